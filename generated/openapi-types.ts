@@ -321,6 +321,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/elements/keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the keys of the elements
+         * @description As `GET /elements`, with nothing but the key of each. `where` is over the whole record.
+         */
+        get: operations["listElementKeys"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/elements/{keyOrId}": {
         parameters: {
             query?: never;
@@ -342,6 +362,91 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/elements/{keyOrId}/metadata": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The key or the integer id of an element.
+                 * @example odata
+                 */
+                keyOrId: components["parameters"]["KeyOrId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get what an element tells of changes
+         * @description How events of the element's instances come about, as far as its connector declares it: what can be polled, and what the provider's webhooks tell of.
+         *     Where the objects of an instance are discovered, `polling` names those that are polled unless the configuration says otherwise, and `GET /objects?details=true` of the instance tells of all.
+         */
+        get: operations["getElementMetadata"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/elements/{keyOrId}/configuration": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The key or the integer id of an element.
+                 * @example odata
+                 */
+                keyOrId: components["parameters"]["KeyOrId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get the configuration keys of an element, for a form
+         * @description The keys that a person gives who sets up an instance, in the order in which they are filled in: what the element needs, what else it takes, and the keys
+         *     that are the same for every element (its simulator, events, polls). Keys that the service sets by itself are left out.
+         */
+        get: operations["getElementConfiguration"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/elements/{keyOrId}/active": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The key or the integer id of an element.
+                 * @example odata
+                 */
+                keyOrId: components["parameters"]["KeyOrId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Make an element active
+         * @description The account makes instances of the element again. Every element is active until the account says otherwise.
+         */
+        put: operations["activateElement"];
+        post?: never;
+        /**
+         * Make an element inactive
+         * @description The account makes no new instances of the element, and begins no OAuth authorization for it: both are a 409. Instances that are there already go on.
+         *     It holds on every process when this is answered.
+         */
+        delete: operations["deactivateElement"];
         options?: never;
         head?: never;
         patch?: never;
@@ -530,6 +635,124 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/organizations/me": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the organization
+         * @description The organization that the secrets belong to.
+         */
+        get: operations["getOrganization"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Rename the organization
+         * @description Changes the name. Needs the privilege `manageOrganization`.
+         */
+        patch: operations["updateOrganization"];
+        trace?: never;
+    };
+    "/organizations/me/secrets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show the secrets of the organization
+         * @description The secrets that are valid as `Organization <secret>`, the current one first. Needs the privilege `modifySecurity`.
+         *     Each showing is in the audit log.
+         */
+        get: operations["listOrganizationSecrets"];
+        put?: never;
+        /**
+         * Rotate the secret of the organization
+         * @description Makes a new secret and answers it. Those from before stay valid beside it for `overlapSeconds`, 24 hours unless given, so that callers can go over
+         *     to the new one without a moment of refusal. At most 20 are valid at a time (409). Needs the privilege `modifySecurity`.
+         */
+        post: operations["rotateOrganizationSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/accounts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the accounts
+         * @description The accounts of the organization, oldest first. Without the privilege `manageOrganization`, the own one alone.
+         */
+        get: operations["listAccounts"];
+        put?: never;
+        /**
+         * Create an account
+         * @description An account of the organization, with instances, users, settings and events of its own. No other account sees any of them.
+         *     Needs the privilege `manageOrganization`, with which one also works in the account: see `Elements-Account-Id`.
+         */
+        post: operations["createAccount"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/accounts/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id or the external id of an account of the organization. Digits are an id.
+                 * @example acme
+                 */
+                id: components["parameters"]["AccountName"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get an account
+         * @description The account. Without the privilege `manageOrganization` every account but the own one is a 404.
+         */
+        get: operations["getAccount"];
+        /**
+         * Replace an account
+         * @description As the change of an account, but what is left out becomes what a new account has. The external id stays unless it is given.
+         */
+        put: operations["replaceAccount"];
+        post?: never;
+        /**
+         * Delete an account
+         * @description At once its users, their secrets, the tokens of its instances, its polls, its OAuth proxies and the addresses for events of providers are no more, and its
+         *     external id is free. Its instances with their credentials, what providers were told of them, its settings and subscriptions are removed in the background.
+         *     What waits for delivery still goes out, what is queued does not; history stays until it is old enough. Needs the privilege `manageOrganization`.
+         *     The default account cannot be deleted, nor the one with the last active user who has the role `org-admin`.
+         */
+        delete: operations["deleteAccount"];
+        options?: never;
+        head?: never;
+        /**
+         * Change an account
+         * @description Changes what is given; everything else stays. Needs the privilege `editAccount`, and `manageOrganization` for another external id.
+         *     With `active` false the polls of the account end at once, those under way too. Tokens are kept fresh, providers may send events, what is on its way
+         *     is delivered, and callers can work as before. With `active` true polls go on where they were: what changed meanwhile becomes events.
+         */
+        patch: operations["updateAccount"];
+        trace?: never;
+    };
     "/accounts/instances": {
         parameters: {
             query?: never;
@@ -584,7 +807,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The identifier of an account within the organization.
+                 * @description The id or the external id of an account of the organization. Digits are an id. Without the privilege `manageOrganization` it is the own account's.
                  * @example 1
                  */
                 id: components["parameters"]["AccountId"];
@@ -610,7 +833,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The identifier of an account within the organization.
+                 * @description The id or the external id of an account of the organization. Digits are an id. Without the privilege `manageOrganization` it is the own account's.
                  * @example 1
                  */
                 accountId: components["parameters"]["SettingsAccountId"];
@@ -636,6 +859,360 @@ export interface paths {
          * @description Changes what is given; everything else stays.
          */
         patch: operations["updateAccountSettings"];
+        trace?: never;
+    };
+    "/accounts/{id}/users": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id or the external id of an account of the organization. Digits are an id. Without the privilege `manageOrganization` it is the own account's.
+                 * @example 1
+                 */
+                id: components["parameters"]["AccountId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List the users of an account
+         * @description The users of the account, oldest first.
+         */
+        get: operations["listAccountUsers"];
+        put?: never;
+        /**
+         * Add a user to an account
+         * @description Adds a user to the account and answers the secret. None of the roles may have a privilege that you lack.
+         */
+        post: operations["createAccountUser"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/accounts/{id}/users/{emailOrId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id or the external id of an account of the organization. Digits are an id. Without the privilege `manageOrganization` it is the own account's.
+                 * @example 1
+                 */
+                id: components["parameters"]["AccountId"];
+                /**
+                 * @description The id of a user (digits), or the e-mail address in upper or lower case, percent-encoded.
+                 * @example ada@example.com
+                 */
+                emailOrId: components["parameters"]["EmailOrId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get a user of an account
+         * @description The user of the account. Everybody sees himself.
+         */
+        get: operations["getAccountUser"];
+        /**
+         * Replace a user of an account
+         * @description Changes the user to what is given, on every process at once. A user who has a privilege that you lack cannot be changed. The last active user with the role `org-admin` stays (409). Everybody changes himself.
+         */
+        put: operations["replaceAccountUser"];
+        post?: never;
+        /**
+         * Delete a user of an account
+         * @description From then on the secrets of the user are refused everywhere, and the user is in no list; what the user made stays, under the user's name.
+         *     The e-mail address is free again. A user who has a privilege that you lack cannot be changed. The last active user with the role `org-admin` stays (409).
+         */
+        delete: operations["deleteAccountUser"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a user of an account
+         * @description Changes what is given, on every process at once. A user who has a privilege that you lack cannot be changed. The last active user with the role `org-admin` stays (409). Everybody changes himself.
+         */
+        patch: operations["updateAccountUser"];
+        trace?: never;
+    };
+    "/organizations/users": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the users of the organization
+         * @description The users of all accounts of the organization, oldest first; with `Elements-Account-Id` those of that account.
+         */
+        get: operations["listOrganizationUsers"];
+        put?: never;
+        /**
+         * Add a user to the organization
+         * @description Adds a user to any account of the organization and answers the secret. None of the roles may have a privilege that you lack.
+         */
+        post: operations["createOrganizationUser"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/organizations/users/{emailOrId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a user (digits), or the e-mail address in upper or lower case, percent-encoded.
+                 * @example ada@example.com
+                 */
+                emailOrId: components["parameters"]["EmailOrId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get a user of the organization
+         * @description The user of any account of the organization.
+         */
+        get: operations["getOrganizationUser"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a user of the organization
+         * @description From then on the secrets of the user are refused everywhere, and the user is in no list; what the user made stays, under the user's name.
+         *     The e-mail address is free again. A user who has a privilege that you lack cannot be changed. The last active user with the role `org-admin` stays (409).
+         */
+        delete: operations["deleteOrganizationUser"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a user of the organization
+         * @description Changes what is given, on every process at once. A user who has a privilege that you lack cannot be changed. The last active user with the role `org-admin` stays (409).
+         */
+        patch: operations["updateOrganizationUser"];
+        trace?: never;
+    };
+    "/organizations/roles": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the roles
+         * @description What users with each role may do in this organization, from most to least.
+         */
+        get: operations["listRoles"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/organizations/roles/{key}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The key of a role, such as `admin`.
+                 * @example default-user
+                 */
+                key: components["parameters"]["RoleKey"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get a role
+         * @description What users with the role may do in this organization.
+         */
+        get: operations["getRole"];
+        /**
+         * Change what a role may do
+         * @description Sets the privileges of the role for the whole organization; it holds on every process at once. `org-admin` always has all of them (409).
+         *     You can give a role and take from it what you have yourself.
+         */
+        put: operations["replaceRole"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/users": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the users you see
+         * @description Those whom the caller may see, oldest first: with the privilege `viewOrganizationUsers` all of the organization (with `Elements-Account-Id` those of that account),
+         *     with `viewAccountUsers` those of the account, otherwise oneself alone.
+         */
+        get: operations["listUsers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/users/me": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get yourself
+         * @description The user whose secret the request has.
+         */
+        get: operations["getOwnUser"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change yourself
+         * @description Changes what is given. The last active user with the role `org-admin` stays (409).
+         */
+        patch: operations["updateOwnUser"];
+        trace?: never;
+    };
+    "/users/me/secrets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show your secrets
+         * @description Your secrets that are valid, the current one first. That they were shown stands in the audit log. Nobody else is shown them.
+         */
+        get: operations["listOwnUserSecrets"];
+        put?: never;
+        /**
+         * Rotate your secret
+         * @description Makes a new secret. Those from before stay valid for the overlap, so that no call is refused while programs learn the new one. At most 20 are valid at a time (409).
+         */
+        post: operations["rotateOwnUserSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/users/{emailOrId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a user (digits), or the e-mail address in upper or lower case, percent-encoded.
+                 * @example ada@example.com
+                 */
+                emailOrId: components["parameters"]["EmailOrId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get a user
+         * @description A user of the organization or of the account, as your privileges go. Everybody sees himself.
+         */
+        get: operations["getUser"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a user
+         * @description From then on the secrets of the user are refused everywhere, and the user is in no list; what the user made stays, under the user's name.
+         *     The e-mail address is free again. A user who has a privilege that you lack cannot be changed. The last active user with the role `org-admin` stays (409).
+         */
+        delete: operations["deleteUser"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a user
+         * @description Changes what is given, on every process at once. A user who has a privilege that you lack cannot be changed. The last active user with the role `org-admin` stays (409). Everybody changes himself.
+         */
+        patch: operations["updateUser"];
+        trace?: never;
+    };
+    "/users/{emailOrId}/roles": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a user (digits), or the e-mail address in upper or lower case, percent-encoded.
+                 * @example ada@example.com
+                 */
+                emailOrId: components["parameters"]["EmailOrId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List the roles of a user
+         * @description What the user may do, by role, from most to least. Everybody sees his own.
+         */
+        get: operations["listUserRoles"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/users/{emailOrId}/roles/{key}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a user (digits), or the e-mail address in upper or lower case, percent-encoded.
+                 * @example ada@example.com
+                 */
+                emailOrId: components["parameters"]["EmailOrId"];
+                /**
+                 * @description The key of a role, such as `admin`.
+                 * @example default-user
+                 */
+                key: components["parameters"]["RoleKey"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get a role of a user
+         * @description What the role allows the user; a 404 for a role that the user does not have.
+         */
+        get: operations["getUserRole"];
+        /**
+         * Give a role to a user
+         * @description One that the user has already is fine. Nobody changes his own roles, gives a role that has a privilege which he lacks, or changes a user who has one.
+         */
+        put: operations["grantUserRole"];
+        post?: never;
+        /**
+         * Take a role from a user
+         * @description Nobody changes his own roles, takes a role that has a privilege which he lacks, or changes a user who has one.
+         *     The last active user with the role `org-admin` stays (409).
+         */
+        delete: operations["revokeUserRole"];
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/console/session": {
@@ -2220,7 +2797,7 @@ export interface components {
             description: string;
             /** @description A picture: a mark with the initials of the name, as a `data:` URL of an SVG. It is no logo of the provider. */
             image: string;
-            /** @description True when instances of the element can be made. */
+            /** @description True when the account makes instances of the element. */
             active: boolean;
             /** @description True when the element is no longer offered. */
             deleted: boolean;
@@ -2276,6 +2853,7 @@ export interface components {
          * @description One key of an instance's configuration.
          * @example {
          *       "key": "company.name",
+         *       "name": "Company name",
          *       "type": "string",
          *       "required": true,
          *       "secret": false,
@@ -2284,12 +2862,15 @@ export interface components {
          *         "Log in to BambooHR and look at the address.",
          *         "Take what stands in front of `.bamboohr.com`."
          *       ],
+         *       "pattern": "^[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?$",
          *       "example": "acme"
          *     }
          */
         ConfigurationField: {
             /** @description The key. */
             key: string;
+            /** @description What a form calls it. */
+            name: string;
             /**
              * @description The type of its value.
              * @enum {string}
@@ -2305,6 +2886,8 @@ export interface components {
             setup: string[];
             /** @description The value that is used when none is given, a string, boolean or number. */
             default?: unknown;
+            /** @description A regular expression (ECMAScript, without flags) that the whole value matches; left out where there is none. */
+            pattern?: string;
             /** @description A value as it could be. */
             example?: string;
         };
@@ -2335,6 +2918,88 @@ export interface components {
             webhooks?: components["schemas"]["ElementWebhooks"];
             /** @description The names of the objects whose changes are polled for, unless the configuration of an instance names others; left out when there are none. */
             polls?: string[];
+        };
+        /**
+         * @description What happens to a record.
+         * @enum {string}
+         */
+        ChangeAction: "created" | "updated" | "deleted";
+        /** @description An object whose records are asked for changes. */
+        PolledObject: {
+            /** @description The changes that are surely noticed; more may be found by comparing all records. Left out while it is not known, as objects are discovered by each instance. */
+            events?: components["schemas"]["ChangeAction"][];
+            /** @description True when it is polled unless the configuration of the instance names others. */
+            default: boolean;
+            /** @description The field that identifies a record. */
+            idField?: string;
+            /** @description The field that says when a record changed last. */
+            updatedDateField?: string;
+            /** @description The field that says when a record was created. */
+            createdDateField?: string;
+        };
+        /** @description An object whose changes the provider sends. */
+        ToldObject: {
+            /** @description The changes that it tells of. */
+            events: components["schemas"]["ChangeAction"][];
+        };
+        /**
+         * @description How events come about.
+         * @example {
+         *       "supported": true,
+         *       "methods": [
+         *         "polling",
+         *         "webhook"
+         *       ],
+         *       "polling": {
+         *         "employees": {
+         *           "events": [
+         *             "created",
+         *             "updated",
+         *             "deleted"
+         *           ],
+         *           "default": true,
+         *           "idField": "id"
+         *         }
+         *       },
+         *       "webhook": {
+         *         "employees": {
+         *           "events": [
+         *             "created",
+         *             "updated",
+         *             "deleted"
+         *           ]
+         *         }
+         *       }
+         *     }
+         */
+        ElementEvents: {
+            /** @description True when instances of the element can have events. */
+            supported: boolean;
+            /** @description What `event.vendor.type` may be: `polling` asks the provider for changes, `webhook` takes what the provider sends. */
+            methods: ("polling" | "webhook")[];
+            /** @description What can be polled, by the name of the object; left out when nothing can be. */
+            polling?: {
+                [key: string]: components["schemas"]["PolledObject"];
+            };
+            /** @description What webhooks of the provider tell of, by the name of the object; left out when it has none, or does not say. */
+            webhook?: {
+                [key: string]: components["schemas"]["ToldObject"];
+            };
+        };
+        /** @description An element with what it tells of changes. */
+        ElementMetadata: {
+            /**
+             * Format: int64
+             * @description The id of the element; it never changes.
+             */
+            id: number;
+            /** @description The element key. */
+            key: string;
+            /** @description The provider's name. */
+            name: string;
+            /** @description What the provider does, in a sentence. */
+            description: string;
+            events: components["schemas"]["ElementEvents"];
         };
         /**
          * @description Where a user authorizes.
@@ -2634,6 +3299,195 @@ export interface components {
             /** @description The keys of the elements that belong to the hub. */
             elements: string[];
         };
+        /**
+         * @description The organization of the caller.
+         * @example {
+         *       "id": 1,
+         *       "name": "First organization",
+         *       "createdDate": "2026-11-20T08:00:00.000Z"
+         *     }
+         */
+        Organization: {
+            /**
+             * Format: int64
+             * @description The id of the organization.
+             */
+            id: number;
+            /** @description Its name. */
+            name: string;
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            createdDate: string;
+        };
+        /**
+         * @description What changes of the organization. The organization as it was read is taken; changed or unknown members beside these are a 400.
+         * @example {
+         *       "name": "Example Inc."
+         *     }
+         */
+        OrganizationUpdate: {
+            /** @description The new name; it is trimmed. */
+            name?: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * @description A secret that is valid.
+         * @example {
+         *       "id": 7,
+         *       "secret": "pX0Jc2sQmW4nB7vT1yLk9RfHdG3aZeUo5iKxNqVtYwE",
+         *       "createdDate": "2026-11-20T08:00:00.000Z"
+         *     }
+         */
+        Secret: {
+            /**
+             * Format: int64
+             * @description The id of the secret.
+             */
+            id: number;
+            /** @description The secret itself. One from before secrets were kept is shown to whoever calls with it, and to nobody else. */
+            secret?: string;
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            createdDate: string;
+            /**
+             * Format: date-time
+             * @description When it ends. The current one has none.
+             */
+            expiresDate?: string;
+        };
+        /**
+         * @description How a new secret takes the place of the current one.
+         * @example {
+         *       "overlapSeconds": 3600
+         *     }
+         */
+        SecretRotation: {
+            /**
+             * @description How long those from before stay valid beside the new one, if they do not end earlier anyway; 0 ends them at once.
+             * @default 86400
+             */
+            overlapSeconds: number;
+        };
+        /**
+         * @description An account of the organization.
+         * @example {
+         *       "id": 2,
+         *       "externalId": "acme",
+         *       "name": "Acme",
+         *       "description": "The customer Acme",
+         *       "active": true,
+         *       "defaultAccount": false,
+         *       "type": "CompanyAccount",
+         *       "createdDate": "2026-11-22T09:00:00.000Z",
+         *       "status": "active"
+         *     }
+         */
+        Account: {
+            /**
+             * Format: int64
+             * @description The id of the account.
+             */
+            id: number;
+            /** @description What the organization calls the account by; no two accounts of an organization have the same. */
+            externalId: string;
+            /** @description Its name. */
+            name: string;
+            /** @description What it is for. */
+            description: string;
+            /** @description While it is false, the instances of the account are not polled. Everything else works, and what changed meanwhile becomes events when it is true again. */
+            active: boolean;
+            /** @description The account that the organization began with. It cannot be deleted. */
+            defaultAccount: boolean;
+            /**
+             * @description `Default` for the default account.
+             * @enum {string}
+             */
+            type: "Default" | "CompanyAccount";
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            createdDate: string;
+            /**
+             * @description `active` as long as `active` is true.
+             * @enum {string}
+             */
+            status: "active" | "inactive";
+        };
+        /**
+         * @description What an account is made of.
+         * @example {
+         *       "externalId": "acme",
+         *       "name": "Acme",
+         *       "description": "The customer Acme"
+         *     }
+         */
+        AccountCreate: {
+            /** @description What the organization calls the account by, such as the id of a customer; it is trimmed. Two accounts cannot have the same. One of digits alone names the account in filters, but not in paths and headers, where digits are an id. */
+            externalId: string;
+            /** @description A name; it is trimmed. The external id, unless given. */
+            name?: string;
+            /** @description What it is for. The external id, unless given. */
+            description?: string;
+            /** @description Whether its instances are polled. */
+            active?: boolean;
+        };
+        /**
+         * @description What the account becomes. The external id stays unless it is given; what else is left out becomes what a new account has. The account as it was read is taken; changed or unknown members beside these are a 400.
+         * @example {
+         *       "name": "Acme",
+         *       "description": "The customer Acme",
+         *       "active": true
+         *     }
+         */
+        AccountReplace: {
+            /** @description What the organization calls the account by, such as the id of a customer; it is trimmed. Two accounts cannot have the same. One of digits alone names the account in filters, but not in paths and headers, where digits are an id. */
+            externalId?: string;
+            /** @description A name; it is trimmed. The external id, unless given. */
+            name: string;
+            /** @description What it is for. The external id, unless given. */
+            description?: string;
+            /** @description Whether its instances are polled. */
+            active?: boolean;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * @description The account that was deleted.
+         * @example {
+         *       "id": 2
+         *     }
+         */
+        DeletedAccount: {
+            /**
+             * Format: int64
+             * @description The id of the account.
+             */
+            id: number;
+        };
+        /**
+         * @description What changes of an account; what is left out stays. The account as it was read is taken; changed or unknown members beside these are a 400.
+         * @example {
+         *       "description": "The customer Acme, EMEA"
+         *     }
+         */
+        AccountUpdate: {
+            /** @description What the organization calls the account by, such as the id of a customer; it is trimmed. Two accounts cannot have the same. One of digits alone names the account in filters, but not in paths and headers, where digits are an id. */
+            externalId?: string;
+            /** @description A name; it is trimmed. The external id, unless given. */
+            name?: string;
+            /** @description What it is for. The external id, unless given. */
+            description?: string;
+            /** @description Whether its instances are polled. */
+            active?: boolean;
+        } & {
+            [key: string]: unknown;
+        };
         /** @description An element as account listings show it. */
         ElementSummary: {
             /**
@@ -2769,6 +3623,321 @@ export interface components {
             "notification.operational.callback.url"?: string | null;
         } & {
             [key: string]: unknown;
+        };
+        /**
+         * @description Somebody, or a program, that calls the API.
+         * @example {
+         *       "id": 2,
+         *       "email": "ada@example.com",
+         *       "firstName": "Ada",
+         *       "lastName": "Lovelace",
+         *       "fullName": "Ada Lovelace",
+         *       "externalId": null,
+         *       "active": true,
+         *       "accountId": 1,
+         *       "roles": [
+         *         "default-user"
+         *       ],
+         *       "createdDate": "2026-01-15T09:30:00.000Z",
+         *       "lastLoginDate": null
+         *     }
+         */
+        User: {
+            /**
+             * Format: int64
+             * @description The id of the user.
+             */
+            id: number;
+            /** @description The e-mail address. No other user of the organization has it, in upper or lower case. */
+            email: string;
+            /** @description The first name. */
+            firstName: string;
+            /** @description The last name. */
+            lastName: string;
+            /** @description First and last name. */
+            fullName: string;
+            /** @description What the user is called in your own system; null unless it was given. */
+            externalId: string | null;
+            /** @description An inactive user is refused everywhere, from the moment of the change. */
+            active: boolean;
+            /**
+             * Format: int64
+             * @description The account of the user.
+             */
+            accountId: number;
+            /** @description The keys of the user's roles, from most to least. */
+            roles: string[];
+            /**
+             * Format: date-time
+             * @description When the user was added, in UTC.
+             */
+            createdDate: string;
+            /**
+             * Format: date-time
+             * @description When the user last logged in to the console, in UTC; null for never.
+             */
+            lastLoginDate: string | null;
+        };
+        /**
+         * @description What a user of the account is made of.
+         * @example {
+         *       "email": "grace@example.com",
+         *       "firstName": "Grace",
+         *       "lastName": "Hopper"
+         *     }
+         */
+        UserCreate: {
+            /** @description The e-mail address. No other user of the organization may have it, in upper or lower case. */
+            email: string;
+            /** @description The first name. */
+            firstName: string;
+            /** @description The last name. */
+            lastName: string;
+            /** @description What the user is called in your own system. */
+            externalId?: string | null;
+            /**
+             * @description An inactive user is refused everywhere.
+             * @default true
+             */
+            active: boolean;
+            /**
+             * @description The keys of roles. None of them may have a privilege that you lack.
+             * @default [
+             *       "default-user"
+             *     ]
+             */
+            roles: string[];
+        };
+        /**
+         * @description A new user, with the secret.
+         * @example {
+         *       "id": 2,
+         *       "email": "ada@example.com",
+         *       "firstName": "Ada",
+         *       "lastName": "Lovelace",
+         *       "fullName": "Ada Lovelace",
+         *       "externalId": null,
+         *       "active": true,
+         *       "accountId": 1,
+         *       "roles": [
+         *         "default-user"
+         *       ],
+         *       "createdDate": "2026-01-15T09:30:00.000Z",
+         *       "lastLoginDate": null,
+         *       "secret": "xM1vQ7mB0nJc2sW4pT8yLk9RfHdG3aZeUoXi5KbV6qE"
+         *     }
+         */
+        CreatedUser: {
+            /**
+             * Format: int64
+             * @description The id of the user.
+             */
+            id: number;
+            /** @description The e-mail address. No other user of the organization has it, in upper or lower case. */
+            email: string;
+            /** @description The first name. */
+            firstName: string;
+            /** @description The last name. */
+            lastName: string;
+            /** @description First and last name. */
+            fullName: string;
+            /** @description What the user is called in your own system; null unless it was given. */
+            externalId: string | null;
+            /** @description An inactive user is refused everywhere, from the moment of the change. */
+            active: boolean;
+            /**
+             * Format: int64
+             * @description The account of the user.
+             */
+            accountId: number;
+            /** @description The keys of the user's roles, from most to least. */
+            roles: string[];
+            /**
+             * Format: date-time
+             * @description When the user was added, in UTC.
+             */
+            createdDate: string;
+            /**
+             * Format: date-time
+             * @description When the user last logged in to the console, in UTC; null for never.
+             */
+            lastLoginDate: string | null;
+            /** @description What the user sends as `User` in the `Authorization` header. Only the user is shown it again, at `GET /users/me/secrets`. */
+            secret: string;
+        };
+        /**
+         * @description What the user becomes. What is left out is emptied or has its default; id, account, roles and secrets stay. Other members of a user may stand beside it as they were read; changed or unknown ones are a 400.
+         * @example {
+         *       "email": "ada@example.com",
+         *       "firstName": "Ada",
+         *       "lastName": "King"
+         *     }
+         */
+        UserReplace: {
+            /** @description The e-mail address. No other user of the organization may have it, in upper or lower case. */
+            email: string;
+            /** @description The first name. */
+            firstName: string;
+            /** @description The last name. */
+            lastName: string;
+            /** @description What the user is called in your own system. */
+            externalId?: string | null;
+            /**
+             * @description An inactive user is refused everywhere.
+             * @default true
+             */
+            active: boolean;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * @description The user who was deleted.
+         * @example {
+         *       "id": 2
+         *     }
+         */
+        DeletedUser: {
+            /**
+             * Format: int64
+             * @description The id of the user.
+             */
+            id: number;
+        };
+        /**
+         * @description What changes of a user. Other members of a user may stand beside it as they were read; changed or unknown ones are a 400.
+         * @example {
+         *       "lastName": "King"
+         *     }
+         */
+        UserUpdate: {
+            /** @description The e-mail address. No other user of the organization may have it, in upper or lower case. */
+            email?: string;
+            /** @description The first name. */
+            firstName?: string;
+            /** @description The last name. */
+            lastName?: string;
+            /** @description What the user is called in your own system. */
+            externalId?: string | null;
+            /** @description An inactive user is refused everywhere, from the moment of the change. */
+            active?: boolean;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * @description What a user of the organization is made of.
+         * @example {
+         *       "email": "ada@example.com",
+         *       "firstName": "Ada",
+         *       "lastName": "Lovelace",
+         *       "roles": [
+         *         "default-user"
+         *       ]
+         *     }
+         */
+        OrganizationUserCreate: {
+            /** @description The e-mail address. No other user of the organization may have it, in upper or lower case. */
+            email: string;
+            /** @description The first name. */
+            firstName: string;
+            /** @description The last name. */
+            lastName: string;
+            /** @description What the user is called in your own system. */
+            externalId?: string | null;
+            /**
+             * @description An inactive user is refused everywhere.
+             * @default true
+             */
+            active: boolean;
+            /**
+             * @description The keys of roles. None of them may have a privilege that you lack.
+             * @default [
+             *       "default-user"
+             *     ]
+             */
+            roles: string[];
+            /**
+             * Format: int64
+             * @description The account of the user. Unless given, the one that `Elements-Account-Id` names, or the default account.
+             */
+            accountId?: number;
+        };
+        /**
+         * @description Something that not everybody may do.
+         * @example {
+         *       "key": "viewElements",
+         *       "name": "View elements",
+         *       "category": "elements"
+         *     }
+         */
+        Privilege: {
+            /** @description The key of the privilege. */
+            key: string;
+            /** @description What it allows. */
+            name: string;
+            /** @description What it is about. */
+            category: string;
+        };
+        /**
+         * @description What users with the role may do.
+         * @example {
+         *       "id": 3,
+         *       "key": "default-user",
+         *       "name": "User",
+         *       "description": "Works with the instances of the own account.",
+         *       "privileges": [
+         *         {
+         *           "key": "viewElements",
+         *           "name": "View elements",
+         *           "category": "elements"
+         *         }
+         *       ]
+         *     }
+         */
+        Role: {
+            /** @description The id of the role. */
+            id: number;
+            /** @description `org-admin`, `admin` (of an account) or `default-user`. */
+            key: string;
+            /** @description The name of the role. */
+            name: string;
+            /** @description What the role is for. */
+            description: string;
+            /** @description What users with the role may do beyond what everybody may. */
+            privileges: components["schemas"]["Privilege"][];
+        };
+        /**
+         * @description What the role may do from now on. Other members of the role may stand beside it as they were read; changed or unknown ones are a 400.
+         * @example {
+         *       "privileges": [
+         *         "viewElements",
+         *         "createElementInstances",
+         *         "viewFormulas"
+         *       ]
+         *     }
+         */
+        RoleReplace: {
+            /** @description All privileges of the role, each as its key or as it was read. */
+            privileges: (string | ({
+                /** @description The key of the privilege. */
+                key: string;
+            } & {
+                [key: string]: unknown;
+            }))[];
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * @description The role that the user does not have any more.
+         * @example {
+         *       "id": 2,
+         *       "key": "admin"
+         *     }
+         */
+        UserRoleKey: {
+            /** @description The id of the role. */
+            id: number;
+            /** @description `org-admin`, `admin` (of an account) or `default-user`. */
+            key: string;
         };
         /** @description An organization or an account. */
         NamedPlace: {
@@ -4404,10 +5573,35 @@ export interface components {
                 "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                 "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
+                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
+                Link: components["headers"]["Link"];
                 [name: string]: unknown;
             };
             content: {
                 "application/json": components["schemas"]["Element"][];
+            };
+        };
+        /** @description The keys. */
+        ElementKeyList: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
+                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
+                Link: components["headers"]["Link"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example [
+                 *       "bamboohr",
+                 *       "box",
+                 *       "odata"
+                 *     ]
+                 */
+                "application/json": string[];
             };
         };
         /** @description The element with its configuration keys. */
@@ -4421,6 +5615,45 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["ElementDetail"];
+            };
+        };
+        /** @description How events of the element's instances come about. */
+        ElementMetadata: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ElementMetadata"];
+            };
+        };
+        /** @description The keys, in the order of a form. */
+        ElementConfiguration: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ConfigurationField"][];
+            };
+        };
+        /** @description The element as the account has it now. */
+        Element: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Element"];
             };
         };
         /** @description The page to open. */
@@ -4474,6 +5707,8 @@ export interface components {
                 "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                 "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
+                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
+                Link: components["headers"]["Link"];
                 [name: string]: unknown;
             };
             content: {
@@ -4541,10 +5776,94 @@ export interface components {
                 "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                 "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
+                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
+                Link: components["headers"]["Link"];
                 [name: string]: unknown;
             };
             content: {
                 "application/json": components["schemas"]["Hub"][];
+            };
+        };
+        /** @description The organization. */
+        Organization: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Organization"];
+            };
+        };
+        /** @description The secrets that are valid. */
+        SecretList: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Secret"][];
+            };
+        };
+        /** @description The new secret. It is the current one. */
+        NewSecret: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Secret"];
+            };
+        };
+        /** @description The accounts that match. */
+        AccountList: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
+                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
+                Link: components["headers"]["Link"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Account"][];
+            };
+        };
+        /** @description The account. */
+        Account: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Account"];
+            };
+        };
+        /** @description Done. What belongs to the account is removed in the background. */
+        DeletedAccount: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["DeletedAccount"];
             };
         };
         /** @description The instances of the account. */
@@ -4555,6 +5874,9 @@ export interface components {
                 "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                 "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                 "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
+                "Elements-Total-Count": components["headers"]["Elements-Total-Count"];
+                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
+                Link: components["headers"]["Link"];
                 [name: string]: unknown;
             };
             content: {
@@ -4572,6 +5894,128 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["AccountSettings"];
+            };
+        };
+        /** @description The users. */
+        UserList: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
+                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
+                Link: components["headers"]["Link"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["User"][];
+            };
+        };
+        /** @description The user with the secret. */
+        CreatedUser: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["CreatedUser"];
+            };
+        };
+        /** @description The user. */
+        User: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["User"];
+            };
+        };
+        /** @description Done. */
+        DeletedUser: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["DeletedUser"];
+            };
+        };
+        /** @description The roles. */
+        RoleList: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Role"][];
+            };
+        };
+        /** @description The role. */
+        Role: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Role"];
+            };
+        };
+        /** @description The secrets that are valid. */
+        UserSecretList: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Secret"][];
+            };
+        };
+        /** @description The new secret. */
+        UserSecret: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Secret"];
+            };
+        };
+        /** @description Done. */
+        UserRoleKey: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["UserRoleKey"];
             };
         };
         /** @description The session. */
@@ -4743,6 +6187,9 @@ export interface components {
                 "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                 "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                 "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
+                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
+                Link: components["headers"]["Link"];
                 [name: string]: unknown;
             };
             content: {
@@ -5201,6 +6648,11 @@ export interface components {
          */
         Hub: string;
         /**
+         * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+         *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+         */
+        ActingAccount: string;
+        /**
          * @description The name of a guide.
          * @example events
          */
@@ -5234,6 +6686,18 @@ export interface components {
         HubFilter: string;
         /** @description Only elements whose key, name or description contains this text, whatever its case. */
         ElementSearchText: string;
+        /**
+         * @description A filter in the query language over the members of the record that are texts, numbers or booleans, such as `active = TRUE AND authentication.type = 'oauth2'`.
+         * @example hub = 'general' AND active = TRUE
+         */
+        ElementWhere: string;
+        /**
+         * @description How many entries a page has at most.
+         * @example 10
+         */
+        PageSize: number;
+        /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
+        NextPage: string;
         /**
          * @description The key or the integer id of an element.
          * @example odata
@@ -5289,13 +6753,8 @@ export interface components {
         InstanceSearchText: string;
         /** @description A filter in the query language over `id`, `name`, `element.key`, `createdDate`, `valid`, `disabled` and `user.id`, such as `element.key = 'bamboohr' AND valid = FALSE`. */
         InstanceWhere: string;
-        /**
-         * @description How many entries a page has at most.
-         * @example 10
-         */
-        PageSize: number;
-        /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
-        NextPage: string;
+        /** @description A filter in the query language over `id`, `name` and `apiKey`, such as `name LIKE 'Sales%'`. */
+        OAuthProxyWhere: string;
         /**
          * @description The id of an OAuth proxy.
          * @example 1
@@ -5307,15 +6766,44 @@ export interface components {
          */
         ApplicationUrlQuery: string;
         /**
-         * @description The identifier of an account within the organization.
+         * @description A filter in the query language over `key`.
+         * @example key LIKE 'gen%'
+         */
+        HubWhere: string;
+        /**
+         * @description A filter in the query language over `id`, `externalId`, `name`, `description`, `active`, `defaultAccount`, `type`, `createdDate` and `status`.
+         * @example active = TRUE
+         */
+        AccountWhere: string;
+        /**
+         * @description The id or the external id of an account of the organization. Digits are an id.
+         * @example acme
+         */
+        AccountName: string;
+        /** @description How many entries a page has at most. Without it, and without `nextPage`, the answer has all of them. */
+        PageSizeOfAll: number;
+        /**
+         * @description The id or the external id of an account of the organization. Digits are an id. Without the privilege `manageOrganization` it is the own account's.
          * @example 1
          */
         AccountId: string;
         /**
-         * @description The identifier of an account within the organization.
+         * @description The id or the external id of an account of the organization. Digits are an id. Without the privilege `manageOrganization` it is the own account's.
          * @example 1
          */
         SettingsAccountId: string;
+        /** @description A filter in the query language over `id`, `email`, `firstName`, `lastName`, `externalId`, `active`, `accountId`, `createdDate` and `lastLoginDate`, such as `active = FALSE`. */
+        UserWhere: string;
+        /**
+         * @description The id of a user (digits), or the e-mail address in upper or lower case, percent-encoded.
+         * @example ada@example.com
+         */
+        EmailOrId: string;
+        /**
+         * @description The key of a role, such as `admin`.
+         * @example default-user
+         */
+        RoleKey: string;
         /**
          * @description The id of an instance.
          * @example 1
@@ -5336,6 +6824,8 @@ export interface components {
          * @example type = 'employees.updated'
          */
         EventWhere: string;
+        /** @description A filter in the query language over the members of the record, such as `state = 'stopped' OR failures > 0`. */
+        PollWhere: string;
         /**
          * @description The name of the resource in the configuration of the instance.
          * @example Orders
@@ -5539,11 +7029,6 @@ export interface components {
          */
         "Elements-Returned-Count": number;
         /**
-         * @description How many entries the whole query has. Sent only when the number is known without extra cost.
-         * @example 31
-         */
-        "Elements-Total-Count": number;
-        /**
          * @description Opaque token for the parameter `nextPage`. Sent only when there is more.
          * @example eyJ2IjoxLCJjIjoiMjAwIn0.q7nX0cS5
          */
@@ -5553,6 +7038,11 @@ export interface components {
          * @example <http://127.0.0.1:8080/elements/api-v2/Orders?pageSize=2&nextPage=eyJ2IjoxLCJjIjoiMjAwIn0.q7nX0cS5>; rel="next"
          */
         Link: string;
+        /**
+         * @description How many entries the whole query has. Sent only when the number is known without extra cost.
+         * @example 31
+         */
+        "Elements-Total-Count": number;
         /**
          * @description The id of the instance that the call was made on.
          * @example 1
@@ -5846,15 +7336,75 @@ export interface operations {
                 hub?: components["parameters"]["HubFilter"];
                 /** @description Only elements whose key, name or description contains this text, whatever its case. */
                 searchText?: components["parameters"]["ElementSearchText"];
+                /**
+                 * @description A filter in the query language over the members of the record that are texts, numbers or booleans, such as `active = TRUE AND authentication.type = 'oauth2'`.
+                 * @example hub = 'general' AND active = TRUE
+                 */
+                where?: components["parameters"]["ElementWhere"];
+                /**
+                 * @description How many entries a page has at most.
+                 * @example 10
+                 */
+                pageSize?: components["parameters"]["PageSize"];
+                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
+                nextPage?: components["parameters"]["NextPage"];
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path?: never;
             cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["ElementList"];
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    listElementKeys: {
+        parameters: {
+            query?: {
+                /** @description Only the elements of this hub, such as `humancapital`. */
+                hub?: components["parameters"]["HubFilter"];
+                /** @description Only elements whose key, name or description contains this text, whatever its case. */
+                searchText?: components["parameters"]["ElementSearchText"];
+                /**
+                 * @description A filter in the query language over the members of the record that are texts, numbers or booleans, such as `active = TRUE AND authentication.type = 'oauth2'`.
+                 * @example hub = 'general' AND active = TRUE
+                 */
+                where?: components["parameters"]["ElementWhere"];
+                /**
+                 * @description How many entries a page has at most.
+                 * @example 10
+                 */
+                pageSize?: components["parameters"]["PageSize"];
+                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
+                nextPage?: components["parameters"]["NextPage"];
+            };
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["ElementKeyList"];
+            400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             406: components["responses"]["NotAcceptable"];
@@ -5866,7 +7416,13 @@ export interface operations {
     getElement: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
                  * @description The key or the integer id of an element.
@@ -5879,6 +7435,134 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["ElementDetail"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getElementMetadata: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The key or the integer id of an element.
+                 * @example odata
+                 */
+                keyOrId: components["parameters"]["KeyOrId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["ElementMetadata"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getElementConfiguration: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The key or the integer id of an element.
+                 * @example odata
+                 */
+                keyOrId: components["parameters"]["KeyOrId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["ElementConfiguration"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    activateElement: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The key or the integer id of an element.
+                 * @example odata
+                 */
+                keyOrId: components["parameters"]["KeyOrId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Element"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    deactivateElement: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The key or the integer id of an element.
+                 * @example odata
+                 */
+                keyOrId: components["parameters"]["KeyOrId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Element"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
@@ -5930,7 +7614,13 @@ export interface operations {
                  */
                 simulator?: components["parameters"]["SimulatedAuthorization"];
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
                  * @description The key or the integer id of an element.
@@ -5948,6 +7638,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Overloaded"];
@@ -5959,6 +7650,11 @@ export interface operations {
             header?: {
                 /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 /**
@@ -6006,7 +7702,13 @@ export interface operations {
                 /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
                  * @description The key or the integer id of an element.
@@ -6035,6 +7737,11 @@ export interface operations {
             header?: {
                 /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 /**
@@ -6070,15 +7777,31 @@ export interface operations {
     };
     listOAuthProxies: {
         parameters: {
-            query?: never;
-            header?: never;
+            query?: {
+                /** @description A filter in the query language over `id`, `name` and `apiKey`, such as `name LIKE 'Sales%'`. */
+                where?: components["parameters"]["OAuthProxyWhere"];
+                /**
+                 * @description How many entries a page has at most.
+                 * @example 10
+                 */
+                pageSize?: components["parameters"]["PageSize"];
+                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
+                nextPage?: components["parameters"]["NextPage"];
+            };
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path?: never;
             cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["OAuthProxyList"];
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             406: components["responses"]["NotAcceptable"];
@@ -6093,6 +7816,11 @@ export interface operations {
             header?: {
                 /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path?: never;
             cookie?: never;
@@ -6119,7 +7847,13 @@ export interface operations {
     getOAuthProxy: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
                  * @description The id of an OAuth proxy.
@@ -6145,7 +7879,13 @@ export interface operations {
     deleteOAuthProxy: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
                  * @description The id of an OAuth proxy.
@@ -6171,7 +7911,13 @@ export interface operations {
     updateOAuthProxy: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
                  * @description The id of an OAuth proxy.
@@ -6204,7 +7950,13 @@ export interface operations {
     listOAuthProxyApplicationUrls: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
                  * @description The id of an OAuth proxy.
@@ -6230,7 +7982,13 @@ export interface operations {
     addOAuthProxyApplicationUrl: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
                  * @description The id of an OAuth proxy.
@@ -6269,7 +8027,13 @@ export interface operations {
                  */
                 url: components["parameters"]["ApplicationUrlQuery"];
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
                  * @description The id of an OAuth proxy.
@@ -6294,14 +8058,58 @@ export interface operations {
     };
     listHubs: {
         parameters: {
-            query?: never;
-            header?: never;
+            query?: {
+                /**
+                 * @description A filter in the query language over `key`.
+                 * @example key LIKE 'gen%'
+                 */
+                where?: components["parameters"]["HubWhere"];
+                /**
+                 * @description How many entries a page has at most.
+                 * @example 10
+                 */
+                pageSize?: components["parameters"]["PageSize"];
+                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
+                nextPage?: components["parameters"]["NextPage"];
+            };
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path?: never;
             cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["HubList"];
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getOrganization: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Organization"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
@@ -6311,17 +8119,333 @@ export interface operations {
             503: components["responses"]["Overloaded"];
         };
     };
-    listOwnAccountInstances: {
+    updateOrganization: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OrganizationUpdate"];
+            };
+        };
+        responses: {
+            200: components["responses"]["Organization"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    listOrganizationSecrets: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["SecretList"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    rotateOrganizationSecret: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SecretRotation"];
+            };
+        };
+        responses: {
+            200: components["responses"]["NewSecret"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    listAccounts: {
+        parameters: {
+            query?: {
+                /**
+                 * @description A filter in the query language over `id`, `externalId`, `name`, `description`, `active`, `defaultAccount`, `type`, `createdDate` and `status`.
+                 * @example active = TRUE
+                 */
+                where?: components["parameters"]["AccountWhere"];
+                /**
+                 * @description How many entries a page has at most.
+                 * @example 10
+                 */
+                pageSize?: components["parameters"]["PageSize"];
+                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
+                nextPage?: components["parameters"]["NextPage"];
+            };
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["AccountList"];
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    createAccount: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AccountCreate"];
+            };
+        };
+        responses: {
+            200: components["responses"]["Account"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getAccount: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The id or the external id of an account of the organization. Digits are an id.
+                 * @example acme
+                 */
+                id: components["parameters"]["AccountName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Account"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    replaceAccount: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The id or the external id of an account of the organization. Digits are an id.
+                 * @example acme
+                 */
+                id: components["parameters"]["AccountName"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AccountReplace"];
+            };
+        };
+        responses: {
+            200: components["responses"]["Account"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    deleteAccount: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The id or the external id of an account of the organization. Digits are an id.
+                 * @example acme
+                 */
+                id: components["parameters"]["AccountName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["DeletedAccount"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    updateAccount: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The id or the external id of an account of the organization. Digits are an id.
+                 * @example acme
+                 */
+                id: components["parameters"]["AccountName"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AccountUpdate"];
+            };
+        };
+        responses: {
+            200: components["responses"]["Account"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    listOwnAccountInstances: {
+        parameters: {
+            query?: {
+                /** @description A filter in the query language over `id`, `name`, `element.key`, `createdDate`, `valid`, `disabled` and `user.id`, such as `element.key = 'bamboohr' AND valid = FALSE`. */
+                where?: components["parameters"]["InstanceWhere"];
+                /** @description How many entries a page has at most. Without it, and without `nextPage`, the answer has all of them. */
+                pageSize?: components["parameters"]["PageSizeOfAll"];
+                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
+                nextPage?: components["parameters"]["NextPage"];
+            };
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path?: never;
             cookie?: never;
         };
         requestBody?: never;
         responses: {
             200: components["responses"]["AccountInstanceList"];
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             406: components["responses"]["NotAcceptable"];
@@ -6333,7 +8457,13 @@ export interface operations {
     getOwnAccountSettings: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -6355,6 +8485,11 @@ export interface operations {
             header?: {
                 /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path?: never;
             cookie?: never;
@@ -6381,7 +8516,13 @@ export interface operations {
     updateOwnAccountSettings: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -6405,11 +8546,24 @@ export interface operations {
     };
     listAccountInstances: {
         parameters: {
-            query?: never;
-            header?: never;
+            query?: {
+                /** @description A filter in the query language over `id`, `name`, `element.key`, `createdDate`, `valid`, `disabled` and `user.id`, such as `element.key = 'bamboohr' AND valid = FALSE`. */
+                where?: components["parameters"]["InstanceWhere"];
+                /** @description How many entries a page has at most. Without it, and without `nextPage`, the answer has all of them. */
+                pageSize?: components["parameters"]["PageSizeOfAll"];
+                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
+                nextPage?: components["parameters"]["NextPage"];
+            };
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
-                 * @description The identifier of an account within the organization.
+                 * @description The id or the external id of an account of the organization. Digits are an id. Without the privilege `manageOrganization` it is the own account's.
                  * @example 1
                  */
                 id: components["parameters"]["AccountId"];
@@ -6419,7 +8573,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["AccountInstanceList"];
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
@@ -6432,10 +8586,16 @@ export interface operations {
     getAccountSettings: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
-                 * @description The identifier of an account within the organization.
+                 * @description The id or the external id of an account of the organization. Digits are an id. Without the privilege `manageOrganization` it is the own account's.
                  * @example 1
                  */
                 accountId: components["parameters"]["SettingsAccountId"];
@@ -6461,10 +8621,15 @@ export interface operations {
             header?: {
                 /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 /**
-                 * @description The identifier of an account within the organization.
+                 * @description The id or the external id of an account of the organization. Digits are an id. Without the privilege `manageOrganization` it is the own account's.
                  * @example 1
                  */
                 accountId: components["parameters"]["SettingsAccountId"];
@@ -6494,10 +8659,16 @@ export interface operations {
     updateAccountSettings: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
-                 * @description The identifier of an account within the organization.
+                 * @description The id or the external id of an account of the organization. Digits are an id. Without the privilege `manageOrganization` it is the own account's.
                  * @example 1
                  */
                 accountId: components["parameters"]["SettingsAccountId"];
@@ -6523,10 +8694,928 @@ export interface operations {
             503: components["responses"]["Overloaded"];
         };
     };
+    listAccountUsers: {
+        parameters: {
+            query?: {
+                /** @description A filter in the query language over `id`, `email`, `firstName`, `lastName`, `externalId`, `active`, `accountId`, `createdDate` and `lastLoginDate`, such as `active = FALSE`. */
+                where?: components["parameters"]["UserWhere"];
+                /**
+                 * @description How many entries a page has at most.
+                 * @example 10
+                 */
+                pageSize?: components["parameters"]["PageSize"];
+                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
+                nextPage?: components["parameters"]["NextPage"];
+            };
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The id or the external id of an account of the organization. Digits are an id. Without the privilege `manageOrganization` it is the own account's.
+                 * @example 1
+                 */
+                id: components["parameters"]["AccountId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["UserList"];
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    createAccountUser: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The id or the external id of an account of the organization. Digits are an id. Without the privilege `manageOrganization` it is the own account's.
+                 * @example 1
+                 */
+                id: components["parameters"]["AccountId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UserCreate"];
+            };
+        };
+        responses: {
+            200: components["responses"]["CreatedUser"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getAccountUser: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The id or the external id of an account of the organization. Digits are an id. Without the privilege `manageOrganization` it is the own account's.
+                 * @example 1
+                 */
+                id: components["parameters"]["AccountId"];
+                /**
+                 * @description The id of a user (digits), or the e-mail address in upper or lower case, percent-encoded.
+                 * @example ada@example.com
+                 */
+                emailOrId: components["parameters"]["EmailOrId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["User"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    replaceAccountUser: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The id or the external id of an account of the organization. Digits are an id. Without the privilege `manageOrganization` it is the own account's.
+                 * @example 1
+                 */
+                id: components["parameters"]["AccountId"];
+                /**
+                 * @description The id of a user (digits), or the e-mail address in upper or lower case, percent-encoded.
+                 * @example ada@example.com
+                 */
+                emailOrId: components["parameters"]["EmailOrId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UserReplace"];
+            };
+        };
+        responses: {
+            200: components["responses"]["User"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    deleteAccountUser: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The id or the external id of an account of the organization. Digits are an id. Without the privilege `manageOrganization` it is the own account's.
+                 * @example 1
+                 */
+                id: components["parameters"]["AccountId"];
+                /**
+                 * @description The id of a user (digits), or the e-mail address in upper or lower case, percent-encoded.
+                 * @example ada@example.com
+                 */
+                emailOrId: components["parameters"]["EmailOrId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["DeletedUser"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    updateAccountUser: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The id or the external id of an account of the organization. Digits are an id. Without the privilege `manageOrganization` it is the own account's.
+                 * @example 1
+                 */
+                id: components["parameters"]["AccountId"];
+                /**
+                 * @description The id of a user (digits), or the e-mail address in upper or lower case, percent-encoded.
+                 * @example ada@example.com
+                 */
+                emailOrId: components["parameters"]["EmailOrId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UserUpdate"];
+            };
+        };
+        responses: {
+            200: components["responses"]["User"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    listOrganizationUsers: {
+        parameters: {
+            query?: {
+                /** @description A filter in the query language over `id`, `email`, `firstName`, `lastName`, `externalId`, `active`, `accountId`, `createdDate` and `lastLoginDate`, such as `active = FALSE`. */
+                where?: components["parameters"]["UserWhere"];
+                /**
+                 * @description How many entries a page has at most.
+                 * @example 10
+                 */
+                pageSize?: components["parameters"]["PageSize"];
+                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
+                nextPage?: components["parameters"]["NextPage"];
+            };
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["UserList"];
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    createOrganizationUser: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OrganizationUserCreate"];
+            };
+        };
+        responses: {
+            200: components["responses"]["CreatedUser"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getOrganizationUser: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The id of a user (digits), or the e-mail address in upper or lower case, percent-encoded.
+                 * @example ada@example.com
+                 */
+                emailOrId: components["parameters"]["EmailOrId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["User"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    deleteOrganizationUser: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The id of a user (digits), or the e-mail address in upper or lower case, percent-encoded.
+                 * @example ada@example.com
+                 */
+                emailOrId: components["parameters"]["EmailOrId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["DeletedUser"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    updateOrganizationUser: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The id of a user (digits), or the e-mail address in upper or lower case, percent-encoded.
+                 * @example ada@example.com
+                 */
+                emailOrId: components["parameters"]["EmailOrId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UserUpdate"];
+            };
+        };
+        responses: {
+            200: components["responses"]["User"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    listRoles: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["RoleList"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getRole: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The key of a role, such as `admin`.
+                 * @example default-user
+                 */
+                key: components["parameters"]["RoleKey"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Role"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    replaceRole: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The key of a role, such as `admin`.
+                 * @example default-user
+                 */
+                key: components["parameters"]["RoleKey"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RoleReplace"];
+            };
+        };
+        responses: {
+            200: components["responses"]["Role"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    listUsers: {
+        parameters: {
+            query?: {
+                /** @description A filter in the query language over `id`, `email`, `firstName`, `lastName`, `externalId`, `active`, `accountId`, `createdDate` and `lastLoginDate`, such as `active = FALSE`. */
+                where?: components["parameters"]["UserWhere"];
+                /**
+                 * @description How many entries a page has at most.
+                 * @example 10
+                 */
+                pageSize?: components["parameters"]["PageSize"];
+                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
+                nextPage?: components["parameters"]["NextPage"];
+            };
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["UserList"];
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getOwnUser: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["User"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    updateOwnUser: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UserUpdate"];
+            };
+        };
+        responses: {
+            200: components["responses"]["User"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    listOwnUserSecrets: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["UserSecretList"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    rotateOwnUserSecret: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SecretRotation"];
+            };
+        };
+        responses: {
+            200: components["responses"]["UserSecret"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getUser: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The id of a user (digits), or the e-mail address in upper or lower case, percent-encoded.
+                 * @example ada@example.com
+                 */
+                emailOrId: components["parameters"]["EmailOrId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["User"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    deleteUser: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The id of a user (digits), or the e-mail address in upper or lower case, percent-encoded.
+                 * @example ada@example.com
+                 */
+                emailOrId: components["parameters"]["EmailOrId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["DeletedUser"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    updateUser: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The id of a user (digits), or the e-mail address in upper or lower case, percent-encoded.
+                 * @example ada@example.com
+                 */
+                emailOrId: components["parameters"]["EmailOrId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UserUpdate"];
+            };
+        };
+        responses: {
+            200: components["responses"]["User"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    listUserRoles: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The id of a user (digits), or the e-mail address in upper or lower case, percent-encoded.
+                 * @example ada@example.com
+                 */
+                emailOrId: components["parameters"]["EmailOrId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["RoleList"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getUserRole: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The id of a user (digits), or the e-mail address in upper or lower case, percent-encoded.
+                 * @example ada@example.com
+                 */
+                emailOrId: components["parameters"]["EmailOrId"];
+                /**
+                 * @description The key of a role, such as `admin`.
+                 * @example default-user
+                 */
+                key: components["parameters"]["RoleKey"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Role"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    grantUserRole: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The id of a user (digits), or the e-mail address in upper or lower case, percent-encoded.
+                 * @example ada@example.com
+                 */
+                emailOrId: components["parameters"]["EmailOrId"];
+                /**
+                 * @description The key of a role, such as `admin`.
+                 * @example default-user
+                 */
+                key: components["parameters"]["RoleKey"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Role"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    revokeUserRole: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The id of a user (digits), or the e-mail address in upper or lower case, percent-encoded.
+                 * @example ada@example.com
+                 */
+                emailOrId: components["parameters"]["EmailOrId"];
+                /**
+                 * @description The key of a role, such as `admin`.
+                 * @example default-user
+                 */
+                key: components["parameters"]["RoleKey"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["UserRoleKey"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
     getConsoleSession: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -6546,7 +9635,13 @@ export interface operations {
     createConsoleSession: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -6571,7 +9666,13 @@ export interface operations {
     deleteConsoleSession: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -6591,7 +9692,13 @@ export interface operations {
     setOwnPassword: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -6630,7 +9737,13 @@ export interface operations {
                 /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -6683,6 +9796,11 @@ export interface operations {
             header?: {
                 /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path?: never;
             cookie?: never;
@@ -6764,7 +9882,13 @@ export interface operations {
     getInstance: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
                  * @description The id of an instance.
@@ -6790,7 +9914,13 @@ export interface operations {
     replaceInstance: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
                  * @description The id of an instance.
@@ -6826,7 +9956,13 @@ export interface operations {
     deleteInstance: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
                  * @description The id of an instance.
@@ -6853,7 +9989,13 @@ export interface operations {
     updateInstance: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
                  * @description The id of an instance.
@@ -6889,7 +10031,13 @@ export interface operations {
     enableInstance: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
                  * @description The id of an instance.
@@ -6916,7 +10064,13 @@ export interface operations {
     disableInstance: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
                  * @description The id of an instance.
@@ -6956,7 +10110,13 @@ export interface operations {
                 /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
                  * @description The id of an instance.
@@ -6988,7 +10148,13 @@ export interface operations {
                  */
                 seconds?: components["parameters"]["TraceSeconds"];
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
                  * @description The id of an instance.
@@ -7015,7 +10181,13 @@ export interface operations {
     endTraceLogging: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
                  * @description The id of an instance.
@@ -7055,7 +10227,13 @@ export interface operations {
                 /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
                  * @description The id of an instance.
@@ -7081,7 +10259,13 @@ export interface operations {
     getInstanceConfiguration: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
                  * @description The id of an instance.
@@ -7107,7 +10291,13 @@ export interface operations {
     updateInstanceConfiguration: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
                  * @description The id of an instance.
@@ -7142,8 +10332,24 @@ export interface operations {
     };
     listInstancePolls: {
         parameters: {
-            query?: never;
-            header?: never;
+            query?: {
+                /** @description A filter in the query language over the members of the record, such as `state = 'stopped' OR failures > 0`. */
+                where?: components["parameters"]["PollWhere"];
+                /**
+                 * @description How many entries a page has at most.
+                 * @example 10
+                 */
+                pageSize?: components["parameters"]["PageSize"];
+                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
+                nextPage?: components["parameters"]["NextPage"];
+            };
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
                  * @description The id of an instance.
@@ -7156,7 +10362,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["PollList"];
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
@@ -7169,7 +10375,13 @@ export interface operations {
     runInstancePoll: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
                  * @description The id of an instance.
@@ -7201,7 +10413,13 @@ export interface operations {
     replayInstancePoll: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
                  * @description The id of an instance.
@@ -7255,7 +10473,13 @@ export interface operations {
                 /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -7274,7 +10498,13 @@ export interface operations {
     getActivity: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
                  * @description The `Elements-Request-Id` of an answer.
@@ -7313,7 +10543,13 @@ export interface operations {
                 /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -7332,7 +10568,13 @@ export interface operations {
     getUsage: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
                  * @description The `Elements-Request-Id` of an answer.
@@ -7368,7 +10610,13 @@ export interface operations {
                  */
                 interval?: components["parameters"]["UsageInterval"];
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -7397,7 +10645,13 @@ export interface operations {
                  */
                 interval?: components["parameters"]["UsageInterval"];
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -7426,7 +10680,13 @@ export interface operations {
                  */
                 interval?: components["parameters"]["UsageInterval"];
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -7455,7 +10715,13 @@ export interface operations {
                  */
                 interval?: components["parameters"]["UsageInterval"];
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -7484,7 +10750,13 @@ export interface operations {
                  */
                 interval?: components["parameters"]["UsageInterval"];
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
                  * @description What is counted: `api` every request, `hub-api` those on an instance, `events` what was accepted to be delivered, `element-instances-created`. There are no `bulk-jobs` yet: they are counted as soon as there are.
@@ -7520,7 +10792,13 @@ export interface operations {
                  */
                 interval?: components["parameters"]["UsageInterval"];
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
                  * @description What is counted: `api` every request, `hub-api` those on an instance, `events` what was accepted to be delivered, `element-instances-created`. There are no `bulk-jobs` yet: they are counted as soon as there are.
@@ -7556,7 +10834,13 @@ export interface operations {
                 /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -7585,7 +10869,13 @@ export interface operations {
                 /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -7604,7 +10894,13 @@ export interface operations {
     getSubscription: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
                  * @description The id of a subscription.
@@ -7630,7 +10926,13 @@ export interface operations {
     deleteSubscription: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
                  * @description The id of a subscription.
@@ -7657,7 +10959,13 @@ export interface operations {
     updateSubscription: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
                  * @description The id of a subscription.
@@ -7706,7 +11014,13 @@ export interface operations {
                 /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -7731,7 +11045,13 @@ export interface operations {
                  */
                 where: components["parameters"]["ReleaseWhere"];
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -7756,7 +11076,13 @@ export interface operations {
                  */
                 where: components["parameters"]["ReleaseWhere"];
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -7782,7 +11108,13 @@ export interface operations {
                  */
                 where?: components["parameters"]["DeliveryWhere"];
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -7801,7 +11133,13 @@ export interface operations {
     getDelivery: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
                  * @description The id of a delivery.
@@ -7827,7 +11165,13 @@ export interface operations {
     acknowledgeDelivery: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
             path: {
                 /**
                  * @description The id of a delivery.
@@ -7857,6 +11201,11 @@ export interface operations {
             header?: {
                 /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
                 /**
@@ -7887,6 +11236,11 @@ export interface operations {
             header?: {
                 /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path?: never;
             cookie?: never;
@@ -7916,6 +11270,11 @@ export interface operations {
             header?: {
                 /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path?: never;
             cookie?: never;

@@ -13,6 +13,8 @@ export interface AccountColumns {
   readonly default_account: boolean;
   /** Its users are refused from then on; what belongs to it is removed by and by. */
   readonly deleted_at: Date | null;
+  /** When a worker looks again for what is left of the deleted account, and who has it now has it until then; null: nothing is left, or it is not deleted. */
+  readonly removal_due: Date | null;
 }
 
 /** What an account set: only the keys that were ever given. */
@@ -181,6 +183,13 @@ export interface IdempotencyRecordColumns {
   readonly state: 'running' | 'done';
   readonly status: number | null;
   readonly response: string | null;
+  readonly created_at: Date;
+}
+
+/** Elements that an account makes no new instances of; all others are active. */
+export interface InactiveElementColumns {
+  readonly account_id: number;
+  readonly element_key: string;
   readonly created_at: Date;
 }
 
@@ -511,6 +520,7 @@ export interface Tables {
   readonly event_key: EventKeyColumns;
   readonly event_owner: EventOwnerColumns;
   readonly idempotency_record: IdempotencyRecordColumns;
+  readonly inactive_element: InactiveElementColumns;
   readonly instance: InstanceColumns;
   readonly log_in_try: LogInTryColumns;
   readonly notification: NotificationColumns;

@@ -8,12 +8,22 @@ import {
   webhooks,
 } from '#connector';
 
+/** Of these kinds there are objects; Clover has more. */
+const OBJECTS: Readonly<Record<string, string>> = {
+  C: 'customers',
+  E: 'employees',
+  I: 'items',
+  O: 'orders',
+  P: 'payments',
+};
+
 /** Of an app, told to the one address that its developer enters: events of other merchants are not this instance's. */
 export const appWebhooks: Webhooks = {
   verify: webhooks.token({ header: 'x-clover-auth' }),
   secretKey: 'webhook.auth.code',
   handshake: takeCode,
   events: readEvents,
+  tells: webhooks.allChangesOf(Object.values(OBJECTS)),
 };
 
 /** Sent first, before there is anything to verify it with. Clover's dashboard wants it entered. */
@@ -29,15 +39,6 @@ function takeCode({ body }: WebhookCall): ReturnType<Handshake> {
         notice: `Clover sent the verification code ${code}: enter it in its developer dashboard, at the webhook of the app.`,
       };
 }
-
-/** Of these kinds there are objects; Clover has more. */
-const OBJECTS: Readonly<Record<string, string>> = {
-  C: 'customers',
-  E: 'employees',
-  I: 'items',
-  O: 'orders',
-  P: 'payments',
-};
 
 const ACTIONS: Readonly<Record<string, ProviderEvent['action']>> = {
   CREATE: 'created',

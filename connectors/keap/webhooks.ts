@@ -37,6 +37,7 @@ export const restHooks: Webhooks = {
   verify: 'unsigned',
   handshake: handshakes.echo({ header: SECRET_HEADER }, { header: SECRET_HEADER }),
   events: readEvents,
+  tells: webhooks.allChangesOf(Object.values(OBJECTS)),
   registration: {
     // Keap gives up a subscription whose address did not answer for a while, and takes it up when it is asked to.
     create: { run: (context, { url }) => subscribe(context, url) },

@@ -6,6 +6,7 @@ export const appWebhooks: Webhooks = {
   verify: webhooks.hmac({ header: 'intuit-signature', algorithm: 'sha256', encoding: 'base64' }),
   secretKey: 'webhook.verifier.token',
   events: (call, config) => readEvents(call, config),
+  tells: webhooks.allChangesOf(Object.keys(OBJECTS)),
 };
 
 /** A change as both forms of a call tell it, in the words of the later one. */

@@ -1,5 +1,20 @@
 import { json, type ProviderEvent, type WebhookCall, type Webhooks, webhooks } from '#connector';
 
+interface Kind {
+  readonly objectName: string;
+  readonly sid: string;
+  readonly status: string;
+  /** Statuses with which something begins to be there. */
+  readonly first: readonly string[];
+}
+
+/** A recording tells of its call, too: the first kind whose id is there. */
+const KINDS: readonly Kind[] = [
+  { objectName: 'recordings', sid: 'RecordingSid', status: 'RecordingStatus', first: ['in-progress', 'completed'] },
+  { objectName: 'messages', sid: 'MessageSid', status: 'MessageStatus', first: ['received', 'queued', 'accepted'] },
+  { objectName: 'calls', sid: 'CallSid', status: 'CallStatus', first: ['queued', 'initiated', 'ringing'] },
+];
+
 /**
  * Messages and calls that come in, and what becomes of those that went out. The address and the parameters are signed; there is no time in it,
  * so it is the event's id that keeps a call from counting twice.
@@ -13,6 +28,7 @@ export const accountWebhooks: Webhooks = {
   }),
   secretKey: 'auth.token',
   events: (call) => readEvents(call),
+  tells: Object.fromEntries(KINDS.map(({ objectName }) => [objectName, ['created', 'updated'] as const])),
   // Twilio runs what it is answered: nothing.
   response: {
     status: 200,
@@ -28,21 +44,6 @@ function signedPairs(call: WebhookCall): readonly string[] {
     .toSorted()
     .flatMap((name) => [...new Set(form.getAll(name))].toSorted().map((value) => name + value));
 }
-
-interface Kind {
-  readonly objectName: string;
-  readonly sid: string;
-  readonly status: string;
-  /** Statuses with which something begins to be there. */
-  readonly first: readonly string[];
-}
-
-/** A recording tells of its call, too: the first kind whose id is there. */
-const KINDS: readonly Kind[] = [
-  { objectName: 'recordings', sid: 'RecordingSid', status: 'RecordingStatus', first: ['in-progress', 'completed'] },
-  { objectName: 'messages', sid: 'MessageSid', status: 'MessageStatus', first: ['received', 'queued', 'accepted'] },
-  { objectName: 'calls', sid: 'CallSid', status: 'CallStatus', first: ['queued', 'initiated', 'ringing'] },
-];
 
 function readEvents(call: WebhookCall): readonly ProviderEvent[] {
   const form = call.method === 'GET' ? new URL(call.url).searchParams : webhooks.form(call);

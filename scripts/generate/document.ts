@@ -1,4 +1,5 @@
 import { bundle, createConfig, lint, type NormalizedProblem } from '@redocly/openapi-core';
+import { addAccountHeader } from './account-header.ts';
 import { assertApi, type BundledDocument } from './api-document.ts';
 import { addCommonErrors } from './common-errors.ts';
 import { addHubForms } from './hub-forms.ts';
@@ -26,7 +27,10 @@ export async function readSpec(file: string): Promise<SpecDocument> {
   const config = await createConfig({ extends: ['recommended'], rules: ALLOWED });
   const problems = await lint({ ref: file, config });
   const bundled = await bundleSpec(file);
-  return { document: addCommonErrors(addHubForms(bundled.document)), problems: [...problems, ...bundled.problems] };
+  return {
+    document: addCommonErrors(addAccountHeader(addHubForms(bundled.document))),
+    problems: [...problems, ...bundled.problems],
+  };
 }
 
 /** The document as it is written, before rules add to it. */

@@ -1,10 +1,12 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Knex } from 'knex';
 import { createAnnouncedCache } from '../db/announced-cache.ts';
+import { isStorable } from '../db/storable.ts';
 import { AppError, cutText } from '../errors.ts';
 import type { Platform } from '../platform.ts';
 import { type Privilege, privilegesOf } from './privileges.ts';
 import { createSecretStore } from './secret-store.ts';
+import { SECRET_BYTES } from './secrets.ts';
 import { createAccountStore, type StoredAccount, type StoredRights, type StoredUser, type TenantIds } from './store.ts';
 
 export type User = StoredUser;
@@ -30,6 +32,8 @@ export interface BootstrapOptions {
 export interface Principal extends TenantIds {
   /** The user's own account: `accountId` is another one where the call names one. */
   readonly homeAccountId: number;
+  /** The call names the account: in its path, or in `Elements-Account-Id`. */
+  readonly isAccountNamed?: true;
   /** From most to least. */
   readonly roles: readonly string[];
   readonly privileges: ReadonlySet<Privilege>;
@@ -53,12 +57,15 @@ export interface Accounts {
     readonly organizationSecret?: string | undefined;
   }) => Promise<FoundPrincipal | undefined>;
   /**
-   * The account of the organization that goes by this id, or by this external id; from memory by its id.
+   * The account of the organization that goes by this id or, where it is no number, by this external id; from memory when it was asked for
+   * before and nothing changed.
    * @throws AppError NOT_FOUND, for one of another organization too
    */
   readonly getAccount: (organizationId: number, idOrExternalId: string) => Promise<StoredAccount>;
-  /** To be called when an account was changed: in the transaction, if there is one. */
-  readonly accountChanged: (accountId: number, via?: Knex) => Promise<void>;
+  /** To be called in the transaction that changes an account, with what it was before. */
+  readonly accountChanged: (before: KnownAccount, via: Knex) => Promise<void>;
+  /** Whether it is there: what belongs to one that was deleted may be there for a while. From memory, as `getAccount`. */
+  readonly isThere: (accountId: number) => Promise<boolean>;
   /** @throws AppError NOT_FOUND */
   readonly getUser: (accountId: number, userId: number) => Promise<User>;
   /** @throws AppError NOT_FOUND */
@@ -67,7 +74,12 @@ export interface Accounts {
   readonly findUsers: (accountId: number, userIds: readonly number[]) => Promise<ReadonlyMap<number, User>>;
 }
 
-const SECRET_BYTES = 32;
+/** What an account is looked up by. */
+export interface KnownAccount {
+  readonly id: number;
+  readonly organizationId: number;
+  readonly externalId: string;
+}
 
 /** Who calls, and which accounts there are. */
 export function createAccounts(
@@ -83,6 +95,26 @@ export function createAccounts(
     load: (id) => store.findAccount(Number(id)),
   });
 
+  const knownByName = createAnnouncedCache<{ readonly id: number }>({
+    notifier,
+    topic: 'account-name',
+    load: async (name) => {
+      const [organizationId = '', ...words] = name.split(' ');
+      const id = await store.findAccountId(Number(organizationId), words.join(' '));
+      return id === undefined ? undefined : { id };
+    },
+  });
+  /** Apart by organization: one that another organization has in memory must cost as much as one that is not there. */
+  const knownWithin = createAnnouncedCache<StoredAccount>({
+    notifier,
+    topic: 'account-of-organization',
+    load: async (key) => {
+      const [organizationId, id] = key.split(' ').map(Number);
+      const account = id === undefined ? undefined : await store.findAccount(id);
+      return account?.organizationId === organizationId ? account : undefined;
+    },
+  });
+
   async function getUser(accountId: number, userId: number): Promise<User> {
     const [user] = await store.findUsers(accountId, [userId]);
     if (user === undefined) throw new AppError('NOT_FOUND', `There is no user ${userId} in this account`);
@@ -91,8 +123,7 @@ export function createAccounts(
 
   /** What no column can hold would be an error to PostgreSQL. */
   async function findByExternalId(organizationId: number, given: string): Promise<number | undefined> {
-    const isStorable = given.isWellFormed() && !given.includes('\0');
-    return isStorable ? store.findAccountId(organizationId, given) : undefined;
+    return isStorable(given) ? (await knownByName.get(`${organizationId} ${given}`))?.id : undefined;
   }
 
   return {
@@ -132,12 +163,18 @@ export function createAccounts(
 
     getAccount: async (organizationId, given) => {
       const id = ID.test(given) ? Number(given) : await findByExternalId(organizationId, given);
-      const account = id === undefined ? undefined : await known.get(String(id));
-      if (account?.organizationId === organizationId) return account;
+      const account = id === undefined ? undefined : await knownWithin.get(`${organizationId} ${id}`);
+      if (account !== undefined) return account;
       throw new AppError('NOT_FOUND', `There is no account ${cutText(given)}.`);
     },
 
-    accountChanged: (accountId, via) => known.changed(String(accountId), via),
+    accountChanged: async ({ id, organizationId, externalId }, via) => {
+      await known.changed(String(id), via);
+      await knownWithin.changed(`${organizationId} ${id}`, via);
+      await knownByName.changed(`${organizationId} ${externalId}`, via);
+    },
+
+    isThere: async (accountId) => (await known.get(String(accountId))) !== undefined,
 
     getOrganizationId: async (accountId) => {
       const account = await known.get(String(accountId));
@@ -156,6 +193,11 @@ export function createAccounts(
 
 /** An id of ours: what PostgreSQL and JSON can hold. */
 const ID = /^[1-9]\d{0,14}$/;
+
+/** Whether it is the account that its organization means by this name: a number is an id. */
+export function goesBy({ id, externalId }: Pick<StoredAccount, 'id' | 'externalId'>, named: string): boolean {
+  return ID.test(named) ? named === String(id) : named === externalId;
+}
 
 export function toPrincipal(
   stored: StoredRights,

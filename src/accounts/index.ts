@@ -1,11 +1,19 @@
 import type { Platform } from '../platform.ts';
+import { createAccountRecords } from './account-records.ts';
+import { createAccountRemoval } from './account-removal.ts';
 import { createAccounts } from './accounts.ts';
+import { createActiveElements } from './active-elements.ts';
 import { createIdempotency } from './idempotency/index.ts';
 import { composeLogIn } from './log-in/index.ts';
+import { createOrganizations } from './organizations.ts';
 import { createPrincipalChanges } from './principal-changes.ts';
+import { createRoles } from './roles.ts';
+import { createSecrets } from './secrets.ts';
 import { createSettings } from './settings.ts';
+import { createUsers } from './users.ts';
 
 export { writeCredentials } from './credentials-file.ts';
+export { createAccountRemoval };
 
 export interface AccountsNeighbours {
   /** Prepares deliveries to the URL. */
@@ -19,7 +27,13 @@ export function composeAccounts(platform: Platform, { ensureSubscription }: Acco
   return {
     accounts,
     principals,
+    organizations: createOrganizations(platform),
+    accountRecords: createAccountRecords(platform, { accounts, principals }),
+    users: createUsers(platform, principals),
+    roles: createRoles(platform, principals),
+    secrets: createSecrets(platform, principals),
     logIn: composeLogIn(platform, { principals, getUser: accounts.getUser }),
+    activeElements: createActiveElements(platform, principals),
     settings: createSettings(platform, ensureSubscription),
     idempotency: createIdempotency(platform),
   };

@@ -6,8 +6,8 @@ import type { Platform } from '../platform.ts';
 /** What is known of callers in memory, and when it is out of date. */
 export interface PrincipalChanges {
   /**
-   * A transaction (`db/change.ts`) after which callers of the organization may do something else than before. It ends when this process has
-   * been told by the database, which tells all of them at the same time.
+   * A transaction (`db/change.ts`) after which callers of the organization may do something else than before. It ends when every process
+   * has been told.
    */
   readonly change: <Result>(
     organizationId: number,
@@ -26,22 +26,17 @@ const TOPIC = 'principals';
 /** Longer than anything about a caller is kept. */
 const KEEP_MS = 120_000;
 const MAX_ORGANIZATIONS = 100_000;
-/** An own message that does not come back means that messages are lost at the moment: then everything is forgotten anyway. */
-const HEARD_TIMEOUT_MS = 1_000;
-const MARK_BYTES = 12;
 
 export function createPrincipalChanges({
   knex,
   notifier,
   clock,
-  random,
-}: Pick<Platform, 'knex' | 'notifier' | 'clock' | 'random'>): PrincipalChanges {
+}: Pick<Platform, 'knex' | 'notifier' | 'clock'>): PrincipalChanges {
   const changedAt = new LRUCache<number, number>({
     max: MAX_ORGANIZATIONS,
     ttl: KEEP_MS,
     perf: { now: clock.steady },
   });
-  const waiting = new Map<string, () => void>();
   const handlers: ((organizationId: number | undefined) => void)[] = [];
   let now = 0;
   let allChangedAt = 0;
@@ -53,9 +48,7 @@ export function createPrincipalChanges({
   }
 
   notifier.subscribe(TOPIC, (message) => {
-    const [id, mark = ''] = message.split(' ');
-    note(Number(id));
-    waiting.get(mark)?.();
+    note(Number(message));
   });
   notifier.onGap(() => {
     now += 1;
@@ -65,33 +58,15 @@ export function createPrincipalChanges({
 
   return {
     change: async (organizationId, work, describe) => {
-      const mark = random.bytes(MARK_BYTES).toString('base64url');
-      let isHeard = false;
-      let goOn = () => {};
-      waiting.set(mark, () => {
-        isHeard = true;
-        goOn();
-      });
-      try {
-        const announced = async (via: Knex.Transaction) => {
-          const done = await work(via);
-          await notifier.publish(TOPIC, `${organizationId} ${mark}`, via);
-          return done;
-        };
-        const result = await change(knex, announced, describe);
-        note(organizationId);
-        if (isHeard) return result;
-        await new Promise<void>((resolve) => {
-          const endWait = clock.after(HEARD_TIMEOUT_MS, resolve);
-          goOn = () => {
-            endWait();
-            resolve();
-          };
-        });
-        return result;
-      } finally {
-        waiting.delete(mark);
-      }
+      const announced = async (via: Knex.Transaction) => {
+        const done = await work(via);
+        await notifier.publish(TOPIC, String(organizationId), via);
+        return done;
+      };
+      const result = await change(knex, announced, describe);
+      note(organizationId);
+      await notifier.settle();
+      return result;
     },
     moment: () => now,
     isOutdated: (organizationId, moment) => allChangedAt > moment || (changedAt.get(organizationId) ?? 0) > moment,

@@ -1,3 +1,5 @@
+import { AppError } from '../errors.ts';
+
 /** What a caller may do beyond what everybody of an account may, by the keys of the API. */
 export const PRIVILEGES = {
   manageOrganization: ['Change the organization and its accounts, and work in each of them', 'organization'],
@@ -87,4 +89,19 @@ export type RolePrivileges = Readonly<Partial<Record<string, readonly string[]>>
 export function privilegesOf(roles: readonly string[], given: RolePrivileges): ReadonlySet<Privilege> {
   const keys = roles.flatMap((role) => (isRole(role) ? (given[role] ?? ROLES[role].privileges) : []));
   return new Set(keys.filter(isPrivilege));
+}
+
+/** @param needs such as `This needs` */
+export function lacking(needs: string, privilege: Privilege): AppError {
+  const [name] = PRIVILEGES[privilege];
+  return new AppError('FORBIDDEN', `${needs} the privilege ${privilege} (${name}), which none of your roles has.`);
+}
+
+/**
+ * Nobody gives, takes or overrules what he does not have himself.
+ * @param has such as `The role admin has`
+ * @throws AppError FORBIDDEN that names the first privilege that is above
+ */
+export function assertNotAbove(own: ReadonlySet<Privilege>, given: Iterable<Privilege>, has: string): void {
+  for (const privilege of given) if (!own.has(privilege)) throw lacking(has, privilege);
 }

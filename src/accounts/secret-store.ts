@@ -1,6 +1,8 @@
 import type { Knex } from 'knex';
 import { encryptionContext } from '../db/encrypted-columns.ts';
 import { nextId } from '../db/next-id.ts';
+import { firstOf } from '../db/row.ts';
+import { AppError } from '../errors.ts';
 import type { Platform } from '../platform.ts';
 
 /** Whose secret it is. */
@@ -17,19 +19,36 @@ export interface StoredSecret {
   readonly expiresAt: Date | null;
 }
 
+export type NewSecret = Pick<StoredSecret, 'id' | 'createdAt' | 'expiresAt'>;
+
+/** Of one owner at a time: each is compared with what callers send. */
+const MOST_VALID = 20;
+
 export type SecretStore = ReturnType<typeof createSecretStore>;
 
 /** The secrets of users and organizations: hashed to be found by, and encrypted to be shown again. */
 export function createSecretStore({ keyring, keys }: Pick<Platform, 'keyring' | 'keys'>) {
   return {
-    /** Makes it the current one; the one before, if any, ends at `previousUntil`. */
-    add: async (via: Knex, owner: SecretOwner, secret: string, previousUntil = new Date(0)): Promise<void> => {
-      const { table, columns } = placeOf(owner);
-      // Those who rotate at the same time take turns.
-      await via(table).where(columns).whereNull('expires_at').update({ expires_at: previousUntil });
+    /**
+     * In a transaction. Makes it the current one; those before, if any, end at `previousUntil`, or when they end anyway.
+     * @throws AppError NOT_FOUND for an owner who was deleted; CONFLICT when too many are valid
+     */
+    add: async (via: Knex, owner: SecretOwner, secret: string, previousUntil = new Date(0)): Promise<NewSecret> => {
+      const { table, columns, ownerTable, ownerColumns } = placeOf(owner);
+      // Those who rotate at the same time take turns: the second one ends what the first one made.
+      const found = await via(ownerTable).where(ownerColumns).forNoKeyUpdate().first('id');
+      if (found === undefined) throw new AppError('NOT_FOUND', 'Whose secret it would be is not there any more.');
+      await via(table)
+        .where(columns)
+        .update({ expires_at: via.raw('least(expires_at, ?)', [previousUntil]) });
+      await via(table).where(columns).whereRaw('expires_at <= now()').delete();
+      if ((await via(table).where(columns).select('id')).length >= MOST_VALID) throw tooMany();
       const id = await nextId(via, table);
       const row = { id, secret: keyring.encrypt(secret, contextOf(owner, id)), secret_hash: keys.lookupHash(secret) };
-      await via(table).insert({ ...columns, ...row });
+      const inserted = await via(table)
+        .insert({ ...columns, ...row })
+        .returning('created_at');
+      return { id, createdAt: firstOf(inserted).created_at, expiresAt: null };
     },
 
     /** Those that are valid, the current one first. */
@@ -57,10 +76,25 @@ export function createSecretStore({ keyring, keys }: Pick<Platform, 'keyring' | 
   };
 }
 
+function tooMany(): AppError {
+  const message = `${MOST_VALID} secrets are valid already: wait until one ends, or rotate with overlapSeconds 0, which ends them all.`;
+  return new AppError('CONFLICT', message);
+}
+
 function placeOf(owner: SecretOwner) {
   return 'userId' in owner
-    ? ({ table: 'user_secret', columns: { account_id: owner.accountId, user_id: owner.userId } } as const)
-    : ({ table: 'organization_secret', columns: { organization_id: owner.organizationId } } as const);
+    ? ({
+        table: 'user_secret',
+        columns: { account_id: owner.accountId, user_id: owner.userId },
+        ownerTable: 'app_user',
+        ownerColumns: { account_id: owner.accountId, id: owner.userId, deleted_at: null },
+      } as const)
+    : ({
+        table: 'organization_secret',
+        columns: { organization_id: owner.organizationId },
+        ownerTable: 'organization',
+        ownerColumns: { id: owner.organizationId },
+      } as const);
 }
 
 function contextOf(owner: SecretOwner, id: number): string {

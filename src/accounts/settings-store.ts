@@ -19,6 +19,10 @@ export function createSettingsStore(knex: Knex) {
         .merge({ settings: json(knex, settings), updated_at: knex.fn.now() });
     },
 
+    remove: async (accountId: number): Promise<void> => {
+      await knex('account_settings').where({ account_id: accountId }).delete();
+    },
+
     /** Keys that are not given stay as they are. */
     merge: async (accountId: number, settings: StoredSettings): Promise<void> => {
       await knex('account_settings')

@@ -1,4 +1,5 @@
 import { createAnnouncedCache } from '../db/announced-cache.ts';
+import type { Removal } from '../db/removal.ts';
 import { assertCallable } from '../egress/callback-url.ts';
 import { cutText, type ErrorDetail, invalidRequest, MOST_FAULTS, pointer, suggest } from '../errors.ts';
 import type { DeliverySettings, FailurePolicy, RetryCount } from '../events/model.ts';
@@ -26,6 +27,8 @@ export interface Settings {
   readonly replace: (accountId: number, given: Partial<AccountSettings>) => Promise<AccountSettings>;
   /** What is not given stays. @throws AppError as `replace` does */
   readonly update: (accountId: number, given: Partial<AccountSettings>) => Promise<AccountSettings>;
+  /** Deletes what an account has. */
+  readonly remove: (accountId: number) => Promise<Removal>;
   /** What the delivery of events obeys; from memory when it was asked for before and nothing changed. */
   readonly ofDelivery: (accountId: number) => Promise<DeliverySettings>;
 }
@@ -64,6 +67,11 @@ export function createSettings(
     get,
     replace: (accountId, given) => write(accountId, given, store.replace),
     update: (accountId, given) => write(accountId, given, store.merge),
+    remove: async (accountId) => {
+      await store.remove(accountId);
+      await cache.changed(String(accountId));
+      return 'done';
+    },
     ofDelivery: async (accountId) => {
       const settings = await get(accountId);
       return {

@@ -39,7 +39,9 @@ export interface TenantIds {
 }
 
 /** An account as far as it matters to those who call. */
-export type StoredAccount = RowOf<'account', 'id' | 'organization_id' | 'active'>;
+type AccountColumn = 'id' | 'organization_id' | 'external_id' | 'active';
+
+export type StoredAccount = RowOf<'account', AccountColumn>;
 
 const USER_COLUMNS: ColumnsOf<'app_user', UserColumn> = {
   id: 'id',
@@ -48,9 +50,10 @@ const USER_COLUMNS: ColumnsOf<'app_user', UserColumn> = {
   lastName: 'last_name',
 };
 
-const ACCOUNT_COLUMNS: ColumnsOf<'account', 'id' | 'organization_id' | 'active'> = {
+const ACCOUNT_COLUMNS: ColumnsOf<'account', AccountColumn> = {
   id: 'id',
   organizationId: 'organization_id',
+  externalId: 'external_id',
   active: 'active',
 };
 

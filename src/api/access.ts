@@ -1,7 +1,8 @@
-import type { Accounts, Principal } from '../accounts/accounts.ts';
-import { PRIVILEGES, type Privilege } from '../accounts/privileges.ts';
+import { type Accounts, goesBy, type Principal } from '../accounts/accounts.ts';
+import { lacking, type Privilege } from '../accounts/privileges.ts';
+import { type UserRow, type Users, userNotFound } from '../accounts/users.ts';
 import { AppError, cutText } from '../errors.ts';
-import type { ApiOperationId } from './operation.ts';
+import type { ApiOperationId, UserOf } from './operation.ts';
 
 /** What a caller needs for an operation, and what the audit log says of it. */
 export interface Access {
@@ -9,8 +10,20 @@ export interface Access {
   readonly privilege?: Privilege;
   /** The path parameter that names an account of the organization; without one it is the caller's, or that of the header. */
   readonly account?: string;
+  /** For a path that names a user (`emailOrId`). */
+  readonly user?: UserAccess;
   /** For an operation that changes something or shows a secret. */
   readonly audit?: Audited;
+}
+
+/** What it takes to reach somebody. Who is out of reach might as well not be there. */
+export interface UserAccess {
+  /** For users of the account that the call is about. */
+  readonly ofAccount?: Privilege;
+  /** For users of all accounts. */
+  readonly ofOrganization: Privilege;
+  /** Everybody reaches himself without. */
+  readonly isForOneself?: true;
 }
 
 export interface Audited {
@@ -59,11 +72,31 @@ const poll = (action: AuditAction): Access => ({
   privilege: INSTANCE,
   audit: { action, target: 'poll', id: 'resource' },
 });
+const element: Access = { privilege: 'editElements', audit: { action: 'update', target: 'element', id: 'keyOrId' } };
 const settings = (account?: string): Access => ({
   privilege: 'editAccount',
   ...(account !== undefined && { account }),
   audit: { action: 'update', target: 'settings' },
 });
+
+const account = (action: AuditAction, privilege: Privilege): Access => ({
+  privilege,
+  account: 'id',
+  audit: { action, target: 'account', id: 'id' },
+});
+const USER_AUDIT = { target: 'user', id: 'emailOrId' } as const;
+
+const VIEW_USER: UserAccess = { ofAccount: 'viewAccountUsers', ofOrganization: 'viewOrganizationUsers' };
+const EDIT_USER: UserAccess = { ofAccount: 'editAccountUsers', ofOrganization: 'editOrganizationUsers' };
+const DELETE_USER: UserAccess = { ofAccount: 'deleteAccountUsers', ofOrganization: 'deleteOrganizationUsers' };
+
+const viewUser = { user: { ...VIEW_USER, isForOneself: true } } as const;
+const editUser = { user: { ...EDIT_USER, isForOneself: true }, audit: { action: 'update', ...USER_AUDIT } } as const;
+const deleteUser = { user: DELETE_USER, audit: { action: 'delete', ...USER_AUDIT } } as const;
+/** Nobody changes his own roles. */
+const editRoles = { user: EDIT_USER, audit: { action: 'update', ...USER_AUDIT } } as const;
+
+const CONFIGURE_ROLES: Access = { privilege: 'configureRoles' };
 
 const VIEW_ELEMENTS: Access = { privilege: 'viewElements' };
 /** What others of the account did is told to those who look after it. */
@@ -72,8 +105,22 @@ const VIEW_LOGS: Access = { privilege: 'viewAccountLogs' };
 /** Everybody of the account. What goes to a provider is its to allow; what happened there is in the activity, not in the audit log. */
 const EVERYBODY: Access = {};
 
+/** An operation whose path names a user says what it takes to reach him. */
+type AccessOf<Id extends ApiOperationId> = UserOf<Id> extends UserRow ? Access & { readonly user: UserAccess } : Access;
+
 /** Every operation of the API: one that is missing does not compile. */
-export const ACCESS: Readonly<Record<ApiOperationId, Access>> = {
+export const ACCESS: { readonly [Id in ApiOperationId]: AccessOf<Id> } = {
+  getOrganization: EVERYBODY,
+  updateOrganization: { privilege: 'manageOrganization', audit: { action: 'update', target: 'organization' } },
+  listOrganizationSecrets: { privilege: 'modifySecurity', audit: { action: 'show', target: 'secret' } },
+  rotateOrganizationSecret: { privilege: 'modifySecurity', audit: { action: 'rotate', target: 'secret' } },
+
+  listAccounts: EVERYBODY,
+  createAccount: { privilege: 'manageOrganization', audit: { action: 'create', target: 'account' } },
+  getAccount: { account: 'id' },
+  updateAccount: account('update', 'editAccount'),
+  replaceAccount: account('update', 'editAccount'),
+  deleteAccount: account('delete', 'manageOrganization'),
   listOwnAccountInstances: EVERYBODY,
   listAccountInstances: { account: 'id' },
   getOwnAccountSettings: EVERYBODY,
@@ -83,6 +130,33 @@ export const ACCESS: Readonly<Record<ApiOperationId, Access>> = {
   setAccountSettings: settings('accountId'),
   updateAccountSettings: settings('accountId'),
 
+  listOrganizationUsers: { privilege: 'viewOrganizationUsers' },
+  createOrganizationUser: { privilege: 'addOrganizationUsers', audit: { action: 'create', target: 'user' } },
+  getOrganizationUser: { user: { ofOrganization: 'viewOrganizationUsers' } },
+  updateOrganizationUser: { ...editUser, user: { ofOrganization: 'editOrganizationUsers' } },
+  deleteOrganizationUser: { ...deleteUser, user: { ofOrganization: 'deleteOrganizationUsers' } },
+  listAccountUsers: { account: 'id', privilege: 'viewAccountUsers' },
+  createAccountUser: { account: 'id', privilege: 'addAccountUsers', audit: { action: 'create', target: 'user' } },
+  getAccountUser: { account: 'id', ...viewUser },
+  updateAccountUser: { account: 'id', ...editUser },
+  replaceAccountUser: { account: 'id', ...editUser },
+  deleteAccountUser: { account: 'id', ...deleteUser },
+  listUsers: EVERYBODY,
+  getUser: viewUser,
+  updateUser: editUser,
+  deleteUser,
+  getOwnUser: EVERYBODY,
+  updateOwnUser: { audit: { action: 'update', target: 'user' } },
+  listOwnUserSecrets: { audit: { action: 'show', target: 'secret' } },
+  rotateOwnUserSecret: { audit: { action: 'rotate', target: 'secret' } },
+  listRoles: CONFIGURE_ROLES,
+  getRole: CONFIGURE_ROLES,
+  replaceRole: { ...CONFIGURE_ROLES, audit: { action: 'update', target: 'role', id: 'key' } },
+  listUserRoles: viewUser,
+  getUserRole: viewUser,
+  grantUserRole: editRoles,
+  revokeUserRole: editRoles,
+
   // To oneself.
   createConsoleSession: { audit: { action: 'login', target: 'session' } },
   getConsoleSession: EVERYBODY,
@@ -90,7 +164,12 @@ export const ACCESS: Readonly<Record<ApiOperationId, Access>> = {
   setOwnPassword: { audit: { action: 'update', target: 'secret' } },
 
   listElements: VIEW_ELEMENTS,
+  listElementKeys: VIEW_ELEMENTS,
   getElement: VIEW_ELEMENTS,
+  getElementMetadata: VIEW_ELEMENTS,
+  getElementConfiguration: VIEW_ELEMENTS,
+  activateElement: element,
+  deactivateElement: element,
   getOAuthUrl: { privilege: INSTANCE },
   beginOAuth: { privilege: INSTANCE },
   listElementInstances: EVERYBODY,
@@ -187,28 +266,62 @@ export async function actIn(
   principal: Principal,
   named: string,
 ): Promise<Principal> {
-  if (named === String(principal.accountId)) return principal;
   const { organizationId, homeAccountId, privileges } = principal;
-  const { id } = await accounts.getAccount(organizationId, named);
-  if (id !== homeAccountId && !privileges.has('manageOrganization')) throw noAccount(named);
-  return { ...principal, accountId: id };
+  const isManager = privileges.has('manageOrganization');
+  // Who may work in no other account is not told, be it by the time that it takes, which ones there are.
+  const account = await accounts.getAccount(organizationId, isManager ? named : String(homeAccountId));
+  if (!goesBy(account, named)) throw noAccount(named);
+  return { ...principal, accountId: account.id, isAccountNamed: true };
+}
+
+/** Where those are found whom a request names. */
+export interface Directory {
+  readonly accounts: Pick<Accounts, 'getAccount'>;
+  readonly users: Pick<Users, 'find'>;
+}
+
+export interface Admitted {
+  /** Whom the operation is done as, in the account that it is about. */
+  readonly principal: Principal;
+  /** Whom its path names. */
+  readonly user: UserRow | undefined;
 }
 
 /**
- * The principal that the operation is done as, in the account that it is about.
- * @throws AppError FORBIDDEN that names the privilege; NOT_FOUND for an account that the caller may not work in
+ * Before an operation is done.
+ * @throws AppError FORBIDDEN that names the privilege; NOT_FOUND for an account that the caller may not work in, and a user out of his reach
  */
 export async function assertAccess(
-  accounts: Pick<Accounts, 'getAccount'>,
+  { accounts, users }: Directory,
   principal: Principal,
-  { privilege, account }: Access,
+  { privilege, account, user }: Access,
   params: Readonly<Record<string, string>>,
-): Promise<Principal> {
+): Promise<Admitted> {
   const named = account === undefined ? undefined : params[account];
   const acting = named === undefined ? principal : await actIn(accounts, principal, named);
-  if (privilege === undefined || acting.privileges.has(privilege)) return acting;
-  const [name] = PRIVILEGES[privilege];
-  throw new AppError('FORBIDDEN', `This needs the privilege ${privilege} (${name}), which none of your roles has.`);
+  if (privilege !== undefined) assertPrivilege(acting, privilege);
+  return { principal: acting, user: user && (await reach(users, acting, user, params.emailOrId ?? '')) };
+}
+
+/** @throws AppError FORBIDDEN that names the privilege */
+export function assertPrivilege({ privileges }: Pick<Principal, 'privileges'>, privilege: Privilege): void {
+  if (!privileges.has(privilege)) throw lacking('This needs', privilege);
+}
+
+/** Whoever lacks the privilege is told so, whether there is such a user or not. */
+async function reach(
+  users: Directory['users'],
+  { organizationId, accountId, isAccountNamed, userId, privileges }: Principal,
+  { ofAccount, ofOrganization, isForOneself }: UserAccess,
+  named: string,
+): Promise<UserRow> {
+  const found = await users.find(organizationId, named);
+  const reachesAll = privileges.has(ofOrganization) || (isForOneself === true && found?.id === userId);
+  const reachesAccount = ofAccount !== undefined && privileges.has(ofAccount);
+  if (!reachesAll && !reachesAccount) throw lacking('This needs', ofAccount ?? ofOrganization);
+  const isWide = reachesAll && isAccountNamed !== true;
+  if (found === undefined || !(isWide || found.accountId === accountId)) throw userNotFound(named);
+  return found;
 }
 
 function noAccount(named: string): AppError {

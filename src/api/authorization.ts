@@ -14,6 +14,7 @@ import type { Resources } from '../resources/index.ts';
 import { findName } from '../resources/objects.ts';
 import { actIn } from './access.ts';
 import type { FailedAuthorizations } from './failed-authorizations.ts';
+import type { SentSecrets } from './operation.ts';
 import type { CallerLimits } from './rate-limits.ts';
 import { networkOf } from './remote-address.ts';
 import { signalEnd } from './request-end.ts';
@@ -25,7 +26,9 @@ import type { Scope } from './validation.ts';
 /** Who calls, and on which instance. */
 export interface Caller {
   readonly principal: Principal;
-  /** Of the secrets that the principal was known by. */
+  /** What the principal was known by. */
+  readonly sent: SentSecrets;
+  /** Of these. */
   readonly redactor: Redactor;
   /** That of the console whose cookie the principal was known by. */
   readonly session?: ConsoleSession;
@@ -71,6 +74,8 @@ interface KnownCaller extends Caller, Pick<FoundPrincipal, 'expiresAt'> {
 /** What a request has sent to be known by. */
 interface Credentials {
   readonly secrets: readonly string[];
+  /** Those of the header. */
+  readonly sent: SentSecrets;
   readonly find: () => Promise<FoundPrincipal | FoundSession | undefined>;
   /** The organization is vouched for as well. */
   readonly hasOrganization: boolean;
@@ -136,6 +141,7 @@ export function createAuthorization(parts: AuthorizationParts): Authorize {
   function bySecrets({ user, organization, element }: HeaderSecrets): Credentials {
     return {
       secrets: [user, organization ?? ''],
+      sent: { user, ...(organization !== undefined && { organization }) },
       find: () => accounts.findPrincipal({ userSecret: user, organizationSecret: organization }),
       hasOrganization: organization !== undefined,
       token: element,
@@ -147,6 +153,7 @@ export function createAuthorization(parts: AuthorizationParts): Authorize {
     return {
       // In the place of an organization's secret that came without a user's, which nobody can send.
       secrets: ['', token],
+      sent: {},
       find: () => sessions.find(token),
       hasOrganization: true,
       token: undefined,
@@ -176,11 +183,11 @@ export function createAuthorization(parts: AuthorizationParts): Authorize {
     return !principals.isOutdated(principal.organizationId, readAt);
   }
 
-  async function loadCaller({ secrets, find }: Credentials): Promise<KnownCaller | undefined> {
+  async function loadCaller({ secrets, sent, find }: Credentials): Promise<KnownCaller | undefined> {
     const readAt = principals.moment();
     const found = await find();
     const isOver = found?.expiresAt !== undefined && found.expiresAt.getTime() <= clock.now();
-    return found === undefined || isOver ? undefined : { ...found, readAt, redactor: createRedactor(secrets) };
+    return found === undefined || isOver ? undefined : { ...found, readAt, sent, redactor: createRedactor(secrets) };
   }
 
   /** The account that the call is about, where it is not the caller's own. */

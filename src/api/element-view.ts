@@ -1,10 +1,12 @@
 import type { Connector } from '../connector/contract.ts';
-import { configurationFields } from '../instances/configuration.ts';
+import { configurationFields, formFields } from '../instances/configuration.ts';
 import type { PlatformField } from '../instances/platform-field.ts';
+import { describeObjects } from '../resources/objects.ts';
 import { markOf } from './element-mark.ts';
 import type { OperationResult } from './operation.ts';
 
-type Element = OperationResult<'listElements'>[number];
+export type Element = OperationResult<'listElements'>[number];
+type ElementMetadata = OperationResult<'getElementMetadata'>;
 type ElementDetail = OperationResult<'getElement'>;
 type ElementSummary = OperationResult<'listAccountInstances'>[number]['element'];
 
@@ -28,12 +30,13 @@ export function toElementSummary({ id, name, key, auth }: Connector): ElementSum
   };
 }
 
-export function toElement(connector: Connector): Element {
+/** `inactive` are the keys of the elements that the account makes no instances of. */
+export function toElement(connector: Connector, inactive: ReadonlySet<string>): Element {
   return {
     ...toElementSummary(connector),
     hookName: '',
     description: connector.description,
-    active: true,
+    active: !inactive.has(connector.key),
     resources: [],
     authentication: { type: connector.auth.type },
     useModelsForMetadata: false,
@@ -62,9 +65,9 @@ export function toWebhooks({ webhooks }: Connector): Pick<ElementDetail, 'webhoo
 }
 
 /** An element with what a person needs to make an instance of it. */
-export function toElementDetail(connector: Connector): ElementDetail {
+export function toElementDetail(connector: Connector, inactive: ReadonlySet<string>): ElementDetail {
   return {
-    ...toElement(connector),
+    ...toElement(connector, inactive),
     documentation: (connector.documentation ?? []).map(({ title, url }) => ({ title, url })),
     configuration: configurationFields(connector).map(toConfigurationField),
     ...toWebhooks(connector),
@@ -72,15 +75,83 @@ export function toElementDetail(connector: Connector): ElementDetail {
   };
 }
 
+/** What a person is asked for who sets up an instance. */
+export function toConfigurationForm(connector: Connector): ElementDetail['configuration'] {
+  return formFields(connector).map(toConfigurationField);
+}
+
 function toConfigurationField(field: PlatformField): ElementDetail['configuration'][number] {
+  const { key, type, description, pattern } = field;
   return {
-    key: field.key,
-    type: field.type,
+    key,
+    name: nameOf(key),
+    type,
     required: field.required ?? false,
     secret: field.secret ?? false,
-    description: field.description,
+    description,
     setup: [...(field.setup ?? [])],
     ...(field.default !== undefined && { default: field.default }),
+    // With flags it would mean something else to those who read it without.
+    ...(pattern?.flags === '' && { pattern: pattern.source }),
     ...(field.example !== undefined && { example: field.example }),
   };
+}
+
+/** Words that are not written as they stand in a key. */
+const SPELLINGS: Readonly<Record<string, string>> = { api: 'API', id: 'ID', oauth: 'OAuth', sid: 'SID', url: 'URL' };
+
+/** `Company name` for `company.name`. */
+function nameOf(key: string): string {
+  const words = key
+    .replace(/([a-z])([A-Z])/g, '$1 $2')
+    .toLowerCase()
+    .split(/[^a-z0-9]+/)
+    .map((word) => SPELLINGS[word] ?? word);
+  const name = words.join(' ');
+  return name.charAt(0).toUpperCase() + name.slice(1);
+}
+
+/** What of its events is declared: objects that are discovered belong to an instance. */
+export function toElementMetadata(connector: Connector): ElementMetadata {
+  const { id, key, name, description, webhooks } = connector;
+  const polling = polledObjects(connector);
+  const told = Object.entries(webhooks?.tells ?? {}).map(([object, events]) => [object, { events: [...events] }]);
+  const isPolled = typeof connector.objects === 'function' || Object.keys(polling).length > 0;
+  const methods = [
+    ...(isPolled ? (['polling'] as const) : []),
+    ...(webhooks === undefined ? [] : (['webhook'] as const)),
+  ];
+  return {
+    id,
+    key,
+    name,
+    description,
+    events: {
+      supported: methods.length > 0,
+      methods,
+      ...(isPolled && { polling }),
+      ...(told.length > 0 && { webhook: Object.fromEntries(told) }),
+    },
+  };
+}
+
+type PolledObjects = NonNullable<ElementMetadata['events']['polling']>;
+
+/** Whatever can be listed can be polled. */
+function polledObjects({ objects, polls = [] }: Connector): PolledObjects {
+  if (typeof objects === 'function') return Object.fromEntries(polls.map((name) => [name, { default: true }]));
+  const listed = describeObjects(objects).filter(({ operations }) => operations.includes('list'));
+  return Object.fromEntries(
+    listed.map(({ name, events, identifier }) => {
+      const { updated, created } = objects[name]?.changes ?? {};
+      const polled = {
+        events,
+        default: polls.includes(name),
+        ...(identifier !== undefined && { idField: identifier }),
+        ...(updated !== undefined && { updatedDateField: updated }),
+        ...(created !== undefined && { createdDateField: created }),
+      };
+      return [name, polled];
+    }),
+  );
 }

@@ -1,46 +1,105 @@
+import type { ActiveElements } from '../accounts/active-elements.ts';
 import type { Connector } from '../connector/contract.ts';
 import { hubsOf } from '../connector/define.ts';
 import type { Registry } from '../connector/registry.ts';
 import type { AuthorizationCaller, Authorizations, UrlRequest } from '../instances/oauth/authorizations.ts';
 import { inBody, withPlaces } from './body-faults.ts';
-import { toElement, toElementDetail } from './element-view.ts';
-import type { Handlers } from './operation.ts';
+import { type Element, toConfigurationForm, toElement, toElementDetail, toElementMetadata } from './element-view.ts';
+import type { PageSeal } from './listing.ts';
+import type { Handlers, OperationRequest, OperationResult } from './operation.ts';
+import { fieldsOf, listRows } from './row-listing.ts';
 
-type ElementHandlers = Pick<Handlers, 'listElements' | 'getElement' | 'getOAuthUrl' | 'beginOAuth' | 'listHubs'>;
+type ElementHandlers = Pick<
+  Handlers,
+  | 'listElements'
+  | 'listElementKeys'
+  | 'getElement'
+  | 'getElementMetadata'
+  | 'getElementConfiguration'
+  | 'activateElement'
+  | 'deactivateElement'
+  | 'getOAuthUrl'
+  | 'beginOAuth'
+  | 'listHubs'
+>;
 
-export function createElementHandlers({
-  registry,
-  authorizations,
-}: {
+type Hub = OperationResult<'listHubs'>[number];
+
+export interface ElementServices {
   readonly registry: Registry;
+  readonly activeElements: Pick<ActiveElements, 'inactiveOf' | 'setActive'>;
   readonly authorizations: Pick<Authorizations, 'begin'>;
-}): ElementHandlers {
+}
+
+const ELEMENTS = fieldsOf('Element');
+const HUBS = fieldsOf('Hub');
+
+export function createElementHandlers(
+  { registry, activeElements, authorizations }: ElementServices,
+  seal: PageSeal,
+): ElementHandlers {
+  async function list({ principal: { accountId }, query, url }: OperationRequest<'listElements' | 'listElementKeys'>) {
+    const { hub, searchText } = query;
+    const inactive = await activeElements.inactiveOf(accountId);
+    const elements = registry.connectors
+      .filter((connector) => hub === undefined || hubsOf(connector).includes(hub))
+      .filter((connector) => searchText === undefined || mentions(connector, searchText))
+      .map((connector) => toElement(connector, inactive));
+    const context = ['elements', accountId, hub, searchText];
+    return listRows<Element>(
+      seal,
+      elements,
+      { queryable: ELEMENTS, placeOf: ({ key }) => key, context },
+      { query, url },
+    );
+  }
+
+  async function setActive(
+    { principal, path }: OperationRequest<'activateElement' | 'deactivateElement'>,
+    active: boolean,
+  ) {
+    const connector = registry.getConnector(path.keyOrId);
+    await activeElements.setActive(principal, connector.key, active);
+    return { body: toElement(connector, await activeElements.inactiveOf(principal.accountId)) };
+  }
+
   async function beginOAuth(caller: AuthorizationCaller, keyOrId: string, request: UrlRequest) {
     const connector = registry.getConnector(keyOrId);
     return { body: { oauthUrl: await authorizations.begin(caller, connector, request), element: connector.key } };
   }
 
   return {
-    listElements: ({ query }) => {
-      const elements = registry.connectors
-        .filter((connector) => query.hub === undefined || hubsOf(connector).includes(query.hub))
-        .filter((connector) => query.searchText === undefined || mentions(connector, query.searchText))
-        .map(toElement);
-      return { body: elements, headers: { 'Elements-Returned-Count': elements.length } };
+    listElements: async (request) => {
+      const { rows, headers } = await list(request);
+      return { body: rows, headers };
+    },
+    listElementKeys: async (request) => {
+      const { rows, headers } = await list(request);
+      return { body: rows.map(({ key }) => key), headers };
     },
 
-    getElement: ({ path }) => ({ body: toElementDetail(registry.getConnector(path.keyOrId)) }),
+    getElement: async ({ principal, path }) => {
+      const connector = registry.getConnector(path.keyOrId);
+      return { body: toElementDetail(connector, await activeElements.inactiveOf(principal.accountId)) };
+    },
+    getElementMetadata: ({ path }) => ({ body: toElementMetadata(registry.getConnector(path.keyOrId)) }),
+    getElementConfiguration: ({ path }) => ({ body: toConfigurationForm(registry.getConnector(path.keyOrId)) }),
+
+    activateElement: (request) => setActive(request, true),
+    deactivateElement: (request) => setActive(request, false),
 
     getOAuthUrl: ({ principal, path, query }) => beginOAuth(principal, path.keyOrId, query),
     beginOAuth: ({ principal, path, body }) => withPlaces(inBody, beginOAuth(principal, path.keyOrId, body)),
 
-    listHubs: () => {
+    listHubs: ({ principal, query, url }) => {
       const members = registry.connectors.flatMap((connector) => hubsOf(connector).map((hub) => ({ hub, connector })));
       const hubs = [...Map.groupBy(members, ({ hub }) => hub)].map(([key, found]) => ({
         key,
         elements: found.map(({ connector }) => connector.key),
       }));
-      return { body: hubs, headers: { 'Elements-Returned-Count': hubs.length } };
+      const listing = { queryable: HUBS, placeOf: ({ key }: Hub) => key, context: ['hubs', principal.accountId] };
+      const { rows, headers } = listRows(seal, hubs, listing, { query, url });
+      return { body: rows, headers };
     },
   };
 }

@@ -1,10 +1,15 @@
 import { getHeapStatistics } from 'node:v8';
 import type { Express } from 'express';
+import type { AccountRecords } from '../accounts/account-records.ts';
 import type { Accounts } from '../accounts/accounts.ts';
+import type { ActiveElements } from '../accounts/active-elements.ts';
 import type { Idempotency } from '../accounts/idempotency/index.ts';
 import type { LogIn } from '../accounts/log-in/index.ts';
 import type { PrincipalChanges } from '../accounts/principal-changes.ts';
+import type { Roles } from '../accounts/roles.ts';
+import type { Secrets } from '../accounts/secrets.ts';
 import type { Settings } from '../accounts/settings.ts';
+import type { Users } from '../accounts/users.ts';
 import type { Activity } from '../activity/index.ts';
 import type { ServiceConfig } from '../config/index.ts';
 import { type ByteBudget, createByteBudget } from '../connector/client/index.ts';
@@ -17,6 +22,7 @@ import type { Proxies } from '../instances/oauth/proxies/proxies.ts';
 import type { Platform } from '../platform.ts';
 import type { Polls } from '../polls/index.ts';
 import type { Resources } from '../resources/index.ts';
+import { createAccountHandlers } from './accounts.ts';
 import { createActivityHandlers } from './activity.ts';
 import { createAudit } from './audit.ts';
 import { createAuthorization } from './authorization.ts';
@@ -28,6 +34,7 @@ import { createInstanceHandlers } from './instances.ts';
 import { createMeasurements, createMeasurementsRouter, servesMeasurements } from './measurements.ts';
 import { createNotificationHandlers, type NotificationServices } from './notifications.ts';
 import { createProxyHandlers } from './oauth-proxies.ts';
+import { createOrganizationHandlers, type OrganizationServices } from './organizations.ts';
 import { createPassthrough } from './passthrough.ts';
 import { createPollHandlers } from './polls.ts';
 import { createQueryHandlers } from './query.ts';
@@ -35,21 +42,28 @@ import { createCallerLimits, createTokenBuckets } from './rate-limits.ts';
 import { createRecordHandlers } from './records.ts';
 import { createProxyTrust, type ProxyTrust } from './remote-address.ts';
 import { createNoteCaller, createRedactCall, type RedactCall } from './request-record.ts';
+import { createRoleHandlers } from './roles.ts';
 import { type ApiParts, createServer } from './server.ts';
 import { createServiceRouter, type ProcessState } from './service.ts';
 import { createSessionCookie } from './session-cookie.ts';
 import { createSettingsHandlers } from './settings.ts';
+import { createUserHandlers } from './users.ts';
 import { createWebhookHandler } from './webhooks.ts';
 
 export { BASE_PATH } from './server.ts';
 
 /** The rooms behind the API, and what the process knows of itself. */
-export interface ApiServices extends ProcessState, NotificationServices, EventServices {
+export interface ApiServices extends ProcessState, NotificationServices, EventServices, OrganizationServices {
   readonly activity: Pick<Activity, 'recorder' | 'history' | 'usage'>;
   readonly settings: Settings;
   readonly accounts: Accounts;
+  readonly accountRecords: AccountRecords;
   readonly principals: PrincipalChanges;
+  readonly users: Users;
+  readonly roles: Roles;
+  readonly secrets: Secrets;
   readonly logIn: LogIn;
+  readonly activeElements: ActiveElements;
   readonly instances: Instances;
   readonly registry: Registry;
   readonly authorizations: Pick<Authorizations, 'begin'>;
@@ -127,20 +141,24 @@ function composeOperations(
       failedAuthorizations: createFailedAuthorizations(clock),
       callerLimits: createCallerLimits(clock, config),
     }),
-    accounts,
+    directory: services,
     audit: createAudit(platform, { redactCall, isStrict: false }),
     handlers: {
-      ...createElementHandlers(services),
+      ...createOrganizationHandlers(services),
+      ...createAccountHandlers(services, keys),
+      ...createElementHandlers(services, keys),
       ...createActivityHandlers(services, { seal: keys, clock }),
       ...createInstanceHandlers(services, { seal: keys, clock }),
-      ...createProxyHandlers(services.proxies),
+      ...createProxyHandlers(services.proxies, keys),
       ...createRecordHandlers(resources, clock),
       ...createSettingsHandlers(services.settings),
       ...createConsoleHandlers(logIn, { sessionCookie, log: platform.log }),
       ...createNotificationHandlers(services, keys),
       ...createEventHandlers(services, keys),
       ...createQueryHandlers(resources),
-      ...createPollHandlers(services.polls, clock),
+      ...createPollHandlers(services.polls, { clock, seal: keys }),
+      ...createUserHandlers(services, keys),
+      ...createRoleHandlers(services),
     },
     noteCaller: createNoteCaller(clock, activity.recorder.openWireLog),
     passthrough: createPassthrough(resources),

@@ -16,7 +16,7 @@ const FIXED = {
   externalAuthentication: 'none',
 } as const;
 
-function common(instance: Instance, { nowMs }: Pick<ShownAt, 'nowMs'>) {
+function common(instance: Instance, nowMs: number) {
   return {
     id: instance.id,
     name: instance.name,
@@ -58,40 +58,41 @@ function isElementGone({ fault }: Instance): boolean {
   return fault?.kind === 'element';
 }
 
-function offerOf(instance: Instance) {
-  const deleted = isElementGone(instance);
-  return { deleted, active: !deleted };
-}
-
-/** Where its provider sends the events of an instance. */
-export type EventUrlOf = (elementKey: string, instance: InstanceKey) => string;
-
-/** What a record says beside what is stored. */
-export interface ShownAt {
-  readonly urlOf: EventUrlOf;
+/** What its record tells beside an instance itself. */
+export interface AroundInstance {
+  readonly owner: User;
+  /** Where its provider sends its events. */
+  readonly urlOf: (elementKey: string, instance: InstanceKey) => string;
+  /** The keys of the elements that the account makes no instances of. */
+  readonly inactive: ReadonlySet<string>;
   readonly nowMs: number;
 }
 
 /** The record with its configuration; secrets are masked. */
-export function toInstanceRecord(instance: Instance, owner: User, at: ShownAt): InstanceRecord {
+export function toInstanceRecord(
+  instance: Instance,
+  { owner, urlOf, inactive, nowMs }: AroundInstance,
+): InstanceRecord {
   const { connector } = instance;
+  const element = toElement(connector, inactive);
+  const deleted = isElementGone(instance);
   return {
-    ...common(instance, at),
-    ...(connector.webhooks !== undefined && { eventUrl: at.urlOf(connector.key, instance) }),
-    element: { ...toElement(instance.connector), ...offerOf(instance) },
+    ...common(instance, nowMs),
+    ...(connector.webhooks !== undefined && { eventUrl: urlOf(connector.key, instance) }),
+    element: { ...element, deleted, active: element.active && !deleted },
     configuration: toConfigurationRecord(instance),
     user: toOwner(owner),
   };
 }
 
 /** The contract shows the configuration of a new instance as an empty object. */
-export function toNewInstanceRecord(instance: Instance, owner: User, at: ShownAt): InstanceRecord {
-  return { ...toInstanceRecord(instance, owner, at), configuration: {} };
+export function toNewInstanceRecord(instance: Instance, around: AroundInstance): InstanceRecord {
+  return { ...toInstanceRecord(instance, around), configuration: {} };
 }
 
-export function toAccountInstanceRecord(instance: Instance, at: ShownAt): AccountInstanceRecord {
+export function toAccountInstanceRecord(instance: Instance, nowMs: number): AccountInstanceRecord {
   return {
-    ...common(instance, at),
+    ...common(instance, nowMs),
     element: { ...toElementSummary(instance.connector), deleted: isElementGone(instance) },
     configuration: {},
     user: { id: instance.userId },

@@ -1,4 +1,5 @@
 import type { Accounts, Principal } from '../accounts/accounts.ts';
+import type { ActiveElements } from '../accounts/active-elements.ts';
 import type { Clock } from '../clock.ts';
 import type { Registry } from '../connector/registry.ts';
 import { AppError, cutText } from '../errors.ts';
@@ -7,6 +8,7 @@ import type { Instance } from '../instances/instance.ts';
 import type { Instances, NewInstance } from '../instances/instances.ts';
 import { assertAsRead, withPlaces } from './body-faults.ts';
 import {
+  type AroundInstance,
   toAccountInstanceRecord,
   toConfigurationRecord,
   toInstanceRecord,
@@ -42,6 +44,7 @@ export interface InstanceServices {
   readonly accounts: Pick<Accounts, 'getUser' | 'findUsers'>;
   readonly instances: Instances;
   readonly registry: Pick<Registry, 'getConnector'>;
+  readonly activeElements: Pick<ActiveElements, 'inactiveOf'>;
   readonly webhooks: Pick<WebhookRoom, 'urlOf' | 'registrations'>;
 }
 
@@ -57,14 +60,22 @@ const PAGE_SIZE = 200;
 const TRACE_SECONDS = 3_600;
 
 export function createInstanceHandlers(
-  { accounts, instances, registry, webhooks }: InstanceServices,
+  { accounts, instances, registry, activeElements, webhooks }: InstanceServices,
   { seal, clock }: { readonly seal: PageSeal; readonly clock: Pick<Clock, 'now'> },
 ): InstanceHandlers {
-  const { registrations } = webhooks;
-  const shownAt = () => ({ urlOf: webhooks.urlOf, nowMs: clock.now() });
+  const { urlOf, registrations } = webhooks;
+  const toAccountRecord = (instance: Instance) => toAccountInstanceRecord(instance, clock.now());
+
+  async function aroundOf({ accountId, userId }: Instance): Promise<AroundInstance> {
+    const [owner, inactive] = await Promise.all([
+      accounts.getUser(accountId, userId),
+      activeElements.inactiveOf(accountId),
+    ]);
+    return { owner, urlOf, inactive, nowMs: clock.now() };
+  }
 
   async function show(instance: Instance) {
-    return { body: toInstanceRecord(instance, await accounts.getUser(instance.accountId, instance.userId), shownAt()) };
+    return { body: toInstanceRecord(instance, await aroundOf(instance)) };
   }
 
   async function update(principal: Principal, instance: Instance, { body, signal }: Change<'updateInstance'>) {
@@ -90,31 +101,44 @@ export function createInstanceHandlers(
 
   async function showAll(accountId: number, shown: readonly Instance[]) {
     const ids = new Set(shown.map(({ userId }) => userId));
-    const ownerOf = await accounts.findUsers(accountId, [...ids]);
+    const [ownerOf, inactive] = await Promise.all([
+      accounts.findUsers(accountId, [...ids]),
+      activeElements.inactiveOf(accountId),
+    ]);
     return shown.flatMap((instance) => {
       const owner = ownerOf.get(instance.userId);
-      return owner === undefined ? [] : [toInstanceRecord(instance, owner, shownAt())];
+      return owner === undefined ? [] : [toInstanceRecord(instance, { owner, urlOf, inactive, nowMs: clock.now() })];
     });
   }
 
-  async function listAccount({ accountId }: Principal) {
-    const body = (await instances.listAll(accountId)).map((instance) => toAccountInstanceRecord(instance, shownAt()));
+  /** All of them, as the contract has it, unless the caller asks for pages. */
+  async function listAccount(principal: Principal, { query, url }: PageRequest) {
+    if (query.pageSize !== undefined || query.nextPage !== undefined) {
+      const page = await readPage(principal, { query, url });
+      return { body: page.instances.map(toAccountRecord), headers: page.headers };
+    }
+    const all = await instances.listAll(principal.accountId, query.where);
+    const body = all.map(toAccountRecord);
     return { body, headers: { 'Elements-Returned-Count': body.length, 'Elements-Total-Count': body.length } };
   }
 
-  async function listPage({ accountId }: Principal, { query, url, elementKey }: PageRequest) {
+  async function listPage(principal: Principal, request: PageRequest) {
+    const page = await readPage(principal, request);
+    return { body: await showAll(principal.accountId, page.instances), headers: page.headers };
+  }
+
+  async function readPage({ accountId }: Principal, { query, url, elementKey }: PageRequest) {
     const { tags, searchText, where, pageSize = PAGE_SIZE, nextPage } = query;
     const filter = { elementKey, tags, searchText, where };
     const tokens = createPageTokens(seal, `instances:${accountId}:${JSON.stringify(filter)}`);
     const page = await instances.list(accountId, { ...filter, limit: pageSize, afterId: tokens.read(nextPage) });
-    const body = await showAll(accountId, page.instances);
-    return { body, headers: listHeaders(body.length, { url, token: tokens.write(page.nextAfterId) }) };
+    const token = tokens.write(page.nextAfterId);
+    return { instances: page.instances, headers: listHeaders(page.instances.length, { url, token }) };
   }
 
   async function create(principal: Principal, input: NewInstance, signal: AbortSignal) {
     const instance = await instances.create(principal, input, signal);
-    const owner = await accounts.getUser(instance.accountId, instance.userId);
-    return { body: toNewInstanceRecord(instance, owner, shownAt()) };
+    return { body: toNewInstanceRecord(instance, await aroundOf(instance)) };
   }
 
   async function remove(accountId: number, id: number, signal: AbortSignal) {
@@ -176,8 +200,8 @@ export function createInstanceHandlers(
       ),
     }),
 
-    listOwnAccountInstances: ({ principal }) => listAccount(principal),
-    listAccountInstances: ({ principal }) => listAccount(principal),
+    listOwnAccountInstances: ({ principal, query, url }) => listAccount(principal, { query, url }),
+    listAccountInstances: ({ principal, query, url }) => listAccount(principal, { query, url }),
   };
 }
 

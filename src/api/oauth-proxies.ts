@@ -1,6 +1,7 @@
 import { MASK } from '../instances/configuration.ts';
 import type { Proxies, ProxyClient } from '../instances/oauth/proxies/proxies.ts';
 import type { OAuthProxy } from '../instances/oauth/proxies/proxy.ts';
+import { createPageTokens, listHeaders, type PageSeal } from './listing.ts';
 import type { Handlers } from './operation.ts';
 
 type ProxyHandlers = Pick<
@@ -15,9 +16,18 @@ type ProxyHandlers = Pick<
   | 'removeOAuthProxyApplicationUrl'
 >;
 
-export function createProxyHandlers(proxies: Proxies): ProxyHandlers {
+/** Unless the caller asks for another number: the default of the spec. */
+const PAGE_SIZE = 200;
+
+export function createProxyHandlers(proxies: Proxies, seal: PageSeal): ProxyHandlers {
   return {
-    listOAuthProxies: async ({ principal }) => listAnswer((await proxies.list(principal)).map(toMaskedRecord)),
+    listOAuthProxies: async ({ principal, query, url }) => {
+      const { where, pageSize: limit = PAGE_SIZE, nextPage } = query;
+      const tokens = createPageTokens(seal, JSON.stringify(['oauth-proxies', principal.accountId, where]));
+      const page = await proxies.list(principal, { where, limit, afterId: tokens.read(nextPage) });
+      const body = page.proxies.map(toMaskedRecord);
+      return { body, headers: listHeaders(body.length, { url, token: tokens.write(page.nextAfterId) }) };
+    },
     createOAuthProxy: async ({ principal, body }) => ({ body: toNewRecord(await proxies.create(principal, body)) }),
     getOAuthProxy: async ({ principal, path }) => ({
       body: toMaskedRecord(await proxies.get(principal.organizationId, path.id)),

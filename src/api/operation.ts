@@ -3,6 +3,7 @@ import type { OPERATIONS, OperationId } from '../../generated/operations.ts';
 import type { Principal } from '../accounts/accounts.ts';
 import type { ConsoleSession } from '../accounts/log-in/sessions.ts';
 import type { TenantIds } from '../accounts/store.ts';
+import type { UserRow } from '../accounts/users.ts';
 import type { Instance } from '../instances/instance.ts';
 import type { FileForm } from '../resources/upload.ts';
 
@@ -13,6 +14,15 @@ type InstanceOf<Id extends OperationId> =
   | (Extract<ScopeOf<Id>, 'instance' | 'record'> extends never ? never : Instance)
   | ('platform' extends ScopeOf<Id> ? undefined : never);
 
+/** As they stand in the header, for those who want to see their own again. */
+export interface SentSecrets {
+  readonly user?: string;
+  readonly organization?: string;
+}
+
+/** A user where the path names one. */
+export type UserOf<Id extends OperationId> =
+  OperationPath<Id> extends { readonly emailOrId: string } ? UserRow : undefined;
 /** Nobody is known yet where the scopes of the operation let in who is not. */
 type PrincipalOf<Id extends OperationId> = Principal | ('public' extends ScopeOf<Id> ? undefined : never);
 
@@ -27,6 +37,8 @@ export interface OperationRequest<Id extends OperationId> {
   /** The body as it came, where that is a form with a file. Only operations that take one in the spec have it. */
   readonly form: FileForm | undefined;
   readonly principal: PrincipalOf<Id>;
+  /** What the caller was known by: only for showing it to him. */
+  readonly sent: SentSecrets;
   /** That of the console whose cookie came with the request. */
   readonly session: ConsoleSession | undefined;
   /** Who sent it. */
@@ -34,6 +46,8 @@ export interface OperationRequest<Id extends OperationId> {
   /** Work of a user who was not known before: it stands in the audit log as his, and so does its failure. */
   readonly runAs: <Result>(user: TenantIds, work: () => Promise<Result>) => Promise<Result>;
   readonly instance: InstanceOf<Id>;
+  /** Whom the path names, where it does. The caller may reach him. */
+  readonly user: UserOf<Id>;
   /** Aborts when the caller hangs up, and when it has its response. */
   readonly signal: AbortSignal;
   /** The absolute URL as sent, for links to the next page. */

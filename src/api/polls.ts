@@ -1,12 +1,19 @@
 import type { Clock } from '../clock.ts';
 import type { Polls } from '../polls/index.ts';
 import type { PollRow } from '../polls/poll-store.ts';
+import type { PageSeal } from './listing.ts';
 import type { Handlers, OperationResult } from './operation.ts';
+import { fieldsOf, listRows } from './row-listing.ts';
 
 type PollHandlers = Pick<Handlers, 'listInstancePolls' | 'runInstancePoll' | 'replayInstancePoll'>;
 type PollRecord = OperationResult<'runInstancePoll'>;
 
-export function createPollHandlers(polls: Pick<Polls, 'list' | 'runNow' | 'replay'>, clock: Clock): PollHandlers {
+const POLLS = fieldsOf('Poll');
+
+export function createPollHandlers(
+  polls: Pick<Polls, 'list' | 'runNow' | 'replay'>,
+  { clock, seal }: { readonly clock: Clock; readonly seal: PageSeal },
+): PollHandlers {
   async function list(accountId: number, instanceId: number): Promise<PollRecord[]> {
     return (await polls.list(accountId, instanceId)).map((poll) => toPollRecord(poll, clock.now()));
   }
@@ -18,7 +25,15 @@ export function createPollHandlers(polls: Pick<Polls, 'list' | 'runNow' | 'repla
   }
 
   return {
-    listInstancePolls: async ({ principal, path }) => ({ body: await list(principal.accountId, path.id) }),
+    listInstancePolls: async ({ principal: { accountId }, path: { id }, query, url }) => {
+      const listing = {
+        queryable: POLLS,
+        placeOf: ({ resource }: PollRecord) => resource,
+        context: ['polls', accountId, id],
+      };
+      const { rows, headers } = listRows(seal, await list(accountId, id), listing, { query, url });
+      return { body: rows, headers };
+    },
 
     runInstancePoll: async ({ principal: { accountId }, path: { id: instanceId, resource } }) => {
       await polls.runNow({ accountId, instanceId, resource });

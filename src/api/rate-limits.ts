@@ -92,7 +92,8 @@ export function createCallerLimits(
     {
       whose: 'this user',
       perMinute: rateLimitUser,
-      keyOf: ({ accountId, userId }) => `${accountId}:${userId}`,
+      // Whichever account he works in.
+      keyOf: ({ homeAccountId, userId }) => `${homeAccountId}:${userId}`,
     },
     { whose: 'this account', perMinute: rateLimitAccount, keyOf: ({ accountId }) => String(accountId) },
   ];

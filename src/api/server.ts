@@ -1,12 +1,11 @@
 import express, { type Express, type Request, type RequestHandler, type Response, type Router } from 'express';
 import document from '../../generated/openapi.json' with { type: 'json' };
 import { OPERATIONS, type OperationId } from '../../generated/operations.ts';
-import type { Accounts, Principal } from '../accounts/accounts.ts';
 import type { Idempotency, KeyedRequest } from '../accounts/idempotency/index.ts';
 import type { ByteBudget } from '../connector/client/index.ts';
 import { AppError, cutText, pointer } from '../errors.ts';
 import { inSpan, type Trace } from '../trace.ts';
-import { ACCESS, assertAccess } from './access.ts';
+import { ACCESS, type Admitted, assertAccess, type Directory } from './access.ts';
 import type { Audit } from './audit.ts';
 import type { ApiScope, Authorize, Caller } from './authorization.ts';
 import { createCors } from './cors.ts';
@@ -31,7 +30,7 @@ export interface ServerParts extends RecordParts {
 
 export interface ApiParts {
   readonly authorize: Authorize;
-  readonly accounts: Pick<Accounts, 'getAccount'>;
+  readonly directory: Directory;
   readonly audit: Audit;
   readonly handlers: Handlers;
   readonly noteCaller: NoteCaller;
@@ -68,7 +67,7 @@ export function createServer(ports: RecordPorts, parts: ServerParts): Express {
 
 /** The life of a request to the API, step by step. */
 function createApi(api: ApiParts): RequestHandler {
-  const { authorize, accounts, audit, handlers, idempotency, publicUrl } = api;
+  const { authorize, directory, audit, handlers, idempotency, publicUrl } = api;
   const sendPreflight = createCors(api.corsOrigins);
   // The same URL may be an operation of the platform and an object of an element.
   const scopes: Readonly<Record<ApiScope, ScopedOperations>> = {
@@ -95,7 +94,8 @@ function createApi(api: ApiParts): RequestHandler {
     const signal = signalEnd(response);
     const wanted = route?.operations[request.method];
     const params = route?.params ?? {};
-    const principal = caller && (await admit(request, response, { wanted, params, caller }));
+    const admitted = caller && (await admit(request, response, { wanted, params, caller }));
+    const principal = admitted?.principal;
     response.locals.principal = principal;
     const budget = api.bodyBudget;
     const form = takesForm(wanted, request) ? await readFileForm(request, response, { budget, signal }) : undefined;
@@ -122,6 +122,8 @@ function createApi(api: ApiParts): RequestHandler {
       form,
       accept: request.headers.accept,
       principal,
+      sent: caller?.sent ?? {},
+      user: admitted?.user,
       session: caller?.session,
       address: response.locals.address,
       runAs,
@@ -138,12 +140,12 @@ function createApi(api: ApiParts): RequestHandler {
   };
 
   /** Before the body is read. What is no operation is not refused here. */
-  async function admit(request: Request, response: Response, { wanted, params, caller }: Wanted): Promise<Principal> {
-    if (wanted === undefined || !isApiOperation(wanted)) return caller.principal;
+  async function admit(request: Request, response: Response, { wanted, params, caller }: Wanted): Promise<Admitted> {
+    if (wanted === undefined || !isApiOperation(wanted)) return { principal: caller.principal, user: undefined };
     const access = ACCESS[wanted];
     const { principal, instance } = caller;
     const entry = () => audit.entryOf(request, response, { id: wanted, access, principal, params, instance });
-    return audit.refusals(entry, () => assertAccess(accounts, principal, access, params));
+    return audit.refusals(entry, () => assertAccess(directory, principal, access, params));
   }
 }
 

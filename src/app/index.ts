@@ -1,4 +1,4 @@
-import { composeAccounts, writeCredentials } from '../accounts/index.ts';
+import { composeAccounts, createAccountRemoval, writeCredentials } from '../accounts/index.ts';
 import { type ActivityOptions, composeActivity } from '../activity/index.ts';
 import { BASE_PATH, composeApi } from '../api/index.ts';
 import { type Cleanup, createCleanup } from '../cleanup.ts';
@@ -102,7 +102,8 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
   await activity.start();
   const subscriptions = createSubscriptions(platform);
   const ensureSubscription = subscriptions.ensure;
-  const { accounts, principals, logIn, settings, idempotency } = composeAccounts(platform, { ensureSubscription });
+  const people = composeAccounts(platform, { ensureSubscription });
+  const { accounts, activeElements, logIn, settings, idempotency } = people;
   const { notifications, deliveries, eventHistory } = composeDeliveries(platform, { subscriptions, settings });
   const { client, budget } = composeProviderClient(platform, {
     simulatorsUrl,
@@ -115,6 +116,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
     publicUrl,
     simulatorsUrl,
     accounts,
+    assertActive: activeElements.assertActive,
     notifications,
     ensureSubscription,
     shortestPollMs: config.isLocal ? SECOND_MS : MINUTE_MS,
@@ -140,6 +142,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
   await events.start();
   const webhooks = composeWebhooks(platform, {
     client,
+    accounts,
     tokensOf: tokens.of,
     findInstance: findWebhookInstance,
     noteEventWarning,
@@ -159,6 +162,16 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
   cleanup.add('polls', polls.stop);
   polls.start();
 
+  const removal = createAccountRemoval(platform, [
+    (accountId, signal) => instances.removeSome(accountId, registrations.end, signal),
+    authorizations.removeSome,
+    idempotency.removeSome,
+    subscriptions.removeSome,
+    settings.remove,
+  ]);
+  cleanup.add('accounts', removal.stop);
+  if (role !== 'api') removal.start();
+
   const work = {
     purgeIdempotencyRecords: idempotency.purge,
     purgeLogIns: logIn.purge,
@@ -167,6 +180,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
     keepActivity: activity.keep,
     keepPolls: polls.keep,
     keepWebhooks: registrations.keep,
+    removeAccounts: removal.keep,
   };
   const jobs = composeJobs(platform, work, { url: databaseUrl, role });
   cleanup.add('jobs', () => jobs.stop(shutdownTimeoutMs));
@@ -181,12 +195,8 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
   const api = composeApi(
     platform,
     {
-      accounts,
+      ...people,
       activity,
-      principals,
-      logIn,
-      settings,
-      idempotency,
       registry,
       connectorFolders: folders,
       instances,

@@ -501,6 +501,8 @@ export interface Webhooks {
   readonly handshake?: Handshake;
   /** Of a call that is genuine. It throws for one that it does not understand, and returns nothing for one that tells nothing. */
   readonly events: (call: WebhookCall, config: Config) => readonly ProviderEvent[];
+  /** Which changes of which objects `events` tells of, for people. */
+  readonly tells?: Readonly<Record<string, readonly ChangeAction[]>>;
   /** Of a body. Default 1 MB. */
   readonly maxBytes?: number;
   /** Where the provider wants another answer than 200 to events that are stored. */

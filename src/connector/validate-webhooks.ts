@@ -21,7 +21,18 @@ export function webhookProblems(connector: Connector): readonly string[] {
       `maxBytes of webhooks is a whole number from 1 to ${MOST_BYTES}`,
     ),
     ...(response === undefined ? [] : responseProblems(response)),
+    ...toldProblems(connector, webhooks),
   ];
+}
+
+function toldProblems({ objects }: Connector, { tells = {} }: Webhooks): readonly string[] {
+  return Object.entries(tells).flatMap(([name, actions]) => [
+    ...when(actions.length === 0, `webhooks tell nothing of '${name}'`),
+    ...when(
+      typeof objects !== 'function' && !Object.hasOwn(objects, name),
+      `webhooks tell of '${name}', which is no object of it`,
+    ),
+  ]);
 }
 
 function secretProblems(

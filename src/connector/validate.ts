@@ -66,6 +66,7 @@ function identityProblems(connector: Connector): readonly string[] {
       !/^[a-z][a-z0-9]*$/.test(connector.key),
       'the key is lower-case letters and digits, beginning with a letter',
     ),
+    ...when(connector.key === 'keys', "the key 'keys' belongs to the platform: GET /elements/keys lists all keys"),
     ...when(!Number.isSafeInteger(connector.id) || connector.id < 1, 'the id is a whole number from 1'),
     ...when(connector.name.trim() === '', 'the name is empty'),
     ...when(

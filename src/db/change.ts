@@ -51,3 +51,30 @@ export async function writeEntry(via: Knex, entry: AuditEntry, status: number): 
     .onConflict(['account_id', 'at', 'request_id'])
     .merge({ status });
 }
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** A member before and after; without `from` it is new, without `to` it is gone. */
+export interface Difference {
+  readonly from?: unknown;
+  readonly to?: unknown;
+}
+
+/**
+ * What differs between two states of a thing, by member. `show` is for members whose values are not for everybody, such as secrets: they are
+ * compared as they are, and told as shown. A member that is undefined is not there.
+ */
+export function differences(
+  before: Members,
+  after: Members,
+  show: (name: string, value: unknown) => unknown = (_, value) => value,
+): Readonly<Record<string, Difference>> {
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+  const told = (side: 'from' | 'to', name: string, value: unknown) =>
+    value === undefined ? {} : { [side]: show(name, value) };
+  return Object.fromEntries(
+    names
+      .filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]))
+      .map((name) => [name, { ...told('from', name, before[name]), ...told('to', name, after[name]) }]),
+  );
+}

@@ -15,7 +15,9 @@ import * as pollPatience from './migrations/0009-poll-patience.ts';
 import * as administration from './migrations/0010-administration.ts';
 import * as activity from './migrations/0011-activity.ts';
 import * as traceContext from './migrations/0012-trace-context.ts';
+import * as accounts from './migrations/0013-accounts.ts';
 import * as console from './migrations/0015-console.ts';
+import * as accountElements from './migrations/0017-account-elements.ts';
 
 interface Migration {
   readonly name: string;
@@ -36,7 +38,9 @@ const MIGRATIONS: readonly Migration[] = [
   { name: '0010-administration', up: administration.up },
   { name: '0011-activity', up: activity.up },
   { name: '0012-trace-context', up: traceContext.up },
+  { name: '0013-accounts', up: accounts.up },
   { name: '0015-console', up: console.up },
+  { name: '0017-account-elements', up: accountElements.up },
 ];
 
 /** Any number, the same in every process: it names the lock within the database. */

@@ -1,8 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import type { Knex } from 'knex';
 import pg from 'pg';
 import { type Clock, type EndWait, SYSTEM_CLOCK } from '../clock.ts';
 import type { Logger } from '../log.ts';
 import { connectionOptions } from './database.ts';
+import { firstOf } from './row.ts';
 
 export interface NotifierOptions {
   readonly url: string;
@@ -24,6 +26,11 @@ export interface Notifier {
    * @throws RangeError above 7900 bytes: PostgreSQL carries no more.
    */
   readonly publish: (topic: string, payload: string, via?: Knex) => Promise<void>;
+  /**
+   * Ends when every process has handled what was told until now, or has had a second for it: one that hangs keeps nobody waiting for longer.
+   * PostgreSQL tells all of them at the same time, and one of them may come to it later than another.
+   */
+  readonly settle: () => Promise<void>;
   /** @returns the function that ends the subscription */
   readonly subscribe: (topic: string, handler: (payload: string) => void) => () => void;
   /** Called when messages may have been missed: whatever they keep in step must be dropped. */
@@ -32,28 +39,80 @@ export interface Notifier {
 
 const CHANNEL = 'causeway';
 const MAX_MESSAGE_BYTES = 7900;
+/** Every listening connection has it: so many processes answer. */
+const LISTENER = 'causeway listener';
+/** Asks every process to say that it has come so far, and what each says. */
+const ASK = 'settle';
+const SAY = 'settled';
+const SETTLE_TIMEOUT_MS = 1_000;
 const FIRST_RETRY_MS = 100;
 const MAX_RETRY_MS = 10_000;
 
 /** Messages between processes over LISTEN/NOTIFY. They come at most once, so `onGap` is part of the bargain. */
 export function createNotifier(options: NotifierOptions): Notifier {
-  const { knex, log } = options;
+  const { knex, log, clock = SYSTEM_CLOCK } = options;
   const handlersByTopic = new Map<string, Set<(payload: string) => void>>();
   const gapHandlers = new Set<() => void>();
+  /** By the mark of what was asked: called for each process that says so. */
+  const settling = new Map<string, () => void>();
   const listener = createListener(options, {
     onMessage: (message) => {
       const { topic, payload } = parseMessage(message);
+      if (topic === ASK) listener.reply(formatMessage(SAY, payload));
+      if (topic === SAY) settling.get(payload)?.();
       callAll(handlersByTopic.get(topic) ?? [], log, payload);
     },
     onGap: () => callAll(gapHandlers, log),
   });
 
+  async function publish(topic: string, payload: string, via = knex): Promise<void> {
+    await via.raw('select pg_notify(?, ?)', [CHANNEL, formatMessage(topic, payload)]);
+  }
+
+  /** Whoever begins to listen later has heard nothing before, and keeps nothing from before. */
+  async function askAll(mark: string): Promise<number> {
+    const { rows } = await knex.raw<{ rows: { readonly count: number }[] }>(
+      'select count(*)::int as count from pg_stat_activity where datname = current_database() and application_name = ?',
+      [LISTENER],
+    );
+    await publish(ASK, mark);
+    return firstOf(rows).count;
+  }
+
   return {
     start: listener.start,
     close: listener.close,
-    publish: async (topic, payload, via = knex) => {
-      await via.raw('select pg_notify(?, ?)', [CHANNEL, formatMessage(topic, payload)]);
-    },
+    publish,
+    settle: () =>
+      new Promise((resolve) => {
+        const mark = randomUUID();
+        let heard = 0;
+        let wanted = Number.POSITIVE_INFINITY;
+        const end = () => {
+          endWait();
+          settling.delete(mark);
+          resolve();
+        };
+        const endWait = clock.after(SETTLE_TIMEOUT_MS, end);
+        const endIfAll = () => {
+          if (heard >= wanted) end();
+        };
+        settling.set(mark, () => {
+          heard += 1;
+          endIfAll();
+        });
+        askAll(mark).then(
+          (count) => {
+            wanted = count;
+            endIfAll();
+          },
+          (error: unknown) => {
+            // What was told was committed: whoever waits cannot take it back.
+            log.warn({ err: error }, 'could not ask whether every process has been told');
+            end();
+          },
+        );
+      }),
     subscribe: (topic, handler) => {
       const handlers = handlersByTopic.get(topic) ?? new Set();
       handlersByTopic.set(topic, handlers.add(handler));
@@ -85,7 +144,8 @@ function createListener(options: NotifierOptions, events: ListenerEvents) {
     next.on('notification', ({ payload }) => events.onMessage(payload ?? ''));
     try {
       await next.connect();
-      await next.query(`listen ${CHANNEL}`);
+      // By a statement: the URL of the database may have a name of its own.
+      await next.query(`listen ${CHANNEL}; set application_name = '${LISTENER}'`);
     } catch (error) {
       discard(next);
       throw error;
@@ -137,7 +197,15 @@ function createListener(options: NotifierOptions, events: ListenerEvents) {
     if (!closed) events.onGap();
   }
 
+  /** Over the connection that it was asked on, so that it needs none of the pool. */
+  function reply(message: string): void {
+    client?.query('select pg_notify($1, $2)', [CHANNEL, message]).catch((error: unknown) => {
+      log.debug({ err: error }, 'could not say that a message has been handled');
+    });
+  }
+
   return {
+    reply,
     start: connect,
     close: async () => {
       closed = true;

@@ -1,4 +1,5 @@
 import type { CodeExchange, Config, Connector } from '../connector/contract.ts';
+import { isStorable, UNSTORABLE } from '../db/storable.ts';
 import { type AppError, cutText, type ErrorDetail, invalidRequest, MOST_FAULTS, pointer, suggest } from '../errors.ts';
 import { ExactNumber, isJsonObject } from '../numbers/exact-json.ts';
 import { toJsonNumber } from '../numbers/number-value.ts';
@@ -6,7 +7,6 @@ import { EVENT_FIELDS, missingCallback } from './event-settings.ts';
 import { oauthFields } from './oauth/fields.ts';
 import type { PlatformField } from './platform-field.ts';
 import { findPollFaults, POLL_FIELDS } from './polling/poll-settings.ts';
-import { isStorable, UNSTORABLE } from './storable.ts';
 
 /** What callers see, and may send back, in place of a secret. */
 export const MASK = '********';
@@ -24,6 +24,14 @@ const PLATFORM_FIELDS: readonly PlatformField[] = [
 
 export function configurationFields(connector: Connector): readonly PlatformField[] {
   return [...connector.configuration, ...oauthFields(connector), ...PLATFORM_FIELDS];
+}
+
+/** The keys that a person gives, in the order in which they are filled in. */
+export function formFields(connector: Connector): readonly PlatformField[] {
+  const given = connector.configuration.filter(({ warning }) => warning !== true);
+  const own: readonly PlatformField[] = [...given, ...oauthFields(connector)];
+  const isNeeded = (field: PlatformField) => isRequired(connector, field, {});
+  return [...own.filter(isNeeded), ...own.filter((field) => !isNeeded(field)), ...PLATFORM_FIELDS];
 }
 
 /**

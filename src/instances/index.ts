@@ -25,6 +25,7 @@ export interface InstanceRoomNeighbours {
   readonly simulatorsUrl: string | undefined;
   readonly notifications: Pick<Notifications, 'prepare'>;
   readonly accounts: Pick<Accounts, 'getOrganizationId'>;
+  readonly assertActive: InstanceNeighbours['assertActive'];
   readonly ensureSubscription: InstanceNeighbours['ensureSubscription'];
   readonly shortestPollMs: number;
   readonly noteRegistration: InstanceNeighbours['noteRegistration'];
@@ -49,7 +50,7 @@ export interface InstanceRoom {
 /** Connected accounts: first their records, on these their tokens, and on both what shows new settings to providers. */
 export function composeInstances(platform: Platform, neighbours: InstanceRoomNeighbours): InstanceRoom {
   const { client, registry, publicUrl, simulatorsUrl, notifications, accounts } = neighbours;
-  const { ensureSubscription, noteRegistration, noteCreated, shortestPollMs } = neighbours;
+  const { assertActive, ensureSubscription, noteRegistration, noteCreated, shortestPollMs } = neighbours;
   const { egress, clock, log } = platform;
   const store = createInstanceStore(platform.knex);
   const codec = createInstanceCodec(platform, registry);
@@ -58,7 +59,7 @@ export function composeInstances(platform: Platform, neighbours: InstanceRoomNei
   const requestToken: RequestToken = (request, signal) => sendTokenRequest(endpoint, request, signal);
   const tokens = createTokens(platform, { records, requestToken });
   const proxies = createProxies(platform, publicUrl);
-  const authorizations = createAuthorizations(platform, { proxies, simulatorsUrl });
+  const authorizations = createAuthorizations(platform, { assertActive, proxies, simulatorsUrl });
   const authenticate = createAuthenticate({ client, tokens, proxies, authorizations, simulatorsUrl, requestToken });
   const instances = createInstances(platform, {
     registry,
@@ -66,6 +67,7 @@ export function composeInstances(platform: Platform, neighbours: InstanceRoomNei
     codec,
     records,
     authenticate,
+    assertActive,
     ensureSubscription,
     shortestPollMs,
     noteRegistration,

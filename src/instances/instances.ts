@@ -1,6 +1,8 @@
 import type { Knex } from 'knex';
 import type { Config, Connector } from '../connector/contract.ts';
 import type { Registry } from '../connector/registry.ts';
+import type { Removal } from '../db/removal.ts';
+import { isStorable } from '../db/storable.ts';
 import { assertCallable } from '../egress/callback-url.ts';
 import { AppError, pointer, redactAppError } from '../errors.ts';
 import type { Platform } from '../platform.ts';
@@ -16,7 +18,7 @@ import type { ProviderData } from './oauth/authorize.ts';
 import { isOAuthConnector } from './oauth/fields.ts';
 import { assertInterval } from './polling/poll-settings.ts';
 import type { InstanceRecords } from './records.ts';
-import { assertStorable, isStorable } from './storable.ts';
+import { assertStorable } from './storable.ts';
 import {
   createInstanceStore,
   FILTERABLE_INSTANCE,
@@ -54,8 +56,8 @@ export interface Instances
   /** Verifies the credentials with the provider first. @throws AppError; then nothing is stored */
   readonly create: (caller: InstanceCaller, input: NewInstance, signal: AbortSignal) => Promise<Instance>;
   readonly list: (accountId: number, query: InstanceQuery) => Promise<InstancePage>;
-  /** All of the account, read in parts. */
-  readonly listAll: (accountId: number) => Promise<readonly Instance[]>;
+  /** All of the account, or all for which `where` is true, read in parts. */
+  readonly listAll: (accountId: number, where?: string) => Promise<readonly Instance[]>;
   /** The id of one whose events go to the URL. */
   readonly findByCallback: (accountId: number, callbackUrl: string) => Promise<number | undefined>;
   /** New credentials are verified first; id and token stay. */
@@ -76,7 +78,11 @@ export interface Instances
   /** Keeps headers and bodies of its calls until then; null: no longer. */
   readonly traceUntil: (accountId: number, id: number, until: Date | null) => Promise<Instance>;
   readonly remove: (accountId: number, id: number) => Promise<void>;
+  /** Ends some of those that an account has. `leave` is done before with what one has at its provider, whatever comes of it. */
+  readonly removeSome: (accountId: number, leave: LeaveProvider, signal: AbortSignal) => Promise<Removal>;
 }
+
+type LeaveProvider = (instance: InstanceKey, signal: AbortSignal) => Promise<void>;
 
 /** Where events of instances go. */
 export interface InstanceNeighbours {
@@ -85,6 +91,8 @@ export interface InstanceNeighbours {
   readonly codec: InstanceCodec;
   readonly records: InstanceRecords;
   readonly authenticate: Authenticate;
+  /** @throws AppError CONFLICT for an element that the account makes no instances of */
+  readonly assertActive: (accountId: number, elementKey: string) => Promise<void>;
   /** Prepares deliveries to the URL. */
   readonly ensureSubscription: (accountId: number, url: string) => Promise<unknown>;
   /** Instances are not polled more often. */
@@ -97,6 +105,9 @@ export interface InstanceNeighbours {
 const TOKEN_BYTES = 32;
 /** Instances that are read at a time for a list of all. */
 const PART = 1_000;
+/** Instances of which providers are left at the same time. */
+const LEFT_AT_ONCE = 4;
+const REMOVED_AT_ONCE = 20;
 
 /** A change that goes with others: only if nobody changed the settings since, and all together. */
 interface Guard extends Pick<Authenticated, 'keep'>, Pick<Instance, 'settingsVersion'> {}
@@ -111,6 +122,7 @@ export function createInstances(
     codec,
     records,
     authenticate,
+    assertActive,
     ensureSubscription,
     noteRegistration,
     noteCreated,
@@ -178,10 +190,10 @@ export function createInstances(
     return { instances, ...(rows.length > limit && last && { nextAfterId: last.id }) };
   }
 
-  async function listAll(accountId: number): Promise<readonly Instance[]> {
+  async function listAll(accountId: number, where?: string): Promise<readonly Instance[]> {
     const all: Instance[] = [];
     for (let afterId: number | undefined = 0; afterId !== undefined; ) {
-      const page: InstancePage = await list(accountId, { limit: PART, afterId });
+      const page: InstancePage = await list(accountId, { where, limit: PART, afterId });
       all.push(...page.instances);
       afterId = page.nextAfterId;
     }
@@ -215,9 +227,10 @@ export function createInstances(
     noteEventWarning: records.noteEventWarning,
 
     create: async (caller, input, signal) => {
-      await assertEventSettings(input.configuration);
       const { accountId, userId } = caller;
       const connector = registry.getConnector(input.element);
+      await assertActive(accountId, connector.key);
+      await assertEventSettings(input.configuration);
       assertStorable(input);
       const { configuration: given, providerData } = input;
       const { config, keep } = await authenticate.first(connector, { caller, given, base: {}, providerData, signal });
@@ -299,6 +312,21 @@ export function createInstances(
     remove: async (accountId, id) => {
       if (!(await store.remove(accountId, id))) throw instanceNotFound(id);
       await records.changed(accountId, id);
+    },
+
+    removeSome: async (accountId, leave, signal) => {
+      const ids = await store.listIds(accountId, REMOVED_AT_ONCE);
+      const left = ids.values();
+      const removeNext = async () => {
+        for (const id of left) {
+          if (signal.aborted) return;
+          await leave({ accountId, id }, signal);
+          await store.remove(accountId, id);
+          await records.changed(accountId, id);
+        }
+      };
+      await Promise.all(Array.from({ length: LEFT_AT_ONCE }, removeNext));
+      return ids.length === 0 ? 'done' : 'more';
     },
   };
 }

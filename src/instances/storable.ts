@@ -1,11 +1,5 @@
+import { isStorable, UNSTORABLE } from '../db/storable.ts';
 import { AppError, type ErrorDetail, pointer } from '../errors.ts';
-
-export const UNSTORABLE = 'holds a character that cannot be stored: NUL, or half of a surrogate pair.';
-
-/** PostgreSQL keeps no NUL in text, and half of a surrogate pair would come back as another character. */
-export function isStorable(text: string): boolean {
-  return !text.includes('\0') && text.isWellFormed();
-}
 
 /** Of a setting. No secret of a provider is longer, and what is looked for in texts must have an end. */
 const MAX_SETTING_CHARACTERS = 4096;

@@ -157,8 +157,7 @@ export function createInstanceStore(knex: Knex) {
       if (filter.elementKey !== undefined) query.where({ element_key: filter.elementKey });
       if (filter.tags !== undefined) query.where('tags', '@>', [...filter.tags]);
       if (filter.afterId !== undefined) query.where('id', '>', filter.afterId);
-      if (filter.condition !== undefined)
-        query.whereRaw(filter.condition.sql, filter.condition.bindings.map(toMutable));
+      if (filter.condition !== undefined) query.whereRaw(filter.condition.sql, filter.condition.bindings);
       if (filter.searchText !== undefined) {
         const pattern = `%${filter.searchText.replace(/[\\%_]/g, '\\$&')}%`;
         query.where((either) => either.whereILike('name', pattern).orWhereILike('element_key', pattern));
@@ -256,6 +255,10 @@ export function createInstanceStore(knex: Knex) {
       return count > 0;
     },
 
+    /** The first ones of the account, in any state. */
+    listIds: async (accountId: number, limit: number): Promise<number[]> =>
+      knex('instance').where({ account_id: accountId }).orderBy('id').limit(limit).pluck('id'),
+
     remove: async (accountId: number, id: number): Promise<boolean> =>
       (await knex('instance').where({ account_id: accountId, id }).delete()) > 0,
   };
@@ -279,9 +282,4 @@ function toColumns(
     disabled,
     trace_logging_until: traceLoggingUntil,
   };
-}
-
-/** knex asks for arrays it could change. */
-function toMutable(binding: string | readonly string[]): string | string[] {
-  return typeof binding === 'string' ? binding : [...binding];
 }

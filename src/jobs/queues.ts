@@ -58,6 +58,8 @@ export interface Maintenance {
   readonly keepPolls: (signal: AbortSignal) => Promise<number>;
   /** Tells providers where to send events, where that is due. @returns how many were looked at */
   readonly keepWebhooks: (signal: AbortSignal) => Promise<number>;
+  /** Removes what is left of accounts that were deleted. @returns how many were looked at */
+  readonly removeAccounts: (signal: AbortSignal) => Promise<number>;
 }
 
 export type Queues = Readonly<Record<string, Queue>>;
@@ -70,7 +72,7 @@ const AUTHORIZATION_MS = HOUR_MS / 4;
 /** The table of queues. */
 export function createQueues(clock: Clock, maintenance: Maintenance) {
   const { purgeIdempotencyRecords, purgeProxyTargets, purgeAuthorizations, purgeLogIns } = maintenance;
-  const { refreshTokens, keepEvents, keepActivity, keepPolls, keepWebhooks } = maintenance;
+  const { refreshTokens, keepEvents, keepActivity, keepPolls, keepWebhooks, removeAccounts } = maintenance;
   const purge = (work: (before: Date) => Promise<number>, keepMs: number, schedule: string) => ({
     schedule,
     retry: { limit: 3, delaySeconds: 60, maxDelaySeconds: 600 },
@@ -110,5 +112,6 @@ export function createQueues(clock: Clock, maintenance: Maintenance) {
     'polls.keep': everyMinute(keepPolls),
     'events.webhooks': everyMinute(keepWebhooks),
     'oauth.refresh': everyMinute(refreshTokens),
+    'accounts.remove': everyMinute(removeAccounts),
   } satisfies Queues;
 }

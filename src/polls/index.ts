@@ -23,7 +23,7 @@ export interface Polls {
   readonly stop: () => Promise<void>;
   /** Of one instance. @throws AppError NOT_FOUND */
   readonly list: (accountId: number, instanceId: number) => Promise<readonly PollRow[]>;
-  /** Now instead of when it is due. @throws AppError NOT_FOUND, CONFLICT while it is stopped */
+  /** Now instead of when it is due. @throws AppError NOT_FOUND, CONFLICT while it is stopped, or its account rests */
   readonly runNow: (key: PollKey) => Promise<void>;
   /** Once more from that time on: what changed since becomes events again. @throws AppError NOT_FOUND, REQUEST_INVALID for a time to come */
   readonly replay: (key: PollKey, from: Date) => Promise<void>;
@@ -32,6 +32,7 @@ export interface Polls {
 }
 
 const INSTANCE_TOPIC = 'instance';
+const ACCOUNT_TOPIC = 'account';
 const DUE_TOPIC = 'poll-due';
 const SYNC_BATCH = 500;
 const SYNCS_AT_ONCE = 4;
@@ -122,6 +123,19 @@ export function composePolls(platform: Platform, neighbours: PollNeighbours, { p
     }
   }
 
+  /** One that rests, or is no more, stops what is under way; one that works again goes on where it was. */
+  async function noteAccount(accountId: number): Promise<void> {
+    try {
+      if (!(await store.isActive(accountId))) return poller.breakOff(accountId);
+      if ((await store.revive(new Date(clock.now()), accountId)) > 0) poller.wake();
+    } catch (error) {
+      log.warn(
+        { err: error, accountId },
+        'could not adjust the pollers of an account; it is made up for within a minute',
+      );
+    }
+  }
+
   async function keep(signal: AbortSignal): Promise<number> {
     let count = 0;
     let keys: readonly InstanceKey[] = [{ accountId: 0, id: 0 }];
@@ -138,7 +152,11 @@ export function composePolls(platform: Platform, neighbours: PollNeighbours, { p
   return {
     start: () => {
       if (!polls) return;
-      ends.push(notifier.subscribe(INSTANCE_TOPIC, noteChange), notifier.subscribe(DUE_TOPIC, poller.wake));
+      ends.push(
+        notifier.subscribe(INSTANCE_TOPIC, noteChange),
+        notifier.subscribe(DUE_TOPIC, poller.wake),
+        notifier.subscribe(ACCOUNT_TOPIC, (accountId) => void noteAccount(Number(accountId))),
+      );
       poller.start();
     },
     stop: async () => {
@@ -158,6 +176,7 @@ export function composePolls(platform: Platform, neighbours: PollNeighbours, { p
       if (await store.runNow(key, new Date(clock.now()), MOST_WAITS)) return notifier.publish(DUE_TOPIC, '');
       const known = await store.list(key.accountId, key.instanceId);
       if (known.every(({ resource }) => resource !== key.resource)) throw noSuchPoll(key);
+      if (!(await store.isActive(key.accountId))) throw rests(key);
       const message = `The poll '${key.resource}' of instance ${key.instanceId} is stopped: the instance is disabled or not valid.`;
       throw new AppError('CONFLICT', message);
     },
@@ -173,6 +192,10 @@ export function composePolls(platform: Platform, neighbours: PollNeighbours, { p
 
     keep,
   };
+}
+
+function rests({ accountId, resource }: PollKey): AppError {
+  return new AppError('CONFLICT', `The poll '${resource}' is stopped: account ${accountId} is not active.`);
 }
 
 function noSuchPoll({ instanceId, resource }: PollKey): AppError {

@@ -264,21 +264,35 @@ export function createPollStore(knex: Knex) {
         .orderBy(['account_id', 'id'])
         .limit(limit),
 
-    /** Starts pollers again whose instance may be polled again. @returns how many */
-    revive: async (now: Date): Promise<number> => {
-      const { rowCount } = await knex.raw<{ rowCount: number }>(REVIVE, [now]);
+    /** Starts pollers again whose instance may be polled again: of one account, or of all. @returns how many */
+    revive: async (now: Date, accountId?: number): Promise<number> => {
+      const { rowCount } = await knex.raw<{ rowCount: number }>(
+        accountId === undefined ? REVIVE : `${REVIVE} and p.account_id = ?`,
+        accountId === undefined ? [now] : [now, accountId],
+      );
       return rowCount;
+    },
+
+    /** Whether its instances may be polled. */
+    isActive: async (accountId: number): Promise<boolean> => {
+      const row = await knex('account').where({ id: accountId, active: true }).whereNull('deleted_at').first('id');
+      return row !== undefined;
     },
 
     /** Of one instance, by name. */
     list: async (accountId: number, instanceId: number): Promise<readonly PollRow[]> =>
-      knex('poll').select(COLUMNS).where({ account_id: accountId, instance_id: instanceId }).orderBy('resource'),
+      knex('poll')
+        // One whose account rests is stopped when its time comes.
+        .select({ ...COLUMNS, due: knex.raw(`case when ${IS_ACTIVE} then due end`) })
+        .where({ account_id: accountId, instance_id: instanceId })
+        .orderBy('resource'),
 
-    /** Due at once, as one that has waited so often. @returns false: there is no such poller, or it is stopped */
+    /** Due at once, as one that has waited so often. @returns false: there is no such poller, it is stopped, or its account rests */
     runNow: async ({ accountId, instanceId, resource }: PollKey, now: Date, waits: number): Promise<boolean> => {
       const count = await knex('poll')
         .where({ account_id: accountId, instance_id: instanceId, resource })
         .whereNotNull('due')
+        .whereRaw(IS_ACTIVE)
         .update({ due: now, waits });
       return count > 0;
     },
@@ -331,7 +345,11 @@ const COLUMNS = {
   createdAt: 'created_at',
 } as const;
 
-const IS_WANTED = 'i.valid and not i.disabled and i.settings_version = p.settings_version';
+const IS_WANTED =
+  'i.valid and not i.disabled and i.settings_version = p.settings_version and a.active and a.deleted_at is null';
+/** What it looks at. */
+const OF_POLL = 'a.id = p.account_id and i.account_id = p.account_id and i.id = p.instance_id';
+const IS_ACTIVE = 'exists (select from account where id = poll.account_id and active and deleted_at is null)';
 
 // Rows are locked where nothing is counted yet, so that two processes never wait for each other's. With the limit the plan is to look each
 // instance up, however few there are.
@@ -345,7 +363,7 @@ const CLAIM = `
   known as (
     select p.*, k.is_wanted
     from due p, lateral (
-      select ${IS_WANTED} as is_wanted from instance i where i.account_id = p.account_id and i.id = p.instance_id limit 1
+      select ${IS_WANTED} as is_wanted from instance i, account a where ${OF_POLL} limit 1
     ) k
   ),
   ranked as (select k.*, row_number() over (partition by account_id, is_wanted order by due) as place from known k),
@@ -363,7 +381,7 @@ const CLAIM = `
 const ADVANCE = `
   update poll p set kind = ?, watermark = ?, feed_watermark = ?
   where p.account_id = ? and p.instance_id = ? and p.resource = ? and p.lease = ?
-    and exists (select from instance i where i.account_id = p.account_id and i.id = p.instance_id and ${IS_WANTED} for share)`;
+    and exists (select from instance i, account a where ${OF_POLL} and ${IS_WANTED} for share of i)`;
 
 const SEEN = `
   select w.place, s.record_key as "recordKey", s.version
@@ -443,8 +461,8 @@ const SYNC = `
 
 const REVIVE = `
   update poll p set due = ?
-  from instance i
-  where p.due is null and i.account_id = p.account_id and i.id = p.instance_id and ${IS_WANTED}`;
+  from instance i, account a
+  where p.due is null and ${OF_POLL} and ${IS_WANTED}`;
 
 const REPLAY = `
   update poll set kind = coalesce(kind, 'window'), watermark = least(watermark, ?::timestamptz),

@@ -54,6 +54,8 @@ export interface Poller {
   readonly stop: () => Promise<void>;
   /** Something may be due. */
   readonly wake: () => void;
+  /** Breaks off what is under way of an account, and gives it back. */
+  readonly breakOff: (accountId: number) => void;
 }
 
 /** Of the places: while more are due than there is room for, so many are filled at a time. */
@@ -76,7 +78,7 @@ export function createPoller(
   const stopping = new AbortController();
   const { signal } = stopping;
   const places = createPool(options.concurrency);
-  const running = new Map<ClaimedPoll, Promise<void>>();
+  const running = new Map<ClaimedPoll, Running>();
   const finished: RunResult[] = [];
   const readSettings = createSettingsCache();
   const runStore = { ...store, seen: gatherSeen(store) };
@@ -152,8 +154,11 @@ export function createPoller(
     const instances = await instancesOf(claimed);
     for (const poll of claimed) {
       places.take(poll.accountId);
-      const work = run(poll, instances.get(nameOf({ accountId: poll.accountId, id: poll.instanceId })));
-      running.set(poll, work);
+      const end = new AbortController();
+      if (signal.aborted) end.abort(signal.reason);
+      const instance = instances.get(nameOf({ accountId: poll.accountId, id: poll.instanceId }));
+      const work = run({ poll, instance, ended: end.signal });
+      running.set(poll, { work, end });
       void work.finally(() => leave(poll));
     }
   }
@@ -187,12 +192,12 @@ export function createPoller(
     }
   }
 
-  function run(poll: ClaimedPoll, instance: Instance | undefined): Promise<void> {
-    const span = tracer?.begin({ name: `poll ${poll.resource}` });
-    return span === undefined ? runOnce(poll, instance) : within(span, () => runOnce(poll, instance, span));
+  function run(begun: Begun): Promise<void> {
+    const span = tracer?.begin({ name: `poll ${begun.poll.resource}` });
+    return span === undefined ? runOnce(begun) : within(span, () => runOnce(begun, span));
   }
 
-  async function runOnce(poll: ClaimedPoll, instance: Instance | undefined, span?: Span): Promise<void> {
+  async function runOnce({ poll, instance, ended }: Begun, span?: Span): Promise<void> {
     const startedMs = clock.now();
     const tally: RunTally = { events: 0, providerCalls: 0 };
     const noteEnd = (outcome: PollOutcome, errorType?: string) => {
@@ -214,7 +219,7 @@ export function createPoller(
     try {
       const early = await runPoll(
         { store: runStore, resources, prepare, clock, options },
-        { poll, instance, settings, resource, signal },
+        { poll, instance, settings, resource, signal: ended },
         tally,
       );
       const hasWaited = early?.isWait === true;
@@ -222,7 +227,7 @@ export function createPoller(
       noteEnd(tally.events > 0 ? 'events' : outcome);
       end(nextRunMs(poll, startedMs, early), { error: undefined, isGivenBack: hasWaited, hasWaited });
     } catch (error) {
-      if (error instanceof PollLost || signal.aborted) return giveBack(startedMs);
+      if (error instanceof PollLost || ended.aborted) return giveBack(startedMs);
       // It is this service that has no room.
       if (isAppError(error, 'OVERLOADED')) return giveBack(clock.now() + (error.retryAfterSeconds ?? 1) * 1000);
       noteEnd('failed', errorTypeOf(error));
@@ -273,15 +278,33 @@ export function createPoller(
       look();
     },
     wake,
+    breakOff: (accountId) => {
+      for (const [poll, { end }] of running)
+        if (poll.accountId === accountId) end.abort(new Error('The account is not active any more.'));
+    },
     stop: async () => {
       stopping.abort(new Error('The service is stopping.'));
+      for (const { end } of running.values()) end.abort(signal.reason);
       alarm.end();
       await endRenewals?.();
       await looking;
-      await Promise.allSettled(running.values());
+      await Promise.allSettled([...running.values()].map(({ work }) => work));
       await storing;
     },
   };
+}
+
+/** A run, and what breaks it off. */
+interface Running {
+  readonly work: Promise<void>;
+  readonly end: AbortController;
+}
+
+/** What a run is begun with. */
+interface Begun {
+  readonly poll: ClaimedPoll;
+  readonly instance: Instance | undefined;
+  readonly ended: AbortSignal;
 }
 
 function describeRun(

@@ -28,6 +28,7 @@ describe('createAccounts', () => {
     start: async () => {},
     close: async () => {},
     publish: async () => {},
+    settle: async () => {},
     subscribe: () => () => {},
     onGap: () => () => {},
   };

@@ -9,8 +9,9 @@ import {
 import { findDifferences } from './support/shape.ts';
 import { waitUntil } from './support/wait-until.ts';
 
-/** What the others need, in this order: an instance with events on, an account that queues them, one event, one OAuth proxy. */
+/** What the others need, in this order: an account, an instance with events on, an account that queues them, one event, one OAuth proxy, users. */
 const FIRST = [
+  'createAccount',
   'createInstance',
   'createElementInstance',
   'updateInstanceConfiguration',
@@ -21,10 +22,17 @@ const FIRST = [
   'sendTestEvent',
   'createOAuthProxy',
   'addOAuthProxyApplicationUrl',
+  'createOrganizationUser',
+  'createAccountUser',
+  'grantUserRole',
 ];
 
 /** What takes away what the others need. */
 const LAST = [
+  'revokeUserRole',
+  'deleteOrganizationUser',
+  'deleteAccountUser',
+  'deleteUser',
   'acknowledgeDelivery',
   'releaseDeliveries',
   'acknowledgeDeliveries',
@@ -40,6 +48,8 @@ const LAST = [
   'deleteThisInstance',
   'deleteInstance',
   'deleteSubscription',
+  'deleteAccount',
+  'deactivateElement',
 ];
 
 /** Asked as a browser does: by the cookie of a session, or without anything to log in. */
@@ -102,6 +112,11 @@ describe('the examples of the reference', () => {
     const [order] = calls.filter(({ operationId }) => operationId === 'replaceRecord');
     await service.call('/Orders', { method: 'POST', body: order?.body, token: made.createInstance });
   };
+  /** The user whom an example before it deleted is there again. */
+  const userAgain = async () => {
+    const [user] = calls.filter(({ operationId }) => operationId === 'createOrganizationUser');
+    await service.call('/organizations/users', { method: 'POST', body: user?.body });
+  };
   /** No delivery is under way any more, as nothing listens where they go. */
   const untilQueued = () =>
     waitUntil(async () => {
@@ -132,6 +147,8 @@ describe('the examples of the reference', () => {
     listActivity: untilQueried,
     listInstanceActivity: untilQueried,
     listUsage: untilQueried,
+    deleteAccountUser: userAgain,
+    deleteUser: userAgain,
     listDeliveries: untilQueued,
     acknowledgeDelivery: untilQueued,
     createConsoleSession: () =>

@@ -1,7 +1,11 @@
 import { expect } from 'chai';
 import { loadConnectors, OWN_CONNECTORS } from '../../src/connector/registry.ts';
-import { configurationFields } from '../../src/instances/configuration.ts';
-import { useApp } from '../support/app.ts';
+import { configurationFields, exchangeOf } from '../../src/instances/configuration.ts';
+import { type ApiAnswer, type StartedApp, startTestApp, useApp } from '../support/app.ts';
+import { expectProblem } from './support/expect-problem.ts';
+import { SHOP } from './support/simulated.ts';
+import { authorizationOf, createTenants, type OtherTenants, withDatabase } from './support/tenants.ts';
+import { waitUntil } from './support/wait-until.ts';
 
 describe('elements', () => {
   const service = useApp({ SIMULATORS_PORT: 'off' });
@@ -33,11 +37,236 @@ describe('elements', () => {
   });
 });
 
+interface Named {
+  readonly key: string;
+}
+
+const keysOf = ({ status, body }: ApiAnswer) => {
+  expect(status, JSON.stringify(body)).to.equal(200);
+  return body.map(({ key }: Named) => key);
+};
+
+describe('the list of elements', () => {
+  const service = useApp({ SIMULATORS_PORT: 'off' });
+  let all: readonly string[];
+
+  before(async () => {
+    all = keysOf(await service.call('/elements'));
+  });
+
+  const FILTERS: readonly (readonly [where: string, keys: readonly string[]])[] = [
+    ["key = 'odata'", ['odata']],
+    ["hub = 'helpdesk' AND NOT key LIKE 'service%'", ['redmine', 'requesttracker']],
+    ["authentication.type = 'oauth2' AND name LIKE 'S%'", ['concur', 'salesforce', 'servicenowoauth']],
+    ['typeOauth = FALSE AND id IN (1001, 1002)', ['bamboohr', 'odata']],
+    ['active = FALSE', []],
+    ["hookName IS NULL OR protocolType != 'http'", []],
+  ];
+  for (const [where, keys] of FILTERS) {
+    it(`has those for which ${where}`, async () => {
+      const found = keysOf(await service.call('/elements', { query: { where } }));
+      expect(keys.length === 0 ? found : found.filter((key: string) => keys.includes(key))).to.deep.equal(keys);
+      expect(found.length).to.be.below(all.length);
+      expect((await service.call('/elements/keys', { query: { where } })).body).to.deep.equal(found);
+    });
+  }
+
+  it('names a field that it does not have, with the nearest', async () => {
+    const answer = await service.call('/elements', { query: { where: 'actve = TRUE' } });
+    expectProblem(answer, 'WHERE_INVALID');
+    expect(answer.body.details[0]).to.include({ position: 0, nearest: 'active' });
+  });
+
+  it('can be filtered by every member that is a text, a number or a boolean', async () => {
+    const { body } = await service.call('/elements/odata');
+    const [shown] = (await service.call('/elements', { query: { where: "key = 'odata'" } })).body;
+    expect(body).to.include({ key: 'odata' });
+    for (const [name, value] of Object.entries(shown)) {
+      if (typeof value === 'object') continue;
+      const literal = typeof value === 'string' ? `'${value.replaceAll("'", "''")}'` : String(value).toUpperCase();
+      const where = `key = 'odata' AND ${name} = ${literal}`;
+      expect(keysOf(await service.call('/elements', { query: { where } })), where).to.deep.equal(['odata']);
+    }
+  });
+
+  for (const path of ['/elements', '/elements/keys', '/hubs']) {
+    it(`comes page by page, without gap and overlap: ${path}`, async () => {
+      const whole = (await service.call(path)).body;
+      const pages: unknown[] = [];
+      for (let nextPage: string | undefined; ; ) {
+        const answer = await service.call(path, { query: { pageSize: 4, nextPage } });
+        expect(answer.headers.get('elements-returned-count')).to.equal(String(answer.body.length));
+        pages.push(...answer.body);
+        const token = answer.headers.get('elements-next-page-token');
+        if (token === null) break;
+        expect(answer.headers.get('link')).to.contain(`nextPage=${token}`);
+        nextPage = token;
+      }
+      expect(pages).to.deep.equal(whole);
+    });
+  }
+
+  it('has a token for each of its filters, and no other list takes it', async () => {
+    const { headers } = await service.call('/elements', { query: { pageSize: 1, where: 'active = TRUE' } });
+    const nextPage = headers.get('elements-next-page-token') ?? '';
+    expect(nextPage).to.not.equal('');
+    const query = { nextPage, where: 'active = TRUE' };
+    expect((await service.call('/elements', { query })).status).to.equal(200);
+    expectProblem(await service.call('/elements', { query: { nextPage } }), 'REQUEST_INVALID');
+    expectProblem(await service.call('/elements', { query: { ...query, hub: 'crm' } }), 'REQUEST_INVALID');
+    expectProblem(await service.call('/hubs', { query: { nextPage } }), 'REQUEST_INVALID');
+  });
+});
+
+describe('what an element declares', () => {
+  const service = useApp({ SIMULATORS_PORT: 'off' });
+  const metadataOf = async (key: string) => (await service.call(`/elements/${key}/metadata`)).body;
+  const formOf = async (key: string) => (await service.call(`/elements/${key}/configuration`)).body;
+
+  it('tells what can be polled, and what webhooks tell of', async () => {
+    const { events, ...about } = await metadataOf('keap');
+    expect(about).to.include({ key: 'keap', name: 'Keap' }).and.to.have.all.keys('id', 'key', 'name', 'description');
+    expect(events.methods).to.deep.equal(['polling', 'webhook']);
+    expect(events.webhook.contacts).to.deep.equal({ events: ['created', 'updated', 'deleted'] });
+    expect(events.polling.contacts).to.include.keys('default', 'idField', 'updatedDateField');
+    expect(events.polling.contacts.events).to.include('updated');
+  });
+
+  it('says nothing of objects that each instance discovers, but for those that are polled by default', async () => {
+    expect((await metadataOf('odata')).events).to.deep.equal({ supported: true, methods: ['polling'], polling: {} });
+    const { events } = await metadataOf('salesforce');
+    for (const polled of Object.values(events.polling)) expect(polled).to.deep.equal({ default: true });
+  });
+
+  it('is a form in the order in which it is filled in', async () => {
+    const form = await formOf('odata');
+    const keys = keysOf({ status: 200, headers: new Headers(), body: form });
+    expect(keys.slice(0, 4)).to.deep.equal(['base.url', 'username', 'password', 'text.binary']);
+    expect(keys.indexOf('simulator')).to.be.below(keys.indexOf('event.notification.enabled'));
+    expect(keys.indexOf('event.notification.enabled')).to.be.below(keys.indexOf('event.notification.callback.url'));
+    expect(keys).to.not.include('filter.warning');
+    const { body } = await service.call('/elements/odata');
+    for (const field of form) expect(body.configuration).to.deep.include(field);
+  });
+
+  it('asks first for what is needed, a code that stands for a token included', async () => {
+    const code = (await loadConnectors({ folders: [OWN_CONNECTORS] })).flatMap((each) => exchangeOf(each)?.code ?? []);
+    for (const { key } of (await service.call('/elements')).body) {
+      const form: readonly (Named & { readonly required: boolean })[] = await formOf(key);
+      const isNeeded = form.map((field) => field.required || code.includes(field.key));
+      expect(isNeeded.lastIndexOf(true), key).to.be.below(isNeeded.indexOf(false));
+    }
+  });
+
+  it('has a name for each key, and the pattern of its value', async () => {
+    const [domain, ...others] = (await formOf('bamboohr')).filter((field: Named) => field.key === 'company.name');
+    expect(others).to.deep.equal([]);
+    expect(domain).to.include({ name: 'Company name', required: true, secret: false, example: 'acme' });
+    expect(new RegExp(`^(?:${domain.pattern})$`).test('acme')).to.equal(true);
+    const names = (await formOf('salesforce')).map(({ name }: { readonly name: string }) => name);
+    expect(names).to.include.members(['OAuth API key', 'OAuth callback URL', 'Event notification callback URL']);
+  });
+
+  it('is there for no element that is not', async () => {
+    for (const part of ['metadata', 'configuration'])
+      expectProblem(
+        await service.call(`/elements/odta/${part}`),
+        'NOT_FOUND',
+        "There is no element 'odta'. Did you mean 'odata'?",
+      );
+  });
+});
+
+describe('an element that an account made inactive', () => {
+  const service = useApp();
+  let other: StartedApp;
+  let tenants: OtherTenants;
+
+  before('a second process on the same database', async function second() {
+    this.timeout(60_000);
+    other = await startTestApp({ DATABASE_URL: service.databaseUrl });
+    tenants = await createTenants(service);
+  });
+
+  after(() => other.stop());
+
+  afterEach(async () => {
+    await service.call('/elements/odata/active', { method: 'PUT' });
+    await service.call('/elements/salesforce/active', { method: 'PUT' });
+  });
+
+  const deactivate = (keyOrId: string) => service.call(`/elements/${keyOrId}/active`, { method: 'DELETE' });
+  const isActive = async (at: Pick<StartedApp, 'call'>) => (await at.call('/elements/odata')).body.active;
+  const NEW = { element: { key: 'odata' }, name: 'x', configuration: SHOP };
+  const INACTIVE =
+    "The element 'odata' is inactive in account 1, which makes no new instances of it. PUT /elements/odata/active makes it active again.";
+
+  it('makes no new instances, by either path, and those that are there go on', async () => {
+    const { id, token } = await service.createInstance('odata', SHOP);
+    const answer = await deactivate('1001');
+    expect(answer.status).to.equal(200);
+    expect(answer.body).to.include({ key: 'odata', active: false });
+    expectProblem(await service.call('/instances', { method: 'POST', body: NEW }), 'CONFLICT', INACTIVE);
+    const { element: _, ...body } = NEW;
+    expectProblem(await service.call('/elements/odata/instances', { method: 'POST', body }), 'CONFLICT', INACTIVE);
+    expect((await service.call('/Orders', { token })).status).to.equal(200);
+    const changed = await service.call(`/instances/${id}`, { method: 'PATCH', body: { configuration: SHOP } });
+    expect(changed.status).to.equal(200);
+    expect(changed.body.element).to.include({ active: false, deleted: false });
+    expect((await service.call('/elements', { query: { where: 'active = FALSE' } })).body).to.have.lengthOf(1);
+    expect((await service.call('/elements/odata/active', { method: 'PUT' })).body.active).to.equal(true);
+    expect((await service.call('/instances', { method: 'POST', body: NEW })).status).to.equal(200);
+  });
+
+  it('begins no authorization', async () => {
+    await deactivate('salesforce');
+    const query = { apiKey: 'x', callbackUrl: 'https://app.example.com/' };
+    expectProblem(await service.call('/elements/salesforce/oauth/url', { query }), 'CONFLICT');
+    expectProblem(await service.call('/elements/salesforce/oauth/url', { method: 'POST', body: query }), 'CONFLICT');
+  });
+
+  it('is so on every process, and in no other account', async () => {
+    expect([await isActive(service), await isActive(other)]).to.deep.equal([true, true]);
+    await deactivate('odata');
+    expect(await isActive(service)).to.equal(false);
+    await waitUntil(async () => (await isActive(other)) === false);
+    expectProblem(await other.call('/instances', { method: 'POST', body: NEW }), 'CONFLICT');
+    for (const tenant of [tenants.sibling, tenants.stranger]) {
+      const { body } = await service.call('/elements/odata', { headers: authorizationOf(tenant) });
+      expect(body.active).to.equal(true);
+    }
+    await other.call('/elements/odata/active', { method: 'PUT' });
+    expect(await isActive(other)).to.equal(true);
+    await waitUntil(async () => (await isActive(service)) === true);
+  });
+
+  it('has one row in the audit log for each change', async () => {
+    const answers = [await deactivate('odata'), await deactivate('odata')];
+    const ids = answers.map(({ headers }) => headers.get('elements-request-id'));
+    const rows = await withDatabase(service, (knex) =>
+      knex('audit_log')
+        .whereIn('request_id', ids.map(String))
+        .orderBy('at')
+        .select('action', 'target', 'target_id', 'changes'),
+    );
+    const row = { action: 'update', target: 'element', target_id: 'odata' };
+    expect(rows).to.deep.equal([
+      { ...row, changes: { active: { from: true, to: false } } },
+      { ...row, changes: null },
+    ]);
+  });
+});
+
 /** Connectors from elsewhere may leave this out; ours must not. */
 describe('every connector of this repository', async () => {
   for (const connector of await loadConnectors({ folders: [OWN_CONNECTORS] })) {
     it(`leads to the documentation of its provider: ${connector.key}`, () => {
       expect(connector.documentation ?? []).not.to.have.lengthOf(0);
+    });
+
+    it(`says of its webhooks what they tell of: ${connector.key}`, () => {
+      const { webhooks } = connector;
+      if (webhooks !== undefined) expect(Object.keys(webhooks.tells ?? {})).not.to.have.lengthOf(0);
     });
 
     it(`says how to come by each key that is required or secret: ${connector.key}`, () => {

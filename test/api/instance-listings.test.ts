@@ -252,8 +252,8 @@ describe('listing instances', () => {
       return (await service.call('/instances', { method: 'POST', body, headers })).body;
     }
 
-    it('has no parameters', async () => {
-      for (const query of ['pageSize=1', 'searchText=x', 'tags[]=x']) {
+    it('takes neither tags nor a text to search for', async () => {
+      for (const query of ['searchText=x', 'tags[]=x']) {
         const [name] = query.split(/=|\[/);
         const answer = await service.call(`/accounts/instances?${query}`);
         expectProblem(answer, 'REQUEST_INVALID', new RegExp(`^Unknown query parameter '${name}`));
@@ -277,6 +277,38 @@ describe('listing instances', () => {
     }
     await service.call(`/instances/${id}`, { method: 'DELETE' });
   });
+});
+
+describe('listing the instances of an account', () => {
+  const service = useApp();
+  const NAMES = ['one', 'two', 'three', 'four'];
+
+  before(async () => {
+    for (const name of NAMES) await service.createInstance('odata', SHOP, { name });
+  });
+
+  const namesOf = ({ body }: ApiAnswer): string[] => body.map(({ name }: Made) => name);
+
+  for (const path of ['/accounts/instances', '/accounts/1/instances']) {
+    it(`answers all at once, or all for which where is true: ${path}`, async () => {
+      const all = await service.call(path);
+      expect(namesOf(all)).to.deep.equal(NAMES);
+      expect(all.headers.get('elements-total-count')).to.equal('4');
+      const some = await service.call(path, { query: { where: "name LIKE 't%'" } });
+      expect(namesOf(some)).to.deep.equal(['two', 'three']);
+      expect(some.headers.has('elements-next-page-token')).to.equal(false);
+      expectProblem(await service.call(path, { query: { where: 'nmae IS NULL' } }), 'WHERE_INVALID');
+    });
+
+    it(`comes page by page when it is asked to: ${path}`, async () => {
+      const first = await service.call(path, { query: { pageSize: 3 } });
+      expect(namesOf(first)).to.deep.equal(NAMES.slice(0, 3));
+      expect(first.headers.has('elements-total-count')).to.equal(false);
+      const nextPage = first.headers.get('elements-next-page-token') ?? '';
+      expect(namesOf(await service.call(path, { query: { nextPage } }))).to.deep.equal(NAMES.slice(3));
+      expectProblem(await service.call(path, { query: { nextPage, where: 'valid = TRUE' } }), 'REQUEST_INVALID');
+    });
+  }
 });
 
 /** Another last character, of which all bits count. */

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { useApp } from '../support/app.ts';
+import { type ApiAnswer, useApp } from '../support/app.ts';
 import { expectProblem, faultsOf } from './support/expect-problem.ts';
 import { createProxy } from './support/oauth-proxies.ts';
 import {
@@ -376,5 +376,36 @@ describe('OAuth proxies', () => {
         expect(Object.keys(faultsOf(answer))).to.deep.equal(['body.url']);
       });
     }
+  });
+});
+
+describe('the list of OAuth proxies', () => {
+  const service = useApp();
+  const NAMES = ['Sales EU', 'Payroll', 'Sales US'];
+
+  before(async () => {
+    for (const [index, name] of NAMES.entries()) {
+      const body = { name, apiKey: `client-${index}`, apiSecret: SECRET };
+      expect((await service.call(PATH, { method: 'POST', body })).status).to.equal(200);
+    }
+  });
+
+  const list = async (query: Readonly<Record<string, string | number>>) => service.call(PATH, { query });
+  const namesOf = ({ body }: ApiAnswer): string[] => body.map(({ name }: { readonly name: string }) => name);
+
+  it('has those for which where is true', async () => {
+    expect(namesOf(await list({ where: "name LIKE 'Sales%'" }))).to.deep.equal(['Sales EU', 'Sales US']);
+    expect(namesOf(await list({ where: "apiKey = 'client-1' OR id < 0" }))).to.deep.equal(['Payroll']);
+    expectProblem(await list({ where: "apiSecret = 'x'" }), 'WHERE_INVALID');
+  });
+
+  it('comes page by page', async () => {
+    const first = await list({ pageSize: 2 });
+    expect(namesOf(first)).to.deep.equal(['Sales EU', 'Payroll']);
+    const nextPage = first.headers.get('elements-next-page-token') ?? '';
+    const rest = await list({ pageSize: 2, nextPage });
+    expect(namesOf(rest)).to.deep.equal(['Sales US']);
+    expect(rest.headers.has('elements-next-page-token')).to.equal(false);
+    expectProblem(await list({ nextPage, where: 'id > 0' }), 'REQUEST_INVALID');
   });
 });

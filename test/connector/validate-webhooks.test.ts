@@ -54,6 +54,11 @@ describe('a declaration of webhooks with a problem', () => {
     ],
     ['without events', { events: undefined }, 'webhooks have no `events`'],
     [
+      'that tells of an object that is not there',
+      { tells: { things: ['created'] } },
+      "webhooks tell of 'things', which is no object of it",
+    ],
+    [
       'that is verified without a secret',
       { secretKey: undefined },
       'webhooks are verified, and there is no secret: name a secretKey, or declare the signingKey or the registration that tells one',

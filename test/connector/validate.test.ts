@@ -65,6 +65,11 @@ describe('the problems of a connector', () => {
       { key: '1shop' },
       ['1shop: the key is lower-case letters and digits, beginning with a letter'],
     ],
+    [
+      'the key of a path',
+      { key: 'keys' },
+      ["keys: the key 'keys' belongs to the platform: GET /elements/keys lists all keys"],
+    ],
     ['an id of 0', { id: 0 }, ['shop: the id is a whole number from 1']],
     ['a fraction as id', { id: 1.5 }, ['shop: the id is a whole number from 1']],
     ['a blank name', { name: ' ' }, ['shop: the name is empty']],

@@ -17,7 +17,9 @@ const ALL = [
   '0010-administration',
   '0011-activity',
   '0012-trace-context',
+  '0013-accounts',
   '0015-console',
+  '0017-account-elements',
 ];
 
 describe('migrateDatabase', () => {

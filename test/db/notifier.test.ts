@@ -1,9 +1,11 @@
 import { EventEmitter, on, once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { expect } from 'chai';
+import pg from 'pg';
 import { createNotifier, type Notifier, type NotifierOptions } from '../../src/db/notifier.ts';
 import { createLogger } from '../../src/log.ts';
 import { silentLog, useDatabase } from '../support/database.ts';
+import { createVirtualClock } from '../support/virtual-clock.ts';
 
 /** A way to the database that can be closed, or fall silent while it stays open. */
 async function startProxy(databaseUrl: string) {
@@ -164,6 +166,54 @@ describe('createNotifier', () => {
     await notifier.publish('instance', 'heard');
     await notifier.publish('instance', 'end');
     expect(await collected).to.deep.equal(['heard']);
+  });
+
+  it('waits until every process has handled what was told', async () => {
+    const [one, two] = [await startNotifier(), await startNotifier()];
+    const heard: string[] = [];
+    two.subscribe('instance', (payload) => void heard.push(payload));
+    for (let round = 0; round < 20; round++) {
+      await one.publish('instance', String(round));
+      await one.settle();
+      expect(heard.at(-1)).to.equal(String(round));
+    }
+  });
+
+  it('waits for a process that is late, and by the clock for one that says nothing', async () => {
+    const clock = createVirtualClock(0);
+    const notifier = await startNotifier({ clock });
+    const late = new pg.Client({ connectionString: database.url });
+    await late.connect();
+    try {
+      await late.query("listen causeway; set application_name = 'causeway listener'");
+      const asked = () =>
+        new Promise<string>((resolve) => {
+          late.on('notification', ({ payload = '' }) => {
+            const [topic, mark] = JSON.parse(payload);
+            if (topic === 'settle') resolve(mark);
+          });
+        });
+      let isSettled = false;
+      const first = asked();
+      const settled = notifier.settle().then(() => {
+        isSettled = true;
+      });
+      const mark = await first;
+      // Its own answer is here when this one is.
+      const collected = collect(notifier, 'instance');
+      await notifier.publish('instance', 'end');
+      await collected;
+      expect(isSettled).to.equal(false);
+      await notifier.publish('settled', mark);
+      await settled;
+      const second = asked();
+      const givenUp = notifier.settle();
+      await second;
+      await clock.advance(1_000);
+      await givenUp;
+    } finally {
+      await late.end();
+    }
   });
 
   it('refuses a message that PostgreSQL would not carry', async () => {

@@ -164,6 +164,15 @@ describe('webhooks at a provider', () => {
     };
   }
 
+  it('are not made for an account that was deleted', async () => {
+    const account = () => database.knex('account').where({ id: PLACE.accountId });
+    await account().update({ deleted_at: database.knex.fn.now() });
+    expect(await open().keep(NEVER)).to.equal(0);
+    await account().update({ deleted_at: null });
+    expect(await open().keep(NEVER)).to.equal(1);
+    expect(provider.asked).to.deep.equal(['create https://causeway.example.com']);
+  });
+
   it('are made once, however many processes look, and kept with an encrypted secret', async () => {
     await Promise.all([open(), open(), open()].map(({ keep }) => keep(NEVER)));
     expect(provider.asked).to.deep.equal(['create https://causeway.example.com']);

@@ -26,6 +26,7 @@ const nothing: Maintenance = {
   keepActivity: async () => {},
   keepPolls: async () => 0,
   keepWebhooks: async () => 0,
+  removeAccounts: async () => 0,
 };
 
 for (const name of Object.keys(PURGES) as (keyof typeof PURGES)[]) {

@@ -28,6 +28,19 @@ describe('polls through the API', () => {
     expect(await bench.run(id)).to.include({ runs: 2, emptyRuns: 1, events: 1 });
   });
 
+  it('are listed by what their record says, and page by page', async () => {
+    const { id } = await bench.create('/listed');
+    const list = async (query: Readonly<Record<string, string | number>>) =>
+      (await bench.service.call(`/instances/${id}/polls`, { query })).body.map(
+        ({ resource }: { readonly resource: string }) => resource,
+      );
+    const before = new Date(Date.now() + 60_000).toISOString();
+    expect(await list({ where: `state = 'waiting' AND failures = 0 AND createdDate < ${before}` })).to.eql(['things']);
+    expect(await list({ where: "state = 'stopped' OR lastRunDate IS NULL" })).to.eql([]);
+    expect(await list({ pageSize: 1 })).to.eql(['things']);
+    expectProblem(await bench.service.call(`/instances/${id}/polls?where=stat='x'`), 'WHERE_INVALID');
+  });
+
   it('make events again from a time on', async () => {
     bench.provider.add('replay-1');
     bench.provider.add('replay-2', { updatedAt: '2020-01-01T00:00:00.000Z', createdAt: '2020-01-01T00:00:00.000Z' });

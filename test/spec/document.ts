@@ -17,6 +17,7 @@ export interface Operation {
   readonly summary: string;
   readonly description: string;
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
+  readonly parameters?: readonly { readonly $ref?: string }[];
   readonly responses: Readonly<Record<string, Response>>;
   readonly 'x-causeway-scopes': readonly string[];
   readonly 'x-causeway-form-of'?: string;

@@ -42,6 +42,15 @@ describe('every operation of the spec', () => {
     }
   });
 
+  it('takes the name of another account in a header where it is a call on the platform, and only there', () => {
+    for (const { place, operation } of operations) {
+      const references = (operation.parameters ?? []).map(({ $ref = '' }) => componentName($ref));
+      const isPlatform = operation['x-causeway-scopes'].includes('platform');
+      expect(references.includes('ActingAccount'), place).to.equal(isPlatform);
+    }
+    expect(document.components.parameters.ActingAccount).to.include({ name: 'Elements-Account-Id', in: 'header' });
+  });
+
   it('can fail with 413 and 415 where it takes a body', () => {
     for (const { place, operation } of operations.filter(({ operation }) => 'requestBody' in operation)) {
       const expected = isPassed(operation) ? ['413'] : ['413', '415'];

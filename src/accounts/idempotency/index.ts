@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { encryptionContext } from '../../db/encrypted-columns.ts';
+import type { Removal } from '../../db/removal.ts';
 import { AppError, type ErrorCode, isAppError } from '../../errors.ts';
 import { parseJson } from '../../numbers/exact-json.ts';
 import type { Platform } from '../../platform.ts';
@@ -23,6 +24,8 @@ export interface Idempotency {
   readonly once: <Body>(request: KeyedRequest, work: () => Promise<Body>) => Promise<Body>;
   /** Deletes what was created before that time. @returns how many records */
   readonly purge: (before: Date) => Promise<number>;
+  /** Deletes some of what an account has. */
+  readonly removeSome: (accountId: number) => Promise<Removal>;
 }
 
 const KEEP_HOURS = 24;
@@ -97,6 +100,7 @@ export function createIdempotency({ knex, keyring, keys }: Pick<Platform, 'knex'
       return isClaimed ? run(key, work) : recall(key, fingerprint);
     },
     purge: store.purge,
+    removeSome: store.removeSome,
   };
 }
 

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { removeRows } from '../../db/removal.ts';
 import type { ColumnsOf, RowOf } from '../../db/row.ts';
 
 export type IdempotencyKey = RowOf<'idempotency_record', 'account_id' | 'user_id' | 'key_hash'>;
@@ -39,6 +40,8 @@ export function createIdempotencyStore(knex: Knex) {
     release: async (key: IdempotencyKey): Promise<void> => {
       await rows(key).delete();
     },
+
+    removeSome: (accountId: number) => removeRows(knex, 'idempotency_record', accountId),
 
     purge: (before: Date): Promise<number> => knex('idempotency_record').where('created_at', '<', before).delete(),
   };

@@ -1,6 +1,6 @@
 import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto';
 import { parseJson } from '../../numbers/exact-json.ts';
-import type { Handshake, Verify, WebhookAnswer, WebhookCall } from '../contract.ts';
+import type { Handshake, Verify, WebhookAnswer, WebhookCall, Webhooks } from '../contract.ts';
 import { json } from './json.ts';
 
 export interface HmacOptions {
@@ -36,6 +36,9 @@ export const webhooks = {
   json: ({ body }: WebhookCall): unknown => parseJson(utf8(body)),
   /** The body of a call that is a form. */
   form: ({ body }: WebhookCall): URLSearchParams => new URLSearchParams(utf8(body)),
+  /** What `tells` says where calls tell of all changes of these objects. */
+  allChangesOf: (objectNames: Iterable<string>): NonNullable<Webhooks['tells']> =>
+    Object.fromEntries([...objectNames].map((name) => [name, ['created', 'updated', 'deleted'] as const])),
 } as const;
 
 /** Without a byte order mark. */

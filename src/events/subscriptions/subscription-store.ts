@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import { nextId } from '../../db/next-id.ts';
+import { removeRows } from '../../db/removal.ts';
 import type { ColumnsOf, RowOf } from '../../db/row.ts';
 import type { Sql } from '../../where/index.ts';
 
@@ -115,6 +116,16 @@ export function createSubscriptionStore(knex: Knex) {
         deleted_at: knex.fn.now(),
         updated_at: knex.fn.now(),
       });
+    },
+
+    /** Of an account that was deleted: what is queued waits for callers that there are no more. */
+    removeQueued: (accountId: number) => removeRows(knex, 'delivery', accountId, "state = 'queued'"),
+
+    /** As if they had never been, unless there are deliveries. @returns undefined where there are; otherwise those that were there */
+    removeUnused: async (accountId: number): Promise<readonly number[] | undefined> => {
+      const delivery = await knex('delivery').where({ account_id: accountId }).first('id');
+      if (delivery !== undefined) return undefined;
+      return (await knex('subscription').where({ account_id: accountId }).delete().returning('id')).map(({ id }) => id);
     },
 
     /** As if it had just been made. Of two who do it at the same time the second finds nothing to do. */

@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { createAnnouncedCache } from '../../db/announced-cache.ts';
 import { encryptionContext } from '../../db/encrypted-columns.ts';
 import { DecryptionError } from '../../db/keyring.ts';
+import type { Removal } from '../../db/removal.ts';
 import { AppError } from '../../errors.ts';
 import type { Platform } from '../../platform.ts';
 import { prepareSql } from '../../where/index.ts';
@@ -62,6 +63,11 @@ export interface Subscriptions {
   readonly setEventTypes: (accountId: number, id: number, eventTypes: readonly string[]) => Promise<void>;
   /** Within the caller's transaction. It is not found any more, until the URL is used again. */
   readonly remove: (via: Knex, accountId: number, id: number) => Promise<void>;
+  /**
+   * Of an account that was deleted: what is queued, and all of its subscriptions once nothing waits for delivery any more. Until then what
+   * becomes of deliveries is told to subscriptions.
+   */
+  readonly removeSome: (accountId: number) => Promise<Removal>;
   /** Within the caller's transaction. False when it was not active. */
   readonly deactivate: (via: Knex, accountId: number, id: number, reason: string) => Promise<boolean>;
   /** Within the caller's transaction: all of the account that are deactivated, or those of the target. @returns them */
@@ -225,6 +231,14 @@ export function createSubscriptions(platform: SubscriptionPlatform): Subscriptio
     remove: async (via, accountId, id) => {
       await store.remove(via, accountId, id);
       await ready.changed(keyOf(accountId, id), via);
+    },
+
+    removeSome: async (accountId) => {
+      if ((await store.removeQueued(accountId)) === 'more') return 'more';
+      const removed = await store.removeUnused(accountId);
+      if (removed === undefined) return 'waits';
+      for (const id of removed) await ready.changed(keyOf(accountId, id));
+      return 'done';
     },
 
     deactivate: async (via, accountId, id, reason) => {

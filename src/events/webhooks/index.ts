@@ -1,3 +1,4 @@
+import type { Accounts } from '../../accounts/accounts.ts';
 import type { ProviderCall, ProviderClient } from '../../connector/client/index.ts';
 import type { FindWebhookInstance } from '../../instances/event-sources.ts';
 import type { Instance } from '../../instances/instance.ts';
@@ -13,6 +14,7 @@ import { createSigningKeys } from './signing-keys.ts';
 export interface WebhookNeighbours {
   readonly client: Pick<ProviderClient, 'execute'>;
   readonly tokensOf: (instance: Instance) => ProviderCall['tokens'];
+  readonly accounts: Pick<Accounts, 'isThere'>;
   readonly findInstance: FindWebhookInstance;
   readonly noteEventWarning: (instance: InstancePlace, warning: string | null) => Promise<boolean>;
   readonly notifications: Pick<Notifications, 'publish'>;

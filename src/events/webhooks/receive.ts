@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { Accounts } from '../../accounts/accounts.ts';
 import type {
   Config,
   ProviderEvent,
@@ -49,6 +50,7 @@ export interface Receiver {
 
 export interface ReceiverNeighbours {
   readonly targets: Pick<WebhookTargets, 'get'>;
+  readonly accounts: Pick<Accounts, 'isThere'>;
   readonly addresses: Pick<WebhookAddresses, 'read'>;
   readonly findSigningKey: FindSigningKey;
   readonly getRecord: Resources['getRecord'];
@@ -120,7 +122,7 @@ export function createReceiver(
   neighbours: ReceiverNeighbours,
 ): Receiver {
   const { clock, log } = platform;
-  const { targets, addresses, findSigningKey, getRecord, accept, noteEventWarning } = neighbours;
+  const { targets, accounts, addresses, findSigningKey, getRecord, accept, noteEventWarning } = neighbours;
   const measures = createMeasures(platform);
 
   /** @throws AppError UNAUTHENTICATED; OVERLOADED */
@@ -203,7 +205,9 @@ export function createReceiver(
   return {
     find: async (elementKey, instanceKey) => {
       const place = addresses.read(instanceKey);
-      const target = place && (await targets.get(place));
+      // What belongs to an account that was deleted is removed by and by.
+      const isThere = place !== undefined && (await accounts.isThere(place.accountId));
+      const target = isThere ? await targets.get(place) : undefined;
       const isReachable = target?.instance.connector.key === elementKey && target.instance.fault?.kind !== 'element';
       if (target === undefined || !isReachable) {
         measures.received('none', 'unknown');

@@ -52,7 +52,7 @@ export function createRegistrationStore(knex: Knex) {
       return rows[0];
     },
 
-    /** Those that are due, the oldest first, each for one process and for so long; or a single one. */
+    /** Those that are due, the oldest first, each for one process and for so long; or a single one. What a deleted account has is removed with it. */
     claim: async (
       { limit, now, leaseUntil }: { readonly limit: number; readonly now: Date; readonly leaseUntil: Date },
       one?: InstancePlace,
@@ -62,6 +62,7 @@ export function createRegistrationStore(knex: Knex) {
          from (
            select account_id as of_account, instance_id as of_instance from webhook_registration
            where due <= ? and (lease_until is null or lease_until <= ?)
+             and not exists (select from account where id = account_id and deleted_at is not null)
              ${one === undefined ? '' : 'and account_id = ? and instance_id = ?'}
            order by due limit ? for update skip locked
          ) claimed

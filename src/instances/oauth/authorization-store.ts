@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import { json } from '../../db/json.ts';
+import { removeRows } from '../../db/removal.ts';
 import type { RowOf } from '../../db/row.ts';
 
 /** What a code is asked for, and what it can be exchanged with. */
@@ -82,6 +83,8 @@ export function createAuthorizationStore(knex: Knex) {
       );
       return rows.length > 0;
     },
+
+    removeSome: (accountId: number) => removeRows(knex, 'oauth_authorization', accountId),
 
     /** Of all accounts. */
     purge: (before: Date): Promise<number> => knex('oauth_authorization').where('created_at', '<', before).delete(),

@@ -2,9 +2,10 @@ import { timingSafeEqual } from 'node:crypto';
 import type { Knex } from 'knex';
 import type { Config, Connector } from '../../connector/contract.ts';
 import { canonicalJson } from '../../db/bound-values.ts';
+import type { Removal } from '../../db/removal.ts';
+import { isStorable, UNSTORABLE } from '../../db/storable.ts';
 import { AppError } from '../../errors.ts';
 import type { Platform } from '../../platform.ts';
-import { isStorable, UNSTORABLE } from '../storable.ts';
 import { readRedirectUrl, simulatorOf } from './addresses.ts';
 import { type AuthorizationKey, createAuthorizationStore } from './authorization-store.ts';
 import { authorizationUrl, invalidParameter, readUrlSettings, settingsOfUrl } from './authorize.ts';
@@ -49,7 +50,7 @@ export interface ReturnedCode {
 }
 
 export interface Authorizations {
-  /** The provider's page where a user authorizes. @throws AppError REQUEST_INVALID, NOT_FOUND for an unknown proxy, CONFLICT for one that cannot be used */
+  /** The provider's page where a user authorizes. @throws AppError REQUEST_INVALID, NOT_FOUND for an unknown proxy, CONFLICT for one that cannot be used, and for an inactive element */
   readonly begin: (caller: AuthorizationCaller, connector: Connector, request: UrlRequest) => Promise<string>;
   /**
    * Those of the last 15 minutes, with that state where one is given. Those that are used count only where there are no
@@ -65,9 +66,13 @@ export interface Authorizations {
   readonly use: (via: Knex, key: AuthorizationKey, returned: ReturnedCode) => Promise<void>;
   /** Deletes what was begun before that time. @returns how many */
   readonly purge: (before: Date) => Promise<number>;
+  /** Deletes some of what an account has. */
+  readonly removeSome: (accountId: number) => Promise<Removal>;
 }
 
 export interface AuthorizationNeighbours {
+  /** @throws AppError CONFLICT for an element that the account makes no instances of */
+  readonly assertActive: (accountId: number, elementKey: string) => Promise<void>;
   readonly proxies: Pick<Proxies, 'find' | 'findByUrl' | 'openClient' | 'allowTarget'>;
   readonly simulatorsUrl: string | undefined;
 }
@@ -78,13 +83,14 @@ const MOST_SETTINGS = 1000;
 
 export function createAuthorizations(
   { knex, keys: { digest } }: Pick<Platform, 'knex' | 'keys'>,
-  { proxies, simulatorsUrl }: AuthorizationNeighbours,
+  { assertActive, proxies, simulatorsUrl }: AuthorizationNeighbours,
 ): Authorizations {
   const store = createAuthorizationStore(knex);
 
   return {
     begin: async (caller, connector, request) => {
       assertCodeFlow(connector);
+      await assertActive(caller.accountId, connector.key);
       assertUrlStorable(request);
       const proxy = await findProxy(proxies, caller, request);
       // Nobody is sent to authorize a client that cannot be used afterwards.
@@ -122,6 +128,7 @@ export function createAuthorizations(
       store.use(via, key, { state, codeHash: hashOf(code), minutes: AUTHORIZATION_MINUTES }),
 
     purge: store.purge,
+    removeSome: store.removeSome,
   };
 
   /**

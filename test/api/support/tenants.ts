@@ -32,8 +32,23 @@ export interface OtherTenants {
   readonly colleague: Tenant;
 }
 
-/** Makes three more callers in the service's database; the two in the first organization are administrators of their accounts. */
-export function createTenants(service: Pick<TestApp, 'databaseUrl'>): Promise<OtherTenants> {
+/** Rows as no API makes them, in the service's database. */
+interface TenantMaker {
+  /** @returns what its callers are made of; `secret` is the organization's */
+  readonly organization: (name: string) => Promise<{ readonly organizationId: number; readonly secret: string }>;
+  /** The first one of an organization is its default account. */
+  readonly account: (organizationId: number, name: string, isDefault: boolean) => Promise<number>;
+  readonly user: (
+    account: Pick<TenantIds, 'organizationId' | 'accountId'>,
+    name: string,
+    role: RoleKey,
+  ) => Promise<{ readonly id: number; readonly userSecret: string; readonly accountId: number }>;
+}
+
+export function makeTenants<Made>(
+  service: Pick<TestApp, 'databaseUrl'>,
+  work: (make: TenantMaker) => Promise<Made>,
+): Promise<Made> {
   return withDatabase(service, async (knex) => {
     const keyring = createKeyring(ENCRYPTION_KEYS);
     const secrets = createSecretStore({ keyring, keys: await openPlatformKeys({ knex, keyring }) });
@@ -43,31 +58,51 @@ export function createTenants(service: Pick<TestApp, 'databaseUrl'>): Promise<Ot
       return Number(row.id);
     }
 
-    async function insertUser(ids: Pick<TenantIds, 'organizationId' | 'accountId'>, name: string, role: RoleKey) {
-      const { organizationId, accountId } = ids;
-      const userSecret = `${name}-${randomBytes(12).toString('hex')}`;
-      const user = { organization_id: organizationId, account_id: accountId, email_address: `${name}@example.com` };
-      const userId = await insert('app_user', user);
-      await knex('user_role').insert({ account_id: accountId, user_id: userId, role });
-      await secrets.add(knex, { accountId, userId }, userSecret);
-      return { userSecret, accountId };
-    }
+    return work({
+      organization: async (name) => {
+        const secret = `${name.toLowerCase().replaceAll(' ', '-')}-${randomBytes(12).toString('hex')}`;
+        const organizationId = await insert('organization', { name });
+        await secrets.add(knex, { organizationId }, secret);
+        return { organizationId, secret };
+      },
+      account: (organizationId, name, isDefault) =>
+        insert('account', { organization_id: organizationId, name, external_id: name, default_account: isDefault }),
+      user: async ({ organizationId, accountId }, name, role) => {
+        const userSecret = `${name}-${randomBytes(12).toString('hex')}`;
+        const user = { organization_id: organizationId, account_id: accountId, email_address: `${name}@example.com` };
+        const id = await insert('app_user', user);
+        await knex('user_role').insert({ account_id: accountId, user_id: id, role });
+        await secrets.add(knex, { accountId, userId: id }, userSecret);
+        return { id, userSecret, accountId };
+      },
+    });
+  });
+}
 
-    const insertAccount = (organizationId: number, name: string) =>
-      insert('account', { organization_id: organizationId, name, external_id: name });
-
-    const secret = `other-organization-${randomBytes(12).toString('hex')}`;
-    const organizationId = await insert('organization', { name: 'Another one' });
-    await secrets.add(knex, { organizationId }, secret);
-    const strangers = { organizationId, accountId: await insertAccount(organizationId, 'Strangers') };
-    const siblings = { organizationId: 1, accountId: await insertAccount(1, 'Siblings') };
+/** Makes three more callers in the service's database; the two in the first organization are administrators of their accounts. */
+export function createTenants(service: Pick<TestApp, 'databaseUrl'>): Promise<OtherTenants> {
+  return makeTenants(service, async (make) => {
+    const { organizationId, secret } = await make.organization('Another one');
+    const strangers = { organizationId, accountId: await make.account(organizationId, 'Strangers', true) };
+    const siblings = { organizationId: 1, accountId: await make.account(1, 'Siblings', false) };
     const ours = { organizationId: 1, accountId: 1 };
     return {
-      stranger: { organizationSecret: secret, ...(await insertUser(strangers, 'stranger', 'org-admin')) },
-      sibling: { organizationSecret: ORGANIZATION_SECRET, ...(await insertUser(siblings, 'sibling', 'admin')) },
-      colleague: { organizationSecret: ORGANIZATION_SECRET, ...(await insertUser(ours, 'colleague', 'admin')) },
+      stranger: { organizationSecret: secret, ...(await make.user(strangers, 'stranger', 'org-admin')) },
+      sibling: { organizationSecret: ORGANIZATION_SECRET, ...(await make.user(siblings, 'sibling', 'admin')) },
+      colleague: { organizationSecret: ORGANIZATION_SECRET, ...(await make.user(ours, 'colleague', 'admin')) },
     };
   });
+}
+
+/** Makes a caller in an account of the first organization. */
+export function createUser(
+  service: Pick<TestApp, 'databaseUrl'>,
+  { accountId, name, role }: { readonly accountId: number; readonly name: string; readonly role: RoleKey },
+): Promise<Tenant> {
+  return makeTenants(service, async (make) => ({
+    organizationSecret: ORGANIZATION_SECRET,
+    ...(await make.user({ organizationId: 1, accountId }, name, role)),
+  }));
 }
 
 /** The header of platform calls or, with the token of an instance, of calls on it. */

@@ -52,6 +52,17 @@ describe('refreshDue', () => {
     expect(await service.tokens.refreshDue(signal)).to.equal(0);
   });
 
+  it('leaves tokens of an account that was deleted to their end, and keeps those of one that rests', async () => {
+    const account = () => database.knex('account');
+    await stage.connect();
+    await stage.passTime(55 * MINUTE_MS);
+    await account().update({ deleted_at: database.knex.fn.now() });
+    expect(await service.tokens.refreshDue(signal)).to.equal(0);
+    await account().update({ deleted_at: null, active: false });
+    expect(await service.tokens.refreshDue(signal)).to.equal(1);
+    await account().update({ active: true });
+  });
+
   it('goes on after one that fails', async () => {
     const broken = await stage.connect();
     const good = await stage.connect();

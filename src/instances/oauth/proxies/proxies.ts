@@ -1,12 +1,12 @@
 import type { Connector } from '../../../connector/contract.ts';
 import { type BoundPlace, decryptBound, encryptBound } from '../../../db/bound-values.ts';
 import { DecryptionError } from '../../../db/keyring.ts';
+import { assertAllStorable, isStorable } from '../../../db/storable.ts';
 import { AppError, cutText, suggestName } from '../../../errors.ts';
 import type { Platform } from '../../../platform.ts';
-import { isStorable } from '../../storable.ts';
+import { prepareSql } from '../../../where/index.ts';
 import { readRedirectUrl } from '../addresses.ts';
 import {
-  assertAllStorable,
   assertFixed,
   assertSecretMayStay,
   type NewProxy,
@@ -15,7 +15,7 @@ import {
   readChanges,
   readTokenOrigins,
 } from './proxy.ts';
-import { createProxyStore, type ProxyRow } from './proxy-store.ts';
+import { createProxyStore, FILTERABLE_PROXY, type ProxyFilter, type ProxyRow } from './proxy-store.ts';
 import { judgeRedirect, type Redirect, readTarget, refused, withoutQuery } from './redirect.ts';
 
 /** A proxy whose secret is about to be used. */
@@ -31,12 +31,21 @@ export interface ProxyCaller {
   readonly accountId: number;
 }
 
+/** What to list; `where` is a filter in the query language over `FILTERABLE_PROXY`. */
+export type ProxyQuery = Omit<ProxyFilter, 'condition'> & { readonly where?: string | undefined };
+
+export interface ProxyPage {
+  readonly proxies: readonly OAuthProxy[];
+  /** The id to go on from; absent at the end. */
+  readonly nextAfterId?: number;
+}
+
 /** OAuth proxies: all accounts of an organization see and use them, and the account that made one changes it. */
 export interface Proxies {
   /** @throws AppError REQUEST_INVALID; CONFLICT for a name that the organization has */
   readonly create: (creator: ProxyCaller, input: NewProxy) => Promise<ProxyClient>;
-  /** From old to new. */
-  readonly list: (caller: ProxyCaller) => Promise<readonly OAuthProxy[]>;
+  /** From old to new. @throws AppError WHERE_SYNTAX, WHERE_INVALID */
+  readonly list: (caller: ProxyCaller, query: ProxyQuery) => Promise<ProxyPage>;
   /** @throws AppError NOT_FOUND */
   readonly get: (organizationId: number, id: number) => Promise<OAuthProxy>;
   /** @throws AppError NOT_FOUND with the nearest name */
@@ -122,9 +131,14 @@ export function createProxies(
       return Object.freeze({ ...row, apiSecret, sealedSecret, tokenOrigins, proxyUrl, applicationUrls: [] });
     },
 
-    list: async ({ organizationId, accountId }) => {
-      const rows = await shares.list(accountId, (via) => createProxyStore(via).list(organizationId));
-      return rows.map(decode);
+    list: async ({ organizationId, accountId }, { where, limit, afterId }) => {
+      const condition = where === undefined ? undefined : prepareSql(where, FILTERABLE_PROXY);
+      const rows = await shares.list(accountId, (via) =>
+        createProxyStore(via).list(organizationId, { condition, afterId, limit: limit + 1 }),
+      );
+      const proxies = rows.slice(0, limit).map(decode);
+      const last = proxies.at(-1);
+      return { proxies, ...(rows.length > limit && last && { nextAfterId: last.id }) };
     },
 
     get,

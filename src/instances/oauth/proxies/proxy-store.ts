@@ -3,6 +3,7 @@ import type { Tables } from '../../../../generated/tables.ts';
 import { nextId } from '../../../db/next-id.ts';
 import type { ColumnsOf, RowOf } from '../../../db/row.ts';
 import { isUniqueViolation } from '../../../db/unique-violation.ts';
+import { EXACT_IN_SQL, type Sql, type SqlQueryable } from '../../../where/index.ts';
 
 type ReadColumn = Exclude<keyof Tables['oauth_proxy'], 'created_at'>;
 
@@ -18,6 +19,14 @@ export interface RedirectRules extends RowOf<'oauth_proxy', 'application_urls'> 
   readonly named: boolean;
 }
 
+export interface ProxyFilter {
+  /** True for the rows to list. */
+  readonly condition?: Sql | undefined;
+  /** Only ids above it. */
+  readonly afterId?: number | undefined;
+  readonly limit: number;
+}
+
 const COLUMNS: ColumnsOf<'oauth_proxy', ReadColumn> = {
   accountId: 'account_id',
   id: 'id',
@@ -28,6 +37,14 @@ const COLUMNS: ColumnsOf<'oauth_proxy', ReadColumn> = {
   apiSecret: 'api_secret',
   configuration: 'configuration',
   applicationUrls: 'application_urls',
+};
+
+const text = { type: 'string', nullable: false, filter: EXACT_IN_SQL } as const;
+
+/** What a listing of proxies can be filtered by, under the names of their record. */
+export const FILTERABLE_PROXY: SqlQueryable = {
+  fields: { id: { type: 'integer', nullable: false, filter: EXACT_IN_SQL }, name: text, apiKey: text },
+  columns: { id: COLUMNS.id, name: COLUMNS.name, apiKey: COLUMNS.apiKey },
 };
 
 /** A proxy belongs to an organization: every statement names it, save the one for callers who have the key only. */
@@ -63,7 +80,12 @@ export function createProxyStore(knex: Knex) {
     ): Promise<ProxyRow | undefined> => rows(organizationId).where(by).first(COLUMNS),
 
     /** From old to new. */
-    list: (organizationId: number): Promise<ProxyRow[]> => rows(organizationId).orderBy('id').select(COLUMNS),
+    list: async (organizationId: number, { condition, afterId, limit }: ProxyFilter): Promise<ProxyRow[]> => {
+      const query = rows(organizationId).orderBy('id').limit(limit).select(COLUMNS);
+      if (afterId !== undefined) query.where('id', '>', afterId);
+      if (condition !== undefined) query.whereRaw(condition.sql, condition.bindings);
+      return query;
+    },
 
     names: (organizationId: number): Promise<string[]> => rows(organizationId).pluck('name'),
 

@@ -1,6 +1,6 @@
+import { assertAllStorable } from '../../../db/storable.ts';
 import { AppError, type ErrorDetail, inWords, pointer } from '../../../errors.ts';
 import { MASK } from '../../configuration.ts';
-import { isStorable, UNSTORABLE } from '../../storable.ts';
 import { parseRedirectUrl } from '../addresses.ts';
 import type { ProxyRow } from './proxy-store.ts';
 
@@ -72,15 +72,6 @@ const NOT_IN_FORCE = 'the tokenOrigins that are stored were not in force.';
 
 function missing(member: keyof NewProxy, why: string): ErrorDetail {
   return { path: pointer('body', member), message: `${member} must be sent in clear: ${why}` };
-}
-
-/** @throws AppError REQUEST_INVALID for what PostgreSQL cannot hold */
-export function assertAllStorable(texts: Readonly<Record<string, string>>): void {
-  refuse(
-    Object.entries(texts)
-      .filter(([, text]) => !isStorable(text))
-      .map(([member]) => ({ path: pointer('body', member), message: `body.${member} ${UNSTORABLE}` })),
-  );
 }
 
 function refuse(faults: readonly ErrorDetail[]): void {

@@ -199,7 +199,7 @@ export function createTokenStore(knex: Knex) {
       );
     },
 
-    /** Of all tenants, longest due first. Tokens of a short life are left to those who use them. */
+    /** Of all tenants that there are, longest due first. Tokens of a short life are left to those who use them. */
     findDue: async (after: DueToken | undefined, limit: number): Promise<DueToken[]> => {
       const { refreshAt = '-infinity', accountId = 0, id = 0 } = after ?? {};
       const { rows } = await knex.raw<{ rows: DueToken[] }>(
@@ -208,6 +208,7 @@ export function createTokenStore(knex: Knex) {
            and access_expires_at - refresh_at >= ? * interval '1 millisecond'
            and (retry_at is null or retry_at <= now()) and (lease_until is null or lease_until <= now())
            and (refresh_at, account_id, instance_id) > (?::timestamptz, ?, ?)
+           and not exists (select from account where id = account_id and deleted_at is not null)
          order by refresh_at, account_id, instance_id
          limit ?`,
         [LONG_LIFE_AHEAD_MS, refreshAt, accountId, id, limit],

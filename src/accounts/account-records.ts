@@ -1,0 +1,166 @@
+import type { ChangeNote } from '../db/change.ts';
+import { change } from '../db/change.ts';
+import { assertAllStorable } from '../db/storable.ts';
+import { isUniqueViolation } from '../db/unique-violation.ts';
+import { AppError, pointer } from '../errors.ts';
+import type { Platform } from '../platform.ts';
+import { prepareSql } from '../where/index.ts';
+import { REMOVAL_TOPIC } from './account-removal.ts';
+import { type AccountRow, type AccountValues, createAccountStore, FILTERABLE_ACCOUNT } from './account-store.ts';
+import type { Accounts } from './accounts.ts';
+import type { PrincipalChanges } from './principal-changes.ts';
+
+/** An account of an organization, as it is administered. */
+export type AccountRecord = AccountRow;
+
+/** Name and description are the external id unless they are given. */
+export type NewAccount = Pick<AccountValues, 'externalId'> & Partial<AccountValues>;
+
+export interface AccountQuery {
+  /** Only this one. */
+  readonly id?: number | undefined;
+  /** A filter in the query language over `FILTERABLE_ACCOUNT`. */
+  readonly where?: string | undefined;
+  readonly afterId?: number | undefined;
+  readonly limit: number;
+}
+
+export interface AccountPage {
+  readonly accounts: readonly AccountRecord[];
+  /** The id to go on from; absent at the end. */
+  readonly nextAfterId?: number;
+}
+
+/** The accounts of organizations. Every process obeys a change at once. */
+export interface AccountRecords {
+  /** @throws AppError NOT_FOUND */
+  readonly get: (organizationId: number, id: number) => Promise<AccountRecord>;
+  /** From old to new. Whoever lists takes of the share of his account. @throws AppError for a `where` that cannot be understood */
+  readonly list: (
+    lister: { readonly organizationId: number; readonly accountId: number },
+    query: AccountQuery,
+  ) => Promise<AccountPage>;
+  /** @throws AppError CONFLICT for an external id that the organization has */
+  readonly create: (organizationId: number, input: NewAccount) => Promise<AccountRecord>;
+  /** What is not given stays. @throws AppError NOT_FOUND; CONFLICT for an external id that the organization has */
+  readonly update: (organizationId: number, id: number, changes: Partial<AccountValues>) => Promise<AccountRecord>;
+  /**
+   * Its users, their secrets and its polls end at once; what else belongs to it is removed by and by (`account-removal.ts`).
+   * @throws AppError NOT_FOUND; CONFLICT for the default account, and for the one with the last administrator of the organization
+   */
+  readonly remove: (organizationId: number, id: number) => Promise<void>;
+}
+
+export function createAccountRecords(
+  { knex, notifier, shares }: Pick<Platform, 'knex' | 'notifier' | 'shares'>,
+  {
+    accounts,
+    principals,
+  }: { readonly accounts: Pick<Accounts, 'accountChanged'>; readonly principals: Pick<PrincipalChanges, 'change'> },
+): AccountRecords {
+  const store = createAccountStore(knex);
+
+  return {
+    get: async (organizationId, id) => (await store.find(organizationId, id)) ?? notFound(id),
+
+    list: async ({ organizationId, accountId }, { where, limit, ...filter }) => {
+      const condition = where === undefined ? undefined : prepareSql(where, FILTERABLE_ACCOUNT);
+      const rows = await shares.list(accountId, (via) =>
+        createAccountStore(via).list(organizationId, { ...filter, condition, limit: limit + 1 }),
+      );
+      const accounts = rows.slice(0, limit);
+      const last = accounts.at(-1);
+      return { accounts, ...(rows.length > limit && last && { nextAfterId: last.id }) };
+    },
+
+    create: (organizationId, input) => {
+      const externalId = input.externalId.trim();
+      const values = { name: externalId, description: externalId, active: true, ...readGiven(input), externalId };
+      return orTaken(
+        externalId,
+        change(
+          knex,
+          (via) => store.insert(via, organizationId, values),
+          ({ id }) => ({ targetId: String(id), changes: values }),
+        ),
+      );
+    },
+
+    update: async (organizationId, id, changes) => {
+      const values = readGiven(changes);
+      const { after } = await orTaken(
+        values.externalId,
+        principals.change(
+          organizationId,
+          async (via) => {
+            const before = (await store.lock(via, organizationId, id)) ?? notFound(id);
+            const after = await store.update(via, before, { ...before, ...values });
+            await accounts.accountChanged(before, via);
+            return { before, after };
+          },
+          ({ before, after }) => ({ targetId: String(id), changes: differencesOf(before, after) }),
+        ),
+      );
+      return after;
+    },
+
+    remove: async (organizationId, id) => {
+      await principals.change(
+        organizationId,
+        async (via) => {
+          await store.lockOrganization(via, organizationId);
+          const account = (await store.lock(via, organizationId, id)) ?? notFound(id);
+          if (account.defaultAccount) throw isDefault(account);
+          if (!(await store.hasAdministratorElsewhere(via, account))) throw hasLastAdministrator(account);
+          await store.remove(via, account);
+          await accounts.accountChanged(account, via);
+          await notifier.publish(REMOVAL_TOPIC, '', via);
+          return account;
+        },
+        ({ externalId, name }): ChangeNote => ({ targetId: String(id), changes: { externalId, name } }),
+      );
+    },
+  };
+}
+
+/** What is given, as it is stored. @throws AppError REQUEST_INVALID for what cannot be */
+function readGiven({ externalId, name, description, active }: Partial<AccountValues>): Partial<AccountValues> {
+  const texts = {
+    ...(externalId !== undefined && { externalId: externalId.trim() }),
+    ...(name !== undefined && { name: name.trim() }),
+    ...(description !== undefined && { description: description.trim() }),
+  };
+  assertAllStorable(texts);
+  return { ...texts, ...(active !== undefined && { active }) };
+}
+
+/** For the audit log: nothing of an account is a secret. */
+function differencesOf(before: AccountRow, after: AccountRow) {
+  const members = (['externalId', 'name', 'description', 'active'] as const).filter(
+    (member) => before[member] !== after[member],
+  );
+  return Object.fromEntries(members.map((member) => [member, { from: before[member], to: after[member] }]));
+}
+
+async function orTaken<Result>(externalId: string | undefined, work: Promise<Result>): Promise<Result> {
+  try {
+    return await work;
+  } catch (error) {
+    if (!isUniqueViolation(error)) throw error;
+    const message = `The organization has an account with the external id '${externalId}'.`;
+    throw new AppError('CONFLICT', message, { details: [{ path: pointer('body', 'externalId'), message }] });
+  }
+}
+
+function notFound(id: number): never {
+  throw new AppError('NOT_FOUND', `There is no account ${id}.`);
+}
+
+function isDefault({ id }: AccountRow): AppError {
+  return new AppError('CONFLICT', `Account ${id} is the default account of the organization and cannot be deleted.`);
+}
+
+function hasLastAdministrator({ id }: AccountRow): AppError {
+  const message = `Account ${id} has the last active user with the role org-admin. Give the role to a user of another account first.`;
+  return new AppError('CONFLICT', message);
+}

@@ -1,0 +1,112 @@
+import type { Removal } from '../db/removal.ts';
+import type { Platform } from '../platform.ts';
+import { createRemovalStore, type RemovedAccount } from './removal-store.ts';
+
+/** Told when an account was deleted. */
+export const REMOVAL_TOPIC = 'account-removal';
+
+/** Removes a batch of what one room has of an account that was deleted. */
+export type RemoveBatch = (accountId: number, signal: AbortSignal) => Promise<Removal>;
+
+/** What it needs of the house. */
+export interface RemovalPlatform extends Pick<Platform, 'knex' | 'clock' | 'log'> {
+  readonly notifier: Pick<Platform['notifier'], 'subscribe'>;
+}
+
+export interface AccountRemoval {
+  /** From now on it begins as soon as an account was deleted. */
+  readonly start: () => void;
+  /** Takes up nothing more; resolves when what is under way has ended. */
+  readonly stop: () => Promise<void>;
+  /** Whatever is due. @returns how many accounts were looked at */
+  readonly keep: (signal: AbortSignal) => Promise<number>;
+}
+
+/** Longer than a batch takes. Of a process that died another one takes over then. */
+const LEASE_MS = 120_000;
+/** What failed, or waits for deliveries. */
+const AGAIN_MS = 300_000;
+/** What was under way when the account was deleted has ended by then, and what came of it is removed as well. */
+const SETTLED_MS = 3_600_000;
+
+/**
+ * Removes what belongs to accounts that were deleted: in batches, part by part in their order, so that what one needs goes after it. Each
+ * account is one process's at a time; where one stops, another goes on.
+ */
+export function createAccountRemoval(
+  { knex, notifier, clock, log }: RemovalPlatform,
+  parts: readonly RemoveBatch[],
+): AccountRemoval {
+  const store = createRemovalStore(knex);
+  const stopping = new AbortController();
+  const underWay = new Set<Promise<unknown>>();
+  let unsubscribe = () => {};
+  const inMs = (ms: number) => new Date(clock.now() + ms);
+
+  function track<Result>(work: Promise<Result>): Promise<Result> {
+    underWay.add(work);
+    void work.finally(() => underWay.delete(work)).catch(() => {});
+    return work;
+  }
+
+  /** @returns false: something has to be waited for */
+  async function removeAll(accountId: number, signal: AbortSignal): Promise<boolean> {
+    for (const remove of parts) {
+      let removal: Removal;
+      do {
+        signal.throwIfAborted();
+        await store.setDue(accountId, inMs(LEASE_MS));
+        removal = await remove(accountId, signal);
+      } while (removal === 'more');
+      if (removal === 'waits') return false;
+    }
+    return true;
+  }
+
+  async function work({ id, deletedAt }: RemovedAccount, signal: AbortSignal): Promise<void> {
+    try {
+      const isDone = await removeAll(id, signal);
+      const settledAt = deletedAt.getTime() + SETTLED_MS;
+      if (!isDone) await store.setDue(id, inMs(AGAIN_MS));
+      else await store.setDue(id, settledAt > clock.now() ? new Date(settledAt) : null);
+    } catch (error) {
+      signal.throwIfAborted();
+      log.error(
+        { err: error, accountId: id },
+        'what is left of a deleted account could not be removed; it is tried again',
+      );
+      await store.setDue(id, inMs(AGAIN_MS));
+    }
+  }
+
+  async function keep(given: AbortSignal): Promise<number> {
+    const signal = AbortSignal.any([given, stopping.signal]);
+    for (let count = 0; ; count++) {
+      if (signal.aborted) return count;
+      const account = await store.claim(new Date(clock.now()), inMs(LEASE_MS));
+      if (account === undefined) return count;
+      await work(account, signal);
+    }
+  }
+
+  async function keepNow(): Promise<void> {
+    try {
+      await keep(stopping.signal);
+    } catch (error) {
+      if (!stopping.signal.aborted)
+        log.warn({ err: error }, 'could not look for deleted accounts; it is made up for within a minute');
+    }
+  }
+
+  return {
+    start: () => {
+      unsubscribe = notifier.subscribe(REMOVAL_TOPIC, () => void track(keepNow()));
+    },
+    stop: async () => {
+      unsubscribe();
+      stopping.abort(new Error('The process stops.'));
+      await Promise.allSettled(underWay);
+    },
+    keep: (signal) => track(keep(signal)),
+  };
+}

@@ -1,0 +1,66 @@
+import type { Knex } from 'knex';
+import type { RoleKey, RolePrivileges } from './privileges.ts';
+import type { UserKey } from './user-store.ts';
+
+export type RoleStore = ReturnType<typeof createRoleStore>;
+
+/** Which roles users have, and what roles may do where an organization decided otherwise than we. */
+export function createRoleStore(knex: Knex) {
+  return {
+    /**
+     * Who changes users and roles of the organization, or what they may do, waits here for those before: what a change was judged by still
+     * holds when it is made. Rows that refer to the organization do not wait.
+     */
+    lock: async (via: Knex, organizationId: number): Promise<void> => {
+      await via('organization').where({ id: organizationId }).forNoKeyUpdate().first('id');
+    },
+
+    /** Of the roles that have others than by default. */
+    privileges: async (organizationId: number, via = knex): Promise<RolePrivileges> => {
+      const rows = await via('role_privileges').where({ organization_id: organizationId }).select('role', 'privileges');
+      return Object.fromEntries(rows.map(({ role, privileges }) => [role, privileges]));
+    },
+
+    setPrivileges: async (
+      via: Knex,
+      organizationId: number,
+      role: Exclude<RoleKey, 'org-admin'>,
+      privileges: string[],
+    ): Promise<void> => {
+      await via('role_privileges')
+        .insert({ organization_id: organizationId, role, privileges })
+        .onConflict(['organization_id', 'role'])
+        .merge({ privileges, updated_at: via.fn.now() });
+    },
+
+    /** One that the user has already stays. */
+    grant: async (via: Knex, { accountId, id }: UserKey, roles: readonly RoleKey[]): Promise<void> => {
+      const rows = roles.map((role) => ({ account_id: accountId, user_id: id, role }));
+      if (rows.length > 0) await via('user_role').insert(rows).onConflict(['account_id', 'user_id', 'role']).ignore();
+    },
+
+    revoke: async (via: Knex, { accountId, id }: UserKey, role: RoleKey): Promise<void> => {
+      await via('user_role').where({ account_id: accountId, user_id: id, role }).delete();
+    },
+
+    revokeAll: async (via: Knex, { accountId, id }: UserKey): Promise<void> => {
+      await via('user_role').where({ account_id: accountId, user_id: id }).delete();
+    },
+
+    /** Whether somebody who can call has the role, anywhere in the organization. */
+    isHeld: async (via: Knex, organizationId: number, role: RoleKey): Promise<boolean> => {
+      const holder = await via('user_role')
+        .join('app_user', (on) =>
+          on.on('app_user.account_id', 'user_role.account_id').andOn('app_user.id', 'user_role.user_id'),
+        )
+        .join('account', 'account.id', 'app_user.account_id')
+        .where('app_user.organization_id', organizationId)
+        .where('user_role.role', role)
+        .where('app_user.active', true)
+        .whereNull('app_user.deleted_at')
+        .whereNull('account.deleted_at')
+        .first('app_user.id');
+      return holder !== undefined;
+    },
+  };
+}

@@ -1,0 +1,113 @@
+import type { Knex } from 'knex';
+import { AppError, cutText, type ErrorDetail, invalidRequest, pointer, suggest, suggestName } from '../errors.ts';
+import type { Platform } from '../platform.ts';
+import type { Principal } from './accounts.ts';
+import type { PrincipalChanges } from './principal-changes.ts';
+import {
+  ALL_PRIVILEGES,
+  assertNotAbove,
+  isPrivilege,
+  isRole,
+  type Privilege,
+  privilegesOf,
+  ROLE_KEYS,
+  ROLES,
+  type RoleKey,
+  type RolePrivileges,
+} from './privileges.ts';
+import { createRoleStore } from './role-store.ts';
+
+/** What somebody with the role may do in an organization. */
+export interface RoleDetails {
+  readonly id: number;
+  readonly key: RoleKey;
+  readonly name: string;
+  readonly description: string;
+  readonly privileges: readonly Privilege[];
+}
+
+export interface Roles {
+  /** From most to least. */
+  readonly list: (organizationId: number) => Promise<readonly RoleDetails[]>;
+  /** @throws AppError NOT_FOUND with the nearest key */
+  readonly get: (organizationId: number, key: string) => Promise<RoleDetails>;
+  /**
+   * What the role may do from now on.
+   * @throws AppError NOT_FOUND; REQUEST_INVALID for a privilege that there is not; CONFLICT for `org-admin`; FORBIDDEN for a privilege that the caller lacks
+   */
+  readonly setPrivileges: (principal: Principal, key: string, keys: readonly string[]) => Promise<RoleDetails>;
+}
+
+export function createRoles({ knex }: Pick<Platform, 'knex'>, principals: Pick<PrincipalChanges, 'change'>): Roles {
+  const store = createRoleStore(knex);
+
+  return {
+    list: async (organizationId) => {
+      const given = await store.privileges(organizationId);
+      return ROLE_KEYS.map((key) => toRole(key, given));
+    },
+
+    get: async (organizationId, key) => toRole(findRole(key), await store.privileges(organizationId)),
+
+    setPrivileges: async ({ organizationId, privileges }, key, keys) => {
+      const role = findRole(key);
+      const wanted = readPrivileges(keys);
+      const after = ALL_PRIVILEGES.filter((privilege) => wanted.has(privilege));
+      if (role === 'org-admin') throw new AppError('CONFLICT', 'The role org-admin always has all privileges.');
+      const work = async (via: Knex) => {
+        await store.lock(via, organizationId);
+        const before = toRole(role, await store.privileges(organizationId, via)).privileges;
+        // Whoever could add to his own role what he lacks, or take from others what he lacks, would be above himself.
+        assertNotAbove(privileges, new Set(before).symmetricDifference(wanted), 'This takes');
+        await store.setPrivileges(via, organizationId, role, after);
+        return before;
+      };
+      await principals.change(organizationId, work, (before) => ({
+        targetId: role,
+        changes: { privileges: { from: before, to: after } },
+      }));
+      return toRole(role, { [role]: after });
+    },
+  };
+}
+
+/** @throws AppError NOT_FOUND */
+export function findRole(key: string): RoleKey {
+  if (isRole(key)) return key;
+  throw new AppError('NOT_FOUND', `There is no role '${cutText(key)}'.${suggestName(key, ROLE_KEYS)}`);
+}
+
+/** In the order from most to least, each once. @throws AppError REQUEST_INVALID that names each that there is not */
+export function readRoles(keys: readonly string[]): readonly RoleKey[] {
+  assertKnown(keys, { known: ROLE_KEYS, member: 'roles', what: 'role' });
+  return ROLE_KEYS.filter((role) => keys.includes(role));
+}
+
+function readPrivileges(keys: readonly string[]): ReadonlySet<Privilege> {
+  assertKnown(keys, { known: ALL_PRIVILEGES, member: 'privileges', what: 'privilege' });
+  return new Set(keys.filter(isPrivilege));
+}
+
+interface Vocabulary {
+  readonly known: readonly string[];
+  /** Of the body. */
+  readonly member: string;
+  readonly what: string;
+}
+
+function assertKnown(keys: readonly string[], { known, member, what }: Vocabulary): void {
+  const faults = keys.flatMap((key, index): ErrorDetail[] => {
+    if (known.includes(key)) return [];
+    const { hint, nearest } = suggest(key, known);
+    const message = `There is no ${what} '${cutText(key)}'.${hint}`;
+    return [{ path: pointer('body', member, String(index)), message, expected: known, ...nearest }];
+  });
+  if (faults.length > 0) throw invalidRequest(faults);
+}
+
+function toRole(key: RoleKey, given: RolePrivileges): RoleDetails {
+  const { name, description } = ROLES[key];
+  const held = privilegesOf([key], given);
+  const privileges = ALL_PRIVILEGES.filter((privilege) => held.has(privilege));
+  return { id: ROLE_KEYS.indexOf(key) + 1, key, name, description, privileges };
+}

@@ -1,0 +1,60 @@
+import { timingSafeEqual } from 'node:crypto';
+import type { ChangeNote } from '../db/change.ts';
+import type { Platform } from '../platform.ts';
+import type { PrincipalChanges } from './principal-changes.ts';
+import { createSecretStore, type SecretOwner, type StoredSecret } from './secret-store.ts';
+
+/** One that is valid, as its owner sees it. */
+export interface Secret extends Pick<StoredSecret, 'id' | 'createdAt' | 'expiresAt'> {
+  /** Undefined where it was not kept, and is not the one that its owner sent. */
+  readonly secret: string | undefined;
+}
+
+/** The secrets of users and organizations, for those who own them. */
+export interface Secrets {
+  /** Those that are valid, the current one first. `sent`: what the owner was known by. */
+  readonly list: (owner: SecretOwner, sent: string | undefined) => Promise<readonly Secret[]>;
+  /**
+   * Makes a new one. The one before stays valid for so long, on every process; 0: it is over at once.
+   * @returns the new one
+   */
+  readonly rotate: (organizationId: number, owner: SecretOwner, overlapSeconds?: number) => Promise<Secret>;
+}
+
+export const SECRET_BYTES = 32;
+export const OVERLAP_SECONDS = 86_400;
+
+export function createSecrets(
+  platform: Pick<Platform, 'knex' | 'keyring' | 'keys' | 'clock' | 'random'>,
+  principals: Pick<PrincipalChanges, 'change'>,
+): Secrets {
+  const { knex, keys, clock, random } = platform;
+  const store = createSecretStore(platform);
+
+  /** The clock of the database says when it is over, which may be behind: what is to end at once has ended long ago. */
+  const endOf = (overlapSeconds: number) => new Date(overlapSeconds === 0 ? 0 : clock.now() + overlapSeconds * 1000);
+
+  return {
+    list: async (owner, sent) => {
+      const sentHash = sent === undefined ? undefined : keys.lookupHash(sent);
+      const isSent = (hash: Buffer) => sentHash !== undefined && timingSafeEqual(sentHash, hash);
+      const stored = await store.list(knex, owner);
+      return stored.map(({ id, secret, secretHash, createdAt, expiresAt }) => ({
+        id,
+        secret: secret ?? (isSent(secretHash) ? sent : undefined),
+        createdAt,
+        expiresAt,
+      }));
+    },
+
+    rotate: (organizationId, owner, overlapSeconds = OVERLAP_SECONDS) => {
+      const secret = random.bytes(SECRET_BYTES).toString('base64url');
+      const previousUntil = endOf(overlapSeconds);
+      return principals.change(
+        organizationId,
+        async (via) => ({ ...(await store.add(via, owner, secret, previousUntil)), secret }),
+        ({ id }): ChangeNote => ({ targetId: String(id), changes: { overlapSeconds } }),
+      );
+    },
+  };
+}

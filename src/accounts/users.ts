@@ -1,0 +1,264 @@
+import type { Knex } from 'knex';
+import { differences } from '../db/change.ts';
+import { assertAllStorable, isStorable } from '../db/storable.ts';
+import { AppError, cutText, pointer } from '../errors.ts';
+import type { Platform } from '../platform.ts';
+import { prepareSql } from '../where/index.ts';
+import type { Principal } from './accounts.ts';
+import type { PrincipalChanges } from './principal-changes.ts';
+import { assertNotAbove, privilegesOf, type RoleKey } from './privileges.ts';
+import { createRoleStore } from './role-store.ts';
+import { findRole, readRoles } from './roles.ts';
+import { createSecretStore } from './secret-store.ts';
+import { SECRET_BYTES } from './secrets.ts';
+import { createUserStore, FILTERABLE_USER, type UserRow, type UserScope } from './user-store.ts';
+
+export type { UserRow, UserScope } from './user-store.ts';
+
+/** What can be changed of a user; what is undefined stays as it is. */
+export interface UserChanges {
+  readonly email?: string | undefined;
+  readonly firstName?: string | undefined;
+  readonly lastName?: string | undefined;
+  readonly externalId?: string | null | undefined;
+  readonly active?: boolean | undefined;
+}
+
+export interface NewUser extends UserChanges {
+  readonly email: string;
+  readonly firstName: string;
+  readonly lastName: string;
+  /** By default `default-user` alone. */
+  readonly roles?: readonly string[] | undefined;
+}
+
+export interface CreatedUser {
+  readonly user: UserRow;
+  readonly secret: string;
+}
+
+/** `where` is a filter in the query language over `FILTERABLE_USER`. */
+export interface UserQuery {
+  readonly where?: string | undefined;
+  readonly afterId?: number | undefined;
+  readonly limit: number;
+}
+
+export interface UserPage {
+  readonly users: readonly UserRow[];
+  /** Undefined on the last page. */
+  readonly nextAfterId?: number;
+}
+
+/**
+ * The users of organizations. That a caller may change users of the account or the organization is checked before (`api/access.ts`); here, that
+ * he is not below the one whom he changes. What is changed holds on every process when the change is done.
+ */
+export interface Users {
+  /** By id (digits), or by e-mail in any case. */
+  readonly find: (organizationId: number, emailOrId: string) => Promise<UserRow | undefined>;
+  /** @throws AppError NOT_FOUND */
+  readonly get: (organizationId: number, id: number) => Promise<UserRow>;
+  /** From old to new, for the account that reads. @throws AppError WHERE_SYNTAX, WHERE_INVALID */
+  readonly list: (readerAccountId: number, scope: UserScope, query: UserQuery) => Promise<UserPage>;
+  /**
+   * @param accountId by default the default account of the organization
+   * @throws AppError NOT_FOUND for the account; REQUEST_INVALID; CONFLICT for an e-mail that the organization has; FORBIDDEN for a role
+   * above the caller's
+   */
+  readonly create: (principal: Principal, accountId: number | undefined, input: NewUser) => Promise<CreatedUser>;
+  /** @throws AppError NOT_FOUND, REQUEST_INVALID, FORBIDDEN; CONFLICT for an e-mail that the organization has, and for the last org-admin */
+  readonly update: (principal: Principal, id: number, changes: UserChanges) => Promise<UserRow>;
+  /** The secrets are dead; the name stays with what the user made. @throws AppError NOT_FOUND, FORBIDDEN; CONFLICT for the last org-admin */
+  readonly remove: (principal: Principal, id: number) => Promise<void>;
+  /** One that the user has already is fine. @throws AppError NOT_FOUND, FORBIDDEN */
+  readonly grant: (principal: Principal, id: number, role: string) => Promise<RoleKey>;
+  /** @throws AppError NOT_FOUND, FORBIDDEN; CONFLICT for the last org-admin */
+  readonly revoke: (principal: Principal, id: number, role: string) => Promise<RoleKey>;
+}
+
+const ID = /^\d+$/;
+const DEFAULT_ROLES: readonly RoleKey[] = ['default-user'];
+
+export function createUsers(
+  platform: Pick<Platform, 'knex' | 'shares' | 'keyring' | 'keys' | 'random'>,
+  principals: Pick<PrincipalChanges, 'change'>,
+): Users {
+  const { knex, shares, random } = platform;
+  const store = createUserStore(knex);
+  const roleStore = createRoleStore(knex);
+  const secretStore = createSecretStore(platform);
+
+  async function get(organizationId: number, id: number, via: Knex = knex): Promise<UserRow> {
+    const user = await store.findById(organizationId, id, via);
+    if (user === undefined) throw userNotFound(String(id));
+    return user;
+  }
+
+  async function assertFree(via: Knex, organizationId: number, email: string): Promise<void> {
+    if ((await store.findByEmail(organizationId, email, via)) === undefined) return;
+    const message = `The organization has a user with the e-mail ${cutText(email)}.`;
+    throw new AppError('CONFLICT', message, { details: [{ path: pointer('body', 'email'), message }] });
+  }
+
+  async function assertMayHandle(via: Knex, { organizationId, privileges }: Principal, role: RoleKey): Promise<void> {
+    const given = await roleStore.privileges(organizationId, via);
+    assertNotAbove(privileges, privilegesOf([role], given), `The role ${role} has`);
+  }
+
+  /** Nobody takes over who has more than he. */
+  async function assertMayChange(via: Knex, principal: Principal, user: UserRow): Promise<void> {
+    if (user.id === principal.userId) return;
+    const held = privilegesOf(user.roles, await roleStore.privileges(user.organizationId, via));
+    assertNotAbove(principal.privileges, held, `User ${user.id} has`);
+  }
+
+  /**
+   * A change after which somebody can still administer the organization. @returns what became of the user
+   * @throws AppError NOT_FOUND, FORBIDDEN, CONFLICT
+   */
+  async function changeUser(
+    principal: Principal,
+    id: number,
+    work: (via: Knex, user: UserRow) => Promise<void>,
+  ): Promise<UserRow | undefined> {
+    const { organizationId } = principal;
+    const guarded = async (via: Knex) => {
+      await roleStore.lock(via, organizationId);
+      const before = await get(organizationId, id, via);
+      await assertMayChange(via, principal, before);
+      await work(via, before);
+      const wasAdmin = before.active && before.roles.includes('org-admin');
+      if (wasAdmin && !(await roleStore.isHeld(via, organizationId, 'org-admin'))) throw lastAdmin(id);
+      return { before, after: await store.findById(organizationId, id, via) };
+    };
+    const { after } = await principals.change(organizationId, guarded, ({ before, after }) => ({
+      targetId: String(id),
+      changes: differences(toTell(before), after === undefined ? {} : toTell(after)),
+    }));
+    return after;
+  }
+
+  /** Of another user: nobody changes his own. */
+  async function changeRole(
+    principal: Principal,
+    id: number,
+    {
+      key,
+      write,
+    }: { readonly key: string; readonly write: (via: Knex, user: UserRow, role: RoleKey) => Promise<void> },
+  ): Promise<RoleKey> {
+    const role = findRole(key);
+    if (id === principal.userId) throw new AppError('FORBIDDEN', 'Nobody changes his own roles.');
+    await changeUser(principal, id, async (via, user) => {
+      await assertMayHandle(via, principal, role);
+      await write(via, user, role);
+    });
+    return role;
+  }
+
+  return {
+    find: async (organizationId, emailOrId) => {
+      if (!ID.test(emailOrId)) return isStorable(emailOrId) ? store.findByEmail(organizationId, emailOrId) : undefined;
+      const id = Number(emailOrId);
+      return Number.isSafeInteger(id) ? store.findById(organizationId, id) : undefined;
+    },
+
+    get: (organizationId, id) => get(organizationId, id),
+
+    list: async (readerAccountId, scope, { where, afterId, limit }) => {
+      const condition = where === undefined ? undefined : prepareSql(where, FILTERABLE_USER);
+      const rows = await shares.list(readerAccountId, (via) =>
+        createUserStore(via).list(scope, { condition, afterId, limit: limit + 1 }),
+      );
+      const users = rows.slice(0, limit);
+      const last = users.at(-1);
+      return { users, ...(rows.length > limit && last && { nextAfterId: last.id }) };
+    },
+
+    create: async (principal, accountId, { roles: keys = DEFAULT_ROLES, email, firstName, lastName, ...rest }) => {
+      const { organizationId } = principal;
+      const { externalId = null, active = true } = rest;
+      const roles = readRoles(keys);
+      assertTexts({ email, firstName, lastName, externalId });
+      const secret = random.bytes(SECRET_BYTES).toString('base64url');
+      const work = async (via: Knex) => {
+        await roleStore.lock(via, organizationId);
+        for (const role of roles) await assertMayHandle(via, principal, role);
+        const home = await store.lockAccount(via, organizationId, accountId);
+        if (home === undefined) throw accountNotFound(accountId);
+        await assertFree(via, organizationId, email);
+        const values = { emailAddress: email, firstName, lastName, externalId, active };
+        const id = await store.insert(via, { organizationId, accountId: home, ...values });
+        await roleStore.grant(via, { accountId: home, id }, roles);
+        await secretStore.add(via, { accountId: home, userId: id }, secret);
+        return get(organizationId, id, via);
+      };
+      const user = await principals.change(organizationId, work, (made) => ({
+        targetId: String(made.id),
+        changes: differences({}, toTell(made)),
+      }));
+      return { user, secret };
+    },
+
+    update: async (principal, id, changes) => {
+      assertTexts(changes);
+      const updated = await changeUser(principal, id, async (via, user) => {
+        const { email = user.emailAddress, externalId = user.externalId } = changes;
+        const { firstName = user.firstName, lastName = user.lastName, active = user.active } = changes;
+        const isSame = email.toLowerCase() === user.emailAddress.toLowerCase();
+        if (!isSame) await assertFree(via, user.organizationId, email);
+        await store.update(via, user, { emailAddress: email, firstName, lastName, externalId, active });
+      });
+      return updated ?? get(principal.organizationId, id);
+    },
+
+    remove: async (principal, id) => {
+      await changeUser(principal, id, async (via, user) => {
+        // The user first, as whoever rotates a secret has the row of its user before those of the secrets.
+        await store.remove(via, user);
+        await secretStore.removeAll(via, { accountId: user.accountId, userId: id });
+        await roleStore.revokeAll(via, user);
+      });
+    },
+
+    grant: (principal, id, key) =>
+      changeRole(principal, id, { key, write: (via, user, role) => roleStore.grant(via, user, [role]) }),
+
+    revoke: (principal, id, key) =>
+      changeRole(principal, id, {
+        key,
+        write: async (via, user, role) => {
+          if (!user.roles.includes(role)) throw roleNotHeld(user, role);
+          await roleStore.revoke(via, user, role);
+        },
+      }),
+  };
+}
+
+/** @throws AppError REQUEST_INVALID */
+function assertTexts({ email, firstName, lastName, externalId }: UserChanges): void {
+  assertAllStorable({ email, firstName, lastName, externalId: externalId ?? undefined });
+}
+
+/** For the audit log. */
+function toTell({ emailAddress, firstName, lastName, externalId, active, accountId, roles }: UserRow) {
+  return { email: emailAddress, firstName, lastName, externalId: externalId ?? undefined, active, accountId, roles };
+}
+
+function accountNotFound(id: number | undefined): AppError {
+  return new AppError('NOT_FOUND', `There is no ${id === undefined ? 'default account' : `account ${id}`}.`);
+}
+
+export function userNotFound(named: string): AppError {
+  return new AppError('NOT_FOUND', `There is no user ${cutText(named)}.`);
+}
+
+export function roleNotHeld({ id }: UserRow, role: RoleKey): AppError {
+  return new AppError('NOT_FOUND', `User ${id} does not have the role ${role}.`);
+}
+
+function lastAdmin(id: number): AppError {
+  const message = `User ${id} is the last active administrator of the organization: give another user the role org-admin first.`;
+  return new AppError('CONFLICT', message);
+}

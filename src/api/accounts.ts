@@ -1,0 +1,80 @@
+import type { AccountRecord, AccountRecords } from '../accounts/account-records.ts';
+import type { Principal } from '../accounts/accounts.ts';
+import { assertPrivilege } from './access.ts';
+import { assertAsRead } from './body-faults.ts';
+import { createPageTokens, listHeaders, type PageSeal } from './listing.ts';
+import type { Handlers, OperationBody, OperationResult } from './operation.ts';
+
+type AccountHandlers = Pick<
+  Handlers,
+  'listAccounts' | 'createAccount' | 'getAccount' | 'updateAccount' | 'replaceAccount' | 'deleteAccount'
+>;
+
+/** Unless the caller asks for another number: the default of the spec. */
+const PAGE_SIZE = 200;
+
+export function createAccountHandlers(
+  { accountRecords }: { readonly accountRecords: AccountRecords },
+  seal: PageSeal,
+): AccountHandlers {
+  async function update(principal: Principal, body: OperationBody<'updateAccount'>) {
+    const { organizationId, accountId } = principal;
+    const { externalId, name, description, active, ...rest } = body;
+    const account = await accountRecords.get(organizationId, accountId);
+    assertAsRead(rest, { shown: toAccountRecord(account) });
+    // By it the organization knows the account.
+    if (externalId !== undefined && externalId.trim() !== account.externalId)
+      assertPrivilege(principal, 'manageOrganization');
+    const changes = { externalId, name, description, active };
+    return { body: toAccountRecord(await accountRecords.update(organizationId, accountId, changes)) };
+  }
+
+  return {
+    listAccounts: async ({ principal, query, url }) => {
+      const { where, pageSize = PAGE_SIZE, nextPage } = query;
+      const { organizationId, homeAccountId, privileges } = principal;
+      const id = privileges.has('manageOrganization') ? undefined : homeAccountId;
+      const tokens = createPageTokens(seal, JSON.stringify(['accounts', organizationId, id, where]));
+      const filter = { id, where, limit: pageSize, afterId: tokens.read(nextPage) };
+      const page = await accountRecords.list(principal, filter);
+      const body = page.accounts.map(toAccountRecord);
+      return { body, headers: listHeaders(body.length, { url, token: tokens.write(page.nextAfterId) }) };
+    },
+
+    createAccount: async ({ principal, body }) => ({
+      body: toAccountRecord(await accountRecords.create(principal.organizationId, body)),
+    }),
+
+    getAccount: async ({ principal: { organizationId, accountId } }) => ({
+      body: toAccountRecord(await accountRecords.get(organizationId, accountId)),
+    }),
+
+    updateAccount: ({ principal, body }) => update(principal, body),
+
+    replaceAccount: async ({ principal, body }) => {
+      const { externalId } = await accountRecords.get(principal.organizationId, principal.accountId);
+      const ofNewOne = { description: body.externalId ?? externalId, active: true };
+      return update(principal, { ...ofNewOne, ...body });
+    },
+
+    deleteAccount: async ({ principal: { organizationId, accountId } }) => {
+      await accountRecords.remove(organizationId, accountId);
+      return { body: { id: accountId } };
+    },
+  };
+}
+
+function toAccountRecord(account: AccountRecord): OperationResult<'getAccount'> {
+  const { id, externalId, name, description, active, defaultAccount, createdAt } = account;
+  return {
+    id,
+    externalId,
+    name,
+    description,
+    active,
+    defaultAccount,
+    type: defaultAccount ? 'Default' : 'CompanyAccount',
+    createdDate: createdAt.toISOString(),
+    status: active ? 'active' : 'inactive',
+  };
+}

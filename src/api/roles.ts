@@ -1,0 +1,86 @@
+import { isPrivilege, PRIVILEGES, type Privilege } from '../accounts/privileges.ts';
+import { findRole, type RoleDetails, type Roles } from '../accounts/roles.ts';
+import { roleNotHeld, type Users } from '../accounts/users.ts';
+import { cutText, type ErrorDetail, invalidRequest, pointer } from '../errors.ts';
+import { assertAsRead } from './body-faults.ts';
+import type { Handlers, OperationBody, OperationResult } from './operation.ts';
+
+type RoleHandlers = Pick<
+  Handlers,
+  'listRoles' | 'getRole' | 'replaceRole' | 'listUserRoles' | 'getUserRole' | 'grantUserRole' | 'revokeUserRole'
+>;
+
+export interface RoleServices {
+  readonly roles: Roles;
+  readonly users: Pick<Users, 'grant' | 'revoke'>;
+}
+
+type RoleRecord = OperationResult<'getRole'>;
+type GivenPrivilege = OperationBody<'replaceRole'>['privileges'][number];
+
+export function createRoleHandlers({ roles, users }: RoleServices): RoleHandlers {
+  const show = async (organizationId: number, key: string) => ({
+    body: toRoleRecord(await roles.get(organizationId, key)),
+  });
+
+  return {
+    listRoles: async ({ principal }) => listAnswer(await roles.list(principal.organizationId)),
+    getRole: ({ principal, path }) => show(principal.organizationId, path.key),
+
+    replaceRole: async ({ principal, path: { key }, body: { privileges, ...rest } }) => {
+      assertAsRead(rest, { shown: toRoleRecord(await roles.get(principal.organizationId, key)) });
+      assertPrivilegesAsRead(privileges);
+      const keys = privileges.map((given) => (typeof given === 'string' ? given : given.key));
+      return { body: toRoleRecord(await roles.setPrivileges(principal, key, keys)) };
+    },
+
+    listUserRoles: async ({ user }) => {
+      const all = await roles.list(user.organizationId);
+      return listAnswer(all.filter(({ key }) => user.roles.includes(key)));
+    },
+    getUserRole: ({ user, path }) => {
+      const role = findRole(path.key);
+      if (!user.roles.includes(role)) throw roleNotHeld(user, role);
+      return show(user.organizationId, role);
+    },
+    grantUserRole: async ({ principal, user, path }) =>
+      show(user.organizationId, await users.grant(principal, user.id, path.key)),
+    revokeUserRole: async ({ principal, user, path }) => {
+      const { id, key } = await roles.get(user.organizationId, await users.revoke(principal, user.id, path.key));
+      return { body: { id, key } };
+    },
+  };
+}
+
+function listAnswer(listed: readonly RoleDetails[]) {
+  return { body: listed.map(toRoleRecord), headers: { 'Elements-Returned-Count': listed.length } };
+}
+
+function toRoleRecord({ id, key, name, description, privileges }: RoleDetails): RoleRecord {
+  return { id, key, name, description, privileges: privileges.map(toPrivilegeRecord) };
+}
+
+function toPrivilegeRecord(key: Privilege) {
+  const [name, category] = PRIVILEGES[key];
+  return { key, name, category };
+}
+
+/** A key that is not known is told of elsewhere. @throws AppError REQUEST_INVALID */
+function assertPrivilegesAsRead(given: readonly GivenPrivilege[]): void {
+  const faults = given.flatMap((privilege, index) => (typeof privilege === 'string' ? [] : faultsOf(privilege, index)));
+  if (faults.length > 0) throw invalidRequest(faults);
+}
+
+function faultsOf({ key, ...rest }: Exclude<GivenPrivilege, string>, index: number): ErrorDetail[] {
+  const shown = new Map<string, unknown>(isPrivilege(key) ? Object.entries(toPrivilegeRecord(key)) : []);
+  return Object.entries(rest).flatMap(([member, value]): ErrorDetail[] =>
+    shown.get(member) === value
+      ? []
+      : [
+          {
+            path: pointer('body', 'privileges', String(index), member),
+            message: `${member} of the privilege '${cutText(key)}' cannot be changed; leave it out, or as it was read.`,
+          },
+        ],
+  );
+}

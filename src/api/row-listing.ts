@@ -1,0 +1,98 @@
+import document from '../../generated/openapi.json' with { type: 'json' };
+import {
+  compileCondition,
+  type FieldSpec,
+  type FieldType,
+  prepareCondition,
+  type Queryable,
+  type Row,
+} from '../where/index.ts';
+import { createPlaceTokens, listHeaders, type PageSeal } from './listing.ts';
+
+/** A list whose rows are in memory, as they are shown. */
+export interface RowListing<Row> {
+  /** What `where` may name, see `fieldsOf`. */
+  readonly queryable: Queryable;
+  /** Of its kind a text of its own: the rows come in the order of these. */
+  readonly placeOf: (row: Row) => string;
+  /** The list as it is without its pages: a page token holds for one with the same. */
+  readonly context: readonly unknown[];
+}
+
+export interface RowRequest {
+  readonly query: {
+    readonly where?: string | undefined;
+    readonly pageSize?: number | undefined;
+    readonly nextPage?: string | undefined;
+  };
+  readonly url: string;
+}
+
+/** Unless the caller asks for another number: the default of the spec. */
+const PAGE_SIZE = 200;
+
+/**
+ * One page of the rows for which `where` is true, with its headers.
+ * @throws AppError WHERE_SYNTAX, WHERE_INVALID; REQUEST_INVALID for a token of another list
+ */
+export function listRows<Shown extends Row>(
+  seal: PageSeal,
+  rows: readonly Shown[],
+  { queryable, placeOf, context }: RowListing<Shown>,
+  { query: { where, pageSize = PAGE_SIZE, nextPage }, url }: RowRequest,
+) {
+  const condition = where === undefined ? undefined : prepareCondition(where, queryable);
+  const matches = condition === undefined ? () => true : compileCondition(condition);
+  const tokens = createPlaceTokens(seal, JSON.stringify([...context, where]));
+  const after = tokens.read(nextPage);
+  const found = rows
+    .filter((row) => (after === undefined || placeOf(row) > after) && matches(row))
+    .toSorted((one, other) => (placeOf(one) < placeOf(other) ? -1 : 1));
+  const page = found.slice(0, pageSize);
+  const last = page.at(-1);
+  const token = found.length > pageSize && last !== undefined ? tokens.write(placeOf(last)) : undefined;
+  return { rows: page, headers: listHeaders(page.length, { url, token }) };
+}
+
+/** As far as fields are made of it. */
+interface Schema {
+  readonly $ref?: string;
+  readonly type?: string;
+  readonly format?: string;
+  readonly required?: readonly string[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+}
+
+type SchemaName = keyof typeof document.components.schemas;
+
+// JSON that is imported has a type of its own for each schema, with no member in common where a schema allows anything.
+const SCHEMAS = document.components.schemas as Readonly<Record<string, unknown>> as Readonly<Record<string, Schema>>;
+
+/** The scalar members of a record, by the schema that describes it; those of objects inside it with a dot: `authentication.type`. */
+export function fieldsOf(name: SchemaName): Queryable {
+  return { fields: Object.fromEntries(fieldEntries(SCHEMAS[name] ?? {})) };
+}
+
+function fieldEntries({ properties = {}, required = [] }: Schema): readonly (readonly [string, FieldSpec])[] {
+  return Object.entries(properties).flatMap(([name, given]): readonly (readonly [string, FieldSpec])[] => {
+    const schema = resolve(given);
+    const type = typeOf(schema);
+    if (type !== undefined) return [[name, { type, nullable: !required.includes(name) }]];
+    return fieldEntries(schema).map(([inner, spec]) => [`${name}.${inner}`, spec]);
+  });
+}
+
+function resolve(schema: Schema): Schema {
+  return schema.$ref === undefined ? schema : (SCHEMAS[schema.$ref.slice('#/components/schemas/'.length)] ?? {});
+}
+
+const TYPES: Readonly<Record<string, FieldType>> = {
+  string: 'string',
+  integer: 'integer',
+  number: 'number',
+  boolean: 'boolean',
+};
+
+function typeOf({ type = '', format }: Schema): FieldType | undefined {
+  return format === 'date-time' ? 'datetime' : TYPES[type];
+}

@@ -1,0 +1,163 @@
+import type { Principal } from '../accounts/accounts.ts';
+import { ROLE_KEYS } from '../accounts/privileges.ts';
+import type { Secret, Secrets } from '../accounts/secrets.ts';
+import type { CreatedUser, UserChanges, UserRow, UserScope, Users } from '../accounts/users.ts';
+import { assertAsRead } from './body-faults.ts';
+import { createPageTokens, listHeaders, type PageSeal } from './listing.ts';
+import type { Handlers, OperationBody, OperationQuery, OperationResult } from './operation.ts';
+
+type UserHandlers = Pick<
+  Handlers,
+  | 'listOrganizationUsers'
+  | 'createOrganizationUser'
+  | 'getOrganizationUser'
+  | 'updateOrganizationUser'
+  | 'deleteOrganizationUser'
+  | 'listAccountUsers'
+  | 'createAccountUser'
+  | 'getAccountUser'
+  | 'updateAccountUser'
+  | 'replaceAccountUser'
+  | 'deleteAccountUser'
+  | 'listUsers'
+  | 'getUser'
+  | 'updateUser'
+  | 'deleteUser'
+  | 'getOwnUser'
+  | 'updateOwnUser'
+  | 'listOwnUserSecrets'
+  | 'rotateOwnUserSecret'
+>;
+
+export interface UserServices {
+  readonly users: Users;
+  readonly secrets: Secrets;
+}
+
+type UserRecord = OperationResult<'getUser'>;
+
+interface PageRequest {
+  readonly query: OperationQuery<'listUsers'>;
+  readonly url: string;
+}
+
+/** Of a request whose path names a user. */
+interface Named {
+  readonly principal: Principal;
+  readonly user: UserRow;
+}
+
+/** Unless the caller asks for another number: the default of the spec. */
+const PAGE_SIZE = 200;
+
+export function createUserHandlers({ users, secrets }: UserServices, seal: PageSeal): UserHandlers {
+  async function listPage({ accountId }: Principal, scope: UserScope, { query, url }: PageRequest) {
+    const { where, pageSize: limit = PAGE_SIZE, nextPage } = query;
+    const tokens = createPageTokens(seal, `users:${JSON.stringify([scope, where])}`);
+    const page = await users.list(accountId, scope, { where, limit, afterId: tokens.read(nextPage) });
+    const body = page.users.map(toUserRecord);
+    return { body, headers: listHeaders(body.length, { url, token: tokens.write(page.nextAfterId) }) };
+  }
+
+  async function update({ principal, user }: Named, body: OperationBody<'updateUser'>) {
+    const { email, firstName, lastName, externalId, active, ...rest } = body;
+    return write({ principal, user }, { email, firstName, lastName, externalId, active }, rest);
+  }
+
+  async function write({ principal, user }: Named, changes: UserChanges, rest: object) {
+    assertAsRead(rest, { shown: toUserRecord(user), drifting: ['lastLoginDate'] });
+    return { body: toUserRecord(await users.update(principal, user.id, changes)) };
+  }
+
+  async function remove({ principal, user: { id } }: Named) {
+    await users.remove(principal, id);
+    return { body: { id } };
+  }
+
+  const getSelf = ({ organizationId, userId }: Principal) => users.get(organizationId, userId);
+
+  return {
+    listOrganizationUsers: ({ principal, query, url }) => listPage(principal, widestOf(principal), { query, url }),
+    createOrganizationUser: async ({ principal, body: { accountId, ...input } }) => {
+      const named = principal.isAccountNamed === true ? principal.accountId : undefined;
+      return { body: toCreatedUser(await users.create(principal, accountId ?? named, input)) };
+    },
+    getOrganizationUser: ({ user }) => ({ body: toUserRecord(user) }),
+    updateOrganizationUser: ({ body, ...named }) => update(named, body),
+    deleteOrganizationUser: remove,
+
+    listAccountUsers: ({ principal, query, url }) => listPage(principal, ofAccount(principal), { query, url }),
+    createAccountUser: async ({ principal, body }) => ({
+      body: toCreatedUser(await users.create(principal, principal.accountId, body)),
+    }),
+    getAccountUser: ({ user }) => ({ body: toUserRecord(user) }),
+    updateAccountUser: ({ body, ...named }) => update(named, body),
+    replaceAccountUser: ({ body, ...named }) => {
+      const { email, firstName, lastName, externalId = null, active = true, ...rest } = body;
+      return write(named, { email, firstName, lastName, externalId, active }, rest);
+    },
+    deleteAccountUser: remove,
+
+    listUsers: ({ principal, query, url }) => listPage(principal, visibleTo(principal), { query, url }),
+    getUser: ({ user }) => ({ body: toUserRecord(user) }),
+    updateUser: ({ body, ...named }) => update(named, body),
+    deleteUser: remove,
+
+    getOwnUser: async ({ principal }) => ({ body: toUserRecord(await getSelf(principal)) }),
+    updateOwnUser: async ({ principal, body }) => update({ principal, user: await getSelf(principal) }, body),
+
+    listOwnUserSecrets: async ({ principal: { homeAccountId, userId }, sent }) => {
+      const owned = await secrets.list({ accountId: homeAccountId, userId }, sent.user);
+      return { body: owned.map(toSecretRecord), headers: { 'Elements-Returned-Count': owned.length } };
+    },
+    rotateOwnUserSecret: async ({ principal: { organizationId, homeAccountId, userId }, body }) => {
+      const owner = { accountId: homeAccountId, userId };
+      return { body: toSecretRecord(await secrets.rotate(organizationId, owner, body.overlapSeconds)) };
+    },
+  };
+}
+
+/** All of the organization, or of the account that the call names. */
+function widestOf(principal: Principal): UserScope {
+  return principal.isAccountNamed === true ? ofAccount(principal) : { organizationId: principal.organizationId };
+}
+
+function ofAccount({ organizationId, accountId }: Principal): UserScope {
+  return { organizationId, accountId };
+}
+
+function visibleTo(principal: Principal): UserScope {
+  const { privileges, userId } = principal;
+  if (privileges.has('viewOrganizationUsers')) return widestOf(principal);
+  return privileges.has('viewAccountUsers') ? ofAccount(principal) : { ...widestOf(principal), userId };
+}
+
+function toUserRecord(user: UserRow): UserRecord {
+  const { id, emailAddress, firstName, lastName, externalId, active, accountId, roles, createdAt, lastLoginAt } = user;
+  return {
+    id,
+    email: emailAddress,
+    firstName,
+    lastName,
+    fullName: `${firstName} ${lastName}`.trim(),
+    externalId,
+    active,
+    accountId,
+    roles: ROLE_KEYS.filter((role) => roles.includes(role)),
+    createdDate: createdAt.toISOString(),
+    lastLoginDate: lastLoginAt?.toISOString() ?? null,
+  };
+}
+
+function toCreatedUser({ user, secret }: CreatedUser) {
+  return { ...toUserRecord(user), secret };
+}
+
+function toSecretRecord({ id, secret, createdAt, expiresAt }: Secret) {
+  return {
+    id,
+    ...(secret !== undefined && { secret }),
+    createdDate: createdAt.toISOString(),
+    ...(expiresAt !== null && { expiresDate: expiresAt.toISOString() }),
+  };
+}

@@ -1,0 +1,21 @@
+import type { Knex } from 'knex';
+
+/** How far the removal of what belongs to an account is: there may be more, something has to be waited for, or nothing is left. */
+export type Removal = 'more' | 'waits' | 'done';
+
+const BATCH = 2_000;
+
+/** Deletes some of the rows of an account; what others hold at this moment is left to the next time. */
+export async function removeRows(
+  knex: Knex,
+  table: 'idempotency_record' | 'oauth_authorization' | 'delivery',
+  accountId: number,
+  where = 'true',
+): Promise<Removal> {
+  const { rowCount } = await knex.raw<{ rowCount: number }>(
+    `delete from ${table} where ctid = any(array(
+       select ctid from ${table} where account_id = ? and ${where} limit ? for update skip locked))`,
+    [accountId, BATCH],
+  );
+  return rowCount === 0 ? 'done' : 'more';
+}

@@ -1,0 +1,385 @@
+import { expect } from 'chai';
+import pg from 'pg';
+import { OPERATIONS, type OperationId } from '../../generated/operations.ts';
+import { type Privilege, ROLES, type RoleKey } from '../../src/accounts/privileges.ts';
+import { ACCESS, type Access } from '../../src/api/access.ts';
+import { type ApiAnswer, type ApiCall, useApp } from '../support/app.ts';
+import { type AskedOperationId, RECIPES } from './support/access-recipes.ts';
+import { expectProblem } from './support/expect-problem.ts';
+import {
+  createPlace,
+  createUser,
+  fillFirstPlace,
+  type Place,
+  startIdsAt,
+  type Thing,
+  unique,
+} from './support/places.ts';
+import { authorizationOf, FIRST_TENANT, type Tenant } from './support/tenants.ts';
+
+/*
+ * Every operation by everybody everywhere. Who calls is always of the first account; what is called about is there (own), in another account
+ * of the organization (sibling), or in another organization (stranger), and really is there: a 404 means "not yours".
+ */
+
+const ROLE_NAMES = [...(Object.keys(ROLES) as RoleKey[]), 'nobody'] as const;
+type RoleName = (typeof ROLE_NAMES)[number];
+
+const PLACES = ['own', 'sibling', 'stranger'] as const;
+type PlaceName = (typeof PLACES)[number];
+
+/** How a call says what it is about: by the header, by an account in its path, or by nothing but an id or a token. */
+type Naming = 'header' | 'path' | 'nothing';
+
+interface Way {
+  readonly place: PlaceName;
+  readonly naming: Naming;
+}
+
+const ids = (Object.keys(OPERATIONS) as OperationId[]).filter(isAsked);
+
+/** The others are outside of the base path, and nobody is asked who he is. */
+function isAsked(id: OperationId): id is AskedOperationId {
+  return OPERATIONS[id].tag !== undefined && !(OPERATIONS[id].scopes as readonly string[]).includes('root');
+}
+
+/** What is passed to the provider is for everybody. */
+function accessOf(id: AskedOperationId): Access {
+  const table: Readonly<Record<string, Access>> = ACCESS;
+  return table[id] ?? {};
+}
+
+/** It is about an instance that a token names. */
+function takesToken(id: AskedOperationId): boolean {
+  return !(OPERATIONS[id].scopes as readonly string[]).includes('platform');
+}
+
+function waysOf(id: AskedOperationId): readonly Way[] {
+  const isNamedByItself = RECIPES[id]?.of !== undefined || takesToken(id);
+  const namings: readonly Naming[] = [
+    'header',
+    ...(accessOf(id).account === undefined ? [] : (['path'] as const)),
+    ...(isNamedByItself ? (['nothing'] as const) : []),
+  ];
+  const others = (['sibling', 'stranger'] as const).flatMap((place) => namings.map((naming) => ({ place, naming })));
+  return [{ place: 'own', naming: 'nothing' }, { place: 'own', naming: 'header' }, ...others];
+}
+
+function holds(role: RoleName, privilege: Privilege): boolean {
+  const held: readonly Privilege[] = role === 'nobody' ? [] : ROLES[role].privileges;
+  return held.includes(privilege);
+}
+
+/**
+ * The rules. An account is within reach of its own people, and of those who manage its organization; out of reach it is not there. Without a
+ * privilege nothing is done, wherever. A token is one of the account that is worked in, or none; an id too, but for what accounts share.
+ */
+function expectedOf(id: AskedOperationId, role: RoleName, { place, naming }: Way): number {
+  const { privilege } = accessOf(id);
+  const { success = 200, isOfOrganization = false } = RECIPES[id];
+  const isWithinReach = place === 'own' || (place === 'sibling' && holds(role, 'manageOrganization'));
+  if (naming !== 'nothing' && !isWithinReach) return 404;
+  const isForeign = place !== 'own' && naming === 'nothing';
+  if (isForeign && takesToken(id)) return 401;
+  if (privilege !== undefined && !holds(role, privilege)) return 403;
+  if (!isForeign) return success;
+  if (place === 'sibling' && isOfOrganization) return OPERATIONS[id].method === 'get' ? success : 403;
+  return 404;
+}
+
+const CODES: Readonly<Record<number, 'UNAUTHENTICATED' | 'FORBIDDEN' | 'NOT_FOUND'>> = {
+  401: 'UNAUTHENTICATED',
+  403: 'FORBIDDEN',
+  404: 'NOT_FOUND',
+};
+
+const FIRST_IDS: Readonly<Record<PlaceName, number>> = { own: 1, sibling: 7_100_000_000, stranger: 7_200_000_000 };
+/** What is made later. */
+const LATER_IDS = 1_000_000;
+const NOWHERE_IDS = 7_300_000_000;
+
+/** Of all connections of this process. */
+async function countStatements(work: () => Promise<void>): Promise<number> {
+  const { query } = pg.Client.prototype;
+  let count = 0;
+  const counting = function counting(this: pg.Client, ...input: unknown[]) {
+    count += 1;
+    return Reflect.apply(query, this, input);
+  };
+  Object.assign(pg.Client.prototype, { query: counting });
+  try {
+    await work();
+  } finally {
+    Object.assign(pg.Client.prototype, { query });
+  }
+  return count;
+}
+
+const IS_FULL = process.env.CONFORMANCE === 'full';
+
+/** Everybody, or else one by turns, so that over its ways each operation is tried by all; another turn comes first from run to run. */
+function rolesOf(turn: number): readonly RoleName[] {
+  if (IS_FULL) return ROLE_NAMES;
+  const role = ROLE_NAMES[(FIRST_TURN + turn) % ROLE_NAMES.length];
+  return role === undefined ? [] : [role];
+}
+
+const FIRST_TURN = Number(process.env.CONFORMANCE_SEED ?? Date.now()) % ROLE_NAMES.length;
+
+interface Question {
+  readonly path: string;
+  readonly call: ApiCall;
+}
+
+describe(`the matrix of access (CONFORMANCE_SEED=${FIRST_TURN})`, function matrix() {
+  this.timeout(120_000);
+  // Nothing works in the background: what is there changes by what is asked for, and by nothing else.
+  const service = useApp({
+    ROLE: 'api',
+    RATE_LIMIT_USER: 'off',
+    RATE_LIMIT_ACCOUNT: 'off',
+    // Checking each answer against the specification costs as much as all the rest.
+    NODE_ENV: IS_FULL ? 'test' : 'production',
+  });
+  let places: Readonly<Record<PlaceName, Place>>;
+  let callers: Readonly<Record<RoleName, Tenant>>;
+  let alone: ReadonlyMap<AskedOperationId, unknown>;
+  let amongOthers: ReadonlyMap<AskedOperationId, unknown>;
+
+  before('three places, and a caller of each role', async () => {
+    const own = await fillFirstPlace(service, 'own-place');
+    places = { own, sibling: own, stranger: own };
+    callers = {
+      'org-admin': FIRST_TENANT,
+      admin: await createUser(service, 'own-admin', ['admin']),
+      'default-user': await createUser(service, 'own-user', ['default-user']),
+      nobody: await createUser(service, 'own-nobody', []),
+    };
+    alone = await readAll();
+    const sibling = await createPlace(service, { mark: 'sibling-place', firstId: FIRST_IDS.sibling });
+    const isOfAnotherOrganization = true;
+    const stranger = await createPlace(service, {
+      mark: 'stranger-place',
+      firstId: FIRST_IDS.stranger,
+      isOfAnotherOrganization,
+    });
+    places = { own, sibling, stranger };
+    await startIdsAt(service, LATER_IDS);
+    amongOthers = await readAll();
+  });
+
+  async function questionOf(
+    id: AskedOperationId,
+    caller: Tenant,
+    place: Pick<Place, 'accountId' | 'find'>,
+    naming: Naming,
+  ): Promise<Question> {
+    const { of, path = {}, query = {}, headers = {}, body } = RECIPES[id];
+    const thing: Thing = of === undefined ? { id: 0 } : await place.find(of);
+    const { account } = accessOf(id);
+    const params: Readonly<Record<string, string>> = {
+      id: String(thing.id),
+      ...(account !== undefined && { [account]: String(place.accountId) }),
+      ...(typeof path === 'function' ? path(thing) : path),
+    };
+    const token = takesToken(id) ? (thing.token ?? (await place.find('instance')).token) : undefined;
+    const { method, path: template } = OPERATIONS[id];
+    return {
+      path: template.replace(/\{(\w+)\}/g, (_, param) => encodeURIComponent(params[param] ?? '')),
+      call: {
+        method: method.toUpperCase(),
+        query,
+        headers: {
+          ...headers,
+          ...authorizationOf(caller, token),
+          ...(naming === 'header' && { 'elements-account-id': String(place.accountId) }),
+        },
+        ...(body !== undefined && { body: body(thing) }),
+      },
+    };
+  }
+
+  async function ask(id: AskedOperationId, role: RoleName, way: Way): Promise<ApiAnswer> {
+    const { path, call } = await questionOf(id, callers[role], places[way.place], way.naming);
+    const answer = await service.call(path, call);
+    expectNoLeak(answer, { path, call }, shownBy(id, way, answer));
+    if (isGranted(id, answer)) {
+      const { of, spends } = RECIPES[id];
+      if (spends === true && of !== undefined) places[way.place].take(of);
+    }
+    return answer;
+  }
+
+  function isGranted(id: AskedOperationId, { status }: ApiAnswer): boolean {
+    return status === (RECIPES[id].success ?? 200);
+  }
+
+  /** Whose things the answer may have. That one is of another account of the organization is told with its id. */
+  function shownBy(id: AskedOperationId, { place }: Way, answer: ApiAnswer): readonly PlaceName[] {
+    if (RECIPES[id].isOfOrganization === true && answer.status !== 404) return [place, 'sibling'];
+    return isGranted(id, answer) ? [place] : [];
+  }
+
+  /** Nothing of another place stands in an answer but what the caller sent himself. */
+  function expectNoLeak({ body, headers }: ApiAnswer, { path, call }: Question, seen: readonly PlaceName[]): void {
+    const sent = JSON.stringify([path, call.body ?? '', call.headers]).match(/[\w-]{5,}/g) ?? [];
+    const text = sent.reduce((rest, word) => rest.replaceAll(word, ''), JSON.stringify([body, [...headers]]));
+    for (const name of PLACES) {
+      if (name === 'own' || seen.includes(name)) continue;
+      const { mark, secrets } = places[name];
+      const idsOf = String(FIRST_IDS[name]).slice(0, -2);
+      for (const trace of [mark, idsOf, ...secrets]) expect(text, `${call.method} ${path}`).to.not.contain(trace);
+    }
+  }
+
+  it('has a recipe for every operation that asks who calls', () => {
+    expect(Object.keys(RECIPES).toSorted()).to.deep.equal(ids.toSorted());
+    for (const id of ids) expect(accessOf(id), id).to.be.an('object');
+  });
+
+  for (const [index, id] of ids.entries()) {
+    it(id, async () => {
+      for (const [at, way] of waysOf(id).entries()) {
+        for (const role of rolesOf(index + at)) await expectCell(id, role, way);
+      }
+    });
+  }
+
+  it('is the same for an account that goes by its external id', async () => {
+    for (const role of ROLE_NAMES) {
+      for (const place of PLACES) {
+        const headers = { ...authorizationOf(callers[role]), 'elements-account-id': places[place].mark };
+        const { status } = await service.call('/accounts/settings', { headers });
+        const expected = expectedOf('getOwnAccountSettings', role, { place, naming: 'header' });
+        expect(status, `${role}, ${place}`).to.equal(expected);
+      }
+    }
+  });
+
+  async function expectCell(id: AskedOperationId, role: RoleName, way: Way): Promise<void> {
+    const status = expectedOf(id, role, way);
+    const answer = await ask(id, role, way);
+    const what = `${role}, ${way.place} by ${way.naming}: ${JSON.stringify(answer.body)}`;
+    expect(answer.status, what).to.equal(status);
+    const code = CODES[status];
+    if (code === undefined || isGranted(id, answer)) return;
+    expectProblem(answer, code);
+    const { privilege } = accessOf(id);
+    const isRefused = status === 403 && privilege !== undefined && !holds(role, privilege);
+    if (isRefused) expect(answer.body.message, what).to.contain(` ${privilege} `);
+  }
+
+  it('leaves what is read in an account as it is, whatever there is in others', () => {
+    expect(alone.size).to.be.above(40);
+    for (const [id, read] of alone) {
+      const { isOfOrganization, isOfTheMoment } = RECIPES[id];
+      if (isOfOrganization !== true && isOfTheMoment !== true) expect(amongOthers.get(id), id).to.deep.equal(read);
+    }
+  });
+
+  describe('gives page tokens', () => {
+    for (const id of ids.filter((each) => OPERATIONS[each].method === 'get' && OPERATIONS[each].list)) {
+      it(`that are worth nothing in another account: ${id}`, async function tokens() {
+        const { sibling, own } = places;
+        const first = await askForPage(id, sibling.owner, sibling, { pageSize: 1 });
+        if (first.status === 400 || first.status === RECIPES[id].success) return this.skip();
+        const nextPage = first.headers.get('elements-next-page-token') ?? '';
+        expect(nextPage, JSON.stringify(first.body)).to.not.equal('');
+        const query = { pageSize: 1, nextPage };
+        expect((await askForPage(id, sibling.owner, sibling, query)).status).to.equal(200);
+        expectProblem(await askForPage(id, FIRST_TENANT, own, query), 'REQUEST_INVALID');
+      });
+    }
+  });
+
+  async function askForPage(id: AskedOperationId, caller: Tenant, place: Place, query: ApiCall['query']) {
+    const { path, call } = await questionOf(id, caller, place, 'nothing');
+    return service.call(path, { ...call, query: { ...call.query, ...query } });
+  }
+
+  describe('keeps idempotent answers', () => {
+    for (const id of ids.filter((each) => OPERATIONS[each].method === 'post')) {
+      it(`to those who asked, in the account they asked about: ${id}`, async () => {
+        const headers = { 'idempotency-key': unique('key') };
+        const { sibling, own, stranger } = places;
+        const answers: ApiAnswer[] = [];
+        for (const [caller, place, naming] of [
+          [sibling.owner, sibling, 'nothing'],
+          [stranger.owner, stranger, 'nothing'],
+          [FIRST_TENANT, own, 'nothing'],
+          [FIRST_TENANT, sibling, 'header'],
+        ] as const) {
+          const { path, call } = await questionOf(id, caller, place, naming);
+          const answer = await service.call(path, { ...call, headers: { ...call.headers, ...headers } });
+          expect(answer.status, JSON.stringify(answer.body)).to.equal(RECIPES[id].success ?? 200);
+          const [name] = PLACES.filter((each) => places[each] === place);
+          expectNoLeak(answer, { path, call }, [...(name === undefined ? [] : [name])]);
+          if (RECIPES[id].spends === true) place.take(RECIPES[id].of ?? 'spareInstance');
+          answers.push(answer);
+        }
+        const made = answers.flatMap(({ body }) => (id.startsWith('create') ? (body.id ?? body.Code ?? []) : []));
+        expect(new Set(made)).to.have.property('size', made.length);
+      });
+    }
+  });
+
+  describe('asks the database as often for what is not yours as for what is not there', () => {
+    const looked = ids.filter((id, index) => OPERATIONS[id].method === 'get' && rolesOf(index).includes('admin'));
+    for (const id of looked) {
+      for (const { place: name, naming } of waysOf(id).filter(({ place }) => place !== 'own')) {
+        for (const role of ['org-admin', 'admin'] as const) {
+          const status = expectedOf(id, role, { place: name, naming });
+          if (status === RECIPES[id].success || ![401, 404].includes(status)) continue;
+          it(`${id}, ${role}, ${name} by ${naming}`, async () => {
+            const place = places[name];
+            const seen = await questionOf(id, place.owner, place, 'nothing');
+            expect((await service.call(seen.path, seen.call)).status, 'to its owner').to.equal(
+              RECIPES[id].success ?? 200,
+            );
+            const theirs = await leastStatements(id, role, naming, () => withUntriedToken(id, place));
+            expect(theirs).to.deep.equal(await leastStatements(id, role, naming, nowhere));
+          });
+        }
+      }
+    }
+
+    type Somewhere = Pick<Place, 'accountId' | 'find'>;
+    let nextNowhere = NOWHERE_IDS;
+
+    function nowhere(): Somewhere {
+      nextNowhere += 1;
+      const thing = { id: nextNowhere, token: unique('token-of-nothing') };
+      return { accountId: nextNowhere, find: async () => thing };
+    }
+
+    /** What was not there is remembered for a moment. */
+    function withUntriedToken(id: AskedOperationId, place: Place): Somewhere {
+      if (!takesToken(id)) return place;
+      place.take('spareInstance');
+      return { accountId: place.accountId, find: () => place.find('spareInstance') };
+    }
+
+    /** Of two tries, as there is a heartbeat now and then. The second time of one and the same thing counts by itself. */
+    async function leastStatements(id: AskedOperationId, role: RoleName, naming: Naming, placeOf: () => Somewhere) {
+      const tries: (readonly number[])[] = [];
+      for (let round = 0; round < 2; round++) {
+        const { path, call } = await questionOf(id, callers[role], placeOf(), naming);
+        const count = () => countStatements(async () => void (await service.call(path, call)));
+        tries.push([await count(), await count()]);
+      }
+      return [0, 1].map((at) => Math.min(...tries.map((counts) => counts[at] ?? 0)));
+    }
+  });
+
+  /** What the organization's administrator reads in his account. */
+  async function readAll(): Promise<ReadonlyMap<AskedOperationId, unknown>> {
+    const read = new Map<AskedOperationId, unknown>();
+    for (const id of ids.filter((each) => OPERATIONS[each].method === 'get')) {
+      const { path, call } = await questionOf(id, FIRST_TENANT, places.own, 'nothing');
+      const { status, headers, body } = await service.call(path, call);
+      const counts = ['elements-returned-count', 'elements-total-count'].map((name) => headers.get(name));
+      read.set(id, [status, counts, Array.isArray(body) ? body : { ...Object(body), requestId: undefined }]);
+    }
+    return read;
+  }
+});

@@ -1,0 +1,337 @@
+import { expect } from 'chai';
+import { type ApiCall, useApp } from '../support/app.ts';
+import { expectProblem, faultsOf } from './support/expect-problem.ts';
+import { SHOP } from './support/simulated.ts';
+import {
+  authorizationOf,
+  createTenants,
+  createUser,
+  type OtherTenants,
+  type Tenant,
+  withDatabase,
+} from './support/tenants.ts';
+
+const NO_PRIVILEGE = (key: string) => new RegExp(`^This needs the privilege ${key} \\(`);
+
+describe('accounts', () => {
+  const service = useApp();
+  let tenants: OtherTenants;
+  let worker: Tenant;
+  before(async () => {
+    tenants = await createTenants(service);
+    worker = await createUser(service, { accountId: tenants.sibling.accountId, name: 'worker', role: 'default-user' });
+  });
+
+  const as = (tenant: Tenant, path: string, call: ApiCall = {}) =>
+    service.call(path, { ...call, headers: { ...authorizationOf(tenant), ...call.headers } });
+  const create = async (body: object) => (await service.call('/accounts', { method: 'POST', body })).body;
+  const names = ({ body }: { readonly body: readonly { readonly externalId: string }[] }) =>
+    body.map(({ externalId }) => externalId);
+
+  describe('are made', () => {
+    it('with an external id, which is name and description unless they are given', async () => {
+      const { body } = await service.call('/accounts', { method: 'POST', body: { externalId: '  plain ' } });
+      const { id, createdDate, ...rest } = body;
+      expect(rest).to.deep.equal({
+        externalId: 'plain',
+        name: 'plain',
+        description: 'plain',
+        active: true,
+        defaultAccount: false,
+        type: 'CompanyAccount',
+        status: 'active',
+      });
+      expect(id).to.be.a('number');
+      expect(new Date(createdDate).toISOString()).to.equal(createdDate);
+      const given = { externalId: 'full', name: 'Full', description: '', active: false };
+      expect(await create(given)).to.include({ ...given, status: 'inactive' });
+    });
+
+    it('once for each external id of an organization, and once for a key', async () => {
+      await create({ externalId: 'once' });
+      const again = await service.call('/accounts', { method: 'POST', body: { externalId: 'once ' } });
+      const message = "The organization has an account with the external id 'once'.";
+      expectProblem(again, 'CONFLICT', message);
+      expect(faultsOf(again)).to.deep.equal({ 'body.externalId': message });
+      const elsewhere = await as(tenants.stranger, '/accounts', { method: 'POST', body: { externalId: 'once' } });
+      expect(elsewhere.status).to.equal(200);
+      const call = { method: 'POST', body: { externalId: 'keyed' }, headers: { 'idempotency-key': 'an-account' } };
+      const [first, second] = [await service.call('/accounts', call), await service.call('/accounts', call)];
+      expect(second.body).to.deep.equal(first.body).and.include({ externalId: 'keyed' });
+    });
+
+    it('by administrators of the organization alone', async () => {
+      for (const tenant of [tenants.sibling, tenants.colleague, worker]) {
+        const answer = await as(tenant, '/accounts', { method: 'POST', body: { externalId: 'x' } });
+        expectProblem(answer, 'FORBIDDEN', NO_PRIVILEGE('manageOrganization'));
+      }
+    });
+
+    it('of what can be stored', async () => {
+      const faults = async (body: object) =>
+        Object.keys(faultsOf(await service.call('/accounts', { method: 'POST', body })));
+      expect(await faults({})).to.deep.equal(['body.externalId']);
+      expect(await faults({ externalId: ' ' })).to.deep.equal(['body.externalId']);
+      expect(await faults({ externalId: 'a\0', name: '\ud800' })).to.deep.equal(['body.externalId', 'body.name']);
+      expect(await faults({ externalId: 'x', nmae: 'x' })).to.deep.equal(['body.nmae']);
+    });
+  });
+
+  describe('are read', () => {
+    it('by id and by external id, where digits are an id', async () => {
+      const { id } = await create({ externalId: 'acme/emea & co' });
+      for (const name of [String(id), encodeURIComponent('acme/emea & co')])
+        expect((await service.call(`/accounts/${name}`)).body).to.include({ id });
+      const numbered = await create({ externalId: String(id) });
+      expect((await service.call(`/accounts/${id}`)).body).to.include({ id });
+      const { body } = await service.call('/accounts', { query: { where: `externalId = '${id}'` } });
+      expect(body.map((account: { readonly id: number }) => account.id)).to.deep.equal([numbered.id]);
+    });
+
+    it('page by page, and by what their records say', async () => {
+      for (const externalId of ['list-1', 'list-2', 'list-3'])
+        await create({ externalId, active: externalId !== 'list-2' });
+      const query = { where: "externalId LIKE 'list-%'", pageSize: 2 };
+      const first = await service.call('/accounts', { query });
+      const nextPage = first.headers.get('elements-next-page-token') ?? '';
+      const second = await service.call('/accounts', { query: { ...query, nextPage } });
+      expect([...names(first), ...names(second)]).to.deep.equal(['list-1', 'list-2', 'list-3']);
+      expect(second.headers.get('elements-next-page-token')).to.equal(null);
+      const find = async (where: string) => names(await service.call('/accounts', { query: { where } }));
+      expect(await find("status = 'inactive' AND externalId LIKE 'list-%'")).to.deep.equal(['list-2']);
+      expect(await find("active = TRUE AND type = 'CompanyAccount' AND name IN ('list-1', 'list-2')")).to.deep.equal([
+        'list-1',
+      ]);
+      expect(await find('defaultAccount = TRUE')).to.deep.equal(['default']);
+      expect(await find("createdDate < '2020-01-01T00:00:00Z'")).to.deep.equal([]);
+      expectProblem(await service.call('/accounts', { query: { where: 'organization_id = 2' } }), 'WHERE_INVALID');
+      expectProblem(
+        await as(tenants.stranger, '/accounts', { query: { ...query, nextPage } }),
+        'REQUEST_INVALID',
+        /^nextPage does not belong to this listing/,
+      );
+    });
+
+    it('by others of the organization than its administrators as far as they are theirs', async () => {
+      const { accountId } = tenants.sibling;
+      for (const tenant of [tenants.sibling, worker]) {
+        expect(names(await as(tenant, '/accounts'))).to.deep.equal(['Siblings']);
+        for (const name of [String(accountId), 'Siblings']) {
+          expect((await as(tenant, `/accounts/${name}`)).body).to.include({ id: accountId });
+        }
+        for (const name of ['1', 'default', 'nope', 'Strangers', String(tenants.stranger.accountId)]) {
+          expectProblem(await as(tenant, `/accounts/${name}`), 'NOT_FOUND', `There is no account ${name}.`);
+        }
+      }
+      const all = names(await as(tenants.stranger, '/accounts'));
+      expect(all).to.include('Strangers').and.not.include('Siblings').and.not.include('default');
+    });
+  });
+
+  describe('are changed', () => {
+    const change = (name: string | number, body: object, method = 'PATCH') =>
+      service.call(`/accounts/${name}`, { method, body });
+
+    it('as they were read, with the changes in them', async () => {
+      const account = await create({ externalId: 'patched', name: 'Before', description: 'It is there.' });
+      const changed = await change('patched', { ...account, name: ' After ', active: false });
+      expect(changed.body).to.deep.equal({ ...account, name: 'After', active: false, status: 'inactive' });
+      expect((await service.call(`/accounts/${account.id}`)).body).to.deep.equal(changed.body);
+      const { id, type, createdDate } = account;
+      expect((await change('patched', { id, type, createdDate })).body).to.deep.equal(changed.body);
+      const wrong = await change('patched', { id: 1, status: 'inactive', type: 'Default', colour: 'red' });
+      expect(faultsOf(wrong)).to.deep.equal({
+        'body.id': 'cannot be changed; leave it out, or as it was read',
+        'body.type': 'cannot be changed; leave it out, or as it was read',
+        'body.colour': 'is not known here',
+      });
+    });
+
+    it('as a whole: what is left out becomes what a new one has', async () => {
+      const account = await create({ externalId: 'replaced', name: 'A', description: 'B', active: false });
+      const { body } = await change('replaced', { name: 'C' }, 'PUT');
+      expect(body).to.deep.equal({ ...account, name: 'C', description: 'replaced', active: true, status: 'active' });
+      const whole = await change('replaced', { ...body, description: '' }, 'PUT');
+      expect(whole.body).to.deep.equal({ ...body, description: '' });
+      expect(Object.keys(faultsOf(await change('replaced', {}, 'PUT')))).to.deep.equal(['body.name']);
+    });
+
+    it('and go by another external id at once, which no other has', async () => {
+      const { id } = await create({ externalId: 'first-name' });
+      expect((await service.call('/accounts/first-name')).body).to.include({ id });
+      expect((await change(id, { externalId: 'second-name' })).body).to.include({ id, externalId: 'second-name' });
+      expectProblem(await service.call('/accounts/first-name'), 'NOT_FOUND');
+      expect((await service.call('/accounts/second-name')).body).to.include({ id });
+      expectProblem(await change(id, { externalId: 'default' }), 'CONFLICT');
+      expect((await create({ externalId: 'first-name' })).id).not.to.equal(id);
+    });
+
+    it('by their own administrators, who leave the external id to those of the organization', async () => {
+      const patch = (tenant: Tenant, body: object) => as(tenant, '/accounts/Siblings', { method: 'PATCH', body });
+      const read = (await as(tenants.sibling, '/accounts/Siblings')).body;
+      expect((await patch(tenants.sibling, { ...read, description: 'Ours' })).body).to.include({ description: 'Ours' });
+      expectProblem(
+        await patch(tenants.sibling, { externalId: 'Mine' }),
+        'FORBIDDEN',
+        NO_PRIVILEGE('manageOrganization'),
+      );
+      expectProblem(await patch(worker, { name: 'Mine' }), 'FORBIDDEN', NO_PRIVILEGE('editAccount'));
+      expectProblem(await patch(tenants.colleague, { name: 'Mine' }), 'NOT_FOUND');
+      expectProblem(await patch(tenants.stranger, { name: 'Mine' }), 'NOT_FOUND');
+    });
+  });
+
+  describe('are deleted', () => {
+    const remove = (name: string | number) => service.call(`/accounts/${name}`, { method: 'DELETE' });
+
+    it('and their external ids are free', async () => {
+      const { id } = await create({ externalId: 'gone' });
+      expect((await remove('gone')).body).to.deep.equal({ id });
+      for (const name of ['gone', id]) {
+        expectProblem(await service.call(`/accounts/${name}`), 'NOT_FOUND', `There is no account ${name}.`);
+        expectProblem(await remove(name), 'NOT_FOUND');
+      }
+      expect(names(await service.call('/accounts'))).not.to.include('gone');
+      expect((await create({ externalId: 'gone' })).id).to.be.above(id);
+    });
+
+    it('by nobody but administrators of the organization', async () => {
+      for (const tenant of [tenants.sibling, worker]) {
+        const answer = await as(tenant, '/accounts/Siblings', { method: 'DELETE' });
+        expectProblem(answer, 'FORBIDDEN', NO_PRIVILEGE('manageOrganization'));
+      }
+    });
+
+    it('save the default account, and the one with the last administrator of the organization', async () => {
+      const message = 'Account 1 is the default account of the organization and cannot be deleted.';
+      expectProblem(await remove('default'), 'CONFLICT', message);
+      const { id } = await create({ externalId: 'headquarters' });
+      const chief = await createUser(service, { accountId: id, name: 'chief', role: 'org-admin' });
+      await withDatabase(service, (knex) => knex('app_user').where({ account_id: 1, id: 1 }).update({ active: false }));
+      const asChief = () => as(chief, `/accounts/${id}`, { method: 'DELETE' });
+      const last = `Account ${id} has the last active user with the role org-admin. Give the role to a user of another account first.`;
+      try {
+        expectProblem(await asChief(), 'CONFLICT', last);
+      } finally {
+        await withDatabase(service, (knex) =>
+          knex('app_user').where({ account_id: 1, id: 1 }).update({ active: true }),
+        );
+      }
+      expect((await asChief()).status).to.equal(200);
+      expectProblem(await as(chief, '/accounts'), 'UNAUTHENTICATED');
+    });
+  });
+
+  it('are not deleted by two administrators who have the last ones of each other', async () => {
+    const [one, other] = [await create({ externalId: 'one' }), await create({ externalId: 'other' })];
+    const chiefs = [
+      await createUser(service, { accountId: one.id, name: 'chief-of-one', role: 'org-admin' }),
+      await createUser(service, { accountId: other.id, name: 'chief-of-other', role: 'org-admin' }),
+    ] as const;
+    const setFirst = (active: boolean) =>
+      withDatabase(service, (knex) => knex('app_user').where({ account_id: 1, id: 1 }).update({ active }));
+    await setFirst(false);
+    try {
+      const remove = (chief: Tenant, name: string) => as(chief, `/accounts/${name}`, { method: 'DELETE' });
+      const answers = await Promise.all([remove(chiefs[0], 'other'), remove(chiefs[1], 'one')]);
+      const statuses = answers.map(({ status }) => status).sort();
+      // The other one came too late to be somebody, or has the last administrator.
+      expect(statuses[0]).to.equal(200);
+      expect([401, 409]).to.include(statuses[1]);
+    } finally {
+      await setFirst(true);
+      for (const name of ['one', 'other']) await service.call(`/accounts/${name}`, { method: 'DELETE' });
+    }
+  });
+
+  describe('are worked in by administrators of the organization', () => {
+    it('with their names in the header, on any call', async () => {
+      const { id } = await create({ externalId: 'worked in' });
+      const headers = { 'elements-account-id': 'worked in' };
+      const call = {
+        method: 'POST',
+        body: { element: { key: 'odata' }, name: 'Shop', configuration: SHOP },
+        headers: { ...headers, 'idempotency-key': 'worked-in' },
+      };
+      const made = await service.call('/instances', call);
+      const me = (await service.call('/instances', { headers })).body[0].user;
+      expect(made.body.user).to.deep.equal(me).and.include({ id: 1 });
+      expect((await service.call('/instances', call)).body).to.deep.equal(made.body);
+      const { token } = made.body;
+      const products = { query: { pageSize: 1 }, token };
+      expect((await service.call('/Products', { ...products, headers })).status).to.equal(200);
+      expectProblem(await service.call('/Products', products), 'UNAUTHENTICATED');
+      const idsIn = async (path: string, more: ApiCall = {}) =>
+        (await service.call(path, more)).body.map((instance: { readonly id: number }) => instance.id);
+      expect(await idsIn('/instances', { headers: { 'elements-account-id': String(id) } })).to.deep.equal([
+        made.body.id,
+      ]);
+      expect(await idsIn('/instances', { headers, query: { where: 'user.id = 1' } })).to.deep.equal([made.body.id]);
+      expect(await idsIn(`/accounts/${encodeURIComponent('worked in')}/instances`)).to.deep.equal([made.body.id]);
+      expect(await idsIn('/accounts/default/instances', { headers })).not.to.include(made.body.id);
+      expect(await idsIn('/instances')).not.to.include(made.body.id);
+      expectProblem(await service.call(`/instances/${made.body.id}`), 'NOT_FOUND');
+    });
+
+    it('and the same key and the same page are of one account alone', async () => {
+      await create({ externalId: 'pages' });
+      const headers = { 'elements-account-id': 'pages' };
+      const body = { element: { key: 'odata' }, name: 'Shop', configuration: SHOP };
+      const post = (more: object) =>
+        service.call('/instances', { method: 'POST', body, headers: { 'idempotency-key': 'shared', ...more } });
+      const [here, there] = [await post({}), await post(headers)];
+      expect(here.body.id).not.to.equal(there.body.id);
+      await service.createInstance('odata', SHOP);
+      const first = await service.call('/instances', { query: { pageSize: 1 } });
+      const nextPage = first.headers.get('elements-next-page-token') ?? '';
+      const query = { pageSize: 1, nextPage };
+      expect((await service.call('/instances', { query })).status).to.equal(200);
+      expectProblem(await service.call('/instances', { query, headers }), 'REQUEST_INVALID', /^nextPage does not/);
+    });
+
+    it('whose settings are theirs, by external id too', async () => {
+      await create({ externalId: 'settled' });
+      const body = { 'notification.webhook.retry.count': 9 };
+      expect((await service.call('/accounts/settled/settings', { method: 'PATCH', body })).body).to.include(body);
+      const headers = { 'elements-account-id': 'settled' };
+      expect((await service.call('/accounts/settings', { headers })).body).to.include(body);
+      expect((await service.call('/accounts/settings')).body).to.include({ 'notification.webhook.retry.count': 5 });
+    });
+
+    it('and by nobody else: another account is a 404, in path and header', async () => {
+      const cases: readonly (readonly [Tenant, string])[] = [
+        [tenants.sibling, 'default'],
+        [tenants.colleague, 'Siblings'],
+        [tenants.stranger, '1'],
+        [tenants.stranger, 'default'],
+        [{ ...tenants.sibling, accountId: 1 }, '1'],
+      ];
+      for (const [tenant, name] of cases) {
+        const headers = { 'elements-account-id': name };
+        for (const path of ['/instances', '/accounts/settings', '/notifications/subscriptions', '/elements'])
+          expectProblem(await as(tenant, path, { headers }), 'NOT_FOUND', `There is no account ${name}.`);
+        for (const path of [`/accounts/${name}/instances`, `/accounts/${name}/settings`])
+          expectProblem(await as(tenant, path), 'NOT_FOUND', `There is no account ${name}.`);
+      }
+      const own = { headers: { 'elements-account-id': 'Siblings' } };
+      expect((await as(worker, '/instances', own)).status).to.equal(200);
+    });
+
+    it('who authorize clients of providers there, through proxies of that account', async () => {
+      const { id } = await create({ externalId: 'authorized' });
+      const headers = { 'elements-account-id': 'authorized' };
+      const body = { name: 'its-client', apiKey: 'its-key', apiSecret: 'its-secret' };
+      const proxy = await service.call('/elements/oauthProxies', { method: 'POST', body, headers });
+      const query = { oauthProxyName: 'its-client', state: 'https://app.example.com/connected' };
+      const url = '/elements/salesforce/oauth/url';
+      expect((await service.call(url, { query, headers })).status).to.equal(200);
+      // Only its own account says where it leads.
+      expectProblem(await service.call(url, { query }), 'FORBIDDEN');
+      const path = `/elements/oauthProxies/${proxy.body.id}`;
+      expectProblem(await service.call(path, { method: 'DELETE' }), 'FORBIDDEN');
+      const rows = await withDatabase(service, (knex) => knex('oauth_authorization').where({ account_id: id }));
+      expect(rows.map(({ user_id }) => Number(user_id))).to.deep.equal([1]);
+      expect((await service.call(path, { method: 'DELETE', headers })).status).to.equal(200);
+    });
+  });
+});

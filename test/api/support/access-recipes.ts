@@ -1,0 +1,184 @@
+import type { OperationId } from '../../../generated/operations.ts';
+import type { RootOperationId } from '../../../src/api/operation.ts';
+import type { ApiCall } from '../../support/app.ts';
+import { APPLICATION_URL, type Kind, type Thing, unique } from './places.ts';
+import { SHOP } from './simulated.ts';
+
+/** How an operation is asked for so that it succeeds for those who may. Accounts in paths and tokens of instances need not be said. */
+export interface Recipe extends Pick<ApiCall, 'query' | 'headers'> {
+  /** What it is about. `id` in its path is its id. */
+  readonly of?: Kind;
+  /** Whoever does it takes it away, or makes another thing of it. */
+  readonly spends?: true;
+  readonly path?: Readonly<Record<string, string>> | ((thing: Thing) => Readonly<Record<string, string>>);
+  readonly body?: (thing: Thing) => unknown;
+  /** Default 200. */
+  readonly success?: number;
+  /** All accounts of the organization see it, and the one that made it changes it. */
+  readonly isOfOrganization?: true;
+  /** It differs from one time to the next, or shows what the provider has, which is the same behind all places. */
+  readonly isOfTheMoment?: true;
+}
+
+export type AskedOperationId = Exclude<OperationId, RootOperationId>;
+
+const ODATA = { path: { keyOrId: 'odata' } };
+/** Nobody here makes instances of it. */
+const OTHER_ELEMENT = { path: { keyOrId: 'twilio' } };
+const OAUTH = { apiKey: 'x', callbackUrl: 'https://app.example.com/' };
+const POLICY = { body: () => ({ 'notification.webhook.failure.policy': 'queue' }) };
+const INSTANCE = { of: 'instance' } as const;
+const SPARE = { of: 'spareInstance' } as const;
+const POLL = { ...INSTANCE, path: { resource: 'Orders' } } as const;
+const PROXY = { of: 'proxy', isOfOrganization: true } as const;
+const SPARE_PROXY = { of: 'spareProxy', isOfOrganization: true } as const;
+const NO_DELIVERY = {
+  query: { where: "channel = 'webhook' AND status = 'queued' AND config.url = 'http://127.0.0.1:9/nothing'" },
+};
+/** Nobody knows the id of a request before it was made. */
+const NO_REQUEST = {
+  path: { requestId: '00000000-0000-4000-8000-000000000000' },
+  success: 404,
+  isOfTheMoment: true,
+} as const;
+const METRIC = { path: { metric: 'api' }, isOfTheMoment: true } as const;
+const HUB = { hub: 'general' };
+const ORDERS = { objectName: 'Orders' };
+const ORDER = { ...ORDERS, objectId: 'A-1' };
+const LINES = { ...ORDER, childObjectName: 'Lines' };
+const IF_MATCH = { headers: { 'if-match': '*' } };
+
+const rename = () => ({ name: unique('renamed') });
+const newInstance = () => ({ name: unique('made'), configuration: SHOP });
+const newOrder = () => ({ Code: unique('R'), ...order() });
+const order = () => ({
+  CustomerId: '3f2504e0-4f89-41d3-9a0c-000000000001',
+  PlacedAt: '2026-01-03T08:30:00Z',
+  Paid: true,
+});
+const paid = () => ({ Paid: true });
+const sameOrder = () => ({ Code: 'A-1', ...order() });
+
+/** One for every operation that asks who calls. */
+export const RECIPES: Readonly<Record<AskedOperationId, Recipe>> = {
+  listOwnAccountInstances: {},
+  listAccountInstances: {},
+  getOwnAccountSettings: {},
+  setOwnAccountSettings: POLICY,
+  updateOwnAccountSettings: POLICY,
+  getAccountSettings: {},
+  setAccountSettings: POLICY,
+  updateAccountSettings: POLICY,
+
+  createConsoleSession: {},
+  // A call with secrets has no session.
+  getConsoleSession: { success: 404 },
+  deleteConsoleSession: { success: 404 },
+  setOwnPassword: { body: () => ({ password: 'a horse of another colour' }) },
+
+  listElements: {},
+  listElementKeys: {},
+  getElement: ODATA,
+  getElementMetadata: ODATA,
+  getElementConfiguration: ODATA,
+  activateElement: OTHER_ELEMENT,
+  deactivateElement: OTHER_ELEMENT,
+  getOAuthUrl: { path: { keyOrId: 'salesforce' }, query: OAUTH },
+  beginOAuth: { path: { keyOrId: 'salesforce' }, body: () => OAUTH },
+  listElementInstances: ODATA,
+  createElementInstance: { ...ODATA, body: newInstance },
+  listHubs: {},
+
+  listInstances: {},
+  createInstance: { body: () => ({ element: { key: 'odata' }, ...newInstance() }) },
+  getInstance: INSTANCE,
+  updateInstance: { ...SPARE, body: rename },
+  replaceInstance: { ...SPARE, body: newInstance },
+  deleteInstance: { ...SPARE, spends: true },
+  updateThisInstance: { ...SPARE, body: rename },
+  replaceThisInstance: { ...SPARE, body: newInstance },
+  deleteThisInstance: { ...SPARE, spends: true },
+  enableInstance: SPARE,
+  disableInstance: { ...SPARE, spends: true },
+  getInstanceConfiguration: INSTANCE,
+  updateInstanceConfiguration: { ...SPARE, body: () => SHOP },
+  listInstanceEvents: INSTANCE,
+  listInstancePolls: INSTANCE,
+  runInstancePoll: POLL,
+  replayInstancePoll: { ...POLL, body: () => ({ from: '2026-03-01T00:00:00Z' }) },
+
+  startTraceLogging: SPARE,
+  endTraceLogging: SPARE,
+  listActivity: { isOfTheMoment: true },
+  listInstanceActivity: { ...INSTANCE, isOfTheMoment: true },
+  getActivity: NO_REQUEST,
+  listUsage: { isOfTheMoment: true },
+  getUsage: NO_REQUEST,
+  countUsage: { isOfTheMoment: true },
+  countElementUsage: { isOfTheMoment: true },
+  countUsageStatuses: { isOfTheMoment: true },
+  measureUsageTimes: { isOfTheMoment: true },
+  getMetric: METRIC,
+  getOrganizationMetric: METRIC,
+
+  listOAuthProxies: { isOfOrganization: true },
+  createOAuthProxy: { body: () => ({ name: unique('made'), apiKey: 'x', apiSecret: 'the-secret-of-a-client' }) },
+  getOAuthProxy: PROXY,
+  updateOAuthProxy: { ...SPARE_PROXY, body: rename },
+  deleteOAuthProxy: { ...SPARE_PROXY, spends: true },
+  listOAuthProxyApplicationUrls: PROXY,
+  addOAuthProxyApplicationUrl: { ...SPARE_PROXY, body: () => ({ url: 'https://app.example.com/added' }) },
+  removeOAuthProxyApplicationUrl: { ...SPARE_PROXY, spends: true, query: { url: APPLICATION_URL } },
+
+  listNotifications: {},
+  listSubscriptions: {},
+  getSubscription: { of: 'subscription' },
+  updateSubscription: { of: 'spareSubscription', body: () => ({ eventTypes: ['Orders.*'] }) },
+  deleteSubscription: { of: 'spareSubscription', spends: true },
+  listDeliveries: {},
+  releaseDeliveries: NO_DELIVERY,
+  acknowledgeDeliveries: NO_DELIVERY,
+  countDeliveries: {},
+  getDelivery: { of: 'delivery' },
+  acknowledgeDelivery: { of: 'spareDelivery', spends: true },
+  redeliver: { of: 'spareDelivery', spends: true },
+  redeliverPeriod: { body: () => ({ from: '2025-01-20T08:00:00Z', to: '2025-01-20T09:00:00Z' }) },
+  sendTestEvent: { ...INSTANCE, body: ({ id }) => ({ instanceId: id, data: { note: 'x' } }) },
+
+  listObjects: {},
+  listHubObjects: { path: HUB },
+  getObjectMetadata: { path: ORDERS },
+  getHubObjectMetadata: { path: { ...HUB, ...ORDERS } },
+  ping: { isOfTheMoment: true },
+  pingHub: { path: HUB, isOfTheMoment: true },
+  explainQuery: { body: () => ({ objectName: 'Orders', where: "Code = 'A-1'" }) },
+  // The element has nothing that searches.
+  search: { query: { text: 'x' }, success: 404 },
+  searchHub: { path: HUB, query: { text: 'x' }, success: 404 },
+  listRecords: { path: ORDERS, isOfTheMoment: true },
+  listHubRecords: { path: { ...HUB, ...ORDERS }, isOfTheMoment: true },
+  createRecord: { path: ORDERS, body: newOrder },
+  createHubRecord: { path: { ...HUB, ...ORDERS }, body: newOrder },
+  getRecord: { path: ORDER },
+  getHubRecord: { path: { ...HUB, ...ORDER } },
+  updateRecord: { path: ORDER, body: paid },
+  updateHubRecord: { path: { ...HUB, ...ORDER }, body: paid },
+  replaceRecord: { path: ORDER, body: sameOrder },
+  replaceHubRecord: { path: { ...HUB, ...ORDER }, body: sameOrder },
+  deleteRecord: { of: 'spareOrder', spends: true, path: ({ id }) => ({ ...ORDERS, objectId: String(id) }) },
+  deleteHubRecord: { of: 'spareOrder', spends: true, path: ({ id }) => ({ ...HUB, ...ORDERS, objectId: String(id) }) },
+  listChildRecords: { path: LINES },
+  listHubChildRecords: { path: { ...HUB, ...LINES } },
+
+  passGet: { path: { path: "Orders('A-1')" } },
+  passPost: { path: { path: 'Orders' }, body: newOrder, success: 201 },
+  passPut: { ...IF_MATCH, path: { path: "Orders('A-1')" }, body: order },
+  passPatch: { ...IF_MATCH, path: { path: "Orders('A-1')" }, body: paid },
+  passDelete: {
+    ...IF_MATCH,
+    of: 'spareOrder',
+    spends: true,
+    path: ({ id }) => ({ path: `Orders('${id}')` }),
+    success: 204,
+  },
+};

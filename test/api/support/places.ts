@@ -1,0 +1,247 @@
+import { randomBytes } from 'node:crypto';
+import type { Knex } from 'knex';
+import type { RoleKey } from '../../../src/accounts/privileges.ts';
+import { createSecretStore } from '../../../src/accounts/secret-store.ts';
+import { createKeyring } from '../../../src/db/keyring.ts';
+import { openPlatformKeys } from '../../../src/db/platform-keys.ts';
+import { type ApiAnswer, type ApiCall, ENCRYPTION_KEYS, ORGANIZATION_SECRET, type TestApp } from '../../support/app.ts';
+import { SHOP } from './simulated.ts';
+import { authorizationOf, FIRST_TENANT, type Tenant, withDatabase } from './tenants.ts';
+
+/** Something that a path names. */
+export interface Thing {
+  readonly id: number | string;
+  /** Of an instance. */
+  readonly token?: string;
+}
+
+/** What a place has of; what is spare may be taken away. */
+export type Kind =
+  | 'instance'
+  | 'spareInstance'
+  | 'proxy'
+  | 'spareProxy'
+  | 'subscription'
+  | 'spareSubscription'
+  | 'delivery'
+  | 'spareDelivery'
+  | 'spareOrder';
+
+/** An account with something of everything in it, all of which can be told from what is in another one. */
+export interface Place {
+  readonly accountId: number;
+  /** Stands in every name, address and note of what is in it, and is the external id of the account. */
+  readonly mark: string;
+  /** May do everything there. */
+  readonly owner: Tenant;
+  /** What nobody else may see. */
+  readonly secrets: readonly string[];
+  /** The one that is there; a new one where it was taken away. */
+  readonly find: (kind: Kind) => Promise<Thing>;
+  readonly take: (kind: Kind) => void;
+}
+
+export interface NewPlace {
+  readonly mark: string;
+  /** Ids of what is made there begin here. */
+  readonly firstId: number;
+  /** Default: the first one. */
+  readonly isOfAnotherOrganization?: boolean;
+}
+
+/** Of every proxy, beside one that names its place. */
+export const APPLICATION_URL = 'https://app.example.com/connected';
+
+/** Nothing is late. */
+const NEVER = new Date('2100-01-01T00:00:00Z');
+const POLICY = 'notification.webhook.failure.policy';
+const OPERATIONAL_URL = 'notification.operational.callback.url';
+const SUBSCRIPTIONS = '/notifications/subscriptions';
+
+/** An account with an administrator of its organization, and something of everything. */
+export async function createPlace(
+  service: TestApp,
+  { mark, firstId, isOfAnotherOrganization }: NewPlace,
+): Promise<Place> {
+  await startIdsAt(service, firstId);
+  const owner = await createAccount(service, mark, isOfAnotherOrganization === true);
+  return fillPlace(service, mark, owner);
+}
+
+export async function fillFirstPlace(service: TestApp, mark: string): Promise<Place> {
+  const { accountId } = FIRST_TENANT;
+  await withDatabase(service, (knex) => knex('account').where({ id: accountId }).update({ external_id: mark }));
+  return fillPlace(service, mark, FIRST_TENANT);
+}
+
+/** From now on, of every table. */
+export async function startIdsAt(service: TestApp, id: number): Promise<void> {
+  const statement = `select setval(format('%I.%I', schemaname, sequencename)::regclass, ?) from pg_sequences where schemaname = 'public' and data_type = 'bigint'::regtype`;
+  await withDatabase(service, async (knex) => knex.raw(statement, [id]));
+}
+
+function createAccount(service: TestApp, mark: string, isOfAnotherOrganization: boolean): Promise<Tenant> {
+  return withDatabase(service, async (knex) => {
+    const secrets = await openSecrets(knex);
+    const organizationId = isOfAnotherOrganization ? await insert(knex, 'organization', { name: mark }) : 1;
+    const organizationSecret = isOfAnotherOrganization ? secretOf(mark) : ORGANIZATION_SECRET;
+    if (isOfAnotherOrganization) await secrets.add(knex, { organizationId }, organizationSecret);
+    const account = { organization_id: organizationId, name: mark, external_id: mark, description: mark };
+    const accountId = await insert(knex, 'account', account);
+    const ids = { organizationId, accountId };
+    const userSecret = await insertUser(knex, { ...ids, name: mark, roles: ['org-admin'] });
+    return { accountId, organizationSecret, userSecret };
+  });
+}
+
+/** A user of the first account. */
+export function createUser(service: TestApp, name: string, roles: readonly RoleKey[]): Promise<Tenant> {
+  const ids = { organizationId: 1, accountId: FIRST_TENANT.accountId };
+  return withDatabase(service, async (knex) => {
+    return { ...FIRST_TENANT, userSecret: await insertUser(knex, { ...ids, name, roles }) };
+  });
+}
+
+interface NewUser {
+  readonly organizationId: number;
+  readonly accountId: number;
+  readonly name: string;
+  readonly roles: readonly RoleKey[];
+}
+
+/** @returns the secret */
+async function insertUser(knex: Knex, { organizationId, accountId, name, roles }: NewUser): Promise<string> {
+  const names = { email_address: `${name}@example.com`, first_name: name, last_name: name };
+  const userId = await insert(knex, 'app_user', { organization_id: organizationId, account_id: accountId, ...names });
+  for (const role of roles) await knex('user_role').insert({ account_id: accountId, user_id: userId, role });
+  const secret = secretOf(name);
+  await (await openSecrets(knex)).add(knex, { accountId, userId }, secret);
+  return secret;
+}
+
+async function openSecrets(knex: Knex) {
+  const keyring = createKeyring(ENCRYPTION_KEYS);
+  return createSecretStore({ keyring, keys: await openPlatformKeys({ knex, keyring }) });
+}
+
+async function insert(knex: Knex, table: string, values: Readonly<Record<string, unknown>>): Promise<number> {
+  const [row] = await knex(table).insert(values).returning('id');
+  return Number(row.id);
+}
+
+const secretOf = (name: string) => `${name}-${randomBytes(12).toString('hex')}`;
+
+let count = 0;
+
+/** For what must not be there twice. */
+export function unique(name: string): string {
+  count += 1;
+  return `${name}-${count}`;
+}
+
+async function fillPlace(service: TestApp, mark: string, owner: Tenant): Promise<Place> {
+  const { accountId } = owner;
+  const secrets = [owner.userSecret];
+
+  async function call(path: string, { headers, ...more }: ApiCall = {}): Promise<ApiAnswer['body']> {
+    const { status, body } = await service.call(path, { ...more, headers: { ...authorizationOf(owner), ...headers } });
+    if (status !== 200) throw new Error(`${more.method ?? 'GET'} ${path}: ${status} ${JSON.stringify(body)}`);
+    return body;
+  }
+  const post = (path: string, body: unknown) => call(path, { method: 'POST', body });
+  const set = (settings: object) => call('/accounts/settings', { method: 'PATCH', body: settings });
+  const callbackUrl = (name: string) => `http://127.0.0.1:9/${mark}/${name}`;
+
+  async function createInstance(name: string, events: object = {}): Promise<Thing> {
+    const body = { element: { key: 'odata' }, name, tags: [mark], configuration: { ...SHOP, ...events } };
+    const { id, token } = await post('/instances', body);
+    secrets.push(token);
+    return { id, token };
+  }
+
+  async function createProxy(): Promise<Thing> {
+    const { id } = await post('/elements/oauthProxies', {
+      name: unique(mark),
+      apiKey: mark,
+      apiSecret: secretOf(mark),
+    });
+    for (const url of [APPLICATION_URL, `https://app.example.com/${mark}`])
+      await post(`/elements/oauthProxies/${id}/applicationUrls`, { url });
+    return { id };
+  }
+
+  const subscriptionAt = async (url: string): Promise<Thing> => {
+    const [subscription] = await call(SUBSCRIPTIONS, { query: { where: `url = '${url}'` } });
+    return subscription;
+  };
+
+  /** Of a URL that nothing uses any more. */
+  async function createSubscription(): Promise<Thing> {
+    const url = callbackUrl(unique('spare'));
+    await set({ [OPERATIONAL_URL]: url });
+    await set({ [OPERATIONAL_URL]: null });
+    return subscriptionAt(url);
+  }
+
+  async function createDelivery(): Promise<Thing> {
+    const { id: instanceId } = await find('instance');
+    const { eventId } = await post('/events/test', { instanceId, data: { note: mark } });
+    const [delivery] = await call(`${SUBSCRIPTIONS}/deliveries`, { query: { where: `event.id = '${eventId}'` } });
+    return delivery;
+  }
+
+  async function createOrder(): Promise<Thing> {
+    const { token = '' } = await find('instance');
+    const Code = unique('C');
+    const body = {
+      Code,
+      CustomerId: '3f2504e0-4f89-41d3-9a0c-000000000007',
+      PlacedAt: '2026-02-01T08:30:00Z',
+      Paid: false,
+    };
+    await call('/Orders', { method: 'POST', body, headers: authorizationOf(owner, token) });
+    return { id: Code };
+  }
+
+  const make: Readonly<Record<Kind, () => Promise<Thing>>> = {
+    instance: () =>
+      createInstance(mark, {
+        'event.notification.enabled': true,
+        'event.notification.callback.url': callbackUrl('events'),
+      }),
+    spareInstance: () => createInstance(`${mark} spare`),
+    proxy: createProxy,
+    spareProxy: createProxy,
+    subscription: () => subscriptionAt(callbackUrl('events')),
+    spareSubscription: createSubscription,
+    delivery: createDelivery,
+    spareDelivery: createDelivery,
+    spareOrder: createOrder,
+  };
+  const things = new Map<Kind, Promise<Thing>>();
+
+  function find(kind: Kind): Promise<Thing> {
+    const found = things.get(kind) ?? make[kind]();
+    things.set(kind, found);
+    return found;
+  }
+
+  await set({ [POLICY]: 'queue' });
+  for (const kind of Object.keys(make) as Kind[]) await find(kind);
+  const { id: instanceId } = await find('instance');
+  // What works in the background does, in a process that works: here they stay as they are.
+  await withDatabase(service, async (knex) => {
+    for (const name of ['Orders', 'Products']) {
+      const poll = { account_id: accountId, instance_id: Number(instanceId), resource: name };
+      await knex('poll').insert({
+        ...poll,
+        settings_version: 1,
+        interval_ms: 900_000,
+        due: NEVER,
+        last_error: mark,
+      });
+      await knex('notification').insert({ account_id: accountId, type: mark, data: { note: mark } });
+    }
+  });
+  return { accountId, mark, owner, secrets, find, take: (kind) => void things.delete(kind) };
+}
