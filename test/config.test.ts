@@ -45,6 +45,7 @@ describe('readConfig', () => {
       shutdownTimeoutMs: 30_000,
       eventRetentionDays: 30,
       auditRetentionDays: 365,
+      activityRetentionDays: 7,
       providerMemoryBytes: undefined,
       tracing: undefined,
       validateResponses: false,
@@ -85,6 +86,7 @@ describe('readConfig', () => {
       SHUTDOWN_TIMEOUT: '5',
       EVENT_RETENTION_DAYS: '7',
       AUDIT_RETENTION_DAYS: '2555',
+      ACTIVITY_RETENTION_DAYS: '3',
       PROVIDER_MEMORY_MB: '64',
       OTEL_EXPORTER_OTLP_ENDPOINT: 'https://collector.internal:4318/',
       OTEL_EXPORTER_OTLP_PROTOCOL: 'http/protobuf',
@@ -129,6 +131,7 @@ describe('readConfig', () => {
       shutdownTimeoutMs: 5000,
       eventRetentionDays: 7,
       auditRetentionDays: 2555,
+      activityRetentionDays: 3,
       providerMemoryBytes: 64 * 1024 * 1024,
       tracing: {
         url: 'https://collector.internal:4318/v1/traces',

@@ -99,8 +99,10 @@ const editRoles = { user: EDIT_USER, audit: { action: 'update', ...USER_AUDIT } 
 const CONFIGURE_ROLES: Access = { privilege: 'configureRoles' };
 
 /** How much of the log is read depends on which it is. */
-const VIEW_LOGS: Access = { privilege: ['viewOrganizationLogs', 'viewAccountLogs'] };
+const VIEW_AUDIT_LOG: Access = { privilege: ['viewOrganizationLogs', 'viewAccountLogs'] };
 const VIEW_ELEMENTS: Access = { privilege: 'viewElements' };
+/** What others of the account did is told to those who look after it. */
+const VIEW_LOGS: Access = { privilege: 'viewAccountLogs' };
 
 /** Everybody of the account. What goes to a provider is its to allow; what happened there is in the activity, not in the audit log. */
 const EVERYBODY: Access = {};
@@ -156,14 +158,14 @@ export const ACCESS: { readonly [Id in ApiOperationId]: AccessOf<Id> } = {
   getUserRole: viewUser,
   grantUserRole: editRoles,
   revokeUserRole: editRoles,
-  listAuditLogs: VIEW_LOGS,
-  listAuthenticationAuditLogs: VIEW_LOGS,
-  listInstancesAuditLogs: VIEW_LOGS,
-  listInstanceAuditLogs: VIEW_LOGS,
-  listElementsAuditLogs: VIEW_LOGS,
-  listElementAuditLogs: VIEW_LOGS,
-  listUsersAuditLogs: VIEW_LOGS,
-  listSettingsAuditLogs: VIEW_LOGS,
+  listAuditLogs: VIEW_AUDIT_LOG,
+  listAuthenticationAuditLogs: VIEW_AUDIT_LOG,
+  listInstancesAuditLogs: VIEW_AUDIT_LOG,
+  listInstanceAuditLogs: VIEW_AUDIT_LOG,
+  listElementsAuditLogs: VIEW_AUDIT_LOG,
+  listElementAuditLogs: VIEW_AUDIT_LOG,
+  listUsersAuditLogs: VIEW_AUDIT_LOG,
+  listSettingsAuditLogs: VIEW_AUDIT_LOG,
 
   // To oneself.
   createConsoleSession: { audit: { action: 'login', target: 'session' } },
@@ -197,10 +199,24 @@ export const ACCESS: { readonly [Id in ApiOperationId]: AccessOf<Id> } = {
   disableInstance: instance('update'),
   getInstanceConfiguration: EVERYBODY,
   updateInstanceConfiguration: instance('update'),
+  startTraceLogging: instance('update'),
+  endTraceLogging: instance('update'),
   listInstanceEvents: EVERYBODY,
   listInstancePolls: EVERYBODY,
   runInstancePoll: poll('run'),
   replayInstancePoll: poll('update'),
+
+  listActivity: VIEW_LOGS,
+  listInstanceActivity: VIEW_LOGS,
+  getActivity: VIEW_LOGS,
+  listUsage: VIEW_LOGS,
+  getUsage: VIEW_LOGS,
+  countUsage: VIEW_LOGS,
+  countElementUsage: VIEW_LOGS,
+  countUsageStatuses: VIEW_LOGS,
+  measureUsageTimes: VIEW_LOGS,
+  getMetric: VIEW_LOGS,
+  getOrganizationMetric: { privilege: 'viewOrganizationLogs' },
 
   listOAuthProxies: EVERYBODY,
   createOAuthProxy: proxy('create'),

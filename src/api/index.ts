@@ -10,6 +10,7 @@ import type { Roles } from '../accounts/roles.ts';
 import type { Secrets } from '../accounts/secrets.ts';
 import type { Settings } from '../accounts/settings.ts';
 import type { Users } from '../accounts/users.ts';
+import type { Activity } from '../activity/index.ts';
 import type { ServiceConfig } from '../config/index.ts';
 import { type ByteBudget, createByteBudget } from '../connector/client/index.ts';
 import type { Registry } from '../connector/registry.ts';
@@ -22,6 +23,7 @@ import type { Platform } from '../platform.ts';
 import type { Polls } from '../polls/index.ts';
 import type { Resources } from '../resources/index.ts';
 import { createAccountHandlers } from './accounts.ts';
+import { createActivityHandlers } from './activity.ts';
 import { createAudit } from './audit.ts';
 import { type AuditLogServices, createAuditLogHandlers } from './audit-logs.ts';
 import { createAuthorization } from './authorization.ts';
@@ -40,7 +42,7 @@ import { createQueryHandlers } from './query.ts';
 import { createCallerLimits, createTokenBuckets } from './rate-limits.ts';
 import { createRecordHandlers } from './records.ts';
 import { createProxyTrust, type ProxyTrust } from './remote-address.ts';
-import { createRedactCall, type RedactCall } from './request-record.ts';
+import { createNoteCaller, createRedactCall, type RedactCall } from './request-record.ts';
 import { createRoleHandlers } from './roles.ts';
 import { type ApiParts, createServer } from './server.ts';
 import { createServiceRouter, type ProcessState } from './service.ts';
@@ -58,6 +60,7 @@ export interface ApiServices
     EventServices,
     OrganizationServices,
     AuditLogServices {
+  readonly activity: Pick<Activity, 'recorder' | 'history' | 'usage'>;
   readonly settings: Settings;
   readonly accounts: Accounts;
   readonly accountRecords: AccountRecords;
@@ -111,7 +114,7 @@ export function composeApi(platform: Platform, services: ApiServices, config: Se
   });
   const api =
     config.role === 'worker' ? undefined : composeOperations(platform, services, config, { bodyBudget, redactCall });
-  const recorded = { trust, redactCall };
+  const recorded = { trust, redactCall, record: services.activity.recorder.record };
   return {
     server: createServer(platform, { ...recorded, isMeasured: true, root, api }),
     metricsServer:
@@ -129,7 +132,7 @@ function composeOperations(
   { bodyBudget, redactCall }: { readonly bodyBudget: ByteBudget; readonly redactCall: RedactCall },
 ): ApiParts {
   const { clock, keys, shares } = platform;
-  const { accounts, principals, logIn, instances, resources, idempotency, publicUrl } = services;
+  const { accounts, activity, principals, logIn, instances, resources, idempotency, publicUrl } = services;
   const sessionCookie = createSessionCookie(publicUrl);
   return {
     authorize: createAuthorization({
@@ -150,7 +153,8 @@ function composeOperations(
       ...createOrganizationHandlers(services),
       ...createAccountHandlers(services, keys),
       ...createElementHandlers(services, keys),
-      ...createInstanceHandlers(services, keys),
+      ...createActivityHandlers(services, { seal: keys, clock }),
+      ...createInstanceHandlers(services, { seal: keys, clock }),
       ...createProxyHandlers(services.proxies, keys),
       ...createRecordHandlers(resources, clock),
       ...createSettingsHandlers(services.settings),
@@ -163,6 +167,7 @@ function composeOperations(
       ...createRoleHandlers(services),
       ...createAuditLogHandlers(services, keys),
     },
+    noteCaller: createNoteCaller(clock, activity.recorder.openWireLog),
     passthrough: createPassthrough(resources),
     idempotency,
     bodyBudget,

@@ -16,7 +16,7 @@ import type { ApiOperationId, Handlers, OperationRequest } from './operation.ts'
 import type { Passthrough } from './passthrough.ts';
 import { createProblemHandler, notFound, wrongMethod } from './problem.ts';
 import { signalEnd } from './request-end.ts';
-import { noteCaller, type RecordParts, type RecordPorts, recordRequests } from './request-record.ts';
+import { type NoteCaller, type RecordParts, type RecordPorts, recordRequests } from './request-record.ts';
 import { assertAcceptsJson, type HandlerResponse, respondsWithFiles, sendResponse } from './response.ts';
 import { createRoutes, type FindRoute, joinName, type Route } from './routes.ts';
 import { createValidation, parseQuery, type Validate } from './validation.ts';
@@ -33,6 +33,7 @@ export interface ApiParts {
   readonly directory: Directory;
   readonly audit: Audit;
   readonly handlers: Handlers;
+  readonly noteCaller: NoteCaller;
   /** Takes the requests that go to a provider as they are. */
   readonly passthrough: Passthrough;
   readonly idempotency: Pick<Idempotency, 'once'>;
@@ -82,7 +83,7 @@ function createApi(api: ApiParts): RequestHandler {
     if (sendPreflight(request, response)) return;
     takeHeadForGet(request, response);
     const authorized = await inSpan(AUTHORIZATION, () => authorize(request, response));
-    noteCaller(response, authorized);
+    api.noteCaller(response, authorized);
     if (await api.passthrough(request, response, authorized)) return;
     assertPath(request);
     const query = readQuery(request);

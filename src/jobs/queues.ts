@@ -54,6 +54,8 @@ export interface Maintenance {
   readonly keepEvents: (signal: AbortSignal) => Promise<void>;
   /** Partitions and retention of the audit log. */
   readonly keepAuditLog: (signal: AbortSignal) => Promise<void>;
+  /** Partitions and retention of activity. */
+  readonly keepActivity: () => Promise<void>;
   /** Pollers are those that the settings of instances want. @returns how many instances were put right */
   readonly keepPolls: (signal: AbortSignal) => Promise<number>;
   /** Tells providers where to send events, where that is due. @returns how many were looked at */
@@ -72,7 +74,8 @@ const AUTHORIZATION_MS = HOUR_MS / 4;
 /** The table of queues. */
 export function createQueues(clock: Clock, maintenance: Maintenance) {
   const { purgeIdempotencyRecords, purgeProxyTargets, purgeAuthorizations, purgeLogIns } = maintenance;
-  const { refreshTokens, keepEvents, keepAuditLog, keepPolls, keepWebhooks, removeAccounts } = maintenance;
+  const { refreshTokens, keepEvents, keepAuditLog, keepActivity, keepPolls, keepWebhooks, removeAccounts } =
+    maintenance;
   const purge = (work: (before: Date) => Promise<number>, keepMs: number, schedule: string) => ({
     schedule,
     retry: { limit: 3, delaySeconds: 60, maxDelaySeconds: 600 },
@@ -109,6 +112,7 @@ export function createQueues(clock: Clock, maintenance: Maintenance) {
     'accounts.purge-log-ins': purge(purgeLogIns, 0, '37 * * * *'),
     'events.upkeep': everyHour(keepEvents, '27 * * * *'),
     'audit.upkeep': everyHour(keepAuditLog, '47 * * * *'),
+    'activity.upkeep': everyHour(keepActivity, '53 * * * *'),
     'polls.keep': everyMinute(keepPolls),
     'events.webhooks': everyMinute(keepWebhooks),
     'oauth.refresh': everyMinute(refreshTokens),

@@ -45,7 +45,10 @@ export const USER_SECRET = 'user-secret-of-the-tests';
 export const ENCRYPTION_KEYS = `test:${Buffer.alloc(32, 7).toString('base64')}`;
 
 /** What is no variable of the environment, such as shorter times. */
-export type AppOverrides = Pick<AppPorts, 'engineOptions' | 'pollerOptions' | 'connectors' | 'simulatorsUrl'>;
+export type AppOverrides = Pick<
+  AppPorts,
+  'engineOptions' | 'pollerOptions' | 'recorderOptions' | 'connectors' | 'simulatorsUrl'
+>;
 
 type Environment = Readonly<Record<string, string>>;
 

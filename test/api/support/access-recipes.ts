@@ -35,6 +35,13 @@ const SPARE_PROXY = { of: 'spareProxy', isOfOrganization: true } as const;
 const NO_DELIVERY = {
   query: { where: "channel = 'webhook' AND status = 'queued' AND config.url = 'http://127.0.0.1:9/nothing'" },
 };
+/** Nobody knows the id of a request before it was made. */
+const NO_REQUEST = {
+  path: { requestId: '00000000-0000-4000-8000-000000000000' },
+  success: 404,
+  isOfTheMoment: true,
+} as const;
+const METRIC = { path: { metric: 'api' }, isOfTheMoment: true } as const;
 const HUB = { hub: 'general' };
 const ORDERS = { objectName: 'Orders' };
 const ORDER = { ...ORDERS, objectId: 'A-1' };
@@ -99,6 +106,20 @@ export const RECIPES: Readonly<Record<AskedOperationId, Recipe>> = {
   listInstancePolls: INSTANCE,
   runInstancePoll: POLL,
   replayInstancePoll: { ...POLL, body: () => ({ from: '2026-03-01T00:00:00Z' }) },
+
+  startTraceLogging: SPARE,
+  endTraceLogging: SPARE,
+  listActivity: { isOfTheMoment: true },
+  listInstanceActivity: { ...INSTANCE, isOfTheMoment: true },
+  getActivity: NO_REQUEST,
+  listUsage: { isOfTheMoment: true },
+  getUsage: NO_REQUEST,
+  countUsage: { isOfTheMoment: true },
+  countElementUsage: { isOfTheMoment: true },
+  countUsageStatuses: { isOfTheMoment: true },
+  measureUsageTimes: { isOfTheMoment: true },
+  getMetric: METRIC,
+  getOrganizationMetric: METRIC,
 
   listOAuthProxies: { isOfOrganization: true },
   createOAuthProxy: { body: () => ({ name: unique('made'), apiKey: 'x', apiSecret: 'the-secret-of-a-client' }) },
