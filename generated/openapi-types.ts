@@ -677,6 +677,7 @@ export interface paths {
          * Rotate the secret of the organization
          * @description Makes a new secret and answers it. Those from before stay valid beside it for `overlapSeconds`, 24 hours unless given, so that callers can go over
          *     to the new one without a moment of refusal. At most 20 are valid at a time (409). Needs the privilege `modifySecurity`.
+         *     An `Idempotency-Key` is not taken (400), as the new secret is answered once.
          */
         post: operations["rotateOrganizationSecret"];
         delete?: never;
@@ -883,6 +884,7 @@ export interface paths {
         /**
          * Add a user to an account
          * @description Adds a user to the account and answers the secret. None of the roles may have a privilege that you lack.
+         *     An `Idempotency-Key` is not taken (400), as the secret is answered once; the same e-mail again is a 409.
          */
         post: operations["createAccountUser"];
         delete?: never;
@@ -951,6 +953,7 @@ export interface paths {
         /**
          * Add a user to the organization
          * @description Adds a user to any account of the organization and answers the secret. None of the roles may have a privilege that you lack.
+         *     An `Idempotency-Key` is not taken (400), as the secret is answered once; the same e-mail again is a 409.
          */
         post: operations["createOrganizationUser"];
         delete?: never;
@@ -1105,7 +1108,7 @@ export interface paths {
         put?: never;
         /**
          * Rotate your secret
-         * @description Makes a new secret. Those from before stay valid for the overlap, so that no call is refused while programs learn the new one. At most 20 are valid at a time (409).
+         * @description Makes a new secret. Those from before stay valid for the overlap, so that no call is refused while programs learn the new one. At most 20 are valid at a time (409). An `Idempotency-Key` is not taken (400), as the new secret is answered once.
          */
         post: operations["rotateOwnUserSecret"];
         delete?: never;
@@ -1238,6 +1241,7 @@ export interface paths {
          *     that tries fifty for any addresses waits as well, and so does everybody for an address that was tried a hundred times, save where it was
          *     logged in from lately. Secrets do not wait for that. What is wrong is not told: an address that is nobody's, a user who may not call and
          *     a wrong password are one 401.
+         *     An `Idempotency-Key` is not taken (400): each log-in is a session of its own.
          */
         post: operations["createConsoleSession"];
         /**
@@ -7948,8 +7952,6 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /**
                  * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
                  *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
@@ -8187,8 +8189,6 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /**
                  * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
                  *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.

@@ -12,6 +12,8 @@ export interface Access {
   readonly account?: string;
   /** For a path that names a user (`emailOrId`). */
   readonly user?: UserAccess;
+  /** The answer has a secret that was made for it: it is not kept to be shown once more, past the audit log. */
+  readonly answersSecret?: true;
   /** For an operation that changes something or shows a secret. */
   readonly audit?: Audited;
 }
@@ -96,6 +98,8 @@ const deleteUser = { user: DELETE_USER, audit: { action: 'delete', ...USER_AUDIT
 /** Nobody changes his own roles. */
 const editRoles = { user: EDIT_USER, audit: { action: 'update', ...USER_AUDIT } } as const;
 
+const NEW_SECRET = { answersSecret: true } as const;
+
 const CONFIGURE_ROLES: Access = { privilege: 'configureRoles' };
 
 const VIEW_ELEMENTS: Access = { privilege: 'viewElements' };
@@ -111,7 +115,11 @@ export const ACCESS: { readonly [Id in ApiOperationId]: AccessOf<Id> } = {
   getOrganization: EVERYBODY,
   updateOrganization: { privilege: 'manageOrganization', audit: { action: 'update', target: 'organization' } },
   listOrganizationSecrets: { privilege: 'modifySecurity', audit: { action: 'show', target: 'secret' } },
-  rotateOrganizationSecret: { privilege: 'modifySecurity', audit: { action: 'rotate', target: 'secret' } },
+  rotateOrganizationSecret: {
+    ...NEW_SECRET,
+    privilege: 'modifySecurity',
+    audit: { action: 'rotate', target: 'secret' },
+  },
 
   listAccounts: EVERYBODY,
   createAccount: { privilege: 'manageOrganization', audit: { action: 'create', target: 'account' } },
@@ -129,12 +137,21 @@ export const ACCESS: { readonly [Id in ApiOperationId]: AccessOf<Id> } = {
   updateAccountSettings: settings('accountId'),
 
   listOrganizationUsers: { privilege: 'viewOrganizationUsers' },
-  createOrganizationUser: { privilege: 'addOrganizationUsers', audit: { action: 'create', target: 'user' } },
+  createOrganizationUser: {
+    ...NEW_SECRET,
+    privilege: 'addOrganizationUsers',
+    audit: { action: 'create', target: 'user' },
+  },
   getOrganizationUser: { user: { ofOrganization: 'viewOrganizationUsers' } },
   updateOrganizationUser: { ...editUser, user: { ofOrganization: 'editOrganizationUsers' } },
   deleteOrganizationUser: { ...deleteUser, user: { ofOrganization: 'deleteOrganizationUsers' } },
   listAccountUsers: { account: 'id', privilege: 'viewAccountUsers' },
-  createAccountUser: { account: 'id', privilege: 'addAccountUsers', audit: { action: 'create', target: 'user' } },
+  createAccountUser: {
+    ...NEW_SECRET,
+    account: 'id',
+    privilege: 'addAccountUsers',
+    audit: { action: 'create', target: 'user' },
+  },
   getAccountUser: { account: 'id', ...viewUser },
   updateAccountUser: { account: 'id', ...editUser },
   replaceAccountUser: { account: 'id', ...editUser },
@@ -146,7 +163,7 @@ export const ACCESS: { readonly [Id in ApiOperationId]: AccessOf<Id> } = {
   getOwnUser: EVERYBODY,
   updateOwnUser: { audit: { action: 'update', target: 'user' } },
   listOwnUserSecrets: { audit: { action: 'show', target: 'secret' } },
-  rotateOwnUserSecret: { audit: { action: 'rotate', target: 'secret' } },
+  rotateOwnUserSecret: { ...NEW_SECRET, audit: { action: 'rotate', target: 'secret' } },
   listRoles: CONFIGURE_ROLES,
   getRole: CONFIGURE_ROLES,
   replaceRole: { ...CONFIGURE_ROLES, audit: { action: 'update', target: 'role', id: 'key' } },
@@ -156,7 +173,7 @@ export const ACCESS: { readonly [Id in ApiOperationId]: AccessOf<Id> } = {
   revokeUserRole: editRoles,
 
   // To oneself.
-  createConsoleSession: { audit: { action: 'login', target: 'session' } },
+  createConsoleSession: { ...NEW_SECRET, audit: { action: 'login', target: 'session' } },
   getConsoleSession: EVERYBODY,
   deleteConsoleSession: { audit: { action: 'logout', target: 'session' } },
   setOwnPassword: { audit: { action: 'update', target: 'secret' } },

@@ -106,6 +106,7 @@ function createApi(api: ApiParts): RequestHandler {
     response.locals.operation = id;
     if (!respondsWithFiles(id)) assertAcceptsJson(request);
     assertBody(id, request);
+    assertTakesKey(id, request);
     const instance = scope === 'platform' ? undefined : caller?.instance;
     const trace: Trace = response.locals.trace;
     const runAs: OperationRequest<ApiOperationId>['runAs'] = async (user, work) => {
@@ -240,6 +241,13 @@ function takesForm(id: OperationId | undefined, request: Request): boolean {
 function assertBody(id: OperationId, { body }: Request): void {
   if (body !== undefined || BODIES.get(id)?.required !== true) return;
   throw new AppError('REQUEST_INVALID', 'body is missing.', { details: [{ path: '/body', message: 'is missing' }] });
+}
+
+/** @throws AppError REQUEST_INVALID for an Idempotency-Key, by which a secret would be shown again, and the audit log not know of it */
+function assertTakesKey(id: ApiOperationId, request: Request): void {
+  if (ACCESS[id].answersSecret !== true || request.get('idempotency-key') === undefined) return;
+  const message = 'An Idempotency-Key is not taken here: a new secret is answered once. Leave it out.';
+  throw new AppError('REQUEST_INVALID', message, { details: [{ path: '/headers/idempotency-key', message }] });
 }
 
 /** @returns by what the same request is known again; undefined: by nothing */

@@ -98,10 +98,13 @@ describe('users', function users() {
       expect((await call('/organizations/users', { method: 'POST', body, headers })).status).to.equal(200);
     });
 
-    it('is added once with an Idempotency-Key', async () => {
+    it('is told the secret once: an Idempotency-Key, by which it would be shown again, is not taken', async () => {
       const body = { email: 'once@example.com', firstName: 'A', lastName: 'B' };
       const input = { method: 'POST', body, headers: { 'Idempotency-Key': 'add once' } };
-      expect(await ok('/organizations/users', input)).to.deep.equal(await ok('/organizations/users', input));
+      const error = problemOf(await call('/organizations/users', input), 'REQUEST_INVALID');
+      const message = 'An Idempotency-Key is not taken here: a new secret is answered once. Leave it out.';
+      expect(error.details).to.deep.equal([{ path: '/headers/idempotency-key', message }]);
+      expect((await call('/organizations/users/once@example.com')).status).to.equal(404);
     });
 
     const NO_ACCOUNT = 'There is no account 999999.';
