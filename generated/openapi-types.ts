@@ -1553,6 +1553,62 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/instances/{id}/activity": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of an instance.
+                 * @example 1
+                 */
+                id: components["parameters"]["InstanceId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List what was asked of an instance
+         * @description As `GET /activity`, of the requests with the token of the instance and those whose path names it. That of an instance which was deleted is found by `GET /activity?where=instanceId = …`.
+         */
+        get: operations["listInstanceActivity"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/instances/{id}/trace-logging": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of an instance.
+                 * @example 1
+                 */
+                id: components["parameters"]["InstanceId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Trace the calls on an instance
+         * @description For the given time, and then no longer, headers and bodies of what the provider is sent and answers in calls with the token of the instance are kept beside the activity of each call, where `GET /activity/{requestId}` shows them. Secrets are taken out by value and by name; of a body the first 64 kB are kept, and binary ones are only described. Asked for again, the time begins anew.
+         */
+        put: operations["startTraceLogging"];
+        post?: never;
+        /**
+         * End the tracing of an instance
+         * @description Nothing more is kept; what was kept stays as long as activity does.
+         */
+        delete: operations["endTraceLogging"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/instances/{id}/events": {
         parameters: {
             query?: never;
@@ -1691,6 +1747,233 @@ export interface paths {
          * @description Sets the poll back and runs it. What changed at the provider since that time becomes events again, also what has been delivered; a poll that reads everything makes events of all records.
          */
         post: operations["replayInstancePoll"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/activity": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what was asked
+         * @description The requests of the account, the newest first: who asked, what came of it, and what the provider was asked for it. Requests that were refused are there too,
+         *     but for those of callers that are not known (401). A request is there about a second after its answer. Polls and other work in the background are no requests.
+         *     What comes in while pages are read stands before the first of them. Activity is kept for the time that the operator sets, 7 days by default, and is the
+         *     first thing to go without while the database is away: then some of it may be missing.
+         */
+        get: operations["listActivity"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/activity/{requestId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The `Elements-Request-Id` of an answer.
+                 * @example 8d2e3f9c-6f0b-4f0e-9d63-0a3c1d3a7c11
+                 */
+                requestId: components["parameters"]["ActivityRequestId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Find a request
+         * @description The request that an `Elements-Request-Id` names. Where trace logging was on for its instance, its provider calls have headers and bodies.
+         */
+        get: operations["getActivity"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List usage
+         * @description The requests of the account, the newest first, under the names that users of Cloud Elements know. The same rows as `GET /activity`.
+         */
+        get: operations["listUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/usage/{requestId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The `Elements-Request-Id` of an answer.
+                 * @example 8d2e3f9c-6f0b-4f0e-9d63-0a3c1d3a7c11
+                 */
+                requestId: components["parameters"]["ActivityRequestId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Find the usage of a request
+         * @description The request that an `Elements-Request-Id` names.
+         */
+        get: operations["getUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/usage/analytics/activity": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count requests
+         * @description How many requests the account made in each interval; 0 where there were none.
+         */
+        get: operations["countUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/usage/analytics/activity/elements": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count requests by element
+         * @description How many requests the account made on instances of each element; intervals and elements without any are left out.
+         */
+        get: operations["countElementUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/usage/analytics/statuses": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count successes and failures
+         * @description How many requests of the account succeeded and how many failed (a status from 400 on) in each interval; 0 where there were none.
+         */
+        get: operations["countUsageStatuses"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/usage/analytics/times": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Measure durations
+         * @description How long the requests of the account took in each interval with any, in milliseconds. The percentiles are exact to 5 % from a tenth of a millisecond to ten minutes.
+         */
+        get: operations["measureUsageTimes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/metrics/{metric}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description What is counted: `api` every request, `hub-api` those on an instance, `events` what was accepted to be delivered, `element-instances-created`. There are no `bulk-jobs` yet: they are counted as soon as there are.
+                 * @example api
+                 */
+                metric: components["parameters"]["MetricName"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Count what an account does
+         * @description One entry, for the account, with the intervals in which there was something; none where there was nothing. What operators measure is at `/metrics` outside of the base path.
+         */
+        get: operations["getMetric"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/organizations/me/metrics/{metric}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description What is counted: `api` every request, `hub-api` those on an instance, `events` what was accepted to be delivered, `element-instances-created`. There are no `bulk-jobs` yet: they are counted as soon as there are.
+                 * @example api
+                 */
+                metric: components["parameters"]["MetricName"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Count what the accounts of the organization do
+         * @description As `GET /metrics/{metric}`, with an entry for each account of the organization in which there was something.
+         */
+        get: operations["getOrganizationMetric"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -3423,8 +3706,13 @@ export interface components {
             eventUrl?: string;
             /** @description Where events are delivered; the string `false` when events are off. */
             eventsNotificationCallbackUrl: string;
-            /** @description True while calls on the instance are traced. */
+            /** @description True while headers and bodies of the calls to the provider are kept; see `PUT /instances/{id}/trace-logging`. */
             traceLoggingEnabled: boolean;
+            /**
+             * Format: date-time
+             * @description When that ends by itself, in UTC; there only while it is on.
+             */
+            traceLoggingUntil?: string;
             /** @description True when answers of the provider are cached. */
             cachingEnabled: boolean;
             /** @description How authentication outside of the service takes part; `none` unless it does. */
@@ -3866,8 +4154,13 @@ export interface components {
             eventsEnabled: boolean;
             /** @description Where events are delivered; the string `false` when events are off. */
             eventsNotificationCallbackUrl: string;
-            /** @description True while calls on the instance are traced. */
+            /** @description True while headers and bodies of the calls to the provider are kept; see `PUT /instances/{id}/trace-logging`. */
             traceLoggingEnabled: boolean;
+            /**
+             * Format: date-time
+             * @description When that ends by itself, in UTC; there only while it is on.
+             */
+            traceLoggingUntil?: string;
             /** @description True when answers of the provider are cached. */
             cachingEnabled: boolean;
             /** @description How authentication outside of the service takes part; `none` unless it does. */
@@ -4393,6 +4686,96 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
+        /** @description A request to a provider. */
+        ActivityCall: {
+            /** @description The verb. */
+            method: string;
+            /** @description Where it went, with the port unless that is the usual one. */
+            host: string;
+            /** @description The path without its query, secrets taken out. */
+            path: string;
+            /** @description What the provider answered; absent where it did not. */
+            status?: number;
+            /** @description Why there was no answer, such as `timeout`. */
+            failure?: string;
+            /** @description From waiting for a connection to the last byte of the answer, or to its head where it is passed on. */
+            durationMs: number;
+            /** @description How often the same had been sent before: again after a failure, with another access token, or where a redirect led from. */
+            retries: number;
+        };
+        /** @description A request of a caller, and what came of it. */
+        Activity: {
+            /**
+             * Format: uuid
+             * @description Its `Elements-Request-Id`.
+             */
+            requestId: string;
+            /**
+             * Format: date-time
+             * @description When it came, in UTC.
+             */
+            timestamp: string;
+            /**
+             * Format: int64
+             * @description The account that it was made in.
+             */
+            accountId: number;
+            /**
+             * Format: int64
+             * @description The user whose secret it had.
+             */
+            userId: number;
+            /**
+             * Format: int64
+             * @description The instance whose token it had, or that its path names.
+             */
+            instanceId?: number;
+            /** @description The key of the element, where it had the token of an instance. */
+            elementKey?: string;
+            /** @description The verb. */
+            method: string;
+            /** @description The path without its query, secrets taken out. */
+            path: string;
+            /** @description The operation of this reference that it was; absent where the path means nothing. */
+            operation?: string;
+            /** @description The status of the answer; 499 where the caller hung up before there was one. */
+            status: number;
+            /** @description The code of the error that was answered. */
+            code?: string;
+            /** @description From its head to the end of the answer. */
+            durationMs: number;
+            /**
+             * @description There where the caller did not get all of the answer.
+             * @enum {boolean}
+             */
+            cut?: true;
+            /** @description The first 50 requests to the provider, in the order in which they ended. */
+            providerCalls: components["schemas"]["ActivityCall"][];
+            /** @description How many there were beyond those. */
+            moreProviderCalls?: number;
+            /** @description The entries of the list that was answered. */
+            rows?: number;
+            /**
+             * @description How much of the filter the provider took.
+             * @enum {string}
+             */
+            pushdown?: "full" | "partial" | "none";
+        };
+        /** @description The tracing of an instance. */
+        TraceLogging: {
+            /**
+             * Format: int64
+             * @description The id of the instance.
+             */
+            id: number;
+            /** @description True while headers and bodies of the calls to the provider are kept; see `PUT /instances/{id}/trace-logging`. */
+            traceLoggingEnabled: boolean;
+            /**
+             * Format: date-time
+             * @description When that ends by itself, in UTC; there only while it is on.
+             */
+            traceLoggingUntil: string;
+        };
         /** @description An event of an instance, as its receiver gets it. */
         InstanceEvent: {
             /** @description The id of the event; deliveries can be filtered by it as `event.id`. */
@@ -4533,6 +4916,239 @@ export interface components {
              * @description What changed at the provider since then becomes events again.
              */
             from: string;
+        };
+        /** @description Headers by their names in lower case, secrets taken out. */
+        TracedHeaders: {
+            [key: string]: string;
+        };
+        /** @description A request to a provider. Headers and bodies are there where trace logging was on; those of requests for access tokens never are. */
+        TracedCall: {
+            /** @description The verb. */
+            method: string;
+            /** @description Where it went, with the port unless that is the usual one. */
+            host: string;
+            /** @description The path without its query, secrets taken out. */
+            path: string;
+            /** @description What the provider answered; absent where it did not. */
+            status?: number;
+            /** @description Why there was no answer, such as `timeout`. */
+            failure?: string;
+            /** @description From waiting for a connection to the last byte of the answer, or to its head where it is passed on. */
+            durationMs: number;
+            /** @description How often the same had been sent before: again after a failure, with another access token, or where a redirect led from. */
+            retries: number;
+            requestHeaders?: components["schemas"]["TracedHeaders"];
+            /** @description What was sent, secrets taken out. Of more than 64 kB the beginning, and how much there was; what is no text is described. */
+            requestBody?: string;
+            responseHeaders?: components["schemas"]["TracedHeaders"];
+            /** @description What was answered, in the same way. */
+            responseBody?: string;
+        };
+        /** @description A request of a caller, with what trace logging kept of it. */
+        TracedActivity: {
+            /**
+             * Format: uuid
+             * @description Its `Elements-Request-Id`.
+             */
+            requestId: string;
+            /**
+             * Format: date-time
+             * @description When it came, in UTC.
+             */
+            timestamp: string;
+            /**
+             * Format: int64
+             * @description The account that it was made in.
+             */
+            accountId: number;
+            /**
+             * Format: int64
+             * @description The user whose secret it had.
+             */
+            userId: number;
+            /**
+             * Format: int64
+             * @description The instance whose token it had, or that its path names.
+             */
+            instanceId?: number;
+            /** @description The key of the element, where it had the token of an instance. */
+            elementKey?: string;
+            /** @description The verb. */
+            method: string;
+            /** @description The path without its query, secrets taken out. */
+            path: string;
+            /** @description The operation of this reference that it was; absent where the path means nothing. */
+            operation?: string;
+            /** @description The status of the answer; 499 where the caller hung up before there was one. */
+            status: number;
+            /** @description The code of the error that was answered. */
+            code?: string;
+            /** @description From its head to the end of the answer. */
+            durationMs: number;
+            /**
+             * @description There where the caller did not get all of the answer.
+             * @enum {boolean}
+             */
+            cut?: true;
+            /** @description The first 50 requests to the provider, in the order in which they ended. */
+            providerCalls: components["schemas"]["TracedCall"][];
+            /** @description How many there were beyond those. */
+            moreProviderCalls?: number;
+            /** @description The entries of the list that was answered. */
+            rows?: number;
+            /**
+             * @description How much of the filter the provider took.
+             * @enum {string}
+             */
+            pushdown?: "full" | "partial" | "none";
+        };
+        /** @description A request of a caller, under the names that users of Cloud Elements know. */
+        Usage: {
+            /**
+             * Format: int64
+             * @description The user whose secret it had.
+             */
+            user_id: number;
+            /**
+             * Format: int64
+             * @description The account that it was made in.
+             */
+            account_id: number;
+            /** @description From its head to the end of the answer, in milliseconds. */
+            process_time: number;
+            /**
+             * Format: uuid
+             * @description The same as `request_id`.
+             */
+            traffic_id: string;
+            /**
+             * Format: date-time
+             * @description When it came, in UTC.
+             */
+            traffic_date: string;
+            /**
+             * Format: uuid
+             * @description Its `Elements-Request-Id`.
+             */
+            request_id: string;
+            /** @description The status of the answer; 499 where the caller hung up before there was one. */
+            request_status: number;
+            /** @description The address that it came from. */
+            request_ip?: string;
+            /** @description The path without its query, secrets taken out. */
+            request_uri: string;
+            /** @description The key of the element, where it had the token of an instance. */
+            element_key?: string;
+            /** @description The name of the element, where there is one. */
+            element_name?: string;
+            /** @description What of the element was asked, such as `/hubs/crm/contacts` or `/contacts`. */
+            element_api?: string;
+        };
+        /** @description Requests of an interval. */
+        UsageCount: {
+            /**
+             * Format: date-time
+             * @description The beginning of the interval, in UTC.
+             */
+            timestamp: string;
+            /**
+             * Format: int64
+             * @description How many there were.
+             */
+            count: number;
+        };
+        /** @description Requests of an interval on instances of an element. */
+        UsageElement: {
+            /**
+             * Format: date-time
+             * @description The beginning of the interval, in UTC.
+             */
+            timestamp: string;
+            /** @description The key of the element. */
+            elementKey: string;
+            /** @description Its name; the key where it is no longer offered. */
+            elementName: string;
+            /**
+             * Format: int64
+             * @description How many there were.
+             */
+            count: number;
+        };
+        /** @description Successes and failures of an interval. */
+        UsageStatus: {
+            /**
+             * Format: date-time
+             * @description The beginning of the interval, in UTC.
+             */
+            timestamp: string;
+            /**
+             * Format: int64
+             * @description Requests with a status below 400.
+             */
+            success: number;
+            /**
+             * Format: int64
+             * @description The others.
+             */
+            failed: number;
+        };
+        /** @description Durations of the requests of an interval, in milliseconds. */
+        UsageTime: {
+            /**
+             * Format: date-time
+             * @description The beginning of the interval, in UTC.
+             */
+            timestamp: string;
+            /** @description The mean. */
+            avg: number;
+            /** @description The shortest. */
+            min: number;
+            /** @description The longest. */
+            max: number;
+            /** @description Half of them took no longer. */
+            p50: number;
+            /** @description 95 of 100 took no longer. */
+            p95: number;
+            /** @description 99 of 100 took no longer. */
+            p99: number;
+        };
+        /** @description What the count is made of: with `api` the numbers of `success`, `clientErrors` (4xx) and `serverErrors` (5xx), otherwise a number for each element, by its key. */
+        MetricDetails: {
+            [key: string]: number;
+        };
+        /** @description What an account did in an interval. */
+        MetricPoint: {
+            /**
+             * Format: date-time
+             * @description The beginning of the interval, in UTC.
+             */
+            timestamp: string;
+            /**
+             * Format: int64
+             * @description How many there were.
+             */
+            count: number;
+            details: components["schemas"]["MetricDetails"];
+        };
+        /** @description What an account did, counted by intervals. */
+        Metric: {
+            /**
+             * Format: int64
+             * @description The id of the account.
+             */
+            id: number;
+            /**
+             * @description What is counted together.
+             * @enum {string}
+             */
+            interval: "minute" | "hour" | "day";
+            /**
+             * Format: int64
+             * @description How many there were in all.
+             */
+            count: number;
+            /** @description From old to new. */
+            metrics: components["schemas"]["MetricPoint"][];
         };
         /** @description An operational event. */
         Notification: {
@@ -6368,6 +6984,36 @@ export interface components {
                 "application/json": components["schemas"]["DeletedInstance"];
             };
         };
+        /** @description The requests that match, the newest first. */
+        ActivityList: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
+                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
+                Link: components["headers"]["Link"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Activity"][];
+            };
+        };
+        /** @description Calls on the instance are traced until then. */
+        TraceLogging: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "Elements-Element-Instance-Id": components["headers"]["Elements-Element-Instance-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["TraceLogging"];
+            };
+        };
         /** @description The events that match, the newest first. */
         EventList: {
             headers: {
@@ -6425,6 +7071,118 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["Poll"];
+            };
+        };
+        /** @description The request. */
+        Activity: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["TracedActivity"];
+            };
+        };
+        /** @description The requests that match, the newest first. */
+        UsageList: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
+                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
+                Link: components["headers"]["Link"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Usage"][];
+            };
+        };
+        /** @description The request. */
+        Usage: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Usage"];
+            };
+        };
+        /** @description Every interval, from old to new. */
+        UsageCounts: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["UsageCount"][];
+            };
+        };
+        /** @description What elements were asked, from old to new. */
+        UsageElements: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["UsageElement"][];
+            };
+        };
+        /** @description Every interval, from old to new. */
+        UsageStatuses: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["UsageStatus"][];
+            };
+        };
+        /** @description The intervals with requests, from old to new. */
+        UsageTimes: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["UsageTime"][];
+            };
+        };
+        /** @description One entry for each account with something counted. */
+        MetricList: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Metric"][];
             };
         };
         /** @description The operational events that match. */
@@ -7050,6 +7808,16 @@ export interface components {
          */
         InstanceId: number;
         /**
+         * @description A filter in the query language over `requestId`, `timestamp`, `userId`, `instanceId`, `elementKey`, `method`, `path`, `operation`, `status`, `code`, `durationMs`, `rows` and `pushdown`, such as `status >= 400 AND timestamp >= 2026-02-01T00:00:00Z`.
+         * @example operation = 'listRecords'
+         */
+        ActivityWhere: string;
+        /**
+         * @description For how long, at most a day.
+         * @example 600
+         */
+        TraceSeconds: number;
+        /**
          * @description A filter in the query language over `id`, `type` and `createdDate`.
          * @example type = 'employees.updated'
          */
@@ -7061,6 +7829,30 @@ export interface components {
          * @example Orders
          */
         PollResource: string;
+        /**
+         * @description The `Elements-Request-Id` of an answer.
+         * @example 8d2e3f9c-6f0b-4f0e-9d63-0a3c1d3a7c11
+         */
+        ActivityRequestId: string;
+        /**
+         * @description A filter in the query language over `request_id`, `traffic_id`, `traffic_date`, `user_id`, `account_id`, `process_time`, `request_status`, `request_ip`, `request_uri` and `element_key`, such as `request_status >= 400`.
+         * @example request_status = 200 AND element_key = 'odata'
+         */
+        UsageWhere: string;
+        /** @description The beginning, which belongs to the interval that it is in. Unless given, the last 60 minutes, 24 hours or 30 days. */
+        UsageFrom: string;
+        /** @description The end. Unless given, now. */
+        UsageTo: string;
+        /**
+         * @description What is counted together, in UTC. Minutes are kept for 2 days, hours for 60, days for 800; an answer has 1,500 intervals at most.
+         * @example day
+         */
+        UsageInterval: "minute" | "hour" | "day";
+        /**
+         * @description What is counted: `api` every request, `hub-api` those on an instance, `events` what was accepted to be delivered, `element-instances-created`. There are no `bulk-jobs` yet: they are counted as soon as there are.
+         * @example api
+         */
+        MetricName: "api" | "hub-api" | "events" | "element-instances-created" | "bulk-jobs";
         /** @description A filter in the query language over `id`, `type` and `createdDate`, such as `type = 'subscription.deactivated'`. */
         NotificationWhere: string;
         /** @description A filter in the query language over `id`, `url` (or `config.url`), `state` and `createdDate`, such as `state = 'deactivated'`. */
@@ -10815,6 +11607,123 @@ export interface operations {
             503: components["responses"]["Overloaded"];
         };
     };
+    listInstanceActivity: {
+        parameters: {
+            query?: {
+                /**
+                 * @description A filter in the query language over `requestId`, `timestamp`, `userId`, `instanceId`, `elementKey`, `method`, `path`, `operation`, `status`, `code`, `durationMs`, `rows` and `pushdown`, such as `status >= 400 AND timestamp >= 2026-02-01T00:00:00Z`.
+                 * @example operation = 'listRecords'
+                 */
+                where?: components["parameters"]["ActivityWhere"];
+                /**
+                 * @description How many entries a page has at most.
+                 * @example 10
+                 */
+                pageSize?: components["parameters"]["PageSize"];
+                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
+                nextPage?: components["parameters"]["NextPage"];
+            };
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The id of an instance.
+                 * @example 1
+                 */
+                id: components["parameters"]["InstanceId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["ActivityList"];
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    startTraceLogging: {
+        parameters: {
+            query?: {
+                /**
+                 * @description For how long, at most a day.
+                 * @example 600
+                 */
+                seconds?: components["parameters"]["TraceSeconds"];
+            };
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The id of an instance.
+                 * @example 1
+                 */
+                id: components["parameters"]["InstanceId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["TraceLogging"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    endTraceLogging: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The id of an instance.
+                 * @example 1
+                 */
+                id: components["parameters"]["InstanceId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["DeletedInstance"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
     listInstanceEvents: {
         parameters: {
             query?: {
@@ -11059,6 +11968,370 @@ export interface operations {
             502: components["responses"]["BadGateway"];
             503: components["responses"]["Overloaded"];
             504: components["responses"]["ProviderTimeout"];
+        };
+    };
+    listActivity: {
+        parameters: {
+            query?: {
+                /**
+                 * @description A filter in the query language over `requestId`, `timestamp`, `userId`, `instanceId`, `elementKey`, `method`, `path`, `operation`, `status`, `code`, `durationMs`, `rows` and `pushdown`, such as `status >= 400 AND timestamp >= 2026-02-01T00:00:00Z`.
+                 * @example operation = 'listRecords'
+                 */
+                where?: components["parameters"]["ActivityWhere"];
+                /**
+                 * @description How many entries a page has at most.
+                 * @example 10
+                 */
+                pageSize?: components["parameters"]["PageSize"];
+                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
+                nextPage?: components["parameters"]["NextPage"];
+            };
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["ActivityList"];
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getActivity: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The `Elements-Request-Id` of an answer.
+                 * @example 8d2e3f9c-6f0b-4f0e-9d63-0a3c1d3a7c11
+                 */
+                requestId: components["parameters"]["ActivityRequestId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Activity"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    listUsage: {
+        parameters: {
+            query?: {
+                /**
+                 * @description A filter in the query language over `request_id`, `traffic_id`, `traffic_date`, `user_id`, `account_id`, `process_time`, `request_status`, `request_ip`, `request_uri` and `element_key`, such as `request_status >= 400`.
+                 * @example request_status = 200 AND element_key = 'odata'
+                 */
+                where?: components["parameters"]["UsageWhere"];
+                /**
+                 * @description How many entries a page has at most.
+                 * @example 10
+                 */
+                pageSize?: components["parameters"]["PageSize"];
+                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
+                nextPage?: components["parameters"]["NextPage"];
+            };
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["UsageList"];
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getUsage: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The `Elements-Request-Id` of an answer.
+                 * @example 8d2e3f9c-6f0b-4f0e-9d63-0a3c1d3a7c11
+                 */
+                requestId: components["parameters"]["ActivityRequestId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Usage"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    countUsage: {
+        parameters: {
+            query?: {
+                /** @description The beginning, which belongs to the interval that it is in. Unless given, the last 60 minutes, 24 hours or 30 days. */
+                from?: components["parameters"]["UsageFrom"];
+                /** @description The end. Unless given, now. */
+                to?: components["parameters"]["UsageTo"];
+                /**
+                 * @description What is counted together, in UTC. Minutes are kept for 2 days, hours for 60, days for 800; an answer has 1,500 intervals at most.
+                 * @example day
+                 */
+                interval?: components["parameters"]["UsageInterval"];
+            };
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["UsageCounts"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    countElementUsage: {
+        parameters: {
+            query?: {
+                /** @description The beginning, which belongs to the interval that it is in. Unless given, the last 60 minutes, 24 hours or 30 days. */
+                from?: components["parameters"]["UsageFrom"];
+                /** @description The end. Unless given, now. */
+                to?: components["parameters"]["UsageTo"];
+                /**
+                 * @description What is counted together, in UTC. Minutes are kept for 2 days, hours for 60, days for 800; an answer has 1,500 intervals at most.
+                 * @example day
+                 */
+                interval?: components["parameters"]["UsageInterval"];
+            };
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["UsageElements"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    countUsageStatuses: {
+        parameters: {
+            query?: {
+                /** @description The beginning, which belongs to the interval that it is in. Unless given, the last 60 minutes, 24 hours or 30 days. */
+                from?: components["parameters"]["UsageFrom"];
+                /** @description The end. Unless given, now. */
+                to?: components["parameters"]["UsageTo"];
+                /**
+                 * @description What is counted together, in UTC. Minutes are kept for 2 days, hours for 60, days for 800; an answer has 1,500 intervals at most.
+                 * @example day
+                 */
+                interval?: components["parameters"]["UsageInterval"];
+            };
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["UsageStatuses"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    measureUsageTimes: {
+        parameters: {
+            query?: {
+                /** @description The beginning, which belongs to the interval that it is in. Unless given, the last 60 minutes, 24 hours or 30 days. */
+                from?: components["parameters"]["UsageFrom"];
+                /** @description The end. Unless given, now. */
+                to?: components["parameters"]["UsageTo"];
+                /**
+                 * @description What is counted together, in UTC. Minutes are kept for 2 days, hours for 60, days for 800; an answer has 1,500 intervals at most.
+                 * @example day
+                 */
+                interval?: components["parameters"]["UsageInterval"];
+            };
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["UsageTimes"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getMetric: {
+        parameters: {
+            query?: {
+                /** @description The beginning, which belongs to the interval that it is in. Unless given, the last 60 minutes, 24 hours or 30 days. */
+                from?: components["parameters"]["UsageFrom"];
+                /** @description The end. Unless given, now. */
+                to?: components["parameters"]["UsageTo"];
+                /**
+                 * @description What is counted together, in UTC. Minutes are kept for 2 days, hours for 60, days for 800; an answer has 1,500 intervals at most.
+                 * @example day
+                 */
+                interval?: components["parameters"]["UsageInterval"];
+            };
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description What is counted: `api` every request, `hub-api` those on an instance, `events` what was accepted to be delivered, `element-instances-created`. There are no `bulk-jobs` yet: they are counted as soon as there are.
+                 * @example api
+                 */
+                metric: components["parameters"]["MetricName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["MetricList"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getOrganizationMetric: {
+        parameters: {
+            query?: {
+                /** @description The beginning, which belongs to the interval that it is in. Unless given, the last 60 minutes, 24 hours or 30 days. */
+                from?: components["parameters"]["UsageFrom"];
+                /** @description The end. Unless given, now. */
+                to?: components["parameters"]["UsageTo"];
+                /**
+                 * @description What is counted together, in UTC. Minutes are kept for 2 days, hours for 60, days for 800; an answer has 1,500 intervals at most.
+                 * @example day
+                 */
+                interval?: components["parameters"]["UsageInterval"];
+            };
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description What is counted: `api` every request, `hub-api` those on an instance, `events` what was accepted to be delivered, `element-instances-created`. There are no `bulk-jobs` yet: they are counted as soon as there are.
+                 * @example api
+                 */
+                metric: components["parameters"]["MetricName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["MetricList"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
         };
     };
     listNotifications: {

@@ -24,6 +24,38 @@ export interface AccountSettingsColumns {
   readonly updated_at: Date;
 }
 
+/** Requests of known callers, written behind their answers; one partition a day (UTC). */
+export interface ActivityColumns {
+  readonly account_id: number;
+  readonly at: Date;
+  readonly request_id: string;
+  readonly user_id: number;
+  readonly instance_id: number | null;
+  readonly duration_us: number;
+  readonly rows: number | null;
+  /** How many of them there were. */
+  readonly call_count: number;
+  readonly status: number;
+  readonly cut: boolean;
+  readonly method: string;
+  readonly path: string;
+  readonly operation: string | null;
+  readonly element_key: string | null;
+  readonly code: string | null;
+  readonly pushdown: string | null;
+  readonly address: string | null;
+  /** Of the requests to the provider the first: an array of [method, host, path, status or why there was none, microseconds, retries]. */
+  readonly calls: unknown;
+}
+
+/** What trace logging kept of a request, redacted: for each of activity.calls its headers and bodies, or null. */
+export interface ActivityWireColumns {
+  readonly account_id: number;
+  readonly at: Date;
+  readonly request_id: string;
+  readonly messages: unknown;
+}
+
 /** A person or program that calls the API; its secret stands in the header as User. */
 export interface AppUserColumns {
   readonly account_id: number;
@@ -247,6 +279,8 @@ export interface InstanceColumns {
   readonly polls_version: number | null;
   /** Why events of the provider do not come, for people. */
   readonly event_warning: string | null;
+  /** Until then headers and bodies of its calls to the provider are kept. */
+  readonly trace_logging_until: Date | null;
 }
 
 /** Passwords that were tried: wrong ones count against those who try, and the last good one of a network vouches for it. */
@@ -430,6 +464,54 @@ export interface SubscriptionColumns {
   readonly deleted_at: Date | null;
 }
 
+/** What an account did in each day (UTC), by element; an empty key stands for none. */
+export interface UsageDayColumns {
+  readonly account_id: number;
+  readonly metric: 'call' | 'event' | 'instance';
+  readonly element_key: string;
+  readonly at: Date;
+  readonly count: number;
+  readonly client_errors: number;
+  readonly server_errors: number;
+  readonly total_us: number;
+  readonly min_us: number;
+  readonly max_us: number;
+  /** Calls by how long they took; bucket n holds what is below 100 us * 1.1 ^ n. */
+  readonly durations: readonly number[];
+}
+
+/** What an account did in each hour (UTC), by element; an empty key stands for none. */
+export interface UsageHourColumns {
+  readonly account_id: number;
+  readonly metric: 'call' | 'event' | 'instance';
+  readonly element_key: string;
+  readonly at: Date;
+  readonly count: number;
+  readonly client_errors: number;
+  readonly server_errors: number;
+  readonly total_us: number;
+  readonly min_us: number;
+  readonly max_us: number;
+  /** Calls by how long they took; bucket n holds what is below 100 us * 1.1 ^ n. */
+  readonly durations: readonly number[];
+}
+
+/** What an account did in each minute (UTC), by element; an empty key stands for none. */
+export interface UsageMinuteColumns {
+  readonly account_id: number;
+  readonly metric: 'call' | 'event' | 'instance';
+  readonly element_key: string;
+  readonly at: Date;
+  readonly count: number;
+  readonly client_errors: number;
+  readonly server_errors: number;
+  readonly total_us: number;
+  readonly min_us: number;
+  readonly max_us: number;
+  /** Calls by how long they took; bucket n holds what is below 100 us * 1.1 ^ n. */
+  readonly durations: readonly number[];
+}
+
 /** For the log-in to the console only; most users have none. */
 export interface UserPasswordColumns {
   readonly account_id: number;
@@ -484,6 +566,8 @@ export interface WebhookRegistrationColumns {
 export interface Tables {
   readonly account: AccountColumns;
   readonly account_settings: AccountSettingsColumns;
+  readonly activity: ActivityColumns;
+  readonly activity_wire: ActivityWireColumns;
   readonly app_user: AppUserColumns;
   readonly audit_log: AuditLogColumns;
   readonly bulk_chunk: BulkChunkColumns;
@@ -510,6 +594,9 @@ export interface Tables {
   readonly poll_seen: PollSeenColumns;
   readonly role_privileges: RolePrivilegesColumns;
   readonly subscription: SubscriptionColumns;
+  readonly usage_day: UsageDayColumns;
+  readonly usage_hour: UsageHourColumns;
+  readonly usage_minute: UsageMinuteColumns;
   readonly user_password: UserPasswordColumns;
   readonly user_role: UserRoleColumns;
   readonly user_secret: UserSecretColumns;

@@ -1,7 +1,7 @@
 import { type DestinationStream, type Logger as Pino, pino } from 'pino';
 import { type Clock, SYSTEM_CLOCK } from './clock.ts';
 import type { LogLevel } from './config/index.ts';
-import { CENSOR, combineRedactors, NO_SECRETS, type Redactor } from './redaction.ts';
+import { CENSOR, combineRedactors, isSecretName, NO_SECRETS, type Redactor } from './redaction.ts';
 import { currentSpan, currentTrace } from './trace.ts';
 
 /**
@@ -98,13 +98,10 @@ const MAX_VALUES = 1_000;
 const MAX_DEPTH = 8;
 const OMITTED = '[…]';
 
-/** Headers and members whose value is a secret, or may be one. */
-const SECRET_NAME =
-  /^(?:proxy-?)?authorization$|^(?:set-?)?cookie$|^code$|password|secret|tokens?$|api[-_.]?key$|signature[-_.]?key$/i;
-
-/** Numbers stay: they are counts, or the code with which a process ended. */
+/** What OAuth gives for tokens has this name too. Numbers stay: they are counts, or the code with which a process ended. */
 function isSecret(name: string, value: unknown): boolean {
-  return (typeof value === 'string' || (typeof value === 'object' && value !== null)) && SECRET_NAME.test(name);
+  const isText = typeof value === 'string' || (typeof value === 'object' && value !== null);
+  return isText && (isSecretName(name) || /^code$/i.test(name));
 }
 
 /** Copies what is to be written, without secrets. */

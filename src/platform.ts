@@ -5,7 +5,7 @@ import { type Clock, SYSTEM_CLOCK } from './clock.ts';
 import { type ServiceConfig, secretsOf } from './config/index.ts';
 import { awaitDatabase } from './db/await-database.ts';
 import { ensureDataDir } from './db/data-dir.ts';
-import { openDatabase } from './db/database.ts';
+import { openAside, openDatabase } from './db/database.ts';
 import { assertKeysHeld } from './db/key-usage.ts';
 import { createDevelopmentKeys, createKeyring, type Keyring } from './db/keyring.ts';
 import { watchLiveness } from './db/liveness.ts';
@@ -23,6 +23,8 @@ import type { Tracer } from './trace.ts';
 /** What every room of the service stands on. It is made once, when the process starts. */
 export interface Platform {
   readonly knex: Knex;
+  /** One connection beside the pool, for what is written behind answers: it never takes one from a request. */
+  readonly behind: Knex;
   readonly shares: PoolShares;
   readonly keyring: Keyring;
   readonly keys: PlatformKeys;
@@ -84,6 +86,8 @@ export async function composePlatform(options: PlatformOptions): Promise<OpenedP
   const { knex, isReachable, answersOthers, close } = openDatabase({ url, poolSize, log });
   cleanup.add('database', close);
   measurePool(knex, metrics);
+  const behind = openAside({ url, log });
+  cleanup.add('connection behind answers', () => behind.destroy());
   const liveness = watchLiveness({ works: isReachable, couldWork: answersOthers, clock, log });
   cleanup.add('liveness', liveness.stop);
   const shares = createPoolShares({ knex, poolSize, clock });
@@ -98,7 +102,22 @@ export async function composePlatform(options: PlatformOptions): Promise<OpenedP
 
   const random = { bytes: randomBytes, fraction: Math.random };
   const { isStuck } = liveness;
-  return { knex, shares, keyring, keys, notifier, egress, log, metrics, tracer, clock, random, isReachable, isStuck };
+  return {
+    knex,
+    behind,
+    shares,
+    keyring,
+    keys,
+    notifier,
+    egress,
+    log,
+    metrics,
+    tracer,
+    clock,
+    random,
+    isReachable,
+    isStuck,
+  };
 }
 
 const LONGEST_FLUSH_MS = 5_000;

@@ -10,6 +10,14 @@ export interface Redactor {
 
 export const CENSOR = '[redacted]';
 
+/** Headers and members whose value is a secret, or may be one. */
+const SECRET_NAME =
+  /^(?:proxy-?)?authorization$|^(?:set-?)?cookie$|password|secret|tokens?$|api[-_.]?key$|signature[-_.]?key$/i;
+
+export function isSecretName(name: string): boolean {
+  return SECRET_NAME.test(name);
+}
+
 /** Shorter ones would blank out ordinary words. */
 const MIN_CHARACTERS = 6;
 /** Validation lets no caller send a longer one than 4,096; a token of a provider may be. Of a longer one this much is looked for. */

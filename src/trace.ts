@@ -31,7 +31,7 @@ export interface AuditEntry {
   isWritten: boolean;
 }
 
-/** What is noted of a request while it is worked on, for its lines in the log and its span. */
+/** What is noted of a request while it is worked on, for its lines in the log, its row of activity and its span. */
 export interface Trace {
   readonly requestId: string;
   instanceId?: number;
@@ -44,6 +44,56 @@ export interface Trace {
   /** Of a list: how much of the filter the provider took, and how many records are answered. */
   pushdown?: string;
   rows?: number;
+  /** The first of them, those for access tokens included, each when it has ended. */
+  readonly calls: TracedCall[];
+  /** How many there would be without that bound. */
+  callCount: number;
+  /** There while headers and bodies of the requests to the provider are kept. */
+  wire?: WireLog;
+}
+
+/** One request to a provider, and what came of it. Nothing of it is redacted yet. */
+export interface TracedCall {
+  readonly method: string;
+  /** The provider's, where a simulator is asked in its place too. */
+  readonly url: URL;
+  /** The status; or why there was no response, like `timeout`. */
+  readonly outcome: number | string;
+  readonly durationMs: number;
+  /** How often the same was sent before: retries and redirects. */
+  readonly resends?: number;
+  /** Of the secrets that it carries. */
+  readonly redactor: Redactor;
+  readonly wire?: WireEntry | undefined;
+}
+
+/** Takes what goes to a provider and comes back, as it is. */
+export interface WireLog {
+  readonly open: (request: WireMessage, redactor: Redactor) => WireEntry;
+  /** Gives its memory back; what comes later is not kept. */
+  readonly close: () => void;
+}
+
+export interface WireMessage {
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** What can be read only once is not kept. */
+  readonly body?: string | Buffer | AsyncIterable<Buffer> | undefined;
+}
+
+/** What is kept of a request to a provider, without secrets. */
+export interface WireContent {
+  readonly requestHeaders: Readonly<Record<string, string>>;
+  readonly requestBody?: string;
+  readonly responseHeaders?: Readonly<Record<string, string>>;
+  readonly responseBody?: string;
+}
+
+export interface WireEntry {
+  readonly content: WireContent;
+  readonly answered: (response: WireMessage & { readonly body: Buffer }) => void;
+  /** As `answered`, for a body that is read piece by piece. @returns the same pieces */
+  readonly watch: (response: WireMessage & { readonly body: AsyncIterable<Buffer> }) => AsyncIterable<Buffer>;
 }
 
 /** A part of the work in the words of OpenTelemetry, measured from its start to its end. */
@@ -101,7 +151,14 @@ interface Place {
   readonly span: Span | undefined;
 }
 
+/** More would not tell more, and a query may make hundreds. */
+const MOST_CALLS = 50;
+
 const places = new AsyncLocalStorage<Place | undefined>();
+
+export function createTrace(requestId: string): Trace {
+  return { requestId, providerCalls: 0, calls: [], callCount: 0 };
+}
 
 /** Whatever `work` leads to, however deep, finds the trace by `currentTrace`, and the span by `currentSpan`. */
 export function withTrace<Result>(place: Place, work: () => Result): Result {
@@ -149,4 +206,12 @@ async function spanning<Result>(span: Span, work: () => Promise<Result>): Promis
 export function errorTypeOf(error: unknown): string {
   if (!(error instanceof Error)) return typeof error;
   return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
+}
+
+/** Keeps a request to a provider that has ended, where it was made for a call. */
+export function noteCall(call: TracedCall): void {
+  const trace = currentTrace();
+  if (trace === undefined) return;
+  trace.callCount++;
+  if (trace.calls.length < MOST_CALLS) trace.calls.push(call);
 }

@@ -46,6 +46,7 @@ describe('readConfig', () => {
       eventRetentionDays: 30,
       bulkRetentionDays: 3,
       auditRetentionDays: 365,
+      activityRetentionDays: 7,
       providerMemoryBytes: undefined,
       tracing: undefined,
       validateResponses: false,
@@ -87,6 +88,7 @@ describe('readConfig', () => {
       EVENT_RETENTION_DAYS: '7',
       BULK_RETENTION_DAYS: '5',
       AUDIT_RETENTION_DAYS: '2555',
+      ACTIVITY_RETENTION_DAYS: '3',
       PROVIDER_MEMORY_MB: '64',
       OTEL_EXPORTER_OTLP_ENDPOINT: 'https://collector.internal:4318/',
       OTEL_EXPORTER_OTLP_PROTOCOL: 'http/protobuf',
@@ -132,6 +134,7 @@ describe('readConfig', () => {
       eventRetentionDays: 7,
       bulkRetentionDays: 5,
       auditRetentionDays: 2555,
+      activityRetentionDays: 3,
       providerMemoryBytes: 64 * 1024 * 1024,
       tracing: {
         url: 'https://collector.internal:4318/v1/traces',

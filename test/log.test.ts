@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { createLogger, type Logger } from '../src/log.ts';
 import { createRedactor } from '../src/redaction.ts';
-import { inBackground, withTrace } from '../src/trace.ts';
+import { createTrace, inBackground, withTrace } from '../src/trace.ts';
 
 const CANARY = 'caña/ry+"7f\\3=?&x y';
 
@@ -54,7 +54,7 @@ describe('createLogger', () => {
   });
 
   it('names the request that is worked on, whoever writes, and knows its secrets', async () => {
-    const trace = { requestId: 'request-1', providerCalls: 0, redactor: createRedactor(['secret-of-the-call']) };
+    const trace = { ...createTrace('request-1'), redactor: createRedactor(['secret-of-the-call']) };
     const written: string[] = [];
     const log = createLogger({ level: 'info', destination: { write: (line) => written.push(line) } });
     await withTrace({ trace, span: undefined }, async () => {

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { createGroupCommit, type Unit } from '../src/events/accept/group-commit.ts';
 import { createAlarm } from '../src/events/timers.ts';
 import {
+  createTrace,
   currentSpan,
   currentTrace,
   errorTypeOf,
@@ -31,7 +32,7 @@ function createSpan(name: string, ended: Map<string, SpanEnd>, isRecorded = true
   return own;
 }
 
-const TRACE: Trace = { requestId: 'request-1', providerCalls: 0 };
+const TRACE: Trace = createTrace('request-1');
 
 describe('the trace of a request', () => {
   it('is found however deep the work is, and nowhere else', async () => {

@@ -31,14 +31,16 @@ export interface ServiceOptions {
   readonly dataDir: string;
   readonly environment?: Readonly<Record<string, string>>;
   readonly execArgv?: readonly string[];
+  /** Default: `src/main.ts`. */
+  readonly program?: string;
   readonly stdio?: SpawnOptions['stdio'];
 }
 
 /** Whatever ends the calling script ends the service. @throws when it ends before it is ready */
 export async function startService(options: ServiceOptions): Promise<RunningService> {
-  const { dataDir, environment, execArgv = [], stdio = 'ignore' } = options;
+  const { dataDir, environment, execArgv = [], program = 'src/main.ts', stdio = 'ignore' } = options;
   const ports = await freePorts();
-  const child = spawn(process.execPath, [...execArgv, 'src/main.ts'], {
+  const child = spawn(process.execPath, [...execArgv, program], {
     cwd: ROOT,
     env: {
       ...process.env,

@@ -43,6 +43,7 @@ const keyring = createKeyring(KEYS);
 let delivered = 0;
 const platform: Platform = {
   knex,
+  behind: knex,
   shares: createPoolShares({ knex, poolSize: POOL_SIZE }),
   keyring,
   keys: await openPlatformKeys({ knex, keyring }),
@@ -58,7 +59,7 @@ const settings = createSettings(platform, subscriptions.ensure);
 const { notifications } = composeDeliveries(platform, { subscriptions, settings });
 const events = composeEvents(
   platform,
-  { findSource, subscriptions, settings: settings.ofDelivery, notifications },
+  { findSource, subscriptions, settings: settings.ofDelivery, notifications, noteEvent: () => {} },
   { delivers: true, retentionDays: RETENTION_DAYS, options },
 );
 

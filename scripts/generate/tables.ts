@@ -25,6 +25,7 @@ const TYPES: Readonly<Record<string, string>> = {
   bytea: 'Buffer',
   date: 'string',
   integer: 'number',
+  json: 'unknown',
   jsonb: 'unknown',
   object: 'Readonly<Record<string, unknown>>',
   smallint: 'number',

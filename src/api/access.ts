@@ -12,6 +12,8 @@ export interface Access {
   readonly account?: string;
   /** For a path that names a user (`emailOrId`). */
   readonly user?: UserAccess;
+  /** The answer has a secret that was made for it: given again by an `Idempotency-Key`, it is shown once more. */
+  readonly answersSecret?: true;
   /** For an operation that changes something or shows a secret. */
   readonly audit?: Audited;
 }
@@ -96,11 +98,15 @@ const deleteUser = { user: DELETE_USER, audit: { action: 'delete', ...USER_AUDIT
 /** Nobody changes his own roles. */
 const editRoles = { user: EDIT_USER, audit: { action: 'update', ...USER_AUDIT } } as const;
 
+const NEW_SECRET = { answersSecret: true } as const;
+
 const CONFIGURE_ROLES: Access = { privilege: 'configureRoles' };
 
 /** How much of the log is read depends on which it is. */
-const VIEW_LOGS: Access = { privilege: ['viewOrganizationLogs', 'viewAccountLogs'] };
+const VIEW_AUDIT_LOG: Access = { privilege: ['viewOrganizationLogs', 'viewAccountLogs'] };
 const VIEW_ELEMENTS: Access = { privilege: 'viewElements' };
+/** What others of the account did is told to those who look after it. */
+const VIEW_LOGS: Access = { privilege: 'viewAccountLogs' };
 
 /** Everybody of the account. What goes to a provider is its to allow; what happened there is in the activity, not in the audit log. */
 const EVERYBODY: Access = {};
@@ -113,7 +119,11 @@ export const ACCESS: { readonly [Id in ApiOperationId]: AccessOf<Id> } = {
   getOrganization: EVERYBODY,
   updateOrganization: { privilege: 'manageOrganization', audit: { action: 'update', target: 'organization' } },
   listOrganizationSecrets: { privilege: 'modifySecurity', audit: { action: 'show', target: 'secret' } },
-  rotateOrganizationSecret: { privilege: 'modifySecurity', audit: { action: 'rotate', target: 'secret' } },
+  rotateOrganizationSecret: {
+    ...NEW_SECRET,
+    privilege: 'modifySecurity',
+    audit: { action: 'rotate', target: 'secret' },
+  },
 
   listAccounts: EVERYBODY,
   createAccount: { privilege: 'manageOrganization', audit: { action: 'create', target: 'account' } },
@@ -131,12 +141,21 @@ export const ACCESS: { readonly [Id in ApiOperationId]: AccessOf<Id> } = {
   updateAccountSettings: settings('accountId'),
 
   listOrganizationUsers: { privilege: 'viewOrganizationUsers' },
-  createOrganizationUser: { privilege: 'addOrganizationUsers', audit: { action: 'create', target: 'user' } },
+  createOrganizationUser: {
+    ...NEW_SECRET,
+    privilege: 'addOrganizationUsers',
+    audit: { action: 'create', target: 'user' },
+  },
   getOrganizationUser: { user: { ofOrganization: 'viewOrganizationUsers' } },
   updateOrganizationUser: { ...editUser, user: { ofOrganization: 'editOrganizationUsers' } },
   deleteOrganizationUser: { ...deleteUser, user: { ofOrganization: 'deleteOrganizationUsers' } },
   listAccountUsers: { account: 'id', privilege: 'viewAccountUsers' },
-  createAccountUser: { account: 'id', privilege: 'addAccountUsers', audit: { action: 'create', target: 'user' } },
+  createAccountUser: {
+    ...NEW_SECRET,
+    account: 'id',
+    privilege: 'addAccountUsers',
+    audit: { action: 'create', target: 'user' },
+  },
   getAccountUser: { account: 'id', ...viewUser },
   updateAccountUser: { account: 'id', ...editUser },
   replaceAccountUser: { account: 'id', ...editUser },
@@ -148,7 +167,7 @@ export const ACCESS: { readonly [Id in ApiOperationId]: AccessOf<Id> } = {
   getOwnUser: EVERYBODY,
   updateOwnUser: { audit: { action: 'update', target: 'user' } },
   listOwnUserSecrets: { audit: { action: 'show', target: 'secret' } },
-  rotateOwnUserSecret: { audit: { action: 'rotate', target: 'secret' } },
+  rotateOwnUserSecret: { ...NEW_SECRET, audit: { action: 'rotate', target: 'secret' } },
   listRoles: CONFIGURE_ROLES,
   getRole: CONFIGURE_ROLES,
   replaceRole: { ...CONFIGURE_ROLES, audit: { action: 'update', target: 'role', id: 'key' } },
@@ -156,17 +175,17 @@ export const ACCESS: { readonly [Id in ApiOperationId]: AccessOf<Id> } = {
   getUserRole: viewUser,
   grantUserRole: editRoles,
   revokeUserRole: editRoles,
-  listAuditLogs: VIEW_LOGS,
-  listAuthenticationAuditLogs: VIEW_LOGS,
-  listInstancesAuditLogs: VIEW_LOGS,
-  listInstanceAuditLogs: VIEW_LOGS,
-  listElementsAuditLogs: VIEW_LOGS,
-  listElementAuditLogs: VIEW_LOGS,
-  listUsersAuditLogs: VIEW_LOGS,
-  listSettingsAuditLogs: VIEW_LOGS,
+  listAuditLogs: VIEW_AUDIT_LOG,
+  listAuthenticationAuditLogs: VIEW_AUDIT_LOG,
+  listInstancesAuditLogs: VIEW_AUDIT_LOG,
+  listInstanceAuditLogs: VIEW_AUDIT_LOG,
+  listElementsAuditLogs: VIEW_AUDIT_LOG,
+  listElementAuditLogs: VIEW_AUDIT_LOG,
+  listUsersAuditLogs: VIEW_AUDIT_LOG,
+  listSettingsAuditLogs: VIEW_AUDIT_LOG,
 
   // To oneself.
-  createConsoleSession: { audit: { action: 'login', target: 'session' } },
+  createConsoleSession: { ...NEW_SECRET, audit: { action: 'login', target: 'session' } },
   getConsoleSession: EVERYBODY,
   deleteConsoleSession: { audit: { action: 'logout', target: 'session' } },
   setOwnPassword: { audit: { action: 'update', target: 'secret' } },
@@ -197,10 +216,24 @@ export const ACCESS: { readonly [Id in ApiOperationId]: AccessOf<Id> } = {
   disableInstance: instance('update'),
   getInstanceConfiguration: EVERYBODY,
   updateInstanceConfiguration: instance('update'),
+  startTraceLogging: instance('update'),
+  endTraceLogging: instance('update'),
   listInstanceEvents: EVERYBODY,
   listInstancePolls: EVERYBODY,
   runInstancePoll: poll('run'),
   replayInstancePoll: poll('update'),
+
+  listActivity: VIEW_LOGS,
+  listInstanceActivity: VIEW_LOGS,
+  getActivity: VIEW_LOGS,
+  listUsage: VIEW_LOGS,
+  getUsage: VIEW_LOGS,
+  countUsage: VIEW_LOGS,
+  countElementUsage: VIEW_LOGS,
+  countUsageStatuses: VIEW_LOGS,
+  measureUsageTimes: VIEW_LOGS,
+  getMetric: VIEW_LOGS,
+  getOrganizationMetric: { privilege: 'viewOrganizationLogs' },
 
   listOAuthProxies: EVERYBODY,
   createOAuthProxy: proxy('create'),

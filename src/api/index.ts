@@ -10,6 +10,7 @@ import type { Roles } from '../accounts/roles.ts';
 import type { Secrets } from '../accounts/secrets.ts';
 import type { Settings } from '../accounts/settings.ts';
 import type { Users } from '../accounts/users.ts';
+import type { Activity } from '../activity/index.ts';
 import type { Bulk } from '../bulk/index.ts';
 import type { ServiceConfig } from '../config/index.ts';
 import { type ByteBudget, createByteBudget } from '../connector/client/index.ts';
@@ -23,6 +24,7 @@ import type { Platform } from '../platform.ts';
 import type { Polls } from '../polls/index.ts';
 import type { Resources } from '../resources/index.ts';
 import { createAccountHandlers } from './accounts.ts';
+import { createActivityHandlers } from './activity.ts';
 import { createAudit } from './audit.ts';
 import { type AuditLogServices, createAuditLogHandlers } from './audit-logs.ts';
 import { createAuthorization } from './authorization.ts';
@@ -42,7 +44,7 @@ import { createQueryHandlers } from './query.ts';
 import { createCallerLimits, createTokenBuckets } from './rate-limits.ts';
 import { createRecordHandlers } from './records.ts';
 import { createProxyTrust, type ProxyTrust } from './remote-address.ts';
-import { createRedactCall, type RedactCall } from './request-record.ts';
+import { createNoteCaller, createRedactCall, type RedactCall } from './request-record.ts';
 import { createRoleHandlers } from './roles.ts';
 import { type ApiParts, createServer } from './server.ts';
 import { createServiceRouter, type ProcessState } from './service.ts';
@@ -60,6 +62,7 @@ export interface ApiServices
     EventServices,
     OrganizationServices,
     AuditLogServices {
+  readonly activity: Pick<Activity, 'recorder' | 'history' | 'usage'>;
   readonly settings: Settings;
   readonly accounts: Accounts;
   readonly accountRecords: AccountRecords;
@@ -114,7 +117,7 @@ export function composeApi(platform: Platform, services: ApiServices, config: Se
   });
   const api =
     config.role === 'worker' ? undefined : composeOperations(platform, services, config, { bodyBudget, redactCall });
-  const recorded = { trust, redactCall };
+  const recorded = { trust, redactCall, record: services.activity.recorder.record };
   return {
     server: createServer(platform, { ...recorded, isMeasured: true, root, api }),
     metricsServer:
@@ -132,7 +135,7 @@ function composeOperations(
   { bodyBudget, redactCall }: { readonly bodyBudget: ByteBudget; readonly redactCall: RedactCall },
 ): ApiParts {
   const { clock, keys, shares } = platform;
-  const { accounts, principals, logIn, instances, resources, idempotency, publicUrl } = services;
+  const { accounts, activity, principals, logIn, instances, resources, idempotency, publicUrl } = services;
   const sessionCookie = createSessionCookie(publicUrl);
   return {
     authorize: createAuthorization({
@@ -153,7 +156,8 @@ function composeOperations(
       ...createOrganizationHandlers(services),
       ...createAccountHandlers(services, keys),
       ...createElementHandlers(services, keys),
-      ...createInstanceHandlers(services, keys),
+      ...createActivityHandlers(services, { seal: keys, clock }),
+      ...createInstanceHandlers(services, { seal: keys, clock }),
       ...createProxyHandlers(services.proxies, keys),
       ...createRecordHandlers(resources, clock),
       ...createSettingsHandlers(services.settings),
@@ -167,6 +171,7 @@ function composeOperations(
       ...createAuditLogHandlers(services, keys),
       ...createBulkHandlers(services.bulk, keys),
     },
+    noteCaller: createNoteCaller(clock, activity.recorder.openWireLog),
     passthrough: createPassthrough(resources),
     idempotency,
     bodyBudget,

@@ -1,7 +1,7 @@
 import type { User } from '../accounts/accounts.ts';
 import { maskSecrets } from '../instances/configuration.ts';
 import { readEventSettings } from '../instances/event-settings.ts';
-import type { Instance, InstanceKey } from '../instances/instance.ts';
+import { type Instance, type InstanceKey, isTraced } from '../instances/instance.ts';
 import { toElement, toElementSummary } from './element-view.ts';
 import type { OperationResult } from './operation.ts';
 
@@ -12,12 +12,11 @@ type AccountInstanceRecord = OperationResult<'listAccountInstances'>[number];
 const FIXED = {
   maxCacheSize: 0,
   cacheTimeToLive: 0,
-  traceLoggingEnabled: false,
   cachingEnabled: false,
   externalAuthentication: 'none',
 } as const;
 
-function common(instance: Instance) {
+function common(instance: Instance, nowMs: number) {
   return {
     id: instance.id,
     name: instance.name,
@@ -32,8 +31,15 @@ function common(instance: Instance) {
     disabled: instance.disabled,
     providerData: { ...instance.providerData },
     ...eventsOf(instance),
+    ...traceLoggingOf(instance, nowMs),
     ...FIXED,
   };
+}
+
+function traceLoggingOf(instance: Instance, nowMs: number) {
+  const { traceLoggingUntil } = instance;
+  if (traceLoggingUntil === null || !isTraced(instance, nowMs)) return { traceLoggingEnabled: false };
+  return { traceLoggingEnabled: true, traceLoggingUntil: traceLoggingUntil.toISOString() };
 }
 
 function warningsOf({ connector, config, eventWarning }: Instance) {
@@ -59,15 +65,19 @@ export interface AroundInstance {
   readonly urlOf: (elementKey: string, instance: InstanceKey) => string;
   /** The keys of the elements that the account makes no instances of. */
   readonly inactive: ReadonlySet<string>;
+  readonly nowMs: number;
 }
 
 /** The record with its configuration; secrets are masked. */
-export function toInstanceRecord(instance: Instance, { owner, urlOf, inactive }: AroundInstance): InstanceRecord {
+export function toInstanceRecord(
+  instance: Instance,
+  { owner, urlOf, inactive, nowMs }: AroundInstance,
+): InstanceRecord {
   const { connector } = instance;
   const element = toElement(connector, inactive);
   const deleted = isElementGone(instance);
   return {
-    ...common(instance),
+    ...common(instance, nowMs),
     ...(connector.webhooks !== undefined && { eventUrl: urlOf(connector.key, instance) }),
     element: { ...element, deleted, active: element.active && !deleted },
     configuration: toConfigurationRecord(instance),
@@ -80,9 +90,9 @@ export function toNewInstanceRecord(instance: Instance, around: AroundInstance):
   return { ...toInstanceRecord(instance, around), configuration: {} };
 }
 
-export function toAccountInstanceRecord(instance: Instance): AccountInstanceRecord {
+export function toAccountInstanceRecord(instance: Instance, nowMs: number): AccountInstanceRecord {
   return {
-    ...common(instance),
+    ...common(instance, nowMs),
     element: { ...toElementSummary(instance.connector), deleted: isElementGone(instance) },
     configuration: {},
     user: { id: instance.userId },

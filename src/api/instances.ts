@@ -1,5 +1,6 @@
 import type { Accounts, Principal } from '../accounts/accounts.ts';
 import type { ActiveElements } from '../accounts/active-elements.ts';
+import type { Clock } from '../clock.ts';
 import type { Registry } from '../connector/registry.ts';
 import { AppError, cutText } from '../errors.ts';
 import type { WebhookRoom } from '../events/webhooks/index.ts';
@@ -29,6 +30,8 @@ type InstanceHandlers = Pick<
   | 'deleteThisInstance'
   | 'enableInstance'
   | 'disableInstance'
+  | 'startTraceLogging'
+  | 'endTraceLogging'
   | 'getInstanceConfiguration'
   | 'updateInstanceConfiguration'
   | 'listAccountInstances'
@@ -53,19 +56,22 @@ interface PageRequest {
 
 /** Unless the caller asks for another number: the default of the spec. */
 const PAGE_SIZE = 200;
+/** The same. */
+const TRACE_SECONDS = 3_600;
 
 export function createInstanceHandlers(
   { accounts, instances, registry, activeElements, webhooks }: InstanceServices,
-  seal: PageSeal,
+  { seal, clock }: { readonly seal: PageSeal; readonly clock: Pick<Clock, 'now'> },
 ): InstanceHandlers {
   const { urlOf, registrations } = webhooks;
+  const toAccountRecord = (instance: Instance) => toAccountInstanceRecord(instance, clock.now());
 
   async function aroundOf({ accountId, userId }: Instance): Promise<AroundInstance> {
     const [owner, inactive] = await Promise.all([
       accounts.getUser(accountId, userId),
       activeElements.inactiveOf(accountId),
     ]);
-    return { owner, urlOf, inactive };
+    return { owner, urlOf, inactive, nowMs: clock.now() };
   }
 
   async function show(instance: Instance) {
@@ -90,7 +96,7 @@ export function createInstanceHandlers(
   async function assertSame(instance: Instance, rest: object) {
     if (Object.keys(rest).length === 0) return;
     const { body: shown } = await show(instance);
-    assertAsRead(rest, { shown, drifting: ['invalidReason', 'warnings'] });
+    assertAsRead(rest, { shown, drifting: ['invalidReason', 'warnings', 'traceLoggingEnabled', 'traceLoggingUntil'] });
   }
 
   async function showAll(accountId: number, shown: readonly Instance[]) {
@@ -101,7 +107,7 @@ export function createInstanceHandlers(
     ]);
     return shown.flatMap((instance) => {
       const owner = ownerOf.get(instance.userId);
-      return owner === undefined ? [] : [toInstanceRecord(instance, { owner, urlOf, inactive })];
+      return owner === undefined ? [] : [toInstanceRecord(instance, { owner, urlOf, inactive, nowMs: clock.now() })];
     });
   }
 
@@ -109,10 +115,10 @@ export function createInstanceHandlers(
   async function listAccount(principal: Principal, { query, url }: PageRequest) {
     if (query.pageSize !== undefined || query.nextPage !== undefined) {
       const page = await readPage(principal, { query, url });
-      return { body: page.instances.map(toAccountInstanceRecord), headers: page.headers };
+      return { body: page.instances.map(toAccountRecord), headers: page.headers };
     }
     const all = await instances.listAll(principal.accountId, query.where);
-    const body = all.map(toAccountInstanceRecord);
+    const body = all.map(toAccountRecord);
     return { body, headers: { 'Elements-Returned-Count': body.length, 'Elements-Total-Count': body.length } };
   }
 
@@ -173,6 +179,16 @@ export function createInstanceHandlers(
     disableInstance: async ({ principal, path }) => {
       await instances.setDisabled(principal.accountId, path.id, true);
       return { body: { id: path.id } };
+    },
+
+    startTraceLogging: async ({ principal, path: { id }, query: { seconds = TRACE_SECONDS } }) => {
+      const until = new Date(clock.now() + seconds * 1000);
+      await instances.traceUntil(principal.accountId, id, until);
+      return { body: { id, traceLoggingEnabled: true, traceLoggingUntil: until.toISOString() } };
+    },
+    endTraceLogging: async ({ principal, path: { id } }) => {
+      await instances.traceUntil(principal.accountId, id, null);
+      return { body: { id } };
     },
 
     getInstanceConfiguration: async ({ principal, path }) => ({

@@ -1,13 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import type { Request, RequestHandler, Response } from 'express';
 import type { TenantIds } from '../accounts/store.ts';
+import type { ActivityRecord } from '../activity/record.ts';
+import type { Recorder } from '../activity/recorder.ts';
+import type { Clock } from '../clock.ts';
 import type { ErrorCode } from '../errors.ts';
 import { MASK } from '../instances/configuration.ts';
-import type { Instance } from '../instances/instance.ts';
+import { type Instance, isTraced } from '../instances/instance.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Platform } from '../platform.ts';
 import { combineRedactors, createRedactor, type Redactor } from '../redaction.ts';
-import { inBackground, type Span, type Trace, type TraceHeaders, withTrace } from '../trace.ts';
+import { createTrace, inBackground, type Span, type Trace, type TraceHeaders, withTrace } from '../trace.ts';
 import type { Authorized, Caller } from './authorization.ts';
 import { addressOf, type ProxyTrust } from './remote-address.ts';
 import { describeRequest, methodName } from './request-span.ts';
@@ -17,6 +20,8 @@ export interface RecordParts {
   readonly redactCall: RedactCall;
   /** Whether requests are measured as well. */
   readonly isMeasured: boolean;
+  /** Takes the requests of known callers. */
+  readonly record: Recorder['record'];
 }
 
 export type RecordPorts = Pick<Platform, 'log' | 'clock' | 'metrics' | 'tracer'>;
@@ -27,17 +32,18 @@ export type RecordPorts = Pick<Platform, 'log' | 'clock' | 'metrics' | 'tracer'>
  */
 export function recordRequests(
   { log, clock, metrics, tracer }: RecordPorts,
-  { trust, redactCall, isMeasured, basePath }: RecordParts & { readonly basePath: string },
+  { trust, redactCall, isMeasured, record, basePath }: RecordParts & { readonly basePath: string },
 ): RequestHandler {
   const observe = isMeasured ? observeRequests(metrics) : undefined;
 
   return (request, response, next) => {
+    const atMs = clock.now();
     const startedAtMs = clock.steady();
     const requestId = randomUUID();
     // As it came: a HEAD is worked on as the GET that it is.
     const { method } = request;
     const span = tracer?.begin({ name: methodName(method), kind: 'server' }, traceHeadersOf(request));
-    const trace: Trace = { requestId, providerCalls: 0 };
+    const trace = createTrace(requestId);
     const { locals } = response;
     locals.requestId = requestId;
     locals.trace = trace;
@@ -51,6 +57,9 @@ export function recordRequests(
       const redactor = redactCall(request, response);
       const line = readLine(request, response, { method, redactor, span });
       log.info({ ...line, ms: Math.round(ms * 10) / 10 }, 'request');
+      const principal: TenantIds | undefined = locals.principal;
+      if (principal !== undefined)
+        record(toActivity(response, { principal, redactor, atMs, durationMs: ms, method, path: line.path }));
       span?.end(() => describeRequest(request, response, { method, basePath, redactor }));
     };
     // With ids and a redactor of its own, which knows more than the trace.
@@ -101,13 +110,57 @@ function traceHeadersOf({ headers }: Request): TraceHeaders {
   };
 }
 
+interface Ended extends Pick<ActivityRecord, 'atMs' | 'durationMs' | 'redactor' | 'method' | 'path'> {
+  readonly principal: TenantIds;
+}
+
+/** Where no answer began: nginx has made this number known for it, and no answer has it. */
+const HUNG_UP_STATUS = 499;
+
+function toActivity(response: Response, { principal, ...ended }: Ended): ActivityRecord {
+  const { locals, statusCode, headersSent, writableFinished } = response;
+  const instance: Instance | undefined = locals.caller?.instance;
+  const trace: Trace = locals.trace;
+  const rows = response.getHeader('Elements-Returned-Count');
+  return {
+    ...ended,
+    accountId: principal.accountId,
+    userId: principal.userId,
+    requestId: trace.requestId,
+    address: locals.address,
+    instanceId: instance?.id ?? trace.audit?.instanceId ?? namedInstance(ended.path),
+    elementKey: instance?.connector.key,
+    operation: locals.operation ?? locals.sought,
+    code: locals.errorCode,
+    status: headersSent ? statusCode : HUNG_UP_STATUS,
+    cut: !writableFinished,
+    rows: rows === undefined ? undefined : Number(rows),
+    pushdown: response.getHeader('Elements-Query-Pushdown')?.toString(),
+    trace,
+  };
+}
+
+/** The instance that the path of a platform call is about, of whomever it is: the row belongs to the caller. */
+function namedInstance(path: string): number | undefined {
+  const id = Number(/\/instances\/(\d{1,16})(?:\/|$)/.exec(path)?.[1]);
+  return Number.isSafeInteger(id) && id > 0 ? id : undefined;
+}
+
 /** Notes who calls, once it is known, if that is known at all. */
-export function noteCaller(response: Response, { caller, scope }: Authorized): void {
-  const trace: Trace = response.locals.trace;
-  if (caller === undefined) return;
-  const { redactor, instance } = caller;
-  trace.redactor = instance === undefined ? redactor : combineRedactors([redactor, instance.redactor]);
-  if (instance !== undefined && scope !== 'platform') trace.instanceId = instance.id;
+export type NoteCaller = (response: Response, authorized: Authorized) => void;
+
+export function createNoteCaller(clock: Pick<Clock, 'now'>, openWireLog: Recorder['openWireLog']): NoteCaller {
+  return (response, { caller, scope }) => {
+    const trace: Trace = response.locals.trace;
+    if (caller === undefined) return;
+    const { redactor, instance } = caller;
+    trace.redactor = instance === undefined ? redactor : combineRedactors([redactor, instance.redactor]);
+    if (instance === undefined) return;
+    if (scope !== 'platform') trace.instanceId = instance.id;
+    if (!isTraced(instance, clock.now())) return;
+    const names = instance.connector.configuration.filter(({ secret }) => secret === true).map(({ key }) => key);
+    trace.wire = openWireLog({ redactor: trace.redactor, names: new Set(names) });
+  };
 }
 
 /** From a response out of memory to a provider that takes its time. */

@@ -6,7 +6,7 @@ import type { ByteBudget } from '../connector/client/index.ts';
 import { AppError, cutText, pointer } from '../errors.ts';
 import { inSpan, type Trace } from '../trace.ts';
 import { ACCESS, type Admitted, assertAccess, type Directory } from './access.ts';
-import type { Audit } from './audit.ts';
+import type { Audit, AuditedCall } from './audit.ts';
 import type { ApiScope, Authorize, Caller } from './authorization.ts';
 import { createCors } from './cors.ts';
 import { isForm, readFileForm } from './file-form.ts';
@@ -16,7 +16,7 @@ import type { ApiOperationId, Handlers, OperationRequest } from './operation.ts'
 import type { Passthrough } from './passthrough.ts';
 import { createProblemHandler, notFound, wrongMethod } from './problem.ts';
 import { signalEnd } from './request-end.ts';
-import { noteCaller, type RecordParts, type RecordPorts, recordRequests } from './request-record.ts';
+import { type NoteCaller, type RecordParts, type RecordPorts, recordRequests } from './request-record.ts';
 import { assertAcceptsJson, type HandlerResponse, respondsWithFiles, sendResponse } from './response.ts';
 import { createRoutes, type FindRoute, joinName, type Route } from './routes.ts';
 import { createValidation, parseQuery, type Validate } from './validation.ts';
@@ -33,6 +33,7 @@ export interface ApiParts {
   readonly directory: Directory;
   readonly audit: Audit;
   readonly handlers: Handlers;
+  readonly noteCaller: NoteCaller;
   /** Takes the requests that go to a provider as they are. */
   readonly passthrough: Passthrough;
   readonly idempotency: Pick<Idempotency, 'once'>;
@@ -82,7 +83,7 @@ function createApi(api: ApiParts): RequestHandler {
     if (sendPreflight(request, response)) return;
     takeHeadForGet(request, response);
     const authorized = await inSpan(AUTHORIZATION, () => authorize(request, response));
-    noteCaller(response, authorized);
+    api.noteCaller(response, authorized);
     if (await api.passthrough(request, response, authorized)) return;
     assertPath(request);
     const query = readQuery(request);
@@ -133,10 +134,23 @@ function createApi(api: ApiParts): RequestHandler {
     // The table's type ties each handler to its operation; here any of them is called with what the validator let through.
     const handle = handlers[id] as (call: unknown) => Promise<HandlerResponse> | HandlerResponse;
     const key = principal && idempotencyKeyOf(request, id, { principal, instance });
-    const work = async () => (principal === undefined ? handle(call) : runAs(principal, async () => handle(call)));
+    let isDone = false;
+    const work = async () => {
+      isDone = true;
+      return principal === undefined ? handle(call) : runAs(principal, async () => handle(call));
+    };
     const result = await (key === undefined ? work() : idempotency.once(key, work));
+    if (!isDone && principal !== undefined && ACCESS[id].answersSecret === true)
+      await noteShown(request, response, { id, principal, params, instance });
     sendResponse(response, result);
   };
+
+  /** A secret that is answered again by an `Idempotency-Key` is shown once more. */
+  function noteShown(request: Request, response: Response, call: Omit<AuditedCall, 'access'>): Promise<void> {
+    const access = ACCESS[call.id];
+    const shown = { ...access, ...(access.audit && { audit: { ...access.audit, action: 'show' } as const }) };
+    return audit.run(audit.entryOf(request, response, { ...call, access: shown }), async () => {});
+  }
 
   /** Before the body is read. What is no operation is not refused here. */
   async function admit(request: Request, response: Response, { wanted, params, caller }: Wanted): Promise<Admitted> {

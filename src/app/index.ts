@@ -1,4 +1,5 @@
 import { composeAccounts, createAccountRemoval, writeCredentials } from '../accounts/index.ts';
+import { type ActivityOptions, composeActivity } from '../activity/index.ts';
 import { BASE_PATH, composeApi } from '../api/index.ts';
 import { type BulkRole, composeBulk } from '../bulk/index.ts';
 import { type Cleanup, createCleanup } from '../cleanup.ts';
@@ -54,6 +55,8 @@ export interface AppPorts extends GivenConnectors {
   readonly pollerOptions?: PollRole['options'];
   /** Those of the workers of bulk jobs. */
   readonly bulkOptions?: BulkRole['options'];
+  /** And those of the recorder of activity. */
+  readonly recorderOptions?: ActivityOptions['recorder'];
 }
 
 /**
@@ -73,6 +76,8 @@ export async function startApp(ports: AppPorts): Promise<App> {
 
 const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
+/** For what is written behind answers, at the end. */
+const MOST_DRAIN_MS = 5 * SECOND_MS;
 
 const NEVER = new AbortController().signal;
 
@@ -91,6 +96,13 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
   const publicUrl = () => publicUrlOf(config, listeningPort);
   const baseUrl = () => publicUrl() + BASE_PATH;
 
+  const activity = composeActivity(platform, {
+    retentionDays: config.activityRetentionDays,
+    recorder: ports.recorderOptions,
+  });
+  const { recorder } = activity;
+  cleanup.add('activity', () => recorder.stop(Math.min(shutdownTimeoutMs, MOST_DRAIN_MS)));
+  await activity.start();
   const subscriptions = createSubscriptions(platform);
   const ensureSubscription = subscriptions.ensure;
   const people = composeAccounts(platform, { ensureSubscription, auditRetentionDays: config.auditRetentionDays });
@@ -113,6 +125,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
     ensureSubscription,
     shortestPollMs: config.isLocal ? SECOND_MS : MINUTE_MS,
     noteRegistration: createNoteRegistration(platform),
+    noteCreated: (accountId, elementKey) => recorder.count('instance', accountId, elementKey),
   });
   const { instances, proxies, authorizations, tokens, findSource, findWebhookInstance, maintenance } = room;
   cleanup.add('tokens', () => tokens.close(shutdownTimeoutMs));
@@ -120,7 +133,13 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
   const resources = composeResources(platform, { client, budget, tokensOf: tokens.of, noteCredentials });
   const events = composeEvents(
     platform,
-    { findSource, subscriptions, settings: settings.ofDelivery, notifications },
+    {
+      findSource,
+      subscriptions,
+      settings: settings.ofDelivery,
+      notifications,
+      noteEvent: (accountId, elementKey) => recorder.count('event', accountId, elementKey),
+    },
     { retentionDays: config.eventRetentionDays, delivers: role !== 'api', options: engineOptions },
   );
   cleanup.add('events', () => events.stop(shutdownTimeoutMs));
@@ -171,6 +190,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
     ...maintenance,
     keepEvents: events.keep,
     keepAuditLog: auditLog.keep,
+    keepActivity: activity.keep,
     keepPolls: polls.keep,
     keepBulk: bulk.keep,
     keepWebhooks: registrations.keep,
@@ -190,6 +210,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
     platform,
     {
       ...people,
+      activity,
       registry,
       connectorFolders: folders,
       instances,

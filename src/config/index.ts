@@ -233,7 +233,8 @@ export const VARIABLES = {
     format: integer(2, 1000),
     shownDefault: '10',
     defaultText: () => '10',
-    description: 'Most connections of one process to PostgreSQL, not counting background jobs and notifications.',
+    description:
+      'Most connections of one process to PostgreSQL, not counting background jobs, notifications and one for activity.',
   },
   shutdownTimeout: {
     name: 'SHUTDOWN_TIMEOUT',
@@ -262,6 +263,14 @@ export const VARIABLES = {
     shownDefault: '365',
     defaultText: () => '365',
     description: 'Days that entries of the audit log are kept; a month of them goes when all of it is older.',
+  },
+  activityRetention: {
+    name: 'ACTIVITY_RETENTION_DAYS',
+    format: integer(1, 3650),
+    shownDefault: '7',
+    defaultText: () => '7',
+    description:
+      'Days that activity is kept: each request with its calls to the provider, and what trace logging keeps of them.',
   },
   providerMemory: {
     name: 'PROVIDER_MEMORY_MB',
@@ -319,6 +328,7 @@ export interface ServiceConfig {
   readonly eventRetentionDays: number;
   readonly bulkRetentionDays: number;
   readonly auditRetentionDays: number;
+  readonly activityRetentionDays: number;
   /** Undefined: a third of the heap. */
   readonly providerMemoryBytes: number | undefined;
   /** Undefined: nothing is traced. */
@@ -380,6 +390,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): ServiceConfig {
     eventRetentionDays: required(VARIABLES.eventRetention),
     bulkRetentionDays: required(VARIABLES.bulkRetention),
     auditRetentionDays: required(VARIABLES.auditRetention),
+    activityRetentionDays: required(VARIABLES.activityRetention),
     providerMemoryBytes: toBytes(optional(VARIABLES.providerMemory)),
     tracing: readTracing(environment, setting),
     validateResponses: required(VARIABLES.environment) !== 'production',

@@ -27,6 +27,8 @@ const TIMEOUTS = {
   idle_in_transaction_session_timeout: 60_000,
 } as const;
 
+const ASIDE_STATEMENT_MS = 10_000;
+
 /** `_int8` in pg_type; the driver's table has no name for it. */
 const INT8_ARRAY = 1016;
 
@@ -75,6 +77,11 @@ async function askOnce(url: string): Promise<void> {
 interface KnexOptions extends DatabaseOptions {
   /** In milliseconds, by the names of PostgreSQL. */
   readonly timeouts?: Readonly<Partial<Record<keyof typeof TIMEOUTS, number>>>;
+}
+
+/** One connection beside the pool. What it does ends soon, or is tried again. */
+export function openAside({ url, log }: Pick<DatabaseOptions, 'url' | 'log'>): Knex {
+  return createKnex({ url, poolSize: 1, log, timeouts: { ...TIMEOUTS, statement_timeout: ASIDE_STATEMENT_MS } });
 }
 
 /** @internal Shared with the migrations, which have a pool of their own without time limits. */

@@ -13,6 +13,7 @@ import * as polls from './migrations/0007-polls.ts';
 import * as webhooks from './migrations/0008-webhooks.ts';
 import * as pollPatience from './migrations/0009-poll-patience.ts';
 import * as administration from './migrations/0010-administration.ts';
+import * as activity from './migrations/0011-activity.ts';
 import * as traceContext from './migrations/0012-trace-context.ts';
 import * as accounts from './migrations/0013-accounts.ts';
 import * as console from './migrations/0015-console.ts';
@@ -37,6 +38,7 @@ const MIGRATIONS: readonly Migration[] = [
   { name: '0008-webhooks', up: webhooks.up },
   { name: '0009-poll-patience', up: pollPatience.up },
   { name: '0010-administration', up: administration.up },
+  { name: '0011-activity', up: activity.up },
   { name: '0012-trace-context', up: traceContext.up },
   { name: '0013-accounts', up: accounts.up },
   { name: '0015-console', up: console.up },

@@ -5,16 +5,29 @@ import type { WrittenOutcomes } from './outcomes/outcome-store.ts';
 
 export type EngineMetrics = ReturnType<typeof createEngineMetrics>;
 
+/** An event that was stored. */
+export interface AcceptedEvent {
+  readonly state: string;
+  readonly accountId: number;
+  readonly elementKey: string;
+}
+
 export interface EngineFigures {
   readonly dispatch: () => DispatchFigures;
   /** By how many seconds the oldest due delivery is late; 0: none is. */
   readonly oldestDueSeconds: () => Promise<number>;
+  /** Told of each event that is stored. */
+  readonly noteEvent: (accountId: number, elementKey: string) => void;
 }
 
 const LAG_BUCKETS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60];
 
 /** What the engine counts. */
-export function createEngineMetrics(metrics: Metrics, clock: Clock, { dispatch, oldestDueSeconds }: EngineFigures) {
+export function createEngineMetrics(
+  metrics: Metrics,
+  clock: Clock,
+  { dispatch, oldestDueSeconds, noteEvent }: EngineFigures,
+) {
   const accepted = metrics.counter<'state'>({
     name: 'causeway_events_accepted_total',
     help: 'Events stored, by what became of their delivery at first.',
@@ -51,7 +64,10 @@ export function createEngineMetrics(metrics: Metrics, clock: Clock, { dispatch, 
   });
 
   return {
-    accepted: (state: string) => accepted.inc({ state }),
+    accepted: ({ state, accountId, elementKey }: AcceptedEvent) => {
+      accepted.inc({ state });
+      noteEvent(accountId, elementKey);
+    },
     /** `outcome`: delivered or aborted, or why it failed. `acceptedAtMs` by the clock's steady time. */
     attempted: (outcome: string, acceptedAtMs: number | undefined) => {
       attempts.inc({ outcome });

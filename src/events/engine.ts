@@ -49,6 +49,8 @@ export interface EngineNeighbours extends Pick<OutcomePorts, 'notifications'> {
     readonly find: (accountId: number, id: number) => Promise<ReadySubscription | undefined>;
   };
   readonly settings: (accountId: number) => Promise<DeliverySettings>;
+  /** Told of each event that is stored. */
+  readonly noteEvent: (accountId: number, elementKey: string) => void;
 }
 
 export interface EngineRole {
@@ -96,6 +98,7 @@ export function createEngine(
   const measures = createEngineMetrics(platform.metrics, clock, {
     dispatch: () => dispatcher.figures(clock.now()),
     oldestDueSeconds: () => stores.claims.oldestDueSeconds(new Date(clock.now())),
+    noteEvent: neighbours.noteEvent,
   });
   const breakOff = new AbortController();
   const { signal } = breakOff;

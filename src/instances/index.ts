@@ -29,6 +29,7 @@ export interface InstanceRoomNeighbours {
   readonly ensureSubscription: InstanceNeighbours['ensureSubscription'];
   readonly shortestPollMs: number;
   readonly noteRegistration: InstanceNeighbours['noteRegistration'];
+  readonly noteCreated: InstanceNeighbours['noteCreated'];
 }
 
 export interface InstanceRoom {
@@ -49,7 +50,7 @@ export interface InstanceRoom {
 /** Connected accounts: first their records, on these their tokens, and on both what shows new settings to providers. */
 export function composeInstances(platform: Platform, neighbours: InstanceRoomNeighbours): InstanceRoom {
   const { client, registry, publicUrl, simulatorsUrl, notifications, accounts } = neighbours;
-  const { assertActive, ensureSubscription, noteRegistration, shortestPollMs } = neighbours;
+  const { assertActive, ensureSubscription, noteRegistration, noteCreated, shortestPollMs } = neighbours;
   const { egress, clock, log } = platform;
   const store = createInstanceStore(platform.knex);
   const codec = createInstanceCodec(platform, registry);
@@ -70,6 +71,7 @@ export function composeInstances(platform: Platform, neighbours: InstanceRoomNei
     ensureSubscription,
     shortestPollMs,
     noteRegistration,
+    noteCreated,
   });
   const findSource = createSources(platform, { records, accounts });
   const findWebhookInstance = createFindWebhookInstance({ records });

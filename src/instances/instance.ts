@@ -25,11 +25,18 @@ export interface Instance {
   readonly disabled: boolean;
   /** Why events of the provider do not come, for people. */
   readonly eventWarning: string | null;
+  /** Until then headers and bodies of its calls are kept; null: it was never asked for. */
+  readonly traceLoggingUntil: Date | null;
   readonly createdAt: Date;
   /** Grows with every change of configuration and credentials. */
   readonly settingsVersion: number;
   /** Changes with every change of the instance. */
   readonly version: string;
+}
+
+/** Whether headers and bodies of its calls are kept now. */
+export function isTraced({ traceLoggingUntil }: Pick<Instance, 'traceLoggingUntil'>, nowMs: number): boolean {
+  return traceLoggingUntil !== null && traceLoggingUntil.getTime() > nowMs;
 }
 
 export type InstanceKey = Pick<Instance, 'accountId' | 'id'>;

@@ -76,6 +76,8 @@ export interface Instances
     signal: AbortSignal,
   ) => Promise<Instance>;
   readonly setDisabled: (accountId: number, id: number, disabled: boolean) => Promise<Instance>;
+  /** Keeps headers and bodies of its calls until then; null: no longer. */
+  readonly traceUntil: (accountId: number, id: number, until: Date | null) => Promise<Instance>;
   readonly remove: (accountId: number, id: number) => Promise<void>;
   /** Ends some of those that an account has. `leave` is done before with what one has at its provider, whatever comes of it. */
   readonly removeSome: (accountId: number, leave: LeaveProvider, signal: AbortSignal) => Promise<Removal>;
@@ -98,6 +100,7 @@ export interface InstanceNeighbours {
   readonly shortestPollMs: number;
   /** That the provider is to be told where to send events, or may be told no more; at the commit of the transaction. */
   readonly noteRegistration: (via: Knex, instance: InstanceKey, isWanted: boolean) => Promise<void>;
+  readonly noteCreated: (accountId: number, elementKey: string) => void;
 }
 
 const TOKEN_BYTES = 32;
@@ -123,6 +126,7 @@ export function createInstances(
     assertActive,
     ensureSubscription,
     noteRegistration,
+    noteCreated,
     shortestPollMs,
   }: InstanceNeighbours,
 ): Instances {
@@ -258,6 +262,7 @@ export function createInstances(
         return { after: decode(inserted) };
       };
       const { after } = await change(knex, insert, noteOf);
+      noteCreated(accountId, connector.key);
       // A code is used up: it is shown to whoever sent it, and kept nowhere.
       const shown = providerData?.code === undefined ? {} : { providerData: { code: providerData.code } };
       return readyForEvents({ ...after, ...shown });
@@ -308,6 +313,8 @@ export function createInstances(
     },
 
     setDisabled: (accountId, id, disabled) => settle(accountId, id, { disabled }),
+
+    traceUntil: (accountId, id, traceLoggingUntil) => settle(accountId, id, { traceLoggingUntil }),
 
     remove: async (accountId, id) => {
       const remove = async (via: Knex): Promise<Step> => {

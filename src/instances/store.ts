@@ -42,6 +42,7 @@ export type InstanceChanges = Partial<
     | 'invalid_reason'
     | 'refused_calls'
     | 'disabled'
+    | 'trace_logging_until'
   >
 >;
 
@@ -72,6 +73,7 @@ const COLUMNS: ColumnsOf<'instance', ReadColumn> = {
   refusedCalls: 'refused_calls',
   disabled: 'disabled',
   eventWarning: 'event_warning',
+  traceLoggingUntil: 'trace_logging_until',
   createdAt: 'created_at',
   settingsVersion: 'settings_version',
 };
@@ -268,7 +270,7 @@ function toColumns(
   knex: Knex,
   { configuration, providerData, invalidReason, refusedCalls, ...named }: InstanceChanges,
 ) {
-  const { name, tags, credentials, valid, disabled } = named;
+  const { name, tags, credentials, valid, disabled, traceLoggingUntil } = named;
   return {
     name,
     tags,
@@ -279,5 +281,6 @@ function toColumns(
     invalid_reason: invalidReason,
     refused_calls: refusedCalls,
     disabled,
+    trace_logging_until: traceLoggingUntil,
   };
 }

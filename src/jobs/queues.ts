@@ -54,6 +54,8 @@ export interface Maintenance {
   readonly keepEvents: (signal: AbortSignal) => Promise<void>;
   /** Partitions and retention of the audit log. */
   readonly keepAuditLog: (signal: AbortSignal) => Promise<void>;
+  /** Partitions and retention of activity. */
+  readonly keepActivity: () => Promise<void>;
   /** Pollers are those that the settings of instances want. @returns how many instances were put right */
   readonly keepPolls: (signal: AbortSignal) => Promise<number>;
   /** Partitions and retention of bulk jobs. */
@@ -74,7 +76,8 @@ const AUTHORIZATION_MS = HOUR_MS / 4;
 /** The table of queues. */
 export function createQueues(clock: Clock, maintenance: Maintenance) {
   const { purgeIdempotencyRecords, purgeProxyTargets, purgeAuthorizations, purgeLogIns } = maintenance;
-  const { refreshTokens, keepEvents, keepAuditLog, keepPolls, keepBulk, keepWebhooks, removeAccounts } = maintenance;
+  const { refreshTokens, keepEvents, keepAuditLog, keepActivity, keepPolls, keepBulk, keepWebhooks, removeAccounts } =
+    maintenance;
   const purge = (work: (before: Date) => Promise<number>, keepMs: number, schedule: string) => ({
     schedule,
     retry: { limit: 3, delaySeconds: 60, maxDelaySeconds: 600 },
@@ -112,6 +115,7 @@ export function createQueues(clock: Clock, maintenance: Maintenance) {
     'events.upkeep': everyHour(keepEvents, '27 * * * *'),
     'audit.upkeep': everyHour(keepAuditLog, '47 * * * *'),
     'bulk.keep': everyHour(keepBulk, '57 * * * *'),
+    'activity.upkeep': everyHour(keepActivity, '53 * * * *'),
     'polls.keep': everyMinute(keepPolls),
     'events.webhooks': everyMinute(keepWebhooks),
     'oauth.refresh': everyMinute(refreshTokens),

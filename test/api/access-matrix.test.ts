@@ -49,13 +49,21 @@ function accessOf(id: AskedOperationId): Access {
   return table[id] ?? {};
 }
 
+/** Whoever has neither of two privileges is told of the first. */
+function privilegeOf(id: AskedOperationId): Privilege | undefined {
+  const { privilege, user } = accessOf(id);
+  return privilege ?? user?.ofAccount ?? user?.ofOrganization;
+}
+
 /** It is about an instance that a token names. */
 function takesToken(id: AskedOperationId): boolean {
   return !(OPERATIONS[id].scopes as readonly string[]).includes('platform');
 }
 
 function waysOf(id: AskedOperationId): readonly Way[] {
-  const isNamedByItself = RECIPES[id]?.of !== undefined || takesToken(id);
+  const { of } = RECIPES[id];
+  // The path to an account that is taken away is the one to that account.
+  const isNamedByItself = (of !== undefined && of !== 'spareAccount') || takesToken(id);
   const namings: readonly Naming[] = [
     'header',
     ...(accessOf(id).account === undefined ? [] : (['path'] as const)),
@@ -71,19 +79,33 @@ function holds(role: RoleName, privilege: Privilege | readonly Privilege[]): boo
   return [privilege].flat().some((one) => held.includes(one));
 }
 
+function isAllowed(id: AskedOperationId, role: RoleName): boolean {
+  const { privilege, user } = accessOf(id);
+  if (privilege !== undefined && !holds(role, privilege)) return false;
+  const { ofAccount, ofOrganization } = user ?? {};
+  if (ofOrganization === undefined || holds(role, ofOrganization)) return true;
+  return ofAccount !== undefined && holds(role, ofAccount);
+}
+
 /**
  * The rules. An account is within reach of its own people, and of those who manage its organization; out of reach it is not there. Without a
- * privilege nothing is done, wherever. A token is one of the account that is worked in, or none; an id too, but for what accounts share.
+ * privilege nothing is done, wherever. A token is one of the account that is worked in, or none; an id too, but for what accounts share. A user
+ * is found in the account that the call names, and where it names none by whoever has the privilege for the organization in all of its accounts.
  */
 function expectedOf(id: AskedOperationId, role: RoleName, { place, naming }: Way): number {
-  const { privilege } = accessOf(id);
-  const { success = 200, isOfOrganization = false } = RECIPES[id];
-  const isWithinReach = place === 'own' || (place === 'sibling' && holds(role, 'manageOrganization'));
+  const { account, user } = accessOf(id);
+  const { success = 200, isOfOrganization = false, of, showsAllTo } = RECIPES[id];
+  const isManager = holds(role, 'manageOrganization');
+  const isWithinReach = place === 'own' || (place === 'sibling' && isManager);
   if (naming !== 'nothing' && !isWithinReach) return 404;
+  if (of === 'spareAccount' && !isManager) return 404;
   const isForeign = place !== 'own' && naming === 'nothing';
   if (isForeign && takesToken(id)) return 401;
-  if (privilege !== undefined && !holds(role, privilege)) return 403;
+  if (!isAllowed(id, role)) return 403;
   if (!isForeign) return success;
+  const ofAll = account === undefined ? (user?.ofOrganization ?? showsAllTo) : undefined;
+  const isWide = ofAll !== undefined && holds(role, ofAll);
+  if (place === 'sibling' && isWide) return success;
   if (place === 'sibling' && isOfOrganization) return OPERATIONS[id].method === 'get' ? success : 403;
   return 404;
 }
@@ -180,7 +202,8 @@ describe(`the matrix of access (CONFORMANCE_SEED=${FIRST_TURN})`, function matri
     const { account } = accessOf(id);
     const params: Readonly<Record<string, string>> = {
       id: String(thing.id),
-      ...(account !== undefined && { [account]: String(place.accountId) }),
+      // A path always names an account; where that says nothing of the place, it is the caller's.
+      ...(account !== undefined && { [account]: String(naming === 'nothing' ? caller.accountId : place.accountId) }),
       ...(typeof path === 'function' ? path(thing) : path),
     };
     const token = takesToken(id) ? (thing.token ?? (await place.find('instance')).token) : undefined;
@@ -203,7 +226,7 @@ describe(`the matrix of access (CONFORMANCE_SEED=${FIRST_TURN})`, function matri
   async function ask(id: AskedOperationId, role: RoleName, way: Way): Promise<ApiAnswer> {
     const { path, call } = await questionOf(id, callers[role], places[way.place], way.naming);
     const answer = await service.call(path, call);
-    expectNoLeak(answer, { path, call }, shownBy(id, way, answer));
+    expectNoLeak(answer, { path, call }, shownBy(id, role, way, answer));
     if (isGranted(id, answer)) {
       const { of, spends } = RECIPES[id];
       if (spends === true && of !== undefined) places[way.place].take(of);
@@ -216,8 +239,16 @@ describe(`the matrix of access (CONFORMANCE_SEED=${FIRST_TURN})`, function matri
   }
 
   /** Whose things the answer may have. That one is of another account of the organization is told with its id. */
-  function shownBy(id: AskedOperationId, { place }: Way, answer: ApiAnswer): readonly PlaceName[] {
-    if (RECIPES[id].isOfOrganization === true && answer.status !== 404) return [place, 'sibling'];
+  function shownBy(
+    id: AskedOperationId,
+    role: RoleName,
+    { place, naming }: Way,
+    answer: ApiAnswer,
+  ): readonly PlaceName[] {
+    const { isOfOrganization, showsAllTo, isNarrowed } = RECIPES[id];
+    if (isOfOrganization === true && answer.status !== 404) return [place, 'sibling'];
+    const isNarrow = isNarrowed === true && naming !== 'nothing';
+    if (showsAllTo !== undefined && !isNarrow && holds(role, showsAllTo)) return [place, 'sibling'];
     return isGranted(id, answer) ? [place] : [];
   }
 
@@ -265,30 +296,31 @@ describe(`the matrix of access (CONFORMANCE_SEED=${FIRST_TURN})`, function matri
     const code = CODES[status];
     if (code === undefined || isGranted(id, answer)) return;
     expectProblem(answer, code);
-    const { privilege } = accessOf(id);
-    const isRefused = status === 403 && privilege !== undefined && !holds(role, privilege);
-    if (isRefused) expect(answer.body.message, what).to.contain(` ${privilege} `);
+    if (status === 403 && !isAllowed(id, role)) expect(answer.body.message, what).to.contain(` ${privilegeOf(id)} `);
   }
 
   it('leaves what is read in an account as it is, whatever there is in others', () => {
     expect(alone.size).to.be.above(40);
     for (const [id, read] of alone) {
-      const { isOfOrganization, isOfTheMoment } = RECIPES[id];
-      if (isOfOrganization !== true && isOfTheMoment !== true) expect(amongOthers.get(id), id).to.deep.equal(read);
+      const { isOfOrganization, showsAllTo, isOfTheMoment } = RECIPES[id];
+      const isOfAccount = isOfOrganization !== true && showsAllTo === undefined;
+      if (isOfAccount && isOfTheMoment !== true) expect(amongOthers.get(id), id).to.deep.equal(read);
     }
   });
 
   describe('gives page tokens', () => {
     for (const id of ids.filter((each) => OPERATIONS[each].method === 'get' && OPERATIONS[each].list)) {
-      it(`that are worth nothing in another account: ${id}`, async function tokens() {
-        const { sibling, own } = places;
+      // To both administrators of an organization it is the same listing.
+      const otherName = RECIPES[id].showsAllTo === undefined ? 'own' : 'stranger';
+      it(`that are worth nothing elsewhere: ${id}`, async function tokens() {
+        const { sibling, [otherName]: other } = places;
         const first = await askForPage(id, sibling.owner, sibling, { pageSize: 1 });
         if (first.status === 400 || first.status === RECIPES[id].success) return this.skip();
         const nextPage = first.headers.get('elements-next-page-token') ?? '';
         expect(nextPage, JSON.stringify(first.body)).to.not.equal('');
         const query = { pageSize: 1, nextPage };
         expect((await askForPage(id, sibling.owner, sibling, query)).status).to.equal(200);
-        expectProblem(await askForPage(id, FIRST_TENANT, own, query), 'REQUEST_INVALID');
+        expectProblem(await askForPage(id, other.owner, other, query), 'REQUEST_INVALID');
       });
     }
   });

@@ -12,6 +12,7 @@ import { arrive } from './support/oauth-proxies.ts';
 import { useOutsideConnectors } from './support/outside-connectors.ts';
 import { traceOfRequest } from './support/span-tree.ts';
 import { readEverything } from './support/tenants.ts';
+import { waitUntil } from './support/wait-until.ts';
 
 /** With characters that every encoding writes differently. */
 const canary = (name: string) => `canary ${name}+"q/${randomBytes(8).toString('hex')}`;
@@ -31,7 +32,7 @@ describe('canary secrets, planted on every path', function canaries() {
       OTEL_BSP_SCHEDULE_DELAY: '100',
       OTEL_BSP_MAX_QUEUE_SIZE: '100000',
     }),
-    { engineOptions: QUICK },
+    { engineOptions: QUICK, recorderOptions: { flushMs: 20 } },
   );
   const planted = new Map<string, string>();
   const answers: { readonly what: string; readonly answer: ApiAnswer }[] = [];
@@ -50,6 +51,8 @@ describe('canary secrets, planted on every path', function canaries() {
     return answer;
   }
 
+  /** From here on headers and bodies of what its provider is sent and answers are kept. */
+  const trace = (id: number) => service.call(`/instances/${id}/trace-logging`, { method: 'PUT' });
   const post = (path: string, body: unknown, more: ApiCall = {}) => search(path, { method: 'POST', body, ...more });
   const patch = (path: string, body: unknown, more: ApiCall = {}) => search(path, { method: 'PATCH', body, ...more });
 
@@ -134,6 +137,7 @@ describe('canary secrets, planted on every path', function canaries() {
     expect(created.status).to.equal(200);
     const { id } = created.body;
     const token = plant('instance token', created.body.token);
+    await trace(id);
     expect((await service.call('/instances', { method: 'POST', body, headers })).body).to.deep.equal(created.body);
     await misplace(password, 'password');
     await misplaceInQueries('/items', password, { token });
@@ -159,6 +163,7 @@ describe('canary secrets, planted on every path', function canaries() {
     const configuration = { 'base.url': provider.url, 'api.key': key };
     const { id, token } = await service.createInstance('impatient', configuration);
     plant('second token', token);
+    await trace(id);
     provider.answer('/items', ...quoting(key, [403, 422, 503]));
     for (let round = 0; round < 3 * ROUNDS; round++) {
       await search('/items', { token });
@@ -210,6 +215,7 @@ describe('canary secrets, planted on every path', function canaries() {
     const created = await service.call('/instances', { method: 'POST', body });
     expect(created.status).to.equal(200);
     const token = plant('third token', created.body.token);
+    await trace(created.body.id);
     plant('verifier', authorizationServer.tokenRequests.at(-1)?.parameters.code_verifier ?? '');
     expect((await post('/instances', body)).status, 'a code twice').to.equal(400);
     expect((await search('/items', { token })).status).to.equal(200);
@@ -339,6 +345,19 @@ describe('canary secrets, planted on every path', function canaries() {
     await browse(`/elements/${token}`, 'GET');
   });
 
+  it('in the activity of all of that, with what was traced of it', async () => {
+    const { headers } = await service.call('/elements');
+    const last = `/activity/${headers.get('elements-request-id')}`;
+    await waitUntil(async () => (await service.call(last)).status === 200);
+    const { body: found } = await search('/activity', { query: { pageSize: 5000 } });
+    expect(found.length).to.be.greaterThan(answers.length / 2);
+    await search('/usage', { query: { pageSize: 5000 } });
+    const withCalls = found.filter(({ providerCalls }: ApiAnswer['body']) => providerCalls.length > 0);
+    for (const { requestId } of withCalls) await search(`/activity/${requestId}`);
+    const traced = answers.filter(({ answer }) => JSON.stringify(answer.body).includes('"responseHeaders"'));
+    expect(traced.length).to.be.greaterThan(100);
+  });
+
   it('are in no line of the log', () => {
     const log = service.logged.join('\n');
     expect(service.logged.length).to.be.greaterThan(answers.length);
@@ -363,7 +382,11 @@ describe('canary secrets, planted on every path', function canaries() {
 
   it('are in no column of any table, jobs and stored answers included', async () => {
     const everything = await readEverything(service);
-    expect(everything).to.include('pgboss.job').and.include('oauth_token').and.include('delivery_attempt');
+    expect(everything)
+      .to.include('pgboss.job')
+      .and.include('oauth_token')
+      .and.include('delivery_attempt')
+      .and.include('activity_wire');
     expect(findTraces(everything)).to.deep.equal([]);
   });
 

@@ -68,6 +68,9 @@ const OTHER_STATUS: Readonly<Record<string, number>> = {
   // Nor the address of an instance.
   answerProvider: 404,
   receiveProviderEvents: 404,
+  // Nor the id of a request.
+  getActivity: 404,
+  getUsage: 404,
   // The element of the examples has no such objects.
   ...{ search: 404, searchHub: 404, listAffiliateCommissions: 400, searchTasks: 400 },
   ...{ listHubAffiliateCommissions: 400, searchHubTasks: 400 },
@@ -138,6 +141,11 @@ describe('the examples of the reference', () => {
       const { body } = await service.call('/bulk/jobs', { token: made.createInstance });
       return body.every(({ status }: { readonly status: string }) => status === 'COMPLETED');
     });
+  /** A query, when its activity has been written. */
+  const untilQueried = async () => {
+    await service.call('/Orders', { token: made.createInstance });
+    await waitUntil(async () => (await service.call("/activity?where=operation='listRecords'")).body.length > 0);
+  };
   /** What a browser has that logged in: what is about its session is asked with it. */
   let session: Readonly<Record<string, string>> = {};
   const openSession = async () => {
@@ -148,6 +156,9 @@ describe('the examples of the reference', () => {
   const prepare: Readonly<Record<string, () => Promise<unknown>>> = {
     deleteRecord: orderAgain,
     deleteHubRecord: orderAgain,
+    listActivity: untilQueried,
+    listInstanceActivity: untilQueried,
+    listUsage: untilQueried,
     deleteAccountUser: userAgain,
     deleteUser: userAgain,
     listDeliveries: untilQueued,

@@ -102,6 +102,10 @@ describe('users', function users() {
       const body = { email: 'once@example.com', firstName: 'A', lastName: 'B' };
       const input = { method: 'POST', body, headers: { 'Idempotency-Key': 'add once' } };
       expect(await ok('/organizations/users', input)).to.deep.equal(await ok('/organizations/users', input));
+      const shown = await ok('/audit-logs', {
+        query: { where: "target = 'user' AND action IN ('create', 'show')", pageSize: 2 },
+      });
+      expect(shown.map(({ action }: { action: string }) => action)).to.deep.equal(['show', 'create']);
     });
 
     const NO_ACCOUNT = 'There is no account 999999.';

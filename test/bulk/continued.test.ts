@@ -111,7 +111,8 @@ describe('bulk jobs that continue others', () => {
           duringPages = () => change(left.splice(0, 1), lagMs);
           const to = toIsEarlier ? new Date(bench.clock.now() - 600_000) : undefined;
           const since: Partial<DownloadRequest> = last === undefined ? {} : { continueFromJobId: last.id };
-          const wanted = to !== undefined && (last?.startedAt?.getTime() ?? 0) < to.getTime() ? { ...since, to } : since;
+          const wanted =
+            to !== undefined && (last?.startedAt?.getTime() ?? 0) < to.getTime() ? { ...since, to } : since;
           last = await runJob(wanted);
           duringPages = () => {};
           expect(last.status, String(last.message)).to.equal('COMPLETED');

@@ -35,7 +35,10 @@ describe('a change', () => {
   });
 
   const asCaller = <Result>(audit: AuditEntry, work: () => Promise<Result>) =>
-    withTrace({ trace: { requestId: audit.requestId, providerCalls: 0, audit }, span: undefined }, work);
+    withTrace(
+      { trace: { requestId: audit.requestId, providerCalls: 0, calls: [], callCount: 0, audit }, span: undefined },
+      work,
+    );
   const add = (name: string, note?: () => ChangeNote) =>
     change(database.knex, (via) => via.raw('insert into thing values (?)', [name]), note);
   const rowsOf = ({ requestId }: AuditEntry) => database.knex('audit_log').where({ request_id: requestId });

@@ -15,6 +15,7 @@ const ALL = [
   '0008-webhooks',
   '0009-poll-patience',
   '0010-administration',
+  '0011-activity',
   '0012-trace-context',
   '0013-accounts',
   '0015-console',

@@ -156,6 +156,7 @@ describe('webhooks at a provider', () => {
       refusedCalls: [],
       disabled: false,
       eventWarning: null,
+      traceLoggingUntil: null,
       createdAt: new Date(0),
       settingsVersion: 1,
       version: '1',

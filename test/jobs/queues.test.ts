@@ -24,6 +24,7 @@ const nothing: Maintenance = {
   refreshTokens: async () => 0,
   keepEvents: async () => {},
   keepAuditLog: async () => {},
+  keepActivity: async () => {},
   keepPolls: async () => 0,
   keepBulk: async () => {},
   keepWebhooks: async () => 0,

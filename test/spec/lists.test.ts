@@ -12,6 +12,16 @@ const OTHERS: Readonly<Partial<Record<OperationId, string>>> = {
   listHubObjects: 'as listObjects',
   listOAuthProxyApplicationUrls: 'texts without members, of which a proxy has 100 at most',
   getElementConfiguration: 'a form, which is shown as a whole',
+  listOrganizationSecrets: 'those that are valid, 20 at most',
+  listOwnUserSecrets: 'as listOrganizationSecrets',
+  listRoles: 'there are three',
+  listUserRoles: 'there are three',
+  countUsage: 'a series of 1,500 intervals at most, of the period that `from`, `to` and `interval` say',
+  countElementUsage: 'as countUsage',
+  countUsageStatuses: 'as countUsage',
+  measureUsageTimes: 'as countUsage',
+  getMetric: 'as countUsage',
+  getOrganizationMetric: 'as countUsage, for each account',
 };
 
 interface Schema {

@@ -47,7 +47,7 @@ export const ENCRYPTION_KEYS = `test:${Buffer.alloc(32, 7).toString('base64')}`;
 /** What is no variable of the environment, such as shorter times. */
 export type AppOverrides = Pick<
   AppPorts,
-  'engineOptions' | 'pollerOptions' | 'bulkOptions' | 'connectors' | 'simulatorsUrl'
+  'engineOptions' | 'pollerOptions' | 'bulkOptions' | 'recorderOptions' | 'connectors' | 'simulatorsUrl'
 >;
 
 type Environment = Readonly<Record<string, string>>;

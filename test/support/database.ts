@@ -133,8 +133,8 @@ export async function createTemporaryFolder(): Promise<string> {
   return folder;
 }
 
-/** Names are our own, so they need no quoting. */
-async function execute(url: string, statement: string): Promise<void> {
+/** @internal One statement on a connection of its own. Names are our own, so they need no quoting. */
+export async function execute(url: string, statement: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {

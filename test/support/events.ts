@@ -88,6 +88,7 @@ export function createTestEngine(input: TestEngineInput): TestEngine {
     },
     subscriptions,
     settings: async () => engine.settings,
+    noteEvent: () => {},
     notifications: {
       prepare: async () => async (_via, type, data) => void told.push({ type, data: { ...data } }),
     },

@@ -100,6 +100,7 @@ export async function exchange(
   const toSimulator = simulator !== undefined;
   const headers = chooseHeaders(errand, url);
   countRequest(call);
+  const wire = currentTrace()?.wire?.open({ headers, body: outgoing.body }, redactor);
   let taken = 0;
   const takeBytes = (bytes: number) => {
     if (!hold.take(bytes)) return false;
@@ -109,7 +110,7 @@ export async function exchange(
   try {
     const raw = await told(
       ports,
-      { element: call.connector.key, method, url, toSimulator, redactor, resends, headers },
+      { element: call.connector.key, method, url, toSimulator, redactor, resends, headers, wire },
       (toldHeaders) =>
         ports.egress.request({
           url: simulator?.enter(url) ?? url,
@@ -124,6 +125,7 @@ export async function exchange(
           signal: call.signal,
         }),
     );
+    wire?.answered(raw);
     noteRateLimit(call, raw.headers, ports.clock);
     const reading = { hold, signal: call.signal };
     const isFile = errand.expects === 'file';

@@ -1,6 +1,7 @@
 import type { EgressStream } from '../../egress/index.ts';
 import { isAppError } from '../../errors.ts';
 import type { Redactor } from '../../redaction.ts';
+import { currentTrace } from '../../trace.ts';
 import type { Bind, Binding } from './binding.ts';
 import {
   type AccessTokens,
@@ -86,7 +87,9 @@ async function passOnce(
   const url = resolveBelow(binding, request.path, request.search);
   const silenceMs = connector.timeoutMs ?? DEFAULT_TIMEOUT_MS;
   const toSimulator = simulator !== undefined;
+  const sent = headersOf(binding, request, url);
   countRequest(call);
+  const wire = currentTrace()?.wire?.open({ headers: sent, body }, redactor);
   try {
     const response = await told(
       ports,
@@ -97,7 +100,8 @@ async function passOnce(
         toSimulator,
         redactor,
         resends,
-        headers: headersOf(binding, request, url),
+        headers: sent,
+        wire,
       },
       (headers) =>
         ports.egress.stream({
@@ -111,7 +115,7 @@ async function passOnce(
         }),
     );
     noteRateLimit(call, response.headers, ports.clock);
-    return { ...response, redactor };
+    return { ...response, redactor, ...(wire !== undefined && { body: wire.watch(response) }) };
   } catch (error) {
     signal.throwIfAborted();
     if (!isEgressError(error)) throw error;

@@ -2,27 +2,16 @@ import type { Clock } from '../../clock.ts';
 import type { EgressResponse } from '../../egress/index.ts';
 import type { Logger } from '../../log.ts';
 import type { Metrics } from '../../metrics.ts';
-import type { Redactor } from '../../redaction.ts';
-import { currentSpan, currentTrace, type SpanEnd } from '../../trace.ts';
+import { currentSpan, currentTrace, noteCall, type SpanEnd, type TracedCall } from '../../trace.ts';
 import type { ByteBudget } from './byte-budget.ts';
 import { describeTarget } from './described-target.ts';
 import { isEgressError } from './failure.ts';
 
 /** One request to a provider and what came of it. */
-export interface SentRequest {
+export interface SentRequest extends TracedCall {
   /** The key of the element. */
   readonly element: string;
-  readonly method: string;
-  /** The provider's, where a simulator is asked in its place too. */
-  readonly url: URL;
   readonly toSimulator: boolean;
-  /** The status; or why there was no response, like `timeout`. */
-  readonly outcome: number | string;
-  readonly durationMs: number;
-  /** Of the secrets that it carries. */
-  readonly redactor: Redactor;
-  /** How often the same was sent before: retries and redirects. */
-  readonly resends?: number;
 }
 
 /** Takes every request that was sent, when it has ended. */
@@ -36,7 +25,7 @@ export interface TellingPorts {
 type Headers = Readonly<Record<string, string>>;
 
 /**
- * Sends a request and tells of it, whatever comes of it. `headers` are those of the request; `send` gets them with what the provider is told of the trace, which is
+ * Sends a request, tells of it, whatever comes of it, and notes it in the trace of the call. `headers` are those of the request; `send` gets them with what the provider is told of the trace, which is
  * nothing unless that is configured.
  * @returns its response
  */
@@ -58,6 +47,7 @@ export async function told<Response extends Pick<EgressResponse, 'status'>>(
     throw error;
   } finally {
     const sent = { ...request, outcome, durationMs: clock.steady() - startedAtMs };
+    noteCall(sent);
     tell?.(sent);
     span?.end(() => describeExchange(sent));
   }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { CollectedBytes } from '../../collected-bytes.ts';
 import type { EgressStream } from '../../egress/index.ts';
 import { AppError, isAppError } from '../../errors.ts';
+import { currentTrace } from '../../trace.ts';
 import type { ProviderResponse, UploadedFile, UploadForm, UploadRequest } from '../contract.ts';
 import { type Bind, type Binding, prepareOutgoing } from './binding.ts';
 import { type Hold, noRoom } from './byte-budget.ts';
@@ -75,24 +76,26 @@ async function sendOnce(
   const silenceMs = connector.timeoutMs ?? DEFAULT_TIMEOUT_MS;
   const toSimulator = simulator !== undefined;
   const body = createBody(file.bytes, encoded);
-  const headers = { ...outgoing.headers, ...(simulator !== undefined && { forwarded: simulator.forwarded(target) }) };
   let taken = 0;
   const take = (bytes: number) => {
     if (!hold.take(bytes)) return false;
     taken += bytes;
     return true;
   };
+  const headers = { ...outgoing.headers, ...(simulator !== undefined && { forwarded: simulator.forwarded(target) }) };
+  const pieces = body.pieces();
   countRequest(call);
+  const wire = currentTrace()?.wire?.open({ headers, body: pieces }, redactor);
   try {
     const stream = await told(
       ports,
-      { element: connector.key, method, url: target, toSimulator, redactor, headers },
+      { element: connector.key, method, url: target, toSimulator, redactor, headers, wire },
       (toldHeaders) =>
         ports.egress.stream({
           url: simulator?.enter(target) ?? target,
           method,
           headers: toldHeaders,
-          body: body.pieces(),
+          body: pieces,
           silenceMs,
           toSimulator,
           signal,
@@ -100,6 +103,7 @@ async function sendOnce(
     );
     noteRateLimit(call, stream.headers, ports.clock);
     const raw = { ...stream, body: await collect(stream, connector.name, take) };
+    wire?.answered(raw);
     const read = await readResponse({ hold, signal }, raw, outgoing.headers.accept);
     const said = connector.classify?.(read.response);
     const verdict = judge(ports.clock, { binding, outgoing, target }, read, { said, url: target });

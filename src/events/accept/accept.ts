@@ -4,7 +4,7 @@ import type { Clock } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
 import { currentSpan, errorTypeOf, inSpan, type Span, type SpanStart } from '../../trace.ts';
 import type { Dispatcher } from '../dispatch/dispatcher.ts';
-import type { EngineMetrics } from '../engine-metrics.ts';
+import type { AcceptedEvent, EngineMetrics } from '../engine-metrics.ts';
 import { showEventId } from '../event-id.ts';
 import { createPool } from '../fairness.ts';
 import type { DeliveryLease } from '../lease.ts';
@@ -39,6 +39,7 @@ export interface AcceptPorts {
 
 /** An event on its way into the database. */
 export interface Acceptance extends Omit<NewRow, 'state'> {
+  readonly elementKey: string;
   readonly bytes: number;
   /** Of the callback URL, see `hostOf`. */
   readonly host: string;
@@ -170,6 +171,7 @@ async function prepare(ports: AcceptPorts, event: NewEvent, begin: BeginSpan): P
     eventId,
     createdAt,
     instanceId,
+    elementKey: source.elementKey,
     type,
     payload,
     span,
@@ -244,7 +246,7 @@ export function prepareEvents(
       want: () => void onCommit.push(agenda.want),
       wantOrdered: (id: number) => void onCommit.push(() => agenda.wantOrdered(id)),
     },
-    measures: { accepted: (state: string) => void onCommit.push(() => measures.accepted(state)) },
+    measures: { accepted: (event: AcceptedEvent) => void onCommit.push(() => measures.accepted(event)) },
   };
   return {
     insert: async (via) => {
@@ -292,7 +294,7 @@ export async function storeAcceptances(
   function note(row: Acceptance & NewRow, result: StoredRow | undefined): void {
     if (result?.state !== 'delivering') cancel(row);
     if (result === undefined) return;
-    measures.accepted(result.state);
+    measures.accepted({ ...row, state: result.state });
     if (result.state === 'delivering' && owner !== undefined) {
       dispatcher.enqueue(toLease(row, result.deliveryId, owner), clock.now());
     }

@@ -102,6 +102,7 @@ export async function sendTokenRequest(
   const address = addressOf(ports.simulatorsUrl, request);
   const { url, simulator } = address;
   const redactor = createRedactor(secretsOf(request));
+  // Nothing of headers and body is kept by whoever is told: whatever is in them grants access.
   const { headers, ...asked } = toHttpRequest(request, address);
   const sent = { element: connector.key, method: 'POST', url, toSimulator: simulator !== undefined, redactor, headers };
   try {

@@ -1,4 +1,5 @@
 import type { OperationId } from '../../../generated/operations.ts';
+import { type Privilege, ROLES } from '../../../src/accounts/privileges.ts';
 import type { RootOperationId } from '../../../src/api/operation.ts';
 import type { ApiCall } from '../../support/app.ts';
 import { APPLICATION_URL, type Kind, type Thing, unique } from './places.ts';
@@ -16,6 +17,10 @@ export interface Recipe extends Pick<ApiCall, 'query' | 'headers'> {
   readonly success?: number;
   /** All accounts of the organization see it, and the one that made it changes it. */
   readonly isOfOrganization?: true;
+  /** Whoever has the privilege is shown what all accounts of the organization have. */
+  readonly showsAllTo?: Privilege;
+  /** Unless the call names an account: then what that one has. */
+  readonly isNarrowed?: true;
   /** It differs from one time to the next, or shows what the provider has, which is the same behind all places. */
   readonly isOfTheMoment?: true;
 }
@@ -32,9 +37,23 @@ const SPARE = { of: 'spareInstance' } as const;
 const POLL = { ...INSTANCE, path: { resource: 'Orders' } } as const;
 const PROXY = { of: 'proxy', isOfOrganization: true } as const;
 const SPARE_PROXY = { of: 'spareProxy', isOfOrganization: true } as const;
+const byId = ({ id }: Thing) => ({ emailOrId: String(id) });
+const byIdAndRole = (thing: Thing) => ({ ...byId(thing), key: 'default-user' });
+const USER = { of: 'user', path: byId } as const;
+const SPARE_USER = { of: 'spareUser', path: byId } as const;
+const AUDIT_LOG = { showsAllTo: 'viewOrganizationLogs', isNarrowed: true, isOfTheMoment: true } as const;
+const ALL_USERS = { showsAllTo: 'viewOrganizationUsers', isNarrowed: true } as const;
+const ROLE = { path: { key: 'default-user' } };
 const NO_DELIVERY = {
   query: { where: "channel = 'webhook' AND status = 'queued' AND config.url = 'http://127.0.0.1:9/nothing'" },
 };
+/** Nobody knows the id of a request before it was made. */
+const NO_REQUEST = {
+  path: { requestId: '00000000-0000-4000-8000-000000000000' },
+  success: 404,
+  isOfTheMoment: true,
+} as const;
+const METRIC = { path: { metric: 'api' }, isOfTheMoment: true } as const;
 const HUB = { hub: 'general' };
 const ORDERS = { objectName: 'Orders' };
 const ORDER = { ...ORDERS, objectId: 'A-1' };
@@ -51,11 +70,26 @@ const order = () => ({
   PlacedAt: '2026-01-03T08:30:00Z',
   Paid: true,
 });
+const redescribe = () => ({ description: unique('described') });
+const renamePerson = () => ({ firstName: unique('Renamed') });
+const newUser = () => ({ email: `${unique('made')}@example.com`, firstName: 'Made', lastName: 'Made' });
+const sameRole = () => ({ privileges: ROLES['default-user'].privileges });
 const paid = () => ({ Paid: true });
 const sameOrder = () => ({ Code: 'A-1', ...order() });
 
 /** One for every operation that asks who calls. */
 export const RECIPES: Readonly<Record<AskedOperationId, Recipe>> = {
+  getOrganization: {},
+  updateOrganization: { body: rename },
+  listOrganizationSecrets: {},
+  rotateOrganizationSecret: { body: () => ({}) },
+
+  listAccounts: { showsAllTo: 'manageOrganization' },
+  createAccount: { body: () => ({ externalId: unique('made') }) },
+  getAccount: {},
+  updateAccount: { body: redescribe },
+  replaceAccount: { body: () => ({ ...rename(), ...redescribe() }) },
+  deleteAccount: { of: 'spareAccount', spends: true, path: ({ id }) => ({ id: String(id) }) },
   listOwnAccountInstances: {},
   listAccountInstances: {},
   getOwnAccountSettings: {},
@@ -65,11 +99,47 @@ export const RECIPES: Readonly<Record<AskedOperationId, Recipe>> = {
   setAccountSettings: POLICY,
   updateAccountSettings: POLICY,
 
+  listOrganizationUsers: ALL_USERS,
+  createOrganizationUser: { body: newUser },
+  getOrganizationUser: USER,
+  updateOrganizationUser: { ...SPARE_USER, body: renamePerson },
+  deleteOrganizationUser: { ...SPARE_USER, spends: true },
+  listAccountUsers: {},
+  createAccountUser: { body: newUser },
+  getAccountUser: USER,
+  updateAccountUser: { ...SPARE_USER, body: renamePerson },
+  replaceAccountUser: { ...SPARE_USER, body: newUser },
+  deleteAccountUser: { ...SPARE_USER, spends: true },
+  listUsers: ALL_USERS,
+  getUser: USER,
+  updateUser: { ...SPARE_USER, body: renamePerson },
+  deleteUser: { ...SPARE_USER, spends: true },
+  getOwnUser: {},
+  updateOwnUser: { body: renamePerson },
+  listOwnUserSecrets: {},
+  rotateOwnUserSecret: { body: () => ({}) },
+  listRoles: {},
+  getRole: ROLE,
+  replaceRole: { ...ROLE, body: sameRole },
+  listUserRoles: USER,
+  getUserRole: { ...USER, path: byIdAndRole },
+  grantUserRole: { ...SPARE_USER, path: byIdAndRole },
+  revokeUserRole: { ...SPARE_USER, spends: true, path: byIdAndRole },
+
   createConsoleSession: {},
   // A call with secrets has no session.
   getConsoleSession: { success: 404 },
   deleteConsoleSession: { success: 404 },
   setOwnPassword: { body: () => ({ password: 'a horse of another colour' }) },
+
+  listAuditLogs: AUDIT_LOG,
+  listAuthenticationAuditLogs: AUDIT_LOG,
+  listInstancesAuditLogs: AUDIT_LOG,
+  listInstanceAuditLogs: { ...AUDIT_LOG, ...INSTANCE },
+  listElementsAuditLogs: AUDIT_LOG,
+  listElementAuditLogs: { ...AUDIT_LOG, ...ODATA },
+  listUsersAuditLogs: AUDIT_LOG,
+  listSettingsAuditLogs: AUDIT_LOG,
 
   listElements: {},
   listElementKeys: {},
@@ -101,6 +171,20 @@ export const RECIPES: Readonly<Record<AskedOperationId, Recipe>> = {
   listInstancePolls: INSTANCE,
   runInstancePoll: POLL,
   replayInstancePoll: { ...POLL, body: () => ({ from: '2026-03-01T00:00:00Z' }) },
+
+  startTraceLogging: SPARE,
+  endTraceLogging: SPARE,
+  listActivity: { isOfTheMoment: true },
+  listInstanceActivity: { ...INSTANCE, isOfTheMoment: true },
+  getActivity: NO_REQUEST,
+  listUsage: { isOfTheMoment: true },
+  getUsage: NO_REQUEST,
+  countUsage: { isOfTheMoment: true },
+  countElementUsage: { isOfTheMoment: true },
+  countUsageStatuses: { isOfTheMoment: true },
+  measureUsageTimes: { isOfTheMoment: true },
+  getMetric: METRIC,
+  getOrganizationMetric: METRIC,
 
   listOAuthProxies: { isOfOrganization: true },
   createOAuthProxy: { body: () => ({ name: unique('made'), apiKey: 'x', apiSecret: 'the-secret-of-a-client' }) },

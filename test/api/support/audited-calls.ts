@@ -76,6 +76,12 @@ export function createAuditedCalls(service: TestApp): Readonly<Partial<Record<Ap
     return { id };
   }
 
+  async function traced(): Promise<Prepared> {
+    const { id } = await instance();
+    await ok(`/instances/${id}/trace-logging`, { method: 'PUT' });
+    return { id };
+  }
+
   async function account(): Promise<Prepared> {
     return (await ok('/accounts', { method: 'POST', body: { externalId: nextName() } })).body;
   }
@@ -179,7 +185,10 @@ export function createAuditedCalls(service: TestApp): Readonly<Partial<Record<Ap
       row: (_, { id }) => ({ target_id: String(id) }),
     },
     updateAccount: { ...ofAccount, call: { method: 'PATCH', body: { name: 'Another name' } } },
-    replaceAccount: { ...ofAccount, call: () => ({ method: 'PUT', body: { name: nextName() } }) },
+    replaceAccount: {
+      ...ofAccount,
+      call: () => ({ method: 'PUT', body: { externalId: nextName(), name: nextName() } }),
+    },
     deleteAccount: { ...ofAccount, call: { method: 'DELETE' } },
 
     createOrganizationUser: newUser('/organizations/users'),
@@ -267,6 +276,8 @@ export function createAuditedCalls(service: TestApp): Readonly<Partial<Record<Ap
       path: atInstance('/configuration'),
       call: { method: 'PATCH', body: { 'event.objects': 'Orders' } },
     },
+    startTraceLogging: { ...change, path: atInstance('/trace-logging'), call: { method: 'PUT' } },
+    endTraceLogging: { ...change, prepare: traced, path: atInstance('/trace-logging'), call: { method: 'DELETE' } },
     runInstancePoll: {
       prepare: polled,
       path: atInstance('/polls/Orders/run'),

@@ -27,7 +27,10 @@ export type Kind =
   | 'spareDelivery'
   | 'spareOrder'
   | 'bulkJob'
-  | 'spareBulkJob';
+  | 'spareBulkJob'
+  | 'user'
+  | 'spareUser'
+  | 'spareAccount';
 
 /** An account with something of everything in it, all of which can be told from what is in another one. */
 export interface Place {
@@ -88,7 +91,13 @@ function createAccount(service: TestApp, mark: string, isOfAnotherOrganization: 
     const organizationId = isOfAnotherOrganization ? await insert(knex, 'organization', { name: mark }) : 1;
     const organizationSecret = isOfAnotherOrganization ? secretOf(mark) : ORGANIZATION_SECRET;
     if (isOfAnotherOrganization) await secrets.add(knex, { organizationId }, organizationSecret);
-    const account = { organization_id: organizationId, name: mark, external_id: mark, description: mark };
+    const account = {
+      organization_id: organizationId,
+      name: mark,
+      external_id: mark,
+      description: mark,
+      default_account: isOfAnotherOrganization,
+    };
     const accountId = await insert(knex, 'account', account);
     const ids = { organizationId, accountId };
     const userSecret = await insertUser(knex, { ...ids, name: mark, roles: ['org-admin'] });
@@ -143,7 +152,7 @@ export function unique(name: string): string {
 
 async function fillPlace(service: TestApp, mark: string, owner: Tenant): Promise<Place> {
   const { accountId } = owner;
-  const secrets = [owner.userSecret];
+  const secrets = [owner.userSecret, owner.organizationSecret];
 
   async function call(path: string, { headers, ...more }: ApiCall = {}): Promise<ApiAnswer['body']> {
     const { status, body } = await service.call(path, { ...more, headers: { ...authorizationOf(owner), ...headers } });
@@ -211,6 +220,14 @@ async function fillPlace(service: TestApp, mark: string, owner: Tenant): Promise
     return call('/bulk/query', { method: 'POST', body, headers: authorizationOf(owner, token) });
   }
 
+  async function createColleague(): Promise<Thing> {
+    const email = `${unique(mark)}@example.com`;
+    const body = { email, firstName: mark, lastName: mark };
+    const { id, secret } = await post(`/accounts/${accountId}/users`, body);
+    secrets.push(secret);
+    return { id };
+  }
+
   const make: Readonly<Record<Kind, () => Promise<Thing>>> = {
     instance: () =>
       createInstance(mark, {
@@ -227,6 +244,9 @@ async function fillPlace(service: TestApp, mark: string, owner: Tenant): Promise
     spareOrder: createOrder,
     bulkJob: createBulkJob,
     spareBulkJob: createBulkJob,
+    user: createColleague,
+    spareUser: createColleague,
+    spareAccount: () => post('/accounts', { externalId: unique(mark) }),
   };
   const things = new Map<Kind, Promise<Thing>>();
 

@@ -233,6 +233,7 @@ export function createWorld(clock: VirtualClock, database: ModelDatabase): World
       return { ...plain, accountId, instanceId, callbackUrl: receiver.url, ordered: receiver.ordered };
     },
     subscriptions: database.subscriptions,
+    noteEvent: () => {},
     settings: async (accountId) => ({ failurePolicy: world.policies.get(accountId) ?? 'retry', retryCount: 5 }),
     notifications: {
       prepare: async () => async (_via, type, data) => void world.told.push({ type, data: { ...data } }),

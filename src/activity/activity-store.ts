@@ -1,0 +1,204 @@
+import type { Knex } from 'knex';
+import { arrayLiteral } from '../db/array-literal.ts';
+import type { RowOf } from '../db/row.ts';
+import type { WireContent } from '../trace.ts';
+import { EXACT_IN_SQL, type FieldSpec, type Sql, type SqlQueryable } from '../where/index.ts';
+import type { ActivityCall } from './record.ts';
+
+type StoredColumns = Omit<RowOf<'activity'>, 'calls'>;
+
+/** A row of `activity`. */
+export interface ActivityRow extends StoredColumns {
+  readonly calls: readonly ActivityCall[];
+}
+
+/** What trace logging kept of a request. */
+export interface WireRow extends RowKey {
+  /** For each of `calls`. */
+  readonly messages: readonly (Readonly<WireContent> | null)[];
+}
+
+/** Where a page begins: behind that row. */
+export type ActivityPlace = Pick<ActivityRow, 'at' | 'requestId'>;
+
+type RowKey = Pick<ActivityRow, 'accountId' | 'at' | 'requestId'>;
+
+export interface ActivitySelection {
+  readonly instanceId?: number | undefined;
+  readonly condition?: Sql | undefined;
+  readonly after?: ActivityPlace | undefined;
+  readonly limit: number;
+}
+
+const text = { type: 'string', nullable: false, filter: EXACT_IN_SQL } as const;
+const integer = { type: 'integer', nullable: false, filter: EXACT_IN_SQL } as const;
+const number = { type: 'number', nullable: false, filter: EXACT_IN_SQL } as const;
+const instant = { type: 'datetime', nullable: false, filter: EXACT_IN_SQL } as const;
+const optionalText = { ...text, nullable: true } as const;
+const optionalInteger = { ...integer, nullable: true } as const;
+
+/** For the where of each listing: the name there, what it is, and what it is in the table. */
+type Names = Readonly<Record<string, readonly [FieldSpec, string]>>;
+
+const DURATION_MS = 'duration_us / 1000.0';
+
+function filterable(names: Names): SqlQueryable {
+  const entries = Object.entries(names);
+  return {
+    fields: Object.fromEntries(entries.map(([name, [field]]) => [name, field])),
+    columns: Object.fromEntries(entries.map(([name, [, column]]) => [name, column])),
+  };
+}
+
+export const FILTERABLE_ACTIVITY = filterable({
+  requestId: [text, 'request_id::text'],
+  timestamp: [instant, 'at'],
+  userId: [integer, 'user_id'],
+  instanceId: [optionalInteger, 'instance_id'],
+  elementKey: [optionalText, 'element_key'],
+  method: [text, 'method'],
+  path: [text, 'path'],
+  operation: [optionalText, 'operation'],
+  status: [integer, 'status'],
+  code: [optionalText, 'code'],
+  durationMs: [number, DURATION_MS],
+  rows: [optionalInteger, 'rows'],
+  pushdown: [optionalText, 'pushdown'],
+});
+
+export const FILTERABLE_USAGE = filterable({
+  request_id: [text, 'request_id::text'],
+  traffic_id: [text, 'request_id::text'],
+  traffic_date: [instant, 'at'],
+  user_id: [integer, 'user_id'],
+  account_id: [integer, 'account_id'],
+  process_time: [number, DURATION_MS],
+  request_status: [integer, 'status'],
+  request_ip: [optionalText, 'address'],
+  request_uri: [text, 'path'],
+  element_key: [optionalText, 'element_key'],
+});
+
+const COLUMNS = `account_id as "accountId", at, request_id as "requestId", user_id as "userId", instance_id as "instanceId",
+  duration_us as "durationUs", rows, call_count as "callCount", status, cut, method, path, operation,
+  element_key as "elementKey", code, pushdown, address, calls`;
+
+/** As it is stored: names would take more room than values. */
+type PackedCall = readonly [
+  method: string,
+  host: string,
+  path: string,
+  outcome: number | string,
+  durationUs: number,
+  retries: number,
+];
+
+interface PackedRow extends StoredColumns {
+  readonly calls: readonly PackedCall[] | null;
+}
+
+export type ActivityStore = ReturnType<typeof createActivityStore>;
+
+/** Every statement that reads names the account: no row of another tenant can come back. */
+export function createActivityStore(knex: Knex) {
+  return {
+    insert: async (rows: readonly ActivityRow[]): Promise<void> => {
+      const column = <Name extends keyof ActivityRow>(name: Name) => rows.map((row) => row[name]);
+      await knex.raw(
+        `insert into activity (account_id, at, request_id, user_id, instance_id, duration_us, rows, call_count, status, cut,
+           method, path, operation, element_key, code, pushdown, address, calls)
+         select * from unnest(?::bigint[], ?::timestamptz[], ?::uuid[], ?::bigint[], ?::bigint[], ?::bigint[], ?::integer[], ?::integer[],
+           ?::smallint[], ?::boolean[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::json[])`,
+        [
+          arrayLiteral(column('accountId')),
+          arrayLiteral(rows.map(({ at }) => at.toISOString())),
+          arrayLiteral(column('requestId')),
+          arrayLiteral(column('userId')),
+          arrayLiteral(column('instanceId')),
+          arrayLiteral(column('durationUs')),
+          arrayLiteral(column('rows')),
+          arrayLiteral(column('callCount')),
+          arrayLiteral(column('status')),
+          arrayLiteral(column('cut')),
+          arrayLiteral(column('method')),
+          arrayLiteral(column('path')),
+          arrayLiteral(column('operation')),
+          arrayLiteral(column('elementKey')),
+          arrayLiteral(column('code')),
+          arrayLiteral(column('pushdown')),
+          arrayLiteral(column('address')),
+          arrayLiteral(rows.map(({ calls }) => (calls.length === 0 ? null : JSON.stringify(calls.map(pack))))),
+        ],
+      );
+    },
+
+    insertWire: async (rows: readonly WireRow[]): Promise<void> => {
+      await knex.raw(
+        `insert into activity_wire (account_id, at, request_id, messages)
+         select * from unnest(?::bigint[], ?::timestamptz[], ?::uuid[], ?::json[])`,
+        [
+          arrayLiteral(rows.map(({ accountId }) => accountId)),
+          arrayLiteral(rows.map(({ at }) => at.toISOString())),
+          arrayLiteral(rows.map(({ requestId }) => requestId)),
+          arrayLiteral(rows.map(({ messages }) => JSON.stringify(messages))),
+        ],
+      );
+    },
+
+    has: async ({ accountId, at, requestId }: RowKey): Promise<boolean> => {
+      const { rows } = await knex.raw<{ rows: unknown[] }>(
+        'select from activity where account_id = ? and at = ? and request_id = ?::uuid',
+        [accountId, at, requestId],
+      );
+      return rows.length > 0;
+    },
+
+    /** From new to old. */
+    list: async (accountId: number, selection: ActivitySelection): Promise<readonly ActivityRow[]> => {
+      const { instanceId, condition, after, limit } = selection;
+      const { rows } = await knex.raw<{ rows: PackedRow[] }>(
+        `select ${COLUMNS} from activity where account_id = ?
+           ${instanceId === undefined ? '' : 'and instance_id = ?'}
+           ${after === undefined ? '' : 'and at <= ? and (at, request_id) < (?, ?::uuid)'}
+           ${condition === undefined ? '' : `and (${condition.sql})`}
+         order by at desc, request_id desc limit ?`,
+        [
+          accountId,
+          ...(instanceId === undefined ? [] : [instanceId]),
+          ...(after === undefined ? [] : [after.at, after.at, after.requestId]),
+          ...(condition?.bindings.map((binding) => (typeof binding === 'string' ? binding : [...binding])) ?? []),
+          limit,
+        ],
+      );
+      return rows.map(unpackRow);
+    },
+
+    find: async (accountId: number, requestId: string): Promise<ActivityRow | undefined> => {
+      const { rows } = await knex.raw<{ rows: PackedRow[] }>(
+        `select ${COLUMNS} from activity where account_id = ? and request_id = ?::uuid limit 1`,
+        [accountId, requestId],
+      );
+      return rows.map(unpackRow)[0];
+    },
+
+    findWire: async ({ accountId, at, requestId }: RowKey): Promise<WireRow['messages'] | undefined> => {
+      const { rows } = await knex.raw<{ rows: Pick<WireRow, 'messages'>[] }>(
+        'select messages from activity_wire where account_id = ? and at = ? and request_id = ?::uuid',
+        [accountId, at, requestId],
+      );
+      return rows[0]?.messages;
+    },
+  };
+}
+
+function pack({ method, host, path, outcome, durationUs, retries }: ActivityCall): PackedCall {
+  return [method, host, path, outcome, durationUs, retries];
+}
+
+function unpackRow({ calls, ...row }: PackedRow): ActivityRow {
+  return { ...row, calls: (calls ?? []).map(unpack) };
+}
+
+function unpack([method, host, path, outcome, durationUs, retries]: PackedCall): ActivityCall {
+  return { method, host, path, outcome, durationUs, retries };
+}

@@ -1,0 +1,59 @@
+import { AppError } from '../errors.ts';
+import type { Platform } from '../platform.ts';
+import type { WireContent } from '../trace.ts';
+import { prepareSql, type SqlQueryable } from '../where/index.ts';
+import { type ActivityPlace, type ActivityRow, createActivityStore } from './activity-store.ts';
+
+export interface ActivityQuery {
+  readonly instanceId?: number | undefined;
+  /** A filter in the query language over `fields`. */
+  readonly where?: string | undefined;
+  readonly fields: SqlQueryable;
+  readonly after?: ActivityPlace | undefined;
+  readonly limit: number;
+}
+
+export interface ActivityPage {
+  readonly rows: readonly ActivityRow[];
+  /** Where the next page begins; absent at the end. */
+  readonly next?: ActivityPlace;
+}
+
+/** A request with what trace logging kept of it: for each of its calls, or for none. */
+export interface TracedActivity {
+  readonly row: ActivityRow;
+  readonly messages: readonly (Readonly<WireContent> | null)[];
+}
+
+export interface ActivityHistory {
+  /** From new to old. What comes in meanwhile stands before the first page. @throws AppError for a bad `where` */
+  readonly list: (accountId: number, query: ActivityQuery) => Promise<ActivityPage>;
+  /** @throws AppError NOT_FOUND */
+  readonly get: (accountId: number, requestId: string) => Promise<TracedActivity>;
+}
+
+/** What was asked of the service for an account. */
+export function createActivityHistory({ shares }: Pick<Platform, 'shares'>): ActivityHistory {
+  return {
+    list: async (accountId, { where, fields, limit, ...selection }) => {
+      const condition = where === undefined ? undefined : prepareSql(where, fields);
+      const found = await shares.list(accountId, (via) =>
+        createActivityStore(via).list(accountId, { ...selection, condition, limit: limit + 1 }),
+      );
+      const rows = found.slice(0, limit);
+      const last = rows.at(-1);
+      return { rows, ...(found.length > limit && last && { next: { at: last.at, requestId: last.requestId } }) };
+    },
+
+    get: (accountId, requestId) =>
+      shares.list(accountId, async (via) => {
+        const store = createActivityStore(via);
+        const row = await store.find(accountId, requestId);
+        if (row === undefined) {
+          const message = `There is no activity of request ${requestId}. It is there about a second after the answer, and as long as activity is kept.`;
+          throw new AppError('NOT_FOUND', message);
+        }
+        return { row, messages: (await store.findWire(row)) ?? [] };
+      }),
+  };
+}

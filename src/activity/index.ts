@@ -1,0 +1,60 @@
+import { createPartitions, type KeptTable } from '../db/partitions.ts';
+import type { Platform } from '../platform.ts';
+import { createActivityHistory } from './history.ts';
+import { INTERVALS, type Interval } from './intervals.ts';
+import { createRecorder, type RecorderOptions } from './recorder.ts';
+import { createUsage } from './usage.ts';
+import { createWriteActivity } from './write-store.ts';
+
+export interface ActivityOptions {
+  /** Days that requests are kept; what is counted of them has times of its own. */
+  readonly retentionDays: number;
+  readonly recorder?: Partial<RecorderOptions> | undefined;
+}
+
+export type ActivityPlatform = Pick<Platform, 'knex' | 'behind' | 'shares' | 'log' | 'clock' | 'metrics'>;
+
+/** What was asked of the service and what came of it: written behind the answers, read by accounts, kept for a while. */
+export function composeActivity(platform: ActivityPlatform, { retentionDays, recorder: options }: ActivityOptions) {
+  const { clock, log, metrics } = platform;
+  const recorder = createRecorder({ write: createWriteActivity(platform), clock, log, metrics, options });
+  const partitions = createPartitions(platform, keptTables(retentionDays), { aheadDays: AHEAD_DAYS });
+  return {
+    recorder,
+    history: createActivityHistory(platform),
+    usage: createUsage(platform),
+    start: partitions.ensure,
+    keep: async (): Promise<void> => {
+      await partitions.ensure();
+      await partitions.expire();
+    },
+  };
+}
+
+/** It is looked after each hour. */
+const AHEAD_DAYS = 2;
+
+export type Activity = ReturnType<typeof composeActivity>;
+
+/** Rows of counts change again and again: room on the page for the next version, and vacuum before it matters. */
+const HOT = 'fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 1000';
+
+function keptTables(retentionDays: number): readonly KeptTable[] {
+  const byDay = { column: 'at', by: 'day', retentionDays } as const;
+  return [
+    { table: 'activity', ...byDay },
+    { table: 'activity_wire', ...byDay },
+    ...(Object.keys(INTERVALS) as Interval[]).map((interval) => usageTable(interval)),
+  ];
+}
+
+function usageTable(interval: Interval): KeptTable {
+  const { keptDays } = INTERVALS[interval];
+  return {
+    table: `usage_${interval}`,
+    column: 'at',
+    by: interval === 'minute' ? 'day' : 'month',
+    storage: HOT,
+    retentionDays: keptDays,
+  };
+}

@@ -1,0 +1,75 @@
+import { AppError } from '../errors.ts';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+
+interface IntervalSpec {
+  readonly ms: number;
+  /** How long counts of it are kept. */
+  readonly keptDays: number;
+  /** How many of them there are where no period is given. */
+  readonly usual: number;
+}
+
+/** What usage is counted by, in UTC. Each of them is a whole number of the one before. */
+export const INTERVALS = {
+  minute: { ms: MINUTE_MS, keptDays: 2, usual: 60 },
+  hour: { ms: HOUR_MS, keptDays: 60, usual: 24 },
+  day: { ms: DAY_MS, keptDays: 800, usual: 30 },
+} as const satisfies Readonly<Record<string, IntervalSpec>>;
+
+export type Interval = keyof typeof INTERVALS;
+
+/** Points of one answer. */
+const MOST_POINTS = 1_500;
+
+/** The beginning of the interval that a moment is in. Days of UTC have no other length than this. */
+export function startOf(interval: Interval, atMs: number): number {
+  const { ms } = INTERVALS[interval];
+  return Math.floor(atMs / ms) * ms;
+}
+
+export interface Period {
+  readonly interval: Interval;
+  /** The beginning of the first interval. */
+  readonly fromMs: number;
+  /** The end of the last one. */
+  readonly toMs: number;
+}
+
+export interface AskedPeriod {
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  readonly interval?: Interval | undefined;
+}
+
+/** Whole intervals, of which the first and the last may only be begun. @throws AppError REQUEST_INVALID that says what would do */
+export function readPeriod({ from, to, interval = 'hour' }: AskedPeriod, nowMs: number): Period {
+  const { ms, usual, keptDays } = INTERVALS[interval];
+  const endMs = to === undefined ? nowMs : Date.parse(to);
+  const fromMs = startOf(interval, from === undefined ? endMs - (usual - 1) * ms : Date.parse(from));
+  const toMs = startOf(interval, endMs - 1) + ms;
+  if (toMs <= fromMs) throw invalid('from', 'from must be before to.');
+  const points = (toMs - fromMs) / ms;
+  if (points > MOST_POINTS) {
+    const longest = `${MOST_POINTS} ${interval}s`;
+    const longer = interval === 'day' ? '' : ` or a longer interval than '${interval}'`;
+    throw invalid('interval', `From 'from' to 'to' are ${points} ${interval}s. Ask for ${longest} at most${longer}.`);
+  }
+  if (from !== undefined && fromMs < startOf('day', nowMs) - keptDays * DAY_MS) {
+    const message = `Counts by ${interval} are kept for ${keptDays} days, and 'from' is before that. Ask for a later 'from'`;
+    throw invalid('from', interval === 'day' ? `${message}.` : `${message}, or a longer interval than '${interval}'.`);
+  }
+  return { interval, fromMs, toMs };
+}
+
+function invalid(parameter: string, message: string): AppError {
+  return new AppError('REQUEST_INVALID', message, { details: [{ path: `/query/${parameter}`, message }] });
+}
+
+/** The beginnings of all intervals of a period. */
+export function pointsOf({ interval, fromMs, toMs }: Period): readonly number[] {
+  const { ms } = INTERVALS[interval];
+  return Array.from({ length: (toMs - fromMs) / ms }, (_, index) => fromMs + index * ms);
+}

@@ -1,0 +1,270 @@
+import type { Clock, EndWait } from '../clock.ts';
+import type { Logger } from '../log.ts';
+import type { Metrics } from '../metrics.ts';
+import { combineRedactors } from '../redaction.ts';
+import { inBackground, type TracedCall, type WireLog } from '../trace.ts';
+import type { ActivityRow, WireRow } from './activity-store.ts';
+import type { ActivityCall, ActivityRecord } from './record.ts';
+import { type CountedMetric, createTallies, type Tallies } from './tallies.ts';
+import { createWireLog, createWireRoom, type WireSecrets } from './wire-log.ts';
+
+/** What is written in one transaction, or not at all. */
+export interface ActivityBatch {
+  readonly rows: readonly ActivityRow[];
+  readonly wires: readonly WireRow[];
+  readonly tallies: Tallies;
+}
+
+/** @param isRetry it may have been written: then nothing happens */
+export type WriteActivity = (batch: ActivityBatch, isRetry: boolean) => Promise<void>;
+
+/** Limits, which tests and measurements change. */
+export const DEFAULT_RECORDER_OPTIONS = {
+  /** Requests that wait to be written, and the bytes that they are estimated to take. */
+  mostRows: 20_000,
+  mostBytes: 16 * 1024 * 1024,
+  /** Headers and bodies that trace logging keeps until they are written. */
+  mostWireBytes: 32 * 1024 * 1024,
+  /** Different counts that wait to be written. */
+  mostTallies: 10_000,
+  batchRows: 250,
+  flushMs: 1_000,
+  retryMs: { shortest: 1_000, longest: 15_000 },
+};
+
+export type RecorderOptions = Readonly<typeof DEFAULT_RECORDER_OPTIONS>;
+
+export interface Recorder {
+  /** Takes a request that has ended. It costs microseconds, and never fails. */
+  readonly record: (record: ActivityRecord) => void;
+  /** Counts what is no request of a caller. */
+  readonly count: (metric: Exclude<CountedMetric, 'call'>, accountId: number, elementKey: string) => void;
+  /** Where headers and bodies of a request are kept, until it is recorded. */
+  readonly openWireLog: (secrets: WireSecrets) => WireLog;
+  /** Writes what there is, for so long at most; what is left is dropped. */
+  readonly stop: (timeoutMs: number) => Promise<void>;
+}
+
+export interface RecorderPorts {
+  readonly write: WriteActivity;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: Pick<Metrics, 'counter' | 'gauge'>;
+  readonly options?: Partial<RecorderOptions> | undefined;
+}
+
+const WARN_EACH_MS = 60_000;
+
+/**
+ * Writes activity behind the answers: one batch at a time, each second or when there is enough for one. While the database is away or slow what
+ * comes in is kept as long as there is room; beyond that it is dropped and counted, and no request waits or fails.
+ */
+export function createRecorder({ write, clock, log, metrics, options: given }: RecorderPorts): Recorder {
+  const options: RecorderOptions = { ...DEFAULT_RECORDER_OPTIONS, ...given };
+  const wireRoom = createWireRoom(options.mostWireBytes);
+  let waiting: ActivityRecord[] = [];
+  let waitingBytes = 0;
+  /** Of what is no request. */
+  let counts = createTallies();
+  /** Under way, or to be tried again. */
+  let batch: (ActivityBatch & { readonly records: readonly ActivityRecord[]; readonly bytes: number }) | undefined;
+  let failures = 0;
+  let writing: Promise<void> | undefined;
+  let endWait: EndWait | undefined;
+  let warnedAtMs = Number.NEGATIVE_INFINITY;
+  let unwarned = 0;
+
+  const dropped = metrics.counter({
+    name: 'causeway_activity_dropped_total',
+    help: 'Requests that are missing in the activity and the usage of their account, because there was no room to keep them.',
+  });
+  metrics.gauge({
+    name: 'causeway_activity_waiting',
+    help: 'Requests whose activity is kept in memory until it is written',
+    collect: (gauge) => gauge.set(heldRows()),
+  });
+
+  const heldRows = () => waiting.length + (batch?.records.length ?? 0);
+  const heldBytes = () => waitingBytes + (batch?.bytes ?? 0);
+
+  function schedule(ms: number): void {
+    if (writing !== undefined || endWait !== undefined) return;
+    endWait = clock.after(ms, () => {
+      endWait = undefined;
+      startWrite();
+    });
+  }
+
+  /** A full batch does not wait, unless the last one failed. */
+  function hurry(): void {
+    if (failures > 0 || writing !== undefined) return;
+    endWait?.();
+    endWait = undefined;
+    startWrite();
+  }
+
+  function startWrite(): void {
+    const one = batch ?? takeBatch();
+    if (one === undefined) return;
+    batch = one;
+    // It is the work of all whose requests are in it, and not of the one that happened to begin it.
+    writing = inBackground(() => writeBatch(one)).then(() => {
+      writing = undefined;
+      scheduleNext();
+    });
+  }
+
+  function scheduleNext(): void {
+    if (batch !== undefined) schedule(retryDelay());
+    else if (waiting.length >= options.batchRows) startWrite();
+    else if (waiting.length > 0 || counts.size() > 0) schedule(options.flushMs);
+  }
+
+  function retryDelay(): number {
+    const { shortest, longest } = options.retryMs;
+    return Math.min(longest, shortest * 2 ** Math.min(failures - 1, 20));
+  }
+
+  function takeBatch(): typeof batch {
+    if (waiting.length === 0 && counts.size() === 0) return undefined;
+    const records = waiting.slice(0, options.batchRows);
+    waiting = waiting.slice(records.length);
+    const bytes = records.reduce((sum, record) => sum + sizeOf(record), 0);
+    waitingBytes -= bytes;
+    const rows = records.map(toRow);
+    const tallies = counts;
+    counts = createTallies();
+    for (const row of rows) {
+      const { accountId, elementKey, status, durationUs } = row;
+      tallies.addCall({ accountId, elementKey: elementKey ?? undefined, atMs: row.at.getTime(), status, durationUs });
+    }
+    return { records, bytes, rows, wires: records.flatMap(toWireRow), tallies };
+  }
+
+  async function writeBatch(one: NonNullable<typeof batch>): Promise<void> {
+    try {
+      await write(one, failures > 0);
+    } catch (error) {
+      failures++;
+      if (!isRefused(error)) {
+        if (failures === 1) log.warn({ err: error }, 'activity could not be written; trying again');
+        return;
+      }
+      log.error(
+        { err: error, requests: one.records.length },
+        'the database refuses a batch of activity; it is dropped',
+      );
+      dropped.inc(one.records.length);
+    }
+    failures = 0;
+    batch = undefined;
+    for (const { trace } of one.records) trace.wire?.close();
+  }
+
+  function drop(record: ActivityRecord): void {
+    record.trace.wire?.close();
+    noteDropped(1);
+  }
+
+  function noteDropped(count: number): void {
+    dropped.inc(count);
+    unwarned += count;
+    if (clock.steady() - warnedAtMs < WARN_EACH_MS) return;
+    log.warn({ requests: unwarned }, 'there is no room for the activity of requests; it is dropped');
+    warnedAtMs = clock.steady();
+    unwarned = 0;
+  }
+
+  async function drain(): Promise<void> {
+    while (batch !== undefined || waiting.length > 0 || counts.size() > 0) {
+      if (writing === undefined) startWrite();
+      await writing;
+      // Whatever is to be tried again would wait longer than anybody wants to.
+      if (failures > 0) return;
+    }
+  }
+
+  return {
+    record: (record) => {
+      const bytes = sizeOf(record);
+      if (heldRows() >= options.mostRows || heldBytes() + bytes > options.mostBytes) return drop(record);
+      waiting.push(record);
+      waitingBytes += bytes;
+      if (waiting.length >= options.batchRows) hurry();
+      else schedule(options.flushMs);
+    },
+    count: (metric, accountId, elementKey) => {
+      if (counts.size() >= options.mostTallies) return noteDropped(1);
+      counts.add({ metric, accountId, elementKey, atMs: clock.now(), count: 1 });
+      schedule(options.flushMs);
+    },
+    openWireLog: (secrets) => createWireLog(wireRoom, secrets),
+    stop: async (timeoutMs) => {
+      endWait?.();
+      const timeout = Promise.withResolvers<void>();
+      const endTimeout = clock.after(timeoutMs, timeout.resolve);
+      await Promise.race([drain(), timeout.promise]);
+      endTimeout();
+      endWait?.();
+      const lost = heldRows();
+      if (lost > 0) log.warn({ requests: lost }, 'the activity of requests could not be written before the end');
+    },
+  };
+}
+
+/** Of the row and what belongs to it; a guess that is too large rather than too small. */
+const ROW_BYTES = 600;
+const CALL_BYTES = 300;
+
+function sizeOf({ path, trace }: ActivityRecord): number {
+  return ROW_BYTES + path.length + trace.calls.length * CALL_BYTES;
+}
+
+/** Data that PostgreSQL does not take (classes 22 and 23 of its error codes): it would not take it the next time either. */
+function isRefused(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && /^2[23]/.test(String(error.code));
+}
+
+/** Late, so that calls which a caller broke off are there as well. */
+function toRow(record: ActivityRecord): ActivityRow {
+  const { trace, accountId, userId, requestId, method, path, status, cut } = record;
+  return {
+    accountId,
+    at: new Date(record.atMs),
+    requestId,
+    userId,
+    instanceId: record.instanceId ?? null,
+    durationUs: Math.round(record.durationMs * 1000),
+    rows: record.rows ?? null,
+    callCount: trace.callCount,
+    status,
+    cut,
+    method,
+    path,
+    operation: record.operation ?? null,
+    elementKey: record.elementKey ?? null,
+    code: record.code ?? null,
+    pushdown: record.pushdown ?? null,
+    address: record.address ?? null,
+    calls: trace.calls.map((call) => toCall(record, call)),
+  };
+}
+
+function toCall(record: ActivityRecord, call: TracedCall): ActivityCall {
+  const { method, url, outcome, durationMs, resends = 0 } = call;
+  const { redact } = combineRedactors([record.redactor, call.redactor]);
+  return {
+    method,
+    host: redact(url.host),
+    path: redact(url.pathname),
+    outcome,
+    durationUs: Math.round(durationMs * 1000),
+    retries: resends,
+  };
+}
+
+function toWireRow({ accountId, atMs, requestId, trace }: ActivityRecord): readonly WireRow[] {
+  if (trace.wire === undefined || trace.calls.length === 0) return [];
+  const messages = trace.calls.map(({ wire }) => wire?.content ?? null);
+  return [{ accountId, at: new Date(atMs), requestId, messages }];
+}

@@ -1,0 +1,119 @@
+import { addDurations, countDuration } from './durations.ts';
+import { INTERVALS, type Interval, startOf } from './intervals.ts';
+
+/** What is counted: calls of the API, events that were accepted, instances that were created. */
+export type CountedMetric = 'call' | 'event' | 'instance';
+
+/** What an account did with an element in some length of time. */
+export interface Tally {
+  readonly accountId: number;
+  readonly metric: CountedMetric;
+  /** Empty: no element. */
+  readonly elementKey: string;
+  readonly atMs: number;
+  readonly count: number;
+  readonly clientErrors: number;
+  readonly serverErrors: number;
+  readonly totalUs: number;
+  readonly minUs: number;
+  readonly maxUs: number;
+  readonly durations: readonly number[];
+}
+
+type Growing = { -readonly [Name in keyof Tally]: Tally[Name] } & { durations: number[] };
+
+type Key = Pick<Tally, 'accountId' | 'metric' | 'elementKey' | 'atMs'>;
+
+/** One call of the API, as it is counted. */
+export interface CountedCall {
+  readonly accountId: number;
+  readonly elementKey: string | undefined;
+  readonly atMs: number;
+  readonly status: number;
+  readonly durationUs: number;
+}
+
+/** Tallies of minutes, while they grow. */
+export interface Tallies {
+  readonly size: () => number;
+  readonly addCall: (call: CountedCall) => void;
+  readonly add: (counted: Key & { readonly count: number }) => void;
+  /** Of whole minutes, hours or days, always in the same order: whoever writes them never waits in a circle. */
+  readonly of: (interval: Interval) => readonly Tally[];
+}
+
+export function createTallies(): Tallies {
+  const minutes = new Map<string, Growing>();
+
+  return {
+    size: () => minutes.size,
+    addCall: ({ accountId, elementKey = '', atMs, status, durationUs }) => {
+      const tally = grow(minutes, { accountId, metric: 'call', elementKey, atMs: startOf('minute', atMs) });
+      tally.minUs = tally.count === 0 ? durationUs : Math.min(tally.minUs, durationUs);
+      tally.maxUs = Math.max(tally.maxUs, durationUs);
+      tally.totalUs += durationUs;
+      tally.count++;
+      if (status >= 500) tally.serverErrors++;
+      else if (status >= 400) tally.clientErrors++;
+      countDuration(tally.durations, durationUs);
+    },
+    add: ({ count, ...key }) => {
+      grow(minutes, { ...key, atMs: startOf('minute', key.atMs) }).count += count;
+    },
+    of: (interval) => mergeTallies(minutes.values(), interval).sort(inOrder),
+  };
+}
+
+/** Of longer intervals from those of shorter ones. */
+export function mergeTallies(tallies: Iterable<Tally>, interval: Interval): Tally[] {
+  const merged = new Map<string, Growing>();
+  for (const tally of tallies) addTally(grow(merged, { ...tally, atMs: startOf(interval, tally.atMs) }), tally);
+  return [...merged.values()];
+}
+
+export function addTally(sum: Growing, tally: Tally): void {
+  sum.minUs = sum.count === 0 ? tally.minUs : Math.min(sum.minUs, tally.minUs);
+  sum.maxUs = Math.max(sum.maxUs, tally.maxUs);
+  sum.count += tally.count;
+  sum.clientErrors += tally.clientErrors;
+  sum.serverErrors += tally.serverErrors;
+  sum.totalUs += tally.totalUs;
+  addDurations(sum.durations, tally.durations);
+}
+
+function grow(tallies: Map<string, Growing>, { accountId, metric, elementKey, atMs }: Key): Growing {
+  const key = `${accountId} ${metric} ${atMs} ${elementKey}`;
+  let tally = tallies.get(key);
+  if (tally === undefined) {
+    tally = {
+      accountId,
+      metric,
+      elementKey,
+      atMs,
+      count: 0,
+      clientErrors: 0,
+      serverErrors: 0,
+      totalUs: 0,
+      minUs: 0,
+      maxUs: 0,
+      durations: [],
+    };
+    tallies.set(key, tally);
+  }
+  return tally;
+}
+
+function inOrder(one: Tally, other: Tally): number {
+  return (
+    one.accountId - other.accountId ||
+    one.atMs - other.atMs ||
+    compare(one.metric, other.metric) ||
+    compare(one.elementKey, other.elementKey)
+  );
+}
+
+function compare(one: string, other: string): number {
+  return one < other ? -1 : Number(one > other);
+}
+
+export const LONGEST_FIRST: readonly Interval[] = (Object.keys(INTERVALS) as Interval[]).reverse();

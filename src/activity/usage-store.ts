@@ -1,0 +1,64 @@
+import type { Knex } from 'knex';
+import { arrayLiteral } from '../db/array-literal.ts';
+import type { Interval, Period } from './intervals.ts';
+import type { CountedMetric, Tally } from './tallies.ts';
+
+/** Whose usage: of an account, or of all accounts of an organization. */
+export type UsageOwner = { readonly accountId: number } | { readonly organizationId: number };
+
+type TallyRow = Omit<Tally, 'atMs'> & { readonly at: Date };
+
+const NUMBERS = ['count', 'clientErrors', 'serverErrors', 'totalUs', 'minUs', 'maxUs'] as const;
+
+export type UsageStore = ReturnType<typeof createUsageStore>;
+
+/** The tables `usage_minute`, `usage_hour` and `usage_day`. */
+export function createUsageStore(knex: Knex) {
+  return {
+    /** Adds to what is there. In the order given, which is the same for everybody. */
+    add: async (interval: Interval, tallies: readonly Tally[]): Promise<void> => {
+      await knex.raw(
+        `insert into usage_${interval} as u (account_id, metric, element_key, at, durations,
+           count, client_errors, server_errors, total_us, min_us, max_us)
+         select account_id, metric, element_key, at, durations::integer[], count, client_errors, server_errors, total_us, min_us, max_us
+         from unnest(?::bigint[], ?::text[], ?::text[], ?::timestamptz[], ?::text[],
+           ?::bigint[], ?::bigint[], ?::bigint[], ?::bigint[], ?::bigint[], ?::bigint[])
+           as n(account_id, metric, element_key, at, durations, count, client_errors, server_errors, total_us, min_us, max_us)
+         on conflict (account_id, metric, at, element_key) do update set
+           count = u.count + excluded.count,
+           client_errors = u.client_errors + excluded.client_errors,
+           server_errors = u.server_errors + excluded.server_errors,
+           total_us = u.total_us + excluded.total_us,
+           min_us = least(u.min_us, excluded.min_us),
+           max_us = greatest(u.max_us, excluded.max_us),
+           durations = array(
+             select coalesce(mine, 0) + coalesce(theirs, 0)
+             from unnest(u.durations, excluded.durations) with ordinality as d(mine, theirs, bucket) order by bucket)`,
+        [
+          arrayLiteral(tallies.map(({ accountId }) => accountId)),
+          arrayLiteral(tallies.map(({ metric }) => metric)),
+          arrayLiteral(tallies.map(({ elementKey }) => elementKey)),
+          arrayLiteral(tallies.map(({ atMs }) => new Date(atMs).toISOString())),
+          arrayLiteral(tallies.map(({ durations }) => arrayLiteral(durations))),
+          ...NUMBERS.map((name) => arrayLiteral(tallies.map((tally) => tally[name]))),
+        ],
+      );
+    },
+
+    /** From old to new. */
+    list: async (owner: UsageOwner, metric: CountedMetric, period: Period): Promise<readonly Tally[]> => {
+      const { interval, fromMs, toMs } = period;
+      const [isOwners, id] =
+        'accountId' in owner
+          ? ['account_id = ?', owner.accountId]
+          : ['account_id in (select id from account where organization_id = ?)', owner.organizationId];
+      const { rows } = await knex.raw<{ rows: TallyRow[] }>(
+        `select account_id as "accountId", metric, element_key as "elementKey", at, count, client_errors as "clientErrors",
+           server_errors as "serverErrors", total_us as "totalUs", min_us as "minUs", max_us as "maxUs", durations
+         from usage_${interval} where ${isOwners} and metric = ? and at >= ? and at < ? order by at, account_id, element_key`,
+        [id, metric, new Date(fromMs), new Date(toMs)],
+      );
+      return rows.map(({ at, ...row }) => ({ ...row, atMs: at.getTime() }));
+    },
+  };
+}

@@ -1,0 +1,21 @@
+import type { Knex } from 'knex';
+import { createActivityStore } from './activity-store.ts';
+import type { WriteActivity } from './recorder.ts';
+import { LONGEST_FIRST } from './tallies.ts';
+import { createUsageStore } from './usage-store.ts';
+
+/** Rows and counts in one transaction, on the connection that requests do not use. */
+export function createWriteActivity({ behind }: { readonly behind: Knex }): WriteActivity {
+  return async ({ rows, wires, tallies }, isRetry) => {
+    const [first] = rows;
+    // The connection may have broken after the commit. Counts that come without a row are then there twice: nothing tells.
+    if (isRetry && first !== undefined && (await createActivityStore(behind).has(first))) return;
+    await behind.transaction(async (via) => {
+      const activity = createActivityStore(via);
+      const usage = createUsageStore(via);
+      if (rows.length > 0) await activity.insert(rows);
+      if (wires.length > 0) await activity.insertWire(wires);
+      for (const interval of LONGEST_FIRST) await usage.add(interval, tallies.of(interval));
+    });
+  };
+}

@@ -1,0 +1,141 @@
+import type { ActivityRow } from '../activity/activity-store.ts';
+import { percentile } from '../activity/durations.ts';
+import type { TracedActivity } from '../activity/history.ts';
+import type { Interval } from '../activity/intervals.ts';
+import type { ActivityCall } from '../activity/record.ts';
+import type { Tally } from '../activity/tallies.ts';
+import type { OperationResult } from './operation.ts';
+
+type ActivityRecordView = OperationResult<'listActivity'>[number];
+type TracedRecord = OperationResult<'getActivity'>;
+type UsageRecord = OperationResult<'getUsage'>;
+type UsageTime = OperationResult<'measureUsageTimes'>[number];
+type MetricRecord = OperationResult<'getMetric'>[number];
+
+/** What is shown of an element beside its key. */
+export type ElementNameOf = (key: string) => string;
+
+export function toActivityRecord(row: ActivityRow): ActivityRecordView {
+  const { requestId, at, accountId, userId, method, path, status, durationUs, calls, callCount, cut } = row;
+  return {
+    requestId,
+    timestamp: at.toISOString(),
+    accountId,
+    userId,
+    ...(row.instanceId !== null && { instanceId: row.instanceId }),
+    ...(row.elementKey !== null && { elementKey: row.elementKey }),
+    method,
+    path,
+    ...(row.operation !== null && { operation: row.operation }),
+    status,
+    ...(row.code !== null && { code: row.code }),
+    durationMs: toMs(durationUs),
+    ...(cut && { cut }),
+    providerCalls: calls.map(toCallRecord),
+    ...(callCount > calls.length && { moreProviderCalls: callCount - calls.length }),
+    ...(row.rows !== null && { rows: row.rows }),
+    ...(isPushdown(row.pushdown) && { pushdown: row.pushdown }),
+  };
+}
+
+/** With what trace logging kept. */
+export function toTracedRecord({ row, messages }: TracedActivity): TracedRecord {
+  const { providerCalls, ...record } = toActivityRecord(row);
+  return { ...record, providerCalls: providerCalls.map((call, index) => ({ ...call, ...messages[index] })) };
+}
+
+function toCallRecord({ method, host, path, outcome, durationUs, retries }: ActivityCall) {
+  const came = typeof outcome === 'number' ? { status: outcome } : { failure: outcome };
+  return { method, host, path, ...came, durationMs: toMs(durationUs), retries };
+}
+
+const PUSHDOWNS = ['full', 'partial', 'none'] as const;
+
+function isPushdown(text: string | null): text is (typeof PUSHDOWNS)[number] {
+  return PUSHDOWNS.some((known) => known === text);
+}
+
+export function toUsageRecord(row: ActivityRow, nameOf: ElementNameOf): UsageRecord {
+  const { requestId, at, accountId, userId, path, status, durationUs, elementKey, address } = row;
+  return {
+    user_id: userId,
+    account_id: accountId,
+    process_time: toMs(durationUs),
+    traffic_id: requestId,
+    traffic_date: at.toISOString(),
+    request_id: requestId,
+    request_status: status,
+    ...(address !== null && { request_ip: address }),
+    request_uri: path,
+    ...(elementKey !== null && {
+      element_key: elementKey,
+      element_name: nameOf(elementKey),
+      element_api: elementApiOf(path),
+    }),
+  };
+}
+
+/** The hub with the object, or the object alone: what stands behind the base path, without ids. */
+function elementApiOf(path: string): string {
+  const [first = '', ...rest] = path.split('/').slice(3);
+  return `/${[first, ...rest.slice(0, first === 'hubs' ? 2 : 0)].join('/')}`;
+}
+
+export function toUsageTime({ atMs, count, totalUs, minUs, maxUs, durations }: Tally): UsageTime {
+  // Nothing took less than the shortest, or more than the longest.
+  const share = (part: number) => toMs(Math.min(maxUs, Math.max(minUs, percentile(durations, part))));
+  return {
+    timestamp: toTime(atMs),
+    avg: toMs(totalUs / count),
+    min: toMs(minUs),
+    max: toMs(maxUs),
+    p50: share(0.5),
+    p95: share(0.95),
+    p99: share(0.99),
+  };
+}
+
+/** What the count of an interval is made of. */
+export type DetailsOf = (tallies: readonly Tally[]) => Readonly<Record<string, number>>;
+
+export function outcomesOf(tallies: readonly Tally[]): { success: number; clientErrors: number; serverErrors: number } {
+  const sum = (name: 'count' | 'clientErrors' | 'serverErrors') =>
+    tallies.reduce((total, tally) => total + tally[name], 0);
+  const [clientErrors, serverErrors] = [sum('clientErrors'), sum('serverErrors')];
+  return { success: sum('count') - clientErrors - serverErrors, clientErrors, serverErrors };
+}
+
+/** Numbers by the key of the element. */
+export function elementsOf(tallies: readonly Tally[]): Readonly<Record<string, number>> {
+  const keys = [...new Set(tallies.map(({ elementKey }) => elementKey))];
+  return Object.fromEntries(keys.map((key) => [key, countOf(tallies.filter(({ elementKey }) => elementKey === key))]));
+}
+
+/** An entry for each account, in the order of their ids. */
+export function toMetricRecords(tallies: readonly Tally[], interval: Interval, detailsOf: DetailsOf): MetricRecord[] {
+  const byAccount = Map.groupBy(tallies, ({ accountId }) => accountId);
+  return [...byAccount]
+    .sort(([one], [other]) => one - other)
+    .map(([id, own]) => ({
+      id,
+      interval,
+      count: countOf(own),
+      metrics: [...Map.groupBy(own, ({ atMs }) => atMs)].map(([atMs, at]) => ({
+        timestamp: toTime(atMs),
+        count: countOf(at),
+        details: detailsOf(at),
+      })),
+    }));
+}
+
+export function countOf(tallies: readonly Tally[]): number {
+  return tallies.reduce((sum, { count }) => sum + count, 0);
+}
+
+export function toTime(atMs: number): string {
+  return new Date(atMs).toISOString();
+}
+
+function toMs(us: number): number {
+  return Math.round(us) / 1000;
+}

@@ -1,0 +1,191 @@
+import { FILTERABLE_ACTIVITY, FILTERABLE_USAGE } from '../activity/activity-store.ts';
+import type { ActivityPage, ActivityQuery } from '../activity/history.ts';
+import type { Activity } from '../activity/index.ts';
+import { type AskedPeriod, type Period, pointsOf, readPeriod } from '../activity/intervals.ts';
+import { type CountedMetric, mergeTallies, type Tally } from '../activity/tallies.ts';
+import type { Clock } from '../clock.ts';
+import type { Registry } from '../connector/registry.ts';
+import type { Instances } from '../instances/instances.ts';
+import {
+  countOf,
+  type DetailsOf,
+  elementsOf,
+  outcomesOf,
+  toActivityRecord,
+  toMetricRecords,
+  toTime,
+  toTracedRecord,
+  toUsageRecord,
+  toUsageTime,
+} from './activity-view.ts';
+import { createPlaceTokens, listHeaders, type PageSeal } from './listing.ts';
+import type { Handlers, OperationPath, OperationQuery } from './operation.ts';
+
+type ActivityHandlers = Pick<
+  Handlers,
+  | 'listActivity'
+  | 'listInstanceActivity'
+  | 'getActivity'
+  | 'listUsage'
+  | 'getUsage'
+  | 'countUsage'
+  | 'countElementUsage'
+  | 'countUsageStatuses'
+  | 'measureUsageTimes'
+  | 'getMetric'
+  | 'getOrganizationMetric'
+>;
+
+export interface ActivityServices {
+  readonly activity: Pick<Activity, 'history' | 'usage'>;
+  readonly instances: Pick<Instances, 'get'>;
+  readonly registry: Pick<Registry, 'findConnector'>;
+}
+
+interface Listing extends Pick<ActivityQuery, 'fields' | 'instanceId'> {
+  readonly name: 'activity' | 'usage';
+  readonly query: OperationQuery<'listActivity'>;
+  readonly url: string;
+}
+
+type MetricName = OperationPath<'getMetric'>['metric'];
+
+interface MetricSpec {
+  /** Undefined: nothing of it is counted yet. */
+  readonly metric: CountedMetric | undefined;
+  readonly isCounted: (tally: Tally) => boolean;
+  readonly detailsOf: DetailsOf;
+}
+
+const always = () => true;
+
+const METRICS: Readonly<Record<MetricName, MetricSpec>> = {
+  api: { metric: 'call', isCounted: always, detailsOf: outcomesOf },
+  'hub-api': { metric: 'call', isCounted: ({ elementKey }) => elementKey !== '', detailsOf: elementsOf },
+  events: { metric: 'event', isCounted: always, detailsOf: elementsOf },
+  'element-instances-created': { metric: 'instance', isCounted: always, detailsOf: elementsOf },
+  'bulk-jobs': { metric: undefined, isCounted: always, detailsOf: elementsOf },
+};
+
+/** Unless the caller asks for another number: the default of the spec. */
+const PAGE_SIZE = 200;
+
+export function createActivityHandlers(
+  { activity: { history, usage }, instances, registry }: ActivityServices,
+  { seal, clock }: { readonly seal: PageSeal; readonly clock: Pick<Clock, 'now'> },
+): ActivityHandlers {
+  const nameOf = (key: string) => registry.findConnector(key)?.name ?? key;
+
+  async function list(accountId: number, listing: Listing): Promise<{ page: ActivityPage; headers: ListHeaders }> {
+    const { name, fields, instanceId, query, url } = listing;
+    const { where, pageSize: limit = PAGE_SIZE, nextPage } = query;
+    const tokens = createPlaceTokens(seal, JSON.stringify([name, accountId, instanceId, where]));
+    const after = readPlace(tokens.read(nextPage));
+    const page = await history.list(accountId, { instanceId, where, fields, after, limit });
+    const token = tokens.write(page.next && `${page.next.at.toISOString()} ${page.next.requestId}`);
+    return { page, headers: listHeaders(page.rows.length, { url, token }) };
+  }
+
+  async function listActivity(accountId: number, listing: Omit<Listing, 'name' | 'fields'>) {
+    const { page, headers } = await list(accountId, { ...listing, name: 'activity', fields: FILTERABLE_ACTIVITY });
+    return { body: page.rows.map(toActivityRecord), headers };
+  }
+
+  /** What an account asked, with its period. */
+  async function countCalls(accountId: number, asked: AskedPeriod) {
+    const period = readPeriod(asked, clock.now());
+    return { period, tallies: await usage.list({ accountId, metric: 'call', period }) };
+  }
+
+  async function countMetric(owner: { readonly accountId: number; readonly organizationId?: number }, request: Asked) {
+    const period = readPeriod(request.query, clock.now());
+    const { metric, isCounted, detailsOf } = METRICS[request.path.metric];
+    const tallies = metric === undefined ? [] : await usage.list({ ...owner, metric, period });
+    return listed(toMetricRecords(tallies.filter(isCounted), period.interval, detailsOf));
+  }
+
+  return {
+    listActivity: ({ principal: { accountId }, query, url }) => listActivity(accountId, { query, url }),
+
+    listInstanceActivity: async ({ principal: { accountId }, path, query, url }) => {
+      const { id: instanceId } = await instances.get(accountId, path.id);
+      return listActivity(accountId, { instanceId, query, url });
+    },
+
+    getActivity: async ({ principal, path }) => ({
+      body: toTracedRecord(await history.get(principal.accountId, path.requestId)),
+    }),
+
+    listUsage: async ({ principal: { accountId }, query, url }) => {
+      const { page, headers } = await list(accountId, { name: 'usage', fields: FILTERABLE_USAGE, query, url });
+      return { body: page.rows.map((row) => toUsageRecord(row, nameOf)), headers };
+    },
+
+    getUsage: async ({ principal, path }) => {
+      const { row } = await history.get(principal.accountId, path.requestId);
+      return { body: toUsageRecord(row, nameOf) };
+    },
+
+    countUsage: async ({ principal, query }) => {
+      const { period, tallies } = await countCalls(principal.accountId, query);
+      return listed(byPoint(period, tallies).map(([atMs, at]) => ({ timestamp: toTime(atMs), count: countOf(at) })));
+    },
+
+    countElementUsage: async ({ principal, query }) => {
+      const { tallies } = await countCalls(principal.accountId, query);
+      const ofElements = tallies.filter(METRICS['hub-api'].isCounted);
+      return listed(
+        ofElements.map(({ atMs, elementKey, count }) => ({
+          timestamp: toTime(atMs),
+          elementKey,
+          elementName: nameOf(elementKey),
+          count,
+        })),
+      );
+    },
+
+    countUsageStatuses: async ({ principal, query }) => {
+      const { period, tallies } = await countCalls(principal.accountId, query);
+      return listed(
+        byPoint(period, tallies).map(([atMs, at]) => {
+          const { success, clientErrors, serverErrors } = outcomesOf(at);
+          return { timestamp: toTime(atMs), success, failed: clientErrors + serverErrors };
+        }),
+      );
+    },
+
+    measureUsageTimes: async ({ principal, query }) => {
+      const { period, tallies } = await countCalls(principal.accountId, query);
+      const ofAllElements = tallies.map((tally) => ({ ...tally, elementKey: '' }));
+      return listed(mergeTallies(ofAllElements, period.interval).map(toUsageTime));
+    },
+
+    getMetric: ({ principal: { accountId }, ...request }) => countMetric({ accountId }, request),
+
+    getOrganizationMetric: ({ principal: { accountId, organizationId }, ...request }) =>
+      countMetric({ accountId, organizationId }, request),
+  };
+}
+
+type ListHeaders = ReturnType<typeof listHeaders>;
+
+interface Asked {
+  readonly path: OperationPath<'getMetric'>;
+  readonly query: OperationQuery<'getMetric'>;
+}
+
+function listed<Entry>(body: Entry[]) {
+  return { body, headers: { 'Elements-Returned-Count': body.length } };
+}
+
+/** The tallies of every interval, also of those without any. */
+function byPoint(period: Period, tallies: readonly Tally[]): readonly (readonly [number, readonly Tally[]])[] {
+  const found = Map.groupBy(tallies, ({ atMs }) => atMs);
+  return pointsOf(period).map((atMs) => [atMs, found.get(atMs) ?? []]);
+}
+
+/** As it was sealed. */
+function readPlace(place: string | undefined) {
+  const [at, requestId] = place?.split(' ') ?? [];
+  return at === undefined || requestId === undefined ? undefined : { at: new Date(at), requestId };
+}

@@ -1,0 +1,132 @@
+import { expect } from 'chai';
+import { type ApiAnswer, type ApiCall, useApp } from '../support/app.ts';
+import { theRow } from '../support/database.ts';
+import { expectProblem } from './support/expect-problem.ts';
+import { BAMBOOHR } from './support/simulated.ts';
+import { authorizationOf, createTenants, type OtherTenants, withDatabase } from './support/tenants.ts';
+import { waitUntil } from './support/wait-until.ts';
+
+const DAY = { interval: 'day' } as const;
+const METRICS = ['api', 'hub-api', 'events', 'element-instances-created', 'bulk-jobs'];
+const sumOf = (points: readonly ApiAnswer['body'][], name: string): number =>
+  points.reduce((sum, point) => sum + point[name], 0);
+
+describe('the usage of an account', () => {
+  const service = useApp({}, { recorderOptions: { flushMs: 20 } });
+  let others: OtherTenants;
+  let token: string;
+
+  before(async () => {
+    others = await createTenants(service);
+    ({ token } = await service.createInstance('bamboohr', BAMBOOHR));
+    for (let call = 0; call < 3; call++) await service.call('/employees?pageSize=1', { token });
+    await service.call('/employees?where=nothing%3D1', { token });
+    await service.call('/nothing');
+    // All of that, and what was asked to find out.
+    await waitUntil(async () => sumOf(await bodyOf('/usage/analytics/activity', DAY), 'count') >= 6);
+  });
+
+  async function bodyOf(path: string, query: ApiCall['query'] = {}, call: ApiCall = {}): Promise<ApiAnswer['body']> {
+    const answer = await service.call(path, { ...call, query });
+    expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
+    expect(answer.headers.get('elements-returned-count')).to.equal(String(answer.body.length));
+    return answer.body;
+  }
+
+  it('is counted by each interval of a period, also those without a request', async () => {
+    const days = await bodyOf('/usage/analytics/activity', DAY);
+    expect(days).to.have.length(30);
+    expect(days.slice(0, 29).every(({ count }: ApiAnswer['body']) => count === 0)).to.equal(true);
+    expect(days[29].timestamp).to.equal(`${new Date().toISOString().slice(0, 10)}T00:00:00.000Z`);
+    for (const interval of ['minute', 'hour'])
+      expect(sumOf(await bodyOf('/usage/analytics/activity', { interval }), 'count')).to.be.at.least(6);
+  });
+
+  it('is counted by element, by outcome and by duration', async () => {
+    const [element] = await bodyOf('/usage/analytics/activity/elements', DAY);
+    expect(element).to.include({ elementKey: 'bamboohr', elementName: 'BambooHR', count: 4 });
+    const statuses = await bodyOf('/usage/analytics/statuses', DAY);
+    expect(sumOf(statuses, 'failed')).to.equal(2);
+    expect(sumOf(statuses, 'success')).to.be.at.least(4);
+    const [times, ...rest] = await bodyOf('/usage/analytics/times', DAY);
+    expect(rest).to.deep.equal([]);
+    const { min, p50, p95, p99, max, avg } = times;
+    expect([min, p50, p95, p99, max]).to.deep.equal([min, p50, p95, p99, max].toSorted((one, other) => one - other));
+    expect(min).to.be.above(0);
+    expect(avg).to.be.within(min, max);
+  });
+
+  it('refuses a period that is too fine, over, or no time', async () => {
+    const query = { from: '2026-01-01T00:00:00Z', to: '2026-03-01T00:00:00Z', interval: 'minute' };
+    for (const path of ['/usage/analytics/activity', '/usage/analytics/times', '/metrics/api']) {
+      expectProblem(await service.call(path, { query }), 'REQUEST_INVALID', /Ask for 1500 minutes at most/);
+      expectProblem(await service.call(path, { query: { from: 'yesterday' } }), 'REQUEST_INVALID');
+      expectProblem(await service.call(path, { query: { interval: 'week' } }), 'REQUEST_INVALID');
+    }
+  });
+
+  it('is nobody else’s', async () => {
+    for (const tenant of [others.stranger, others.sibling]) {
+      const headers = authorizationOf(tenant);
+      expect(await bodyOf('/usage/analytics/activity/elements', DAY, { headers })).to.deep.equal([]);
+      for (const metric of METRICS) {
+        const entries = await bodyOf(`/metrics/${metric}`, DAY, { headers });
+        expect(entries.every(({ id }: ApiAnswer['body']) => id === tenant.accountId)).to.equal(true);
+      }
+    }
+  });
+
+  it('has metrics of requests, of those on instances, and of instances that were made', async () => {
+    const [api] = await bodyOf('/metrics/api', DAY);
+    expect(api).to.include({ id: 1, interval: 'day' });
+    const [{ count, details }] = api.metrics;
+    expect(count).to.equal(api.count);
+    expect(details.success + details.clientErrors + details.serverErrors).to.equal(count);
+    expect(details.clientErrors).to.be.at.least(2);
+    const [hub] = await bodyOf('/metrics/hub-api', DAY);
+    expect(hub.metrics[0]).to.deep.include({ count: 4, details: { bamboohr: 4 } });
+    const [made] = await bodyOf('/metrics/element-instances-created', DAY);
+    expect(made.metrics[0]).to.deep.include({ count: 1, details: { bamboohr: 1 } });
+    expect(await bodyOf('/metrics/bulk-jobs', DAY)).to.deep.equal([]);
+    expectProblem(await service.call('/metrics/nothing'), 'REQUEST_INVALID');
+  });
+
+  it('has metrics of events, when they were accepted', async () => {
+    const events = { 'event.notification.enabled': true, 'event.notification.callback.url': 'http://127.0.0.1:9/x' };
+    const { id } = await service.createInstance('bamboohr', { ...BAMBOOHR, ...events });
+    for (let event = 0; event < 3; event++)
+      await service.call('/events/test', { method: 'POST', body: { instanceId: id, data: { event } } });
+    await waitUntil(async () => (await bodyOf('/metrics/events', DAY))[0]?.count === 3);
+    const [found] = await bodyOf('/metrics/events', DAY);
+    expect(found.metrics[0].details).to.deep.equal({ bamboohr: 3 });
+  });
+
+  it('has metrics of all accounts of the organization, for who may see them', async () => {
+    await service.call('/elements', { headers: authorizationOf(others.sibling) });
+    await service.call('/elements', { headers: authorizationOf(others.stranger) });
+    const path = '/organizations/me/metrics/api';
+    const ids = async (call: ApiCall = {}) => (await bodyOf(path, DAY, call)).map(({ id }: ApiAnswer['body']) => id);
+    await waitUntil(async () => (await ids()).includes(others.sibling.accountId));
+    expect(await ids()).to.deep.equal([1, others.sibling.accountId]);
+  });
+
+  it('is for who may view logs', async () => {
+    await withDatabase(service, async (knex) => {
+      const { id } = await theRow(knex('app_user').where({ email_address: 'colleague@example.com' }).select('id'));
+      await knex('user_role').where({ user_id: id }).update({ role: 'default-user' });
+    });
+    const headers = authorizationOf(others.colleague);
+    for (const path of ['/activity', '/usage', '/usage/analytics/times', '/metrics/api'])
+      expectProblem(await service.call(path, { headers }), 'FORBIDDEN', /viewAccountLogs/);
+    expectProblem(
+      await service.call('/organizations/me/metrics/api', { headers }),
+      'FORBIDDEN',
+      /viewOrganizationLogs/,
+    );
+  });
+
+  it('stands at the place of the API, and the measurements of the operator at theirs', async () => {
+    const operator = await fetch(`${service.app.url}/metrics`);
+    expect(await operator.text()).to.include('causeway_activity_dropped_total 0');
+  });
+});
