@@ -22,6 +22,10 @@ const OTHERS: Readonly<Partial<Record<OperationId, string>>> = {
   measureUsageTimes: 'as countUsage',
   getMetric: 'as countUsage',
   getOrganizationMetric: 'as countUsage, for each account',
+  getBulkFile: 'a file, of which parts are asked for by `Range`',
+  getHubBulkFile: 'as getBulkFile',
+  listBulkErrors: 'what a download failed for, one at most',
+  listHubBulkErrors: 'as listBulkErrors',
 };
 
 interface Schema {
