@@ -1,5 +1,4 @@
-import type { ChangeNote } from '../db/change.ts';
-import { change } from '../db/change.ts';
+import { type ChangeNote, change, differences } from '../db/change.ts';
 import { assertAllStorable } from '../db/storable.ts';
 import { isUniqueViolation } from '../db/unique-violation.ts';
 import { AppError, pointer } from '../errors.ts';
@@ -98,7 +97,10 @@ export function createAccountRecords(
             await accounts.accountChanged(before, via);
             return { before, after };
           },
-          ({ before, after }) => ({ targetId: String(id), changes: differencesOf(before, after) }),
+          ({ before, after }) => ({
+            targetId: String(id),
+            changes: differences(changeable(before), changeable(after)),
+          }),
         ),
       );
       return after;
@@ -134,12 +136,9 @@ function readGiven({ externalId, name, description, active }: Partial<AccountVal
   return { ...texts, ...(active !== undefined && { active }) };
 }
 
-/** For the audit log: nothing of an account is a secret. */
-function differencesOf(before: AccountRow, after: AccountRow) {
-  const members = (['externalId', 'name', 'description', 'active'] as const).filter(
-    (member) => before[member] !== after[member],
-  );
-  return Object.fromEntries(members.map((member) => [member, { from: before[member], to: after[member] }]));
+/** What can be changed of an account, none of which is a secret. */
+function changeable({ externalId, name, description, active }: AccountRow) {
+  return { externalId, name, description, active };
 }
 
 async function orTaken<Result>(externalId: string | undefined, work: Promise<Result>): Promise<Result> {
