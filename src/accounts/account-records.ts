@@ -8,6 +8,7 @@ import { REMOVAL_TOPIC } from './account-removal.ts';
 import { type AccountRow, type AccountValues, createAccountStore, FILTERABLE_ACCOUNT } from './account-store.ts';
 import type { Accounts } from './accounts.ts';
 import type { PrincipalChanges } from './principal-changes.ts';
+import { createRoleStore } from './role-store.ts';
 
 /** An account of an organization, as it is administered. */
 export type AccountRecord = AccountRow;
@@ -58,6 +59,7 @@ export function createAccountRecords(
   }: { readonly accounts: Pick<Accounts, 'accountChanged'>; readonly principals: Pick<PrincipalChanges, 'change'> },
 ): AccountRecords {
   const store = createAccountStore(knex);
+  const roleStore = createRoleStore(knex);
 
   return {
     get: async (organizationId, id) => (await store.find(organizationId, id)) ?? notFound(id),
@@ -110,7 +112,7 @@ export function createAccountRecords(
       await principals.change(
         organizationId,
         async (via) => {
-          await store.lockOrganization(via, organizationId);
+          await roleStore.lock(via, organizationId);
           const account = (await store.lock(via, organizationId, id)) ?? notFound(id);
           if (account.defaultAccount) throw isDefault(account);
           if (!(await store.hasAdministratorElsewhere(via, account))) throw hasLastAdministrator(account);
