@@ -1,5 +1,4 @@
-import type { ChangeNote } from '../db/change.ts';
-import { change } from '../db/change.ts';
+import { type ChangeNote, change, differences } from '../db/change.ts';
 import { assertAllStorable } from '../db/storable.ts';
 import { isUniqueViolation } from '../db/unique-violation.ts';
 import { AppError, pointer } from '../errors.ts';
@@ -9,6 +8,7 @@ import { REMOVAL_TOPIC } from './account-removal.ts';
 import { type AccountRow, type AccountValues, createAccountStore, FILTERABLE_ACCOUNT } from './account-store.ts';
 import type { Accounts } from './accounts.ts';
 import type { PrincipalChanges } from './principal-changes.ts';
+import { createRoleStore } from './role-store.ts';
 
 /** An account of an organization, as it is administered. */
 export type AccountRecord = AccountRow;
@@ -59,6 +59,7 @@ export function createAccountRecords(
   }: { readonly accounts: Pick<Accounts, 'accountChanged'>; readonly principals: Pick<PrincipalChanges, 'change'> },
 ): AccountRecords {
   const store = createAccountStore(knex);
+  const roleStore = createRoleStore(knex);
 
   return {
     get: async (organizationId, id) => (await store.find(organizationId, id)) ?? notFound(id),
@@ -98,7 +99,10 @@ export function createAccountRecords(
             await accounts.accountChanged(before, via);
             return { before, after };
           },
-          ({ before, after }) => ({ targetId: String(id), changes: differencesOf(before, after) }),
+          ({ before, after }) => ({
+            targetId: String(id),
+            changes: differences(changeable(before), changeable(after)),
+          }),
         ),
       );
       return after;
@@ -108,7 +112,7 @@ export function createAccountRecords(
       await principals.change(
         organizationId,
         async (via) => {
-          await store.lockOrganization(via, organizationId);
+          await roleStore.lock(via, organizationId);
           const account = (await store.lock(via, organizationId, id)) ?? notFound(id);
           if (account.defaultAccount) throw isDefault(account);
           if (!(await store.hasAdministratorElsewhere(via, account))) throw hasLastAdministrator(account);
@@ -134,12 +138,9 @@ function readGiven({ externalId, name, description, active }: Partial<AccountVal
   return { ...texts, ...(active !== undefined && { active }) };
 }
 
-/** For the audit log: nothing of an account is a secret. */
-function differencesOf(before: AccountRow, after: AccountRow) {
-  const members = (['externalId', 'name', 'description', 'active'] as const).filter(
-    (member) => before[member] !== after[member],
-  );
-  return Object.fromEntries(members.map((member) => [member, { from: before[member], to: after[member] }]));
+/** What can be changed of an account, none of which is a secret. */
+function changeable({ externalId, name, description, active }: AccountRow) {
+  return { externalId, name, description, active };
 }
 
 async function orTaken<Result>(externalId: string | undefined, work: Promise<Result>): Promise<Result> {

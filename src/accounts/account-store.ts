@@ -98,11 +98,6 @@ export function createAccountStore(knex: Knex) {
     lock: async (via: Knex, organizationId: number, id: number): Promise<AccountRow | undefined> =>
       (await select(organizationId, via).where({ id }).forNoKeyUpdate())[0],
 
-    /** Whoever counts those who can manage an organization takes turns, from here to the end of the transaction. */
-    lockOrganization: async (via: Knex, organizationId: number): Promise<void> => {
-      await via('organization').where({ id: organizationId }).forNoKeyUpdate().first('id');
-    },
-
     /** From old to new. */
     list: async (organizationId: number, { id, condition, afterId, limit }: AccountFilter): Promise<AccountRow[]> => {
       const query = select(organizationId).orderBy('id').limit(limit);

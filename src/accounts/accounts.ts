@@ -5,13 +5,12 @@ import { isStorable } from '../db/storable.ts';
 import { AppError, cutText } from '../errors.ts';
 import type { Platform } from '../platform.ts';
 import { type Privilege, privilegesOf } from './privileges.ts';
-import { createSecretStore } from './secret-store.ts';
-import { SECRET_BYTES } from './secrets.ts';
+import { createSecret, createSecretStore } from './secret-store.ts';
 import { createAccountStore, type StoredAccount, type StoredRights, type StoredUser, type TenantIds } from './store.ts';
 
 export type User = StoredUser;
 
-/** The first tenant with its secrets, which are shown this once: the database does not hold them. */
+/** The first tenant with its secrets. */
 export interface FirstCredentials extends TenantIds {
   readonly organizationSecret: string;
   readonly userSecret: string;
@@ -88,7 +87,6 @@ export function createAccounts(
   const { knex, keys, random, notifier } = platform;
   const store = createAccountStore(knex);
   const secrets = createSecretStore(platform);
-  const createSecret = () => random.bytes(SECRET_BYTES).toString('base64url');
   const known = createAnnouncedCache<StoredAccount>({
     notifier,
     topic: 'account',
@@ -128,8 +126,8 @@ export function createAccounts(
 
   return {
     bootstrap: async ({
-      organizationSecret = createSecret(),
-      userSecret = createSecret(),
+      organizationSecret = createSecret(random),
+      userSecret = createSecret(random),
       beforeCommit = async () => {},
     }) => {
       const withSecrets = (ids: TenantIds) => ({ ...ids, organizationSecret, userSecret });

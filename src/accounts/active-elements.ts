@@ -1,4 +1,5 @@
 import { createAnnouncedCache } from '../db/announced-cache.ts';
+import type { Removal } from '../db/removal.ts';
 import { AppError } from '../errors.ts';
 import type { Platform } from '../platform.ts';
 import { createInactiveElementStore } from './inactive-element-store.ts';
@@ -13,6 +14,8 @@ export interface ActiveElements {
   readonly assertActive: (accountId: number, elementKey: string) => Promise<void>;
   /** Instances that are there already go on. One that is so already stays so. */
   readonly setActive: (caller: ElementCaller, elementKey: string, active: boolean) => Promise<void>;
+  /** Of an account that is deleted. */
+  readonly remove: (accountId: number) => Promise<Removal>;
 }
 
 export type ElementCaller = Pick<TenantIds, 'organizationId' | 'accountId'>;
@@ -34,6 +37,11 @@ export function createActiveElements(
 
   return {
     inactiveOf,
+
+    remove: async (accountId) => {
+      await store.removeAll(accountId);
+      return 'done';
+    },
 
     assertActive: async (accountId, elementKey) => {
       if (!(await inactiveOf(accountId)).has(elementKey)) return;

@@ -115,10 +115,10 @@ export function createAuditLogStore(knex: Knex) {
       return query;
     },
 
-    /** An instance of the scope that is there, or that something is told of. */
+    /** An instance of the scope that is there, or that was: what failed may be of one that never was there. */
     knowsInstance: async ({ organizationId, accountId }: AuditScope, id: number): Promise<boolean> => {
       const { rows } = await knex.raw<{ rows: { isKnown: boolean }[] }>(
-        `select exists (select from audit_log where organization_id = :organizationId and instance_id = :id
+        `select exists (select from audit_log where organization_id = :organizationId and instance_id = :id and status < 400
              and (cast(:accountId as bigint) is null or account_id = :accountId))
            or exists (select from account join instance on instance.account_id = account.id
              where account.organization_id = :organizationId and instance.id = :id

@@ -27,7 +27,7 @@ export interface AuditPage {
 export interface AuditLog {
   /**
    * From new to old; `reader` is the account that asks.
-   * @throws AppError for a bad `where`; NOT_FOUND for an instance that is not in the scope, and that nothing is told of
+   * @throws AppError for a bad `where`; NOT_FOUND for an instance that is not in the scope, and of which nothing was ever done there
    */
   readonly list: (reader: number, scope: AuditScope, query: AuditQuery) => Promise<AuditPage>;
   /** The partitions that are needed soon. To be called before there are changes. */
@@ -50,9 +50,9 @@ export function createAuditLog(
       const { limit, instanceId } = query;
       return platform.shares.list(reader, async (via) => {
         const store = createAuditLogStore(via);
-        const rows = await store.list(scope, { ...query, condition, limit: limit + 1 });
-        if (rows.length === 0 && instanceId !== undefined && !(await store.knowsInstance(scope, instanceId)))
+        if (instanceId !== undefined && !(await store.knowsInstance(scope, instanceId)))
           throw new AppError('NOT_FOUND', `There is no instance ${instanceId}.`);
+        const rows = await store.list(scope, { ...query, condition, limit: limit + 1 });
         const entries = rows.slice(0, limit);
         const last = entries.at(-1);
         return { entries, ...(rows.length > limit && last && { nextAfter: last }) };

@@ -17,6 +17,10 @@ export function createInactiveElementStore(knex: Knex) {
       return added.length > 0;
     },
 
+    removeAll: async (accountId: number): Promise<void> => {
+      await knex('inactive_element').where({ account_id: accountId }).delete();
+    },
+
     /** False when it is not there. */
     remove: async (via: Knex, accountId: number, elementKey: string): Promise<boolean> =>
       (await via('inactive_element').where({ account_id: accountId, element_key: elementKey }).delete()) > 0,

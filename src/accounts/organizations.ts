@@ -1,4 +1,4 @@
-import { change } from '../db/change.ts';
+import { change, differences } from '../db/change.ts';
 import { assertAllStorable } from '../db/storable.ts';
 import { AppError } from '../errors.ts';
 import type { Platform } from '../platform.ts';
@@ -30,7 +30,7 @@ export function createOrganizations({ knex }: Pick<Platform, 'knex'>): Organizat
         },
         ({ before }) => ({
           targetId: String(id),
-          changes: before.name === name ? {} : { name: { from: before.name, to: name } },
+          changes: differences({ name: before.name }, { name }),
         }),
       );
       return after;

@@ -24,6 +24,12 @@ export type NewSecret = Pick<StoredSecret, 'id' | 'createdAt' | 'expiresAt'>;
 /** Of one owner at a time: each is compared with what callers send. */
 const MOST_VALID = 20;
 
+const SECRET_BYTES = 32;
+
+export function createSecret({ bytes }: Pick<Platform['random'], 'bytes'>): string {
+  return bytes(SECRET_BYTES).toString('base64url');
+}
+
 export type SecretStore = ReturnType<typeof createSecretStore>;
 
 /** The secrets of users and organizations: hashed to be found by, and encrypted to be shown again. */

@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import type { ChangeNote } from '../db/change.ts';
 import type { Platform } from '../platform.ts';
 import type { PrincipalChanges } from './principal-changes.ts';
-import { createSecretStore, type SecretOwner, type StoredSecret } from './secret-store.ts';
+import { createSecret, createSecretStore, type SecretOwner, type StoredSecret } from './secret-store.ts';
 
 /** One that is valid, as its owner sees it. */
 export interface Secret extends Pick<StoredSecret, 'id' | 'createdAt' | 'expiresAt'> {
@@ -21,7 +21,6 @@ export interface Secrets {
   readonly rotate: (organizationId: number, owner: SecretOwner, overlapSeconds?: number) => Promise<Secret>;
 }
 
-export const SECRET_BYTES = 32;
 export const OVERLAP_SECONDS = 86_400;
 
 export function createSecrets(
@@ -48,7 +47,7 @@ export function createSecrets(
     },
 
     rotate: (organizationId, owner, overlapSeconds = OVERLAP_SECONDS) => {
-      const secret = random.bytes(SECRET_BYTES).toString('base64url');
+      const secret = createSecret(random);
       const previousUntil = endOf(overlapSeconds);
       return principals.change(
         organizationId,

@@ -9,8 +9,7 @@ import type { PrincipalChanges } from './principal-changes.ts';
 import { assertNotAbove, privilegesOf, type RoleKey } from './privileges.ts';
 import { createRoleStore } from './role-store.ts';
 import { findRole, readRoles } from './roles.ts';
-import { createSecretStore } from './secret-store.ts';
-import { SECRET_BYTES } from './secrets.ts';
+import { createSecret, createSecretStore } from './secret-store.ts';
 import { createUserStore, FILTERABLE_USER, type UserRow, type UserScope } from './user-store.ts';
 
 export type { UserRow, UserScope } from './user-store.ts';
@@ -181,7 +180,7 @@ export function createUsers(
       const { externalId = null, active = true } = rest;
       const roles = readRoles(keys);
       assertTexts({ email, firstName, lastName, externalId });
-      const secret = random.bytes(SECRET_BYTES).toString('base64url');
+      const secret = createSecret(random);
       const work = async (via: Knex) => {
         await roleStore.lock(via, organizationId);
         for (const role of roles) await assertMayHandle(via, principal, role);

@@ -54,26 +54,16 @@ export type AuditTarget =
 
 const INSTANCE = 'createElementInstances';
 
-const instance = (action: AuditAction): Access => ({
-  privilege: INSTANCE,
-  audit: { action, target: 'instance', id: 'id' },
-});
-const proxy = (action: AuditAction): Access => ({
-  privilege: INSTANCE,
-  audit: { action, target: 'oauth-proxy', id: 'id' },
-});
-const subscription = (action: AuditAction): Access => ({
-  privilege: INSTANCE,
-  audit: { action, target: 'subscription', id: 'id' },
-});
-const delivery = (action: AuditAction): Access => ({
-  privilege: INSTANCE,
-  audit: { action, target: 'delivery', id: 'id' },
-});
-const poll = (action: AuditAction): Access => ({
-  privilege: INSTANCE,
-  audit: { action, target: 'poll', id: 'resource' },
-});
+/** What whoever makes instances may change. */
+const changes =
+  (target: AuditTarget, id = 'id') =>
+  (action: AuditAction): Access => ({ privilege: INSTANCE, audit: { action, target, id } });
+
+const instance = changes('instance');
+const proxy = changes('oauth-proxy');
+const subscription = changes('subscription');
+const delivery = changes('delivery');
+const poll = changes('poll', 'resource');
 const element: Access = { privilege: 'editElements', audit: { action: 'update', target: 'element', id: 'keyOrId' } };
 const settings = (account?: string): Access => ({
   privilege: 'editAccount',

@@ -1,10 +1,11 @@
 import type { Principal } from '../accounts/accounts.ts';
 import { ROLE_KEYS } from '../accounts/privileges.ts';
-import type { Secret, Secrets } from '../accounts/secrets.ts';
+import type { Secrets } from '../accounts/secrets.ts';
 import type { CreatedUser, UserChanges, UserRow, UserScope, Users } from '../accounts/users.ts';
 import { assertAsRead } from './body-faults.ts';
 import { createPageTokens, listHeaders, type PageSeal } from './listing.ts';
 import type { Handlers, OperationBody, OperationQuery, OperationResult } from './operation.ts';
+import { toSecretRecord } from './organizations.ts';
 
 type UserHandlers = Pick<
   Handlers,
@@ -151,13 +152,4 @@ function toUserRecord(user: UserRow): UserRecord {
 
 function toCreatedUser({ user, secret }: CreatedUser) {
   return { ...toUserRecord(user), secret };
-}
-
-function toSecretRecord({ id, secret, createdAt, expiresAt }: Secret) {
-  return {
-    id,
-    ...(secret !== undefined && { secret }),
-    createdDate: createdAt.toISOString(),
-    ...(expiresAt !== null && { expiresDate: expiresAt.toISOString() }),
-  };
 }

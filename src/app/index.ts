@@ -180,6 +180,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
     idempotency.removeSome,
     subscriptions.removeSome,
     settings.remove,
+    activeElements.remove,
   ]);
   cleanup.add('accounts', removal.stop);
   if (role !== 'api') removal.start();

@@ -28,6 +28,8 @@ const TIMEOUTS = {
 } as const;
 
 const ASIDE_STATEMENT_MS = 10_000;
+/** By which whoever looks at the connections knows it. */
+export const ASIDE = 'causeway activity';
 
 /** `_int8` in pg_type; the driver's table has no name for it. */
 const INT8_ARRAY = 1016;
@@ -75,20 +77,26 @@ async function askOnce(url: string): Promise<void> {
 }
 
 interface KnexOptions extends DatabaseOptions {
+  readonly applicationName?: string;
   /** In milliseconds, by the names of PostgreSQL. */
   readonly timeouts?: Readonly<Partial<Record<keyof typeof TIMEOUTS, number>>>;
 }
 
 /** One connection beside the pool. What it does ends soon, or is tried again. */
 export function openAside({ url, log }: Pick<DatabaseOptions, 'url' | 'log'>): Knex {
-  return createKnex({ url, poolSize: 1, log, timeouts: { ...TIMEOUTS, statement_timeout: ASIDE_STATEMENT_MS } });
+  const timeouts = { ...TIMEOUTS, statement_timeout: ASIDE_STATEMENT_MS };
+  return createKnex({ url, poolSize: 1, log, timeouts, applicationName: ASIDE });
 }
 
 /** @internal Shared with the migrations, which have a pool of their own without time limits. */
-export function createKnex({ url, poolSize, log, timeouts }: KnexOptions): Knex {
+export function createKnex({ url, poolSize, log, timeouts, applicationName }: KnexOptions): Knex {
   return knexPackage({
     client: LossReportingClient,
-    connection: { ...connectionOptions(url), ...timeouts },
+    connection: {
+      ...connectionOptions(url),
+      ...timeouts,
+      ...(applicationName !== undefined && { application_name: applicationName }),
+    },
     pool: { min: 0, max: poolSize },
     acquireConnectionTimeout: CONNECT_TIMEOUT_MS,
     log: knexLog(log),

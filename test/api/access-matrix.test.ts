@@ -3,6 +3,7 @@ import pg from 'pg';
 import { OPERATIONS, type OperationId } from '../../generated/operations.ts';
 import { type Privilege, ROLES, type RoleKey } from '../../src/accounts/privileges.ts';
 import { ACCESS, type Access } from '../../src/api/access.ts';
+import { ASIDE } from '../../src/db/database.ts';
 import { type ApiAnswer, type ApiCall, useApp } from '../support/app.ts';
 import { type AskedOperationId, RECIPES } from './support/access-recipes.ts';
 import { expectProblem } from './support/expect-problem.ts';
@@ -52,7 +53,7 @@ function accessOf(id: AskedOperationId): Access {
 /** Whoever has neither of two privileges is told of the first. */
 function privilegeOf(id: AskedOperationId): Privilege | undefined {
   const { privilege, user } = accessOf(id);
-  return privilege ?? user?.ofAccount ?? user?.ofOrganization;
+  return [privilege ?? []].flat()[0] ?? user?.ofAccount ?? user?.ofOrganization;
 }
 
 /** It is about an instance that a token names. */
@@ -121,12 +122,16 @@ const FIRST_IDS: Readonly<Record<PlaceName, number>> = { own: 1, sibling: 7_100_
 const LATER_IDS = 1_000_000;
 const NOWHERE_IDS = 7_300_000_000;
 
-/** Of all connections of this process. */
+/** Of all connections of this process. The end of a transaction that failed may come after the answer, and does not count. */
 async function countStatements(work: () => Promise<void>): Promise<number> {
   const { query } = pg.Client.prototype;
   let count = 0;
   const counting = function counting(this: pg.Client, ...input: unknown[]) {
-    count += 1;
+    const [asked] = input;
+    const text: unknown = typeof asked === 'string' ? asked : Object(asked).text;
+    const name: unknown = Reflect.get(Object(Reflect.get(this, 'connectionParameters')), 'application_name');
+    // What is written behind the answers comes when it comes.
+    if (name !== ASIDE && !String(text).startsWith('ROLLBACK')) count += 1;
     return Reflect.apply(query, this, input);
   };
   Object.assign(pg.Client.prototype, { query: counting });
@@ -226,7 +231,7 @@ describe(`the matrix of access (CONFORMANCE_SEED=${FIRST_TURN})`, function matri
   async function ask(id: AskedOperationId, role: RoleName, way: Way): Promise<ApiAnswer> {
     const { path, call } = await questionOf(id, callers[role], places[way.place], way.naming);
     const answer = await service.call(path, call);
-    expectNoLeak(answer, { path, call }, shownBy(id, role, way, answer));
+    expectNoLeak(answer, { path, call }, shownBy(id, role, way, answer), RECIPES[id].isLog === true);
     if (isGranted(id, answer)) {
       const { of, spends } = RECIPES[id];
       if (spends === true && of !== undefined) places[way.place].take(of);
@@ -253,14 +258,31 @@ describe(`the matrix of access (CONFORMANCE_SEED=${FIRST_TURN})`, function matri
   }
 
   /** Nothing of another place stands in an answer but what the caller sent himself. */
-  function expectNoLeak({ body, headers }: ApiAnswer, { path, call }: Question, seen: readonly PlaceName[]): void {
+  function expectNoLeak(
+    { body, headers }: ApiAnswer,
+    { path, call }: Question,
+    seen: readonly PlaceName[],
+    isLog = false,
+  ): void {
+    if (isLog && Array.isArray(body)) expectRowsOf(body, seen);
     const sent = JSON.stringify([path, call.body ?? '', call.headers]).match(/[\w-]{5,}/g) ?? [];
     const text = sent.reduce((rest, word) => rest.replaceAll(word, ''), JSON.stringify([body, [...headers]]));
     for (const name of PLACES) {
       if (name === 'own' || seen.includes(name)) continue;
       const { mark, secrets } = places[name];
       const idsOf = String(FIRST_IDS[name]).slice(0, -2);
-      for (const trace of [mark, idsOf, ...secrets]) expect(text, `${call.method} ${path}`).to.not.contain(trace);
+      // A log tells what its own people asked for, also where that was not theirs.
+      const traces = isLog ? secrets : [mark, idsOf, ...secrets];
+      for (const trace of traces) expect(text, `${call.method} ${path}`).to.not.contain(trace);
+    }
+  }
+
+  function expectRowsOf(rows: readonly object[], seen: readonly PlaceName[]): void {
+    const others = PLACES.filter((name) => name !== 'own' && !seen.includes(name));
+    const unseen = others.map((name) => places[name].accountId);
+    for (const row of rows) {
+      const accountId: unknown = Reflect.get(row, 'accountId') ?? Reflect.get(row, 'account_id');
+      expect(unseen, JSON.stringify(row)).to.not.include(accountId);
     }
   }
 
@@ -317,6 +339,7 @@ describe(`the matrix of access (CONFORMANCE_SEED=${FIRST_TURN})`, function matri
         const first = await askForPage(id, sibling.owner, sibling, { pageSize: 1 });
         if (first.status === 400 || first.status === RECIPES[id].success) return this.skip();
         const nextPage = first.headers.get('elements-next-page-token') ?? '';
+        if (RECIPES[id].isLog === true && nextPage === '') return this.skip();
         expect(nextPage, JSON.stringify(first.body)).to.not.equal('');
         const query = { pageSize: 1, nextPage };
         expect((await askForPage(id, sibling.owner, sibling, query)).status).to.equal(200);
@@ -392,10 +415,10 @@ describe(`the matrix of access (CONFORMANCE_SEED=${FIRST_TURN})`, function matri
       return { accountId: place.accountId, find: () => place.find('spareInstance') };
     }
 
-    /** Of two tries, as there is a heartbeat now and then. The second time of one and the same thing counts by itself. */
+    /** Of four tries, as there is a heartbeat now and then. The second time of one and the same thing counts by itself. */
     async function leastStatements(id: AskedOperationId, role: RoleName, naming: Naming, placeOf: () => Somewhere) {
       const tries: (readonly number[])[] = [];
-      for (let round = 0; round < 2; round++) {
+      for (let round = 0; round < 4; round++) {
         const { path, call } = await questionOf(id, callers[role], placeOf(), naming);
         const count = () => countStatements(async () => void (await service.call(path, call)));
         tries.push([await count(), await count()]);

@@ -12,7 +12,10 @@ import { BAMBOOHR } from './support/simulated.ts';
 import { authorizationOf, createTenants, createUser, withDatabase } from './support/tenants.ts';
 
 /** What stays of an account: its users as names of what they made, and what was until it is old enough. */
-const HISTORY = ['app_user', 'user_role', 'audit_log', 'event', 'event_key', 'delivery_attempt', 'notification'];
+const HISTORY = [
+  ...['app_user', 'user_role', 'audit_log', 'event', 'event_key', 'delivery_attempt', 'notification'],
+  ...['activity', 'activity_wire', 'usage_minute', 'usage_hour', 'usage_day'],
+];
 
 describe('accounts over two processes', function overProcesses() {
   this.timeout(120_000);
@@ -181,6 +184,7 @@ describe('accounts over two processes', function overProcesses() {
       const settings = { 'notification.webhook.retry.count': 9 };
       const keyed = { headers: { 'idempotency-key': 'doomed' } };
       await inside.call('/accounts/doomed/settings', { method: 'POST', body: settings, ...keyed });
+      await inside.call('/elements/bamboohr/active', { method: 'DELETE' });
       await sendEvent(inside, things.id);
       await receiver.waitFor(url, 1);
       // It waits for its retry, which comes after the end of the account.

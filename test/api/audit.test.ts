@@ -30,8 +30,9 @@ const NO_AUDIT: Readonly<Partial<Record<OperationId, string>>> = {
   receiveProviderEvents: 'a provider sends it, and no caller',
 };
 
-/** What a change is not: what is kept of the request, of who may do what for a while, and the log itself. */
-const NOT_CHANGED = /^(?:audit_log|idempotency_record|schema_migration|event_owner|oauth_authorization)/;
+/** What a change is not: what is kept and counted of the request, of who may do what for a while, and the log itself. */
+const NOT_CHANGED =
+  /^(?:audit_log|activity|usage_|idempotency_record|schema_migration|event_owner|oauth_authorization)/;
 
 const audited = (Object.keys(ACCESS) as ApiOperationId[]).filter((id) => ACCESS[id].audit !== undefined);
 

@@ -127,7 +127,11 @@ describe('what an answer says beside its words', () => {
     const limit = await get('/Products?limit=5');
     expectProblem(limit, 'REQUEST_INVALID', "Unknown query parameter 'limit'. Did you mean 'pageSize'?");
     expect(limit.body.details[0]).to.include({ path: '/query/limit', nearest: 'pageSize' });
-    expectProblem(await service.call('/hubs?limit=5'), 'REQUEST_INVALID', "Unknown query parameter 'limit'.");
+    expectProblem(
+      await service.call('/elements/oauthProxies/1/applicationUrls?limit=5'),
+      'REQUEST_INVALID',
+      "Unknown query parameter 'limit'.",
+    );
     const descending = await get('/Products?orderBy=Name, -Price');
     const message = /^The order cannot be read at position 6: The direction stands behind the field: 'Price desc'\.$/;
     expectProblem(descending, 'WHERE_SYNTAX', message);

@@ -163,7 +163,7 @@ describe('requests and responses', () => {
 
   describe('paths and methods', () => {
     it('answers 404 where there is nothing', async () => {
-      for (const path of ['/instances/1/nothing', '/accounts/1', '/elements/odata/nothing']) {
+      for (const path of ['/instances/1/nothing', '/accounts/1/nothing', '/elements/odata/nothing']) {
         const answer = await service.call(path);
         expectProblem(answer, 'NOT_FOUND', `There is no GET /elements/api-v2${path}.`);
       }

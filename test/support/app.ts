@@ -63,6 +63,8 @@ export function useApp(environment: Environment | (() => Environment) = {}, over
 
   after(async () => {
     await started?.stop();
+    // What a service has in memory goes with it: a run starts hundreds of them.
+    started = undefined;
   });
 
   const current = (): StartedApp => {

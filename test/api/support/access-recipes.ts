@@ -23,6 +23,8 @@ export interface Recipe extends Pick<ApiCall, 'query' | 'headers'> {
   readonly isNarrowed?: true;
   /** It differs from one time to the next, or shows what the provider has, which is the same behind all places. */
   readonly isOfTheMoment?: true;
+  /** Tells what was asked for, row by row. */
+  readonly isLog?: true;
 }
 
 export type AskedOperationId = Exclude<OperationId, RootOperationId>;
@@ -41,7 +43,8 @@ const byId = ({ id }: Thing) => ({ emailOrId: String(id) });
 const byIdAndRole = (thing: Thing) => ({ ...byId(thing), key: 'default-user' });
 const USER = { of: 'user', path: byId } as const;
 const SPARE_USER = { of: 'spareUser', path: byId } as const;
-const AUDIT_LOG = { showsAllTo: 'viewOrganizationLogs', isNarrowed: true, isOfTheMoment: true } as const;
+const LOG = { isLog: true, isOfTheMoment: true } as const;
+const AUDIT_LOG = { ...LOG, showsAllTo: 'viewOrganizationLogs', isNarrowed: true } as const;
 const ALL_USERS = { showsAllTo: 'viewOrganizationUsers', isNarrowed: true } as const;
 const ROLE = { path: { key: 'default-user' } };
 const NO_DELIVERY = {
@@ -174,17 +177,17 @@ export const RECIPES: Readonly<Record<AskedOperationId, Recipe>> = {
 
   startTraceLogging: SPARE,
   endTraceLogging: SPARE,
-  listActivity: { isOfTheMoment: true },
-  listInstanceActivity: { ...INSTANCE, isOfTheMoment: true },
+  listActivity: LOG,
+  listInstanceActivity: { ...INSTANCE, ...LOG },
   getActivity: NO_REQUEST,
-  listUsage: { isOfTheMoment: true },
+  listUsage: LOG,
   getUsage: NO_REQUEST,
   countUsage: { isOfTheMoment: true },
   countElementUsage: { isOfTheMoment: true },
   countUsageStatuses: { isOfTheMoment: true },
   measureUsageTimes: { isOfTheMoment: true },
   getMetric: METRIC,
-  getOrganizationMetric: METRIC,
+  getOrganizationMetric: { ...METRIC, showsAllTo: 'viewOrganizationLogs' },
 
   listOAuthProxies: { isOfOrganization: true },
   createOAuthProxy: { body: () => ({ name: unique('made'), apiKey: 'x', apiSecret: 'the-secret-of-a-client' }) },
