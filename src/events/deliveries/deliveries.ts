@@ -19,6 +19,7 @@ import {
   type QueuePart,
   type QueueTarget,
   type RedeliveryPeriod,
+  type ReleasedBatch,
 } from './steering-store.ts';
 
 /** An event on its way to a callback URL, or arrived there. */
@@ -141,13 +142,21 @@ export function createDeliveries(
     return { reactivated, released: tally.sum() };
   }
 
-  /** In batches, so that no statement locks many rows; each is on its way before the next. */
+  /**
+   * In batches, so that no statement locks many rows; each is on its way before the next. They go by id: what fails and is queued again
+   * meanwhile had its turn, or a receiver that refuses everything would keep this from ending.
+   */
   async function releasePart(accountId: number, part: QueuePart, { step, tally }: Tallied): Promise<void> {
-    const limit = { limit: batchRows, now: now() };
-    const release = (via: Knex) => createReleaseStore(via).release(accountId, part, limit);
-    for (let isFirst = true; (await step(() => countChange(release, tally))) > 0; isFirst = false) {
-      if (isFirst) await notifier.publish(RELEASED_TOPIC, String(part.subscriptionId));
-      await announceDue();
+    for (let afterId: number | null = 0; afterId !== null; ) {
+      const limits = { afterId, limit: batchRows, now: now() };
+      const release = (via: Knex) => createReleaseStore(via).release(accountId, part, limits);
+      const batch: ReleasedBatch = await step(() =>
+        change(knex, release, ({ count }) => ({ changes: tally.with(count) })),
+      );
+      tally.add(batch.count);
+      if (afterId === 0 && batch.count > 0) await notifier.publish(RELEASED_TOPIC, String(part.subscriptionId));
+      if (batch.count > 0) await announceDue();
+      afterId = batch.lastId;
     }
   }
 
@@ -158,16 +167,13 @@ export function createDeliveries(
     const tally = createTally('acknowledged');
     for (const part of parts) {
       const acknowledge = (via: Knex) => createReleaseStore(via).acknowledge(accountId, part, batchRows);
-      await repeat(step, () => countChange(acknowledge, tally));
+      await repeat(step, async () => {
+        const count = await change(knex, acknowledge, (done) => ({ changes: tally.with(done) }));
+        tally.add(count);
+        return count;
+      });
     }
     return tally.sum();
-  }
-
-  /** The audit log tells how many it was until now: with the batch that it adds. */
-  async function countChange(batch: (via: Knex) => Promise<number>, tally: Tally): Promise<number> {
-    const count = await change(knex, batch, (done) => ({ changes: tally.with(done) }));
-    tally.add(count);
-    return count;
   }
 
   function queueInSteps(accountId: number, subscriptionId: number, step: Step): Promise<number> {
@@ -286,7 +292,7 @@ async function repeat(step: Step, statement: () => Promise<number>): Promise<num
   }
 }
 
-/** What the batches of a change came to until now, under a name. */
+/** What the batches of a change came to until now, under a name: the audit log tells it with the batch that it adds. */
 interface Tally {
   readonly sum: () => number;
   readonly add: (count: number) => void;

@@ -12,6 +12,12 @@ export interface QueuePart extends RowOf<'delivery', 'subscription_id'> {
   readonly newestId: number;
 }
 
+export interface ReleasedBatch {
+  readonly count: number;
+  /** Null: there was none. */
+  readonly lastId: number | null;
+}
+
 export function createReleaseStore(knex: Knex) {
   return {
     /** The subscriptions that have queued deliveries. */
@@ -28,23 +34,27 @@ export function createReleaseStore(knex: Knex) {
       return rows;
     },
 
-    /** Puts the oldest queued ones, at most `limit`, up for delivery with a fresh schedule. @returns how many */
+    /** Puts the oldest queued ones behind `afterId`, at most `limit`, up for delivery with a fresh schedule. */
     release: async (
       accountId: number,
       { subscriptionId, newestId }: QueuePart,
-      { limit, now }: { readonly limit: number; readonly now: Date },
-    ): Promise<number> => {
-      const { rowCount } = await knex.raw<{ rowCount: number }>(
+      { afterId, limit, now }: { readonly afterId: number; readonly limit: number; readonly now: Date },
+    ): Promise<ReleasedBatch> => {
+      const { rows } = await knex.raw<{ rows: ReleasedBatch[] }>(
         `with chosen as materialized (
            select account_id, id from delivery
-           where account_id = :accountId and subscription_id = :subscriptionId and state = 'queued' and id <= :newestId
+           where account_id = :accountId and subscription_id = :subscriptionId and state = 'queued'
+             and id > :afterId and id <= :newestId
            order by id limit :limit for update
+         ), released as (
+           update delivery d set state = 'waiting', due = :now, retries = 0, first_failed_at = null, updated_at = now()
+           from chosen c where d.account_id = c.account_id and d.id = c.id
+           returning d.id
          )
-         update delivery d set state = 'waiting', due = :now, retries = 0, first_failed_at = null, updated_at = now()
-         from chosen c where d.account_id = c.account_id and d.id = c.id`,
-        { accountId, subscriptionId, newestId, limit, now },
+         select count(*) as count, max(id) as "lastId" from released`,
+        { accountId, subscriptionId, newestId, afterId, limit, now },
       );
-      return rowCount;
+      return firstOf(rows);
     },
 
     /** Deletes the oldest queued ones, at most `limit`. @returns how many */
