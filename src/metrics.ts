@@ -15,7 +15,10 @@ export interface Metrics {
   readonly observer: (
     options: MetricOptions<string> & { readonly buckets: readonly number[] },
   ) => (value: number, ...labels: readonly string[]) => void;
-  /** `collect` sets the value when somebody asks for the measurements. */
+  /**
+   * `collect` sets the value when somebody asks for the measurements. Where it fails (the database is away) the value is NaN and the failure
+   * is counted: all other figures are wanted most then.
+   */
   readonly gauge: <Label extends string = never>(
     options: MetricOptions<Label> & { readonly collect?: (gauge: Gauge<Label>) => void | Promise<void> },
   ) => Gauge<Label>;
@@ -43,6 +46,12 @@ export function createMetrics({ processMetrics = true }: { readonly processMetri
   const registry = new Registry();
   if (processMetrics) collectDefaultMetrics({ register: registry });
   const registers = [registry];
+  const failures = new Counter({
+    name: 'causeway_measurement_failures_total',
+    help: 'Figures that could not be told when they were asked for, by their name.',
+    labelNames: ['figure'],
+    registers,
+  });
   const histogram: Metrics['histogram'] = ({ labelNames = [], buckets, ...options }) =>
     new Histogram({ ...options, buckets: [...buckets], labelNames: [...labelNames], registers });
   return {
@@ -71,7 +80,16 @@ export function createMetrics({ processMetrics = true }: { readonly processMetri
         ...options,
         labelNames: [...labelNames],
         registers,
-        ...(collect !== undefined && { collect: () => collect(gauge) }),
+        ...(collect !== undefined && {
+          collect: async () => {
+            try {
+              await collect(gauge);
+            } catch {
+              failures.inc({ figure: options.name });
+              gauge.set(Number.NaN);
+            }
+          },
+        }),
       });
       return gauge;
     },

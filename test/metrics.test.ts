@@ -1,0 +1,15 @@
+import { expect } from 'chai';
+import { describe, it } from 'mocha';
+import { createMetrics } from '../src/metrics.ts';
+
+describe('measurements', () => {
+  it('are told but for the one that cannot be, which is counted', async () => {
+    const metrics = createMetrics({ processMetrics: false });
+    const failed = new Error('The database is away.');
+    metrics.gauge({ name: 'causeway_late_seconds', help: 'Asks the database.', collect: () => Promise.reject(failed) });
+    metrics.gauge({ name: 'causeway_kept_bytes', help: 'Asks nobody.', collect: (gauge) => gauge.set(7) });
+    const asked = async () => (await metrics.registry.metrics()).split('\n').filter((line) => /^causeway/.test(line));
+    expect(await asked()).to.include.members(['causeway_late_seconds Nan', 'causeway_kept_bytes 7']);
+    expect(await asked()).to.include('causeway_measurement_failures_total{figure="causeway_late_seconds"} 1');
+  });
+});
