@@ -1,33 +1,44 @@
+import { once } from 'node:events';
+import { createServer, get, type Server } from 'node:http';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { parse } from 'csv-parse/sync';
 import jsforce from 'jsforce';
-import { type ServedSimulator, serveSimulator } from '#connector/testing';
 import { createSimulator, DEMO_ACCESS_TOKEN } from './simulator.ts';
 
 type Row = Readonly<Record<string, string>>;
 
 /** Salesforce's own client must take the jobs for Salesforce's; what it does not show is asked for as it is. */
 describe('the Bulk API 2.0 of the Salesforce simulator', () => {
-  let simulator: ServedSimulator;
+  let server: Server;
+  let url: string;
   let connection: jsforce.Connection;
-  let bulk: jsforce.Connection['bulk2'];
 
   beforeEach(async () => {
-    simulator = await serveSimulator('salesforce', createSimulator);
-    const session = { accessToken: DEMO_ACCESS_TOKEN, version: '62.0' };
-    connection = new jsforce.Connection({ ...session, instanceUrl: simulator.url });
-    // It resolves its paths against the address of the instance, and with it the others would have two slashes.
-    bulk = new jsforce.Connection({ ...session, instanceUrl: `${simulator.url}/` }).bulk2;
-    bulk.pollInterval = 5;
+    const simulator = createSimulator({ baseUrl: '' });
+    // Not below a folder: jsforce asks for the jobs at the root of the host.
+    server = createServer((request, response) => simulator.handle(request, response)).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const address = server.address();
+    if (address === null || typeof address === 'string') throw new Error('The simulator listens on no port.');
+    url = `http://127.0.0.1:${address.port}`;
+    connection = new jsforce.Connection({ instanceUrl: url, accessToken: DEMO_ACCESS_TOKEN, version: '62.0' });
+    connection.bulk2.pollInterval = 5;
     await simulate('jobs', { queuedMs: 0, workMs: 0 });
   });
-  afterEach(() => simulator.stop());
+  afterEach(async () => {
+    server.closeAllConnections();
+    server.close();
+    await once(server, 'close');
+  });
 
-  const simulate = (command: string, body: object) => simulator.command(`/simulate/${command}`, body);
+  async function simulate(command: string, body: object): Promise<void> {
+    const response = await fetch(`${url}/simulate/${command}`, { method: 'POST', body: JSON.stringify(body) });
+    expect(response.status, await response.text()).to.equal(200);
+  }
 
   async function send(method: string, path: string, body?: object | string, more: Record<string, string> = {}) {
-    const response = await fetch(`${simulator.url}/services/data/v62.0/jobs/${path}`, {
+    const response = await fetch(`${url}/services/data/v62.0/jobs/${path}`, {
       method,
       headers: {
         authorization: `Bearer ${DEMO_ACCESS_TOKEN}`,
@@ -65,7 +76,7 @@ describe('the Bulk API 2.0 of the Salesforce simulator', () => {
     it('answers jsforce the records of the query endpoint', async () => {
       const soql = 'SELECT Id, Name, Account.Name FROM Contact';
       const { records } = await connection.query(soql);
-      const stream = await bulk.query(soql);
+      const stream = await connection.bulk2.query(soql);
       const found = await stream.toArray();
       expect(found).to.deep.equal(
         records.map((record) => ({ Id: record.Id, Name: record.Name, 'Account.Name': record.Account?.Name ?? '' })),
@@ -162,7 +173,7 @@ describe('the Bulk API 2.0 of the Salesforce simulator', () => {
     it('finds what is in the recycle bin by queryAll only', async () => {
       const counts: number[] = [];
       for (const scanAll of [false, true]) {
-        const stream = await bulk.query('SELECT Id FROM Account', { scanAll });
+        const stream = await connection.bulk2.query('SELECT Id FROM Account', { scanAll });
         counts.push((await stream.toArray()).length);
       }
       expect(counts).to.deep.equal([30, 33]);
@@ -172,10 +183,9 @@ describe('the Bulk API 2.0 of the Salesforce simulator', () => {
       const id = await createQuery('SELECT Id FROM Account');
       await send('GET', `query/${id}`);
       const bytesOf = async (encoding: string) => {
-        const { get } = await import('node:http');
         return new Promise<Buffer>((resolve, reject) => {
           const headers = { authorization: `Bearer ${DEMO_ACCESS_TOKEN}`, 'accept-encoding': encoding };
-          get(`${simulator.url}/services/data/v62.0/jobs/query/${id}/results`, { headers }, (response) => {
+          get(`${url}/services/data/v62.0/jobs/query/${id}/results`, { headers }, (response) => {
             response.toArray().then((pieces) => resolve(Buffer.concat(pieces)), reject);
           });
         });
@@ -238,7 +248,7 @@ describe('the Bulk API 2.0 of the Salesforce simulator', () => {
       await Promise.all(Array.from({ length: 1001 }, () => createQuery('SELECT Id FROM User')));
       const first = await send('GET', 'query');
       expect([first.json.records.length, first.json.done]).to.deep.equal([1000, false]);
-      const rest = await send('GET', `query${new URL(first.json.nextRecordsUrl, simulator.url).search}`);
+      const rest = await send('GET', `query${new URL(first.json.nextRecordsUrl, url).search}`);
       expect([rest.json.records.length, rest.json.done, rest.json.nextRecordsUrl]).to.deep.equal([1, true, null]);
       expect((await send('GET', 'query?jobType=Classic')).json.records).to.deep.equal([]);
     });
@@ -249,7 +259,7 @@ describe('the Bulk API 2.0 of the Salesforce simulator', () => {
       await simulate('readings', { count: 5003 });
       const soql = "SELECT Id, Serial__c, Note__c, Count__c FROM Reading__c WHERE Kind__c != 'Heat' ORDER BY Id";
       const paged = await connection.query(soql, { autoFetch: true, maxFetch: 10_000 });
-      const byJob: readonly Row[] = await (await bulk.query(soql)).toArray();
+      const byJob: readonly Row[] = await (await connection.bulk2.query(soql)).toArray();
       expect(paged.totalSize).to.equal(3335);
       expect(byJob.map(({ Serial__c }) => Serial__c)).to.deep.equal(paged.records.map((row) => row.Serial__c));
       const ids = byJob.map(({ Id }) => Id ?? '');
@@ -264,7 +274,7 @@ describe('the Bulk API 2.0 of the Salesforce simulator', () => {
 
   describe('loads', () => {
     it('inserts what is good and tells what is wrong with the rest, to jsforce', async () => {
-      const { successfulResults, failedResults, unprocessedRecords } = await bulk.loadAndWaitForResults({
+      const { successfulResults, failedResults, unprocessedRecords } = await connection.bulk2.loadAndWaitForResults({
         object: 'Account',
         operation: 'insert',
         pollInterval: 5,
@@ -293,7 +303,7 @@ describe('the Bulk API 2.0 of the Salesforce simulator', () => {
     it('updates: empty is untouched, #N/A is null; deletes; and names records that are not there', async () => {
       const { records } = await connection.query('SELECT Id, Name FROM Account WHERE BillingCity != null LIMIT 2');
       const [first = '', second = ''] = records.map(({ Id }) => Id);
-      const updated = await bulk.loadAndWaitForResults({
+      const updated = await connection.bulk2.loadAndWaitForResults({
         object: 'Account',
         operation: 'update',
         pollInterval: 5,
@@ -308,7 +318,7 @@ describe('the Bulk API 2.0 of the Salesforce simulator', () => {
       expect(await accounts.retrieve(first)).to.include({ Name: records[0]?.Name, BillingCity: null });
       expect((await accounts.retrieve(second)).BillingCity).to.not.equal(null);
       const deletion = { object: 'Account', operation: 'delete', pollInterval: 5 } as const;
-      const deleted = await bulk.loadAndWaitForResults({
+      const deleted = await connection.bulk2.loadAndWaitForResults({
         ...deletion,
         input: [{ Id: first }, { Id: first }],
       });
@@ -319,7 +329,7 @@ describe('the Bulk API 2.0 of the Salesforce simulator', () => {
     it('upserts by an external id', async () => {
       const input = 'ExternalKey__c,Name\nBulk-1,First\nBulk-2,Second\n,Third\n';
       const upsert = async (csv: string) =>
-        bulk.loadAndWaitForResults({
+        connection.bulk2.loadAndWaitForResults({
           object: 'Account',
           operation: 'upsert',
           externalIdFieldName: 'ExternalKey__c',
@@ -427,7 +437,7 @@ describe('the Bulk API 2.0 of the Salesforce simulator', () => {
         `400 INVALIDJOB: Found multipe contents for job: <${json.id}>, please 'Close' / 'Abort' / 'Delete' the current Job then create a new Job and make sure you only do 'PUT' once on a given Job.`,
       );
       const { json: packed } = await send('POST', 'ingest', { object: 'Account', operation: 'insert' });
-      const response = await fetch(`${simulator.url}/services/data/v62.0/jobs/ingest/${packed.id}/batches`, {
+      const response = await fetch(`${url}/services/data/v62.0/jobs/ingest/${packed.id}/batches`, {
         method: 'PUT',
         headers: {
           authorization: `Bearer ${DEMO_ACCESS_TOKEN}`,

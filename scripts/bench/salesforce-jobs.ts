@@ -6,11 +6,11 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { cpus, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import jsforce from 'jsforce';
 import { createSimulator, DEMO_ACCESS_TOKEN } from '../../connectors/salesforce/simulator.ts';
-import { serveSimulator } from '../../suite/served.ts';
 
 const SIMULATE = 'simulate';
 const FIELDS =
@@ -18,8 +18,11 @@ const FIELDS =
 const SOQL = `SELECT ${FIELDS} FROM Reading__c`;
 
 if (process.argv[2] === SIMULATE) {
-  const served = await serveSimulator('salesforce', createSimulator);
-  process.send?.(served.url);
+  const simulator = createSimulator({ baseUrl: '' });
+  // Not below a folder: jsforce asks for jobs at the root of the host.
+  const server = createServer((request, response) => simulator.handle(request, response)).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  process.send?.(`http://127.0.0.1:${Object(server.address()).port}`);
   process.once('disconnect', () => process.exit());
 } else {
   await measure();
@@ -103,8 +106,9 @@ async function readJob(url: string, rows: number): Promise<void> {
 }
 
 async function readByJsforce(url: string, rows: number): Promise<void> {
-  // It resolves its paths against the address of the instance.
-  const session = { instanceUrl: `${url}/`, accessToken: DEMO_ACCESS_TOKEN, version: '62.0' };
+  // In one set: it mixes up the rows of several.
+  await command(url, 'jobs', { queuedMs: 0, workMs: 0, setSize: rows });
+  const session = { instanceUrl: url, accessToken: DEMO_ACCESS_TOKEN, version: '62.0' };
   const stream = await new jsforce.Connection(session).bulk2.query(SOQL, { pollInterval: 20, pollTimeout: 60_000 });
   let found = 0;
   for await (const _row of stream) found++;

@@ -43,7 +43,7 @@ export function createIngestJobs(office: JobOffice, dataset: Dataset): Routes {
   }
 
   const results =
-    (print: (job: Job<Load>) => string): Routes[string] =>
+    (print: (job: Job<Load>) => Iterable<string>): Routes[string] =>
     (call) => {
       const job = jobs.get(call);
       if (job.ended === undefined) {
@@ -172,24 +172,25 @@ const printFailed = printOutcomes('sf__Error', (outcome) =>
 
 /** Salesforce's columns, then the values that were sent, under the header that was sent. */
 function printOutcomes(second: string, told: (outcome: Outcome) => readonly [string, string] | undefined) {
-  return ({ terms, content }: Job<Load>): string => {
+  return function* ({ terms, content }: Job<Load>): Generator<string> {
     const { cells, text } = headerOf(content);
-    let printed = `"sf__Id"${delimiterOf(terms)}"${second}"${delimiterOf(terms)}${text}${endOf(terms)}`;
-    const rows = content.outcomes.length === 0 ? [] : content.rows();
-    content.outcomes.forEach((outcome, index) => {
+    const delimiter = delimiterOf(terms);
+    yield `"sf__Id"${delimiter}"${second}"${delimiter}${text}${endOf(terms)}`;
+    for (const [index, outcome] of content.outcomes.entries()) {
       const values = told(outcome);
-      if (values === undefined) return;
-      const sent = rows[index]?.cells ?? [];
-      printed += printRow([...values, ...cells.map((_, place) => sent[place] ?? '')], terms);
-    });
-    return printed;
+      const sent = content.row(index).cells;
+      if (values !== undefined) yield printRow([...values, ...cells.map((_, place) => sent[place] ?? '')], terms);
+    }
   };
 }
 
 /** As they were sent. */
-function printUnprocessed({ terms, content }: Job<Load>): string {
-  const rows = isReadable(content) ? content.rows().slice(content.outcomes.length) : [];
-  return [headerOf(content), ...rows].map(({ text }) => text + endOf(terms)).join('');
+function* printUnprocessed({ terms, content }: Job<Load>): Generator<string> {
+  yield headerOf(content).text + endOf(terms);
+  if (!isReadable(content)) return;
+  for (let index = content.outcomes.length; index < content.total(); index++) {
+    yield content.row(index).text + endOf(terms);
+  }
 }
 
 function headerOf(content: Load): ReturnType<Load['header']> {

@@ -46,6 +46,8 @@ interface Pace {
   readonly failure: string | undefined;
 }
 
+/** "A default value based on the service." */
+const USUAL_SET_SIZE = 50_000;
 const USUAL_PACE: Pace = { queuedMs: 20, workMs: 20, failure: undefined };
 
 /** Shared by both kinds, so that ids differ. */
@@ -53,35 +55,43 @@ export interface JobOffice {
   readonly clock: MovableClock;
   readonly nextId: () => string;
   readonly pace: () => Pace;
+  /** Records in a set of results, unless the caller says how many. */
+  readonly setSize: () => number;
   readonly commands: Routes;
 }
 
 /**
- * `POST /simulate/jobs` with `{"queuedMs": 0, "workMs": 60000, "failure": "InternalServerError : …"}`, each optional, sets the
- * pace of the jobs that are created from then on; an empty object sets the usual one.
+ * `POST /simulate/jobs` with `{"queuedMs": 0, "workMs": 60000, "failure": "InternalServerError : …", "setSize": 10}`, each optional,
+ * sets the pace of the jobs that are created from then on, and how many records a set of results has; what is left out is as usual.
  */
 export function createJobOffice(clock: MovableClock): JobOffice {
   let pace = USUAL_PACE;
+  let setSize = USUAL_SET_SIZE;
   let made = 0;
   return {
     clock,
     nextId: () => makeId('750', ++made),
     pace: () => pace,
+    setSize: () => setSize,
     commands: {
       'POST /simulate/jobs': ({ body }) => {
-        const { queuedMs = USUAL_PACE.queuedMs, workMs = USUAL_PACE.workMs, failure } = body.object();
+        const wanted = body.object();
+        const { queuedMs = USUAL_PACE.queuedMs, workMs = USUAL_PACE.workMs, failure } = wanted;
+        const { setSize: size = USUAL_SET_SIZE } = wanted;
         const isFailure = failure === undefined || typeof failure === 'string';
-        if (!isDuration(queuedMs) || !isDuration(workMs) || !isFailure) {
-          throw fault(400, 'Jobs are paced by {"queuedMs": 0, "workMs": 1000, "failure": "InternalServerError : …"}.');
+        if (!isAmount(queuedMs) || !isAmount(workMs) || !isFailure || !isAmount(size) || size < 1) {
+          const example = '{"queuedMs": 0, "workMs": 1000, "failure": "InternalServerError : …", "setSize": 10}';
+          throw fault(400, `Jobs are paced by ${example}.`);
         }
         pace = { queuedMs, workMs, failure };
-        return json(pace);
+        setSize = size;
+        return json({ ...pace, setSize });
       },
     },
   };
 }
 
-function isDuration(value: unknown): value is number {
+function isAmount(value: unknown): value is number {
   return typeof value === 'number' && value >= 0;
 }
 

@@ -17,7 +17,7 @@ export interface Load extends Work {
   readonly put: (text: string) => void;
   readonly uploads: () => number;
   readonly header: () => CsvRow;
-  readonly rows: () => readonly CsvRow[];
+  readonly row: (index: number) => CsvRow;
   readonly outcomes: readonly Outcome[];
 }
 
@@ -35,7 +35,7 @@ export function createLoad(dataset: Dataset, terms: JobTerms): Load {
     return read;
   };
   const header = () => all()[0] ?? { cells: [], text: '' };
-  const rows = () => all().slice(1);
+  const row = (index: number) => all()[index + 1] ?? { cells: [], text: '' };
 
   return {
     put: (sent) => {
@@ -45,14 +45,14 @@ export function createLoad(dataset: Dataset, terms: JobTerms): Load {
     },
     uploads: () => uploads,
     header,
-    rows,
+    row,
     outcomes,
     total: () => Math.max(0, all().length - 1),
     problem: () => problemOf(() => assertHeader(header().cells, terms, object)),
     advance: (until) => {
       const target = { dataset, terms, object, names: header().cells, keys: indexByKey(dataset, terms) };
       for (let index = outcomes.length; index < until; index++) {
-        const outcome = loadRow(target, all()[index + 1]);
+        const outcome = loadRow(target, row(index));
         if (outcome.kind === 'failed') failed++;
         outcomes.push(outcome);
       }
@@ -116,11 +116,10 @@ function indexByKey(
   return keys;
 }
 
-function loadRow(target: Target, row: CsvRow | undefined): Outcome {
-  const cells = row?.cells ?? [];
+function loadRow(target: Target, { cells, problem }: CsvRow): Outcome {
   const id = cells[target.names.indexOf('Id')] ?? '';
   try {
-    if (row?.problem !== undefined) throw new Fault(400, 'CLIENT_INPUT_ERROR', `Failed to parse CSV: ${row.problem}`);
+    if (problem !== undefined) throw new Fault(400, 'CLIENT_INPUT_ERROR', `Failed to parse CSV: ${problem}`);
     if (cells.length !== target.names.length) {
       const message = `Failed to parse CSV: ${cells.length} values for ${target.names.length} columns`;
       throw new Fault(400, 'CLIENT_INPUT_ERROR', message);

@@ -1,5 +1,6 @@
-import { gzipSync } from 'node:zlib';
-import { type Answer, type Call, empty, Fault, json, type Routes, typed } from '#connector/simulator';
+import { pipeline, Readable } from 'node:stream';
+import { constants, createGzip } from 'node:zlib';
+import { type Answer, type Call, empty, Fault, json, type Routes } from '#connector/simulator';
 import { type Found, type QueryEngine, takeRows } from '../query.ts';
 import { type FieldSchema, readField } from '../schema.ts';
 import { type CsvStyle, printRow } from './csv.ts';
@@ -20,10 +21,6 @@ import {
 
 const ROOT = '/services/data/{version}/jobs/query';
 const TYPE = 'V2Query';
-/** "A default value based on the service." */
-const USUAL_RECORDS = 50_000;
-/** That a set is no larger is ours: a set is one text here. */
-const MOST_RECORDS = 250_000;
 
 interface Query extends Work {
   readonly found: Found;
@@ -62,7 +59,7 @@ export function createQueryJobs(office: JobOffice, queries: QueryEngine): Routes
       const state = jobs.stateOf(job);
       if (state !== 'JobComplete') throw badState(`Results of a Job in the state ${state} are not available`);
       assertVersion(job, call);
-      return answerResults(job, call);
+      return answerResults(job, call, office.setSize());
     },
   };
 }
@@ -94,34 +91,57 @@ function assertVersion({ version }: Job, { params }: Call): void {
   throw new Fault(409, 'API_ERROR', `The job was created with API version ${version}`);
 }
 
-function answerResults({ terms, content: { found } }: Job<Query>, call: Call): Answer {
+function answerResults({ terms, content: { found } }: Job<Query>, call: Call, usual: number): Answer {
   const start = readPlace(call.query.get('locator'));
-  const end = call.isStuck ? start : start + readMost(call.query.get('maxRecords'));
   if (start > found.rows.length) throw new Fault(400, 'INVALID_QUERY_LOCATOR', 'invalid query locator');
-  const rows = takeRows(found.rows, start, call.isStuck ? start + USUAL_RECORDS : end);
-  const headers = {
-    'sforce-locator': end < found.rows.length || call.isStuck ? writePlace(end) : 'null',
-    'sforce-numberofrecords': String(rows.length),
-  };
-  const print = printerOf(found, terms);
-  let text = printRow(
+  const end = Math.min(start + readMost(call.query.get('maxRecords'), usual), found.rows.length);
+  const next = call.isStuck ? start : end;
+  return answerCsv(call, printSet(found, terms, start, end), {
+    'sforce-locator': next < found.rows.length ? writePlace(next) : 'null',
+    'sforce-numberofrecords': String(end - start),
+  });
+}
+
+const ROWS_A_PIECE = 500;
+
+/** Each set begins with the header. */
+function* printSet(found: Found, style: CsvStyle, start: number, end: number): Generator<string> {
+  const print = printerOf(found, style);
+  yield printRow(
     found.fields.map(([path]) => path),
-    terms,
+    style,
   );
-  for (const row of rows) text += print(row);
-  return answerCsv(call, text, headers);
+  for (let at = start; at < end; at += ROWS_A_PIECE) {
+    yield takeRows(found.rows, at, Math.min(at + ROWS_A_PIECE, end))
+      .map(print)
+      .join('');
+  }
 }
 
-/** Packed where it is asked for: answers of the documents are "always compressed", which clients that cannot unpack do not get. */
-export function answerCsv(call: Call, text: string, headers: Readonly<Record<string, string>> = {}): Answer {
-  if (!/\bgzip\b/i.test(String(call.headers['accept-encoding'] ?? ''))) return typed('text/csv', text, 200, headers);
-  return typed('text/csv', gzipSync(text, { level: 1 }), 200, { ...headers, 'content-encoding': 'gzip' });
+/**
+ * Packed where it is asked for. The documents say that results always are; a client that did not ask for it could not read them.
+ */
+export function answerCsv(
+  call: Call,
+  pieces: Iterable<string>,
+  headers: Readonly<Record<string, string>> = {},
+): Answer {
+  const text = Readable.from(encode(pieces), { objectMode: false });
+  const told = { 'content-type': 'text/csv', ...headers };
+  if (!/\bgzip\b/i.test(String(call.headers['accept-encoding'] ?? ''))) return { headers: told, stream: text };
+  const packed = createGzip({ level: constants.Z_BEST_SPEED });
+  pipeline(text, packed, () => undefined);
+  return { headers: { ...told, 'content-encoding': 'gzip' }, stream: packed };
 }
 
-function readMost(text: string | null): number {
-  if (text === null) return USUAL_RECORDS;
+function* encode(pieces: Iterable<string>): Generator<Buffer> {
+  for (const piece of pieces) if (piece !== '') yield Buffer.from(piece);
+}
+
+function readMost(text: string | null, usual: number): number {
+  if (text === null) return usual;
   if (!/^[1-9]\d{0,9}$/.test(text)) throw badJob(`maxRecords: ${text} is no number of records`);
-  return Math.min(Number(text), MOST_RECORDS);
+  return Number(text);
 }
 
 function printerOf({ fields }: Found, style: CsvStyle) {
