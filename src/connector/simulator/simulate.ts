@@ -192,7 +192,13 @@ function send(response: ServerResponse, { status = 200, headers, body = '', stre
 }
 
 function sendStream(response: ServerResponse, stream: Readable, isCut: boolean): void {
-  if (isCut) stream.once('data', () => setImmediate(() => response.destroy()));
+  if (isCut) {
+    stream.once('data', (first) => {
+      stream.destroy();
+      response.write(first, () => response.destroy());
+    });
+    return;
+  }
   pipeline(stream, response, (error) => {
     // A caller that goes away before the end is no fault of the simulator.
     if (error && error.code !== 'ERR_STREAM_PREMATURE_CLOSE') console.error(error);

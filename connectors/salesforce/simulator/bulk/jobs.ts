@@ -21,6 +21,8 @@ export interface Work {
   /** Ends a job that cannot be done; asked when it is begun. */
   readonly problem?: () => string | undefined;
   readonly told: () => Readonly<Record<string, unknown>>;
+  /** What it keeps in memory. */
+  readonly bytes: number;
 }
 
 export interface Job<Content extends Work = Work> {
@@ -96,6 +98,8 @@ function isAmount(value: unknown): value is number {
 }
 
 const MOST_JOBS = 2500;
+/** Of files that were uploaded: room for four of the largest. */
+const MOST_KEPT_BYTES = 600_000_000;
 /** Documented: jobs that have ended are deleted after a week. */
 const LIFETIME_MS = 7 * 24 * 3_600_000;
 const LIST_SIZE = 1000;
@@ -145,9 +149,12 @@ export function createJobs<Content extends Work>(office: JobOffice, jobType: str
   }
 
   function forget(): void {
+    let bytes = [...jobs.values()].reduce((sum, { content }) => sum + content.bytes, 0);
     for (const job of jobs.values()) {
       const isOld = office.clock.now() - job.createdMs > LIFETIME_MS;
-      if (job.ended !== undefined && (isOld || jobs.size > MOST_JOBS)) jobs.delete(job.id);
+      if (job.ended === undefined || (!isOld && jobs.size < MOST_JOBS && bytes <= MOST_KEPT_BYTES)) continue;
+      jobs.delete(job.id);
+      bytes -= job.content.bytes;
     }
   }
 

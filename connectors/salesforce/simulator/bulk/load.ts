@@ -46,6 +46,9 @@ export function createLoad(dataset: Dataset, terms: JobTerms): Load {
     uploads: () => uploads,
     header,
     row,
+    get bytes() {
+      return text.length;
+    },
     outcomes,
     total: () => Math.max(0, all().length - 1),
     problem: () => problemOf(() => assertHeader(header().cells, terms, object)),

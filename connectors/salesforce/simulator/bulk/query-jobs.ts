@@ -68,6 +68,7 @@ function createQuery(found: Found): Query {
   let numberRecordsProcessed = 0;
   return {
     found,
+    bytes: 0,
     total: () => found.rows.length,
     advance: (until) => {
       numberRecordsProcessed = until;
