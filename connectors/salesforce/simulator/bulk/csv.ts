@@ -1,4 +1,6 @@
-import { Fault } from '#connector/simulator';
+import { pipeline, Readable } from 'node:stream';
+import { constants, createGzip } from 'node:zlib';
+import { type Answer, type Call, Fault } from '#connector/simulator';
 
 /** Salesforce's words for what stands between values, and at the end of rows. */
 export const DELIMITERS: Readonly<Record<string, string>> = {
@@ -29,6 +31,26 @@ export function printRow(values: readonly string[], style: CsvStyle): string {
 
 export const delimiterOf = ({ columnDelimiter }: CsvStyle): string => DELIMITERS[columnDelimiter] ?? ',';
 export const endOf = ({ lineEnding }: CsvStyle): string => LINE_ENDINGS[lineEnding] ?? '\n';
+
+/**
+ * Packed where it is asked for. The documents say that results always are; a client that did not ask for it could not read them.
+ */
+export function answerCsv(
+  call: Call,
+  pieces: Iterable<string>,
+  headers: Readonly<Record<string, string>> = {},
+): Answer {
+  const text = Readable.from(encode(pieces), { objectMode: false });
+  const told = { 'content-type': 'text/csv', ...headers };
+  if (!/\bgzip\b/i.test(String(call.headers['accept-encoding'] ?? ''))) return { headers: told, stream: text };
+  const packed = createGzip({ level: constants.Z_BEST_SPEED });
+  pipeline(text, packed, () => undefined);
+  return { headers: { ...told, 'content-encoding': 'gzip' }, stream: packed };
+}
+
+function* encode(pieces: Iterable<string>): Generator<Buffer> {
+  for (const piece of pieces) if (piece !== '') yield Buffer.from(piece);
+}
 
 /** A row as it was sent. */
 export interface CsvRow {

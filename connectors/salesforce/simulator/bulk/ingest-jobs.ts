@@ -2,7 +2,7 @@ import { gunzipSync } from 'node:zlib';
 import { type Answer, type Call, createBody, empty, Fault, json, type Routes } from '#connector/simulator';
 import type { Dataset } from '../rows.ts';
 import { OBJECTS, type ObjectSchema } from '../schema.ts';
-import { delimiterOf, endOf, printRow } from './csv.ts';
+import { answerCsv, delimiterOf, endOf, printRow } from './csv.ts';
 import {
   badJob,
   badState,
@@ -16,7 +16,6 @@ import {
   showProgress,
 } from './jobs.ts';
 import { createLoad, type Load, type Outcome } from './load.ts';
-import { answerCsv } from './query-jobs.ts';
 
 const ROOT = '/services/data/{version}/jobs/ingest';
 const TYPE = 'V2Ingest';

@@ -1,9 +1,7 @@
-import { pipeline, Readable } from 'node:stream';
-import { constants, createGzip } from 'node:zlib';
 import { type Answer, type Call, empty, Fault, json, type Routes } from '#connector/simulator';
 import { type Found, type QueryEngine, takeRows } from '../query.ts';
 import { type FieldSchema, readField } from '../schema.ts';
-import { type CsvStyle, printRow } from './csv.ts';
+import { answerCsv, type CsvStyle, printRow } from './csv.ts';
 import {
   badJob,
   badState,
@@ -117,26 +115,6 @@ function* printSet(found: Found, style: CsvStyle, start: number, end: number): G
       .map(print)
       .join('');
   }
-}
-
-/**
- * Packed where it is asked for. The documents say that results always are; a client that did not ask for it could not read them.
- */
-export function answerCsv(
-  call: Call,
-  pieces: Iterable<string>,
-  headers: Readonly<Record<string, string>> = {},
-): Answer {
-  const text = Readable.from(encode(pieces), { objectMode: false });
-  const told = { 'content-type': 'text/csv', ...headers };
-  if (!/\bgzip\b/i.test(String(call.headers['accept-encoding'] ?? ''))) return { headers: told, stream: text };
-  const packed = createGzip({ level: constants.Z_BEST_SPEED });
-  pipeline(text, packed, () => undefined);
-  return { headers: { ...told, 'content-encoding': 'gzip' }, stream: packed };
-}
-
-function* encode(pieces: Iterable<string>): Generator<Buffer> {
-  for (const piece of pieces) if (piece !== '') yield Buffer.from(piece);
 }
 
 function readMost(text: string | null, usual: number): number {
