@@ -1,4 +1,5 @@
-import { type Clock, SYSTEM_CLOCK } from './clock.ts';
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { type Clock, SYSTEM_CLOCK, sleep } from './clock.ts';
 
 /** Work over bytes that somebody else chose is done in slices, so that it keeps nobody waiting, however much it is. */
 export interface Pacer {
@@ -12,22 +13,71 @@ export interface Pacer {
 
 /** What one request may add to the wait of all others; a thousandth of it is lost to the pauses. */
 const SLICE_MS = 5;
+/** A request waits for several turns of the event loop: each of them is so much longer by work that nobody waits for. */
+const SLICE_BEHIND_CALLERS_MS = 1;
 
-/** The first slice begins now. */
+/** The first slice begins now. Where work goes on behind callers, each pause lasts until they have gone. */
 export function createPacer(signal: AbortSignal, { steady }: Pick<Clock, 'steady'> = SYSTEM_CLOCK): Pacer {
+  const givesWay = behind.getStore() === true;
+  const sliceMs = givesWay ? SLICE_BEHIND_CALLERS_MS : SLICE_MS;
   let startedAtMs = steady();
   const begin = () => {
     startedAtMs = steady();
   };
   return {
-    isDue: () => steady() - startedAtMs >= SLICE_MS,
+    isDue: () => steady() - startedAtMs >= sliceMs,
     begin,
     pause: async () => {
+      if (givesWay) await giveWay();
       await takeTurn();
       signal.throwIfAborted();
       begin();
     },
   };
+}
+
+const behind = new AsyncLocalStorage<true>();
+
+/** What the pacers in this work pace lets requests of callers go first. Not for work that a request may wait for. */
+export function behindCallers<Result>(work: () => Result): Result {
+  return behind.run(true, work);
+}
+
+/** A request may wait for its provider for long, and there is always one where there are many: work behind them gets on all the same. */
+const LONGEST_WAIT_MS = 8;
+/** Who has called a moment ago calls again. Until then each pause is as long as a slice, so that half of the process is free for it. */
+const LATELY_MS = 1_000;
+
+const resting = new Set<() => void>();
+let callers = 0;
+let lastCallAtMs = Number.NEGATIVE_INFINITY;
+
+/** A request of a caller begins. @returns what says that it has ended; once */
+export function callerCame(): () => void {
+  callers++;
+  return () => {
+    callers--;
+    lastCallAtMs = SYSTEM_CLOCK.steady();
+    if (callers === 0) for (const goOn of resting) goOn();
+  };
+}
+
+async function giveWay(): Promise<void> {
+  if (callers > 0) await callersGone();
+  else if (SYSTEM_CLOCK.steady() - lastCallAtMs < LATELY_MS) await sleep(SYSTEM_CLOCK, SLICE_BEHIND_CALLERS_MS);
+}
+
+/** Resolves when no request is under way, or after a while. */
+function callersGone(): Promise<void> {
+  return new Promise((resolve) => {
+    const goOn = () => {
+      endWait();
+      resting.delete(goOn);
+      resolve();
+    };
+    const endWait = SYSTEM_CLOCK.after(LONGEST_WAIT_MS, goOn);
+    resting.add(goOn);
+  });
 }
 
 const waiting: (() => void)[] = [];
