@@ -28,8 +28,7 @@ export function createPacer(signal: AbortSignal, { steady }: Pick<Clock, 'steady
     isDue: () => steady() - startedAtMs >= sliceMs,
     begin,
     pause: async () => {
-      if (givesWay) await giveWay();
-      await takeTurn();
+      await (givesWay ? takeTurnBehind() : takeTurn());
       signal.throwIfAborted();
       begin();
     },
@@ -60,6 +59,15 @@ export function callerCame(): () => void {
     lastCallAtMs = SYSTEM_CLOCK.steady();
     if (callers === 0) for (const goOn of resting) goOn();
   };
+}
+
+let lastBehind: Promise<void> = Promise.resolve();
+
+/** All that is behind callers goes in one line: what one rests, another would not use for a slice of its own. */
+function takeTurnBehind(): Promise<void> {
+  // What goes on now has its slice before the rest of the next one begins.
+  lastBehind = lastBehind.then(takeTurn).then(giveWay);
+  return lastBehind;
 }
 
 async function giveWay(): Promise<void> {
