@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { type Clock, SYSTEM_CLOCK, sleep } from './clock.ts';
+import { type Clock, SYSTEM_CLOCK } from './clock.ts';
 
 /** Work over bytes that somebody else chose is done in slices, so that it keeps nobody waiting, however much it is. */
 export interface Pacer {
@@ -28,7 +28,7 @@ export function createPacer(signal: AbortSignal, { steady }: Pick<Clock, 'steady
     isDue: () => steady() - startedAtMs >= sliceMs,
     begin,
     pause: async () => {
-      await (givesWay ? takeTurnBehind() : takeTurn());
+      await (givesWay ? callers.takeTurnBehind() : takeTurn());
       signal.throwIfAborted();
       begin();
     },
@@ -44,49 +44,61 @@ export function behindCallers<Result>(work: () => Result): Result {
 
 /** A request may wait for its provider for long, and there is always one where there are many: work behind them gets on all the same. */
 const LONGEST_WAIT_MS = 8;
-/** Who has called a moment ago calls again. Until then each pause is as long as a slice, so that half of the process is free for it. */
+/** Who has called a moment ago calls again. Until then a rest is as long as a slice, so that half of the process is free for it. */
 const LATELY_MS = 1_000;
 
-const resting = new Set<() => void>();
-let callers = 0;
-let lastCallAtMs = Number.NEGATIVE_INFINITY;
+/** Those whose requests are under way in a process, and the line of what goes on behind them. */
+export interface Callers {
+  /** A request begins. @returns what says that it has ended; once */
+  readonly came: () => () => void;
+  /** When the next slice behind them may begin. */
+  readonly takeTurnBehind: () => Promise<void>;
+}
 
-/** A request of a caller begins. @returns what says that it has ended; once */
-export function callerCame(): () => void {
-  callers++;
-  return () => {
-    callers--;
-    lastCallAtMs = SYSTEM_CLOCK.steady();
-    if (callers === 0) for (const goOn of resting) goOn();
+export function createCallers(clock: Pick<Clock, 'steady' | 'after'>): Callers {
+  const resting = new Set<() => void>();
+  let count = 0;
+  let lastAtMs = Number.NEGATIVE_INFINITY;
+  let last: Promise<void> = Promise.resolve();
+
+  /** Resolves when no request is under way, or after a while. */
+  function gone(): Promise<void> {
+    return new Promise((resolve) => {
+      const goOn = () => {
+        endWait();
+        resting.delete(goOn);
+        resolve();
+      };
+      const endWait = clock.after(LONGEST_WAIT_MS, goOn);
+      resting.add(goOn);
+    });
+  }
+
+  function rest(): Promise<void> {
+    if (count > 0) return gone();
+    const isLately = clock.steady() - lastAtMs < LATELY_MS;
+    return isLately ? new Promise((resolve) => clock.after(SLICE_BEHIND_CALLERS_MS, resolve)) : Promise.resolve();
+  }
+
+  return {
+    came: () => {
+      count++;
+      return () => {
+        count--;
+        lastAtMs = clock.steady();
+        if (count === 0) for (const goOn of resting) goOn();
+      };
+    },
+    takeTurnBehind: () => {
+      // One line for all: where one rests, another has no slice. The last one has its own before the rest of the next one begins.
+      last = last.then(takeTurn).then(rest);
+      return last;
+    },
   };
 }
 
-let lastBehind: Promise<void> = Promise.resolve();
-
-/** All that is behind callers goes in one line: what one rests, another would not use for a slice of its own. */
-function takeTurnBehind(): Promise<void> {
-  // What goes on now has its slice before the rest of the next one begins.
-  lastBehind = lastBehind.then(takeTurn).then(giveWay);
-  return lastBehind;
-}
-
-async function giveWay(): Promise<void> {
-  if (callers > 0) await callersGone();
-  else if (SYSTEM_CLOCK.steady() - lastCallAtMs < LATELY_MS) await sleep(SYSTEM_CLOCK, SLICE_BEHIND_CALLERS_MS);
-}
-
-/** Resolves when no request is under way, or after a while. */
-function callersGone(): Promise<void> {
-  return new Promise((resolve) => {
-    const goOn = () => {
-      endWait();
-      resting.delete(goOn);
-      resolve();
-    };
-    const endWait = SYSTEM_CLOCK.after(LONGEST_WAIT_MS, goOn);
-    resting.add(goOn);
-  });
-}
+/** Of this process. */
+export const callers: Callers = createCallers(SYSTEM_CLOCK);
 
 const waiting: (() => void)[] = [];
 
