@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import type { BulkJob } from '../../src/bulk/job.ts';
 import { AppError } from '../../src/errors.ts';
 import type { Resources } from '../../src/resources/index.ts';
 import { createObject, createService, type FakeRow } from '../resources/fake-provider.ts';
@@ -218,11 +219,11 @@ describe('the workers of bulk jobs', () => {
   it('let slow jobs of an account keep neither its fast ones nor those of another account waiting, over two processes', async () => {
     const isSlow = ({ limit }: { readonly limit?: number | undefined }) => limit === 39;
     const slow = [await bench.add({ limit: 39 }), await bench.add({ limit: 39 }), await bench.add({ limit: 39 })];
-    const fast = [];
+    const fast: BulkJob[] = [];
     for (let count = 0; count < 12; count++)
       fast.push(await bench.add(), await bench.add({}, { accountId: 2 }), await bench.add({}, { accountId: 2 }));
     const there = Promise.withResolvers<void>();
-    const taken = [0, 0];
+    const taken: [number, number] = [0, 0];
     const start = (place: 0 | 1) =>
       bench.start({
         ...reading(async (target, request, ...given) => {
@@ -240,11 +241,11 @@ describe('the workers of bulk jobs', () => {
         },
       });
     const workers = [start(0), start(1)];
-    const statusesOf = async (jobs: typeof fast) =>
+    const statusesOf = async (jobs: readonly BulkJob[]) =>
       new Set(await Promise.all(jobs.map(async (job) => (await bench.find(job)).status)));
-    const has = async (jobs: typeof fast, status: string) => {
+    const has = async (jobs: readonly BulkJob[], status: BulkJob['status']) => {
       const statuses = await statusesOf(jobs);
-      return statuses.size === 1 && statuses.has(status as never);
+      return statuses.size === 1 && statuses.has(status);
     };
     await bench.pass(() => has(fast, 'COMPLETED'));
     expect([...(await statusesOf(slow))], 'the slow ones').to.deep.equal(['RUNNING']);
