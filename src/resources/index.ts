@@ -161,7 +161,7 @@ export interface Resources {
 /** Of rows. */
 const ANY_NUMBER = Number.MAX_SAFE_INTEGER;
 /** Of a page of a walk that may have several under way: larger ones would only be memory, which is cleared in longer stops of everything. */
-const MOST_ROWS_OF_SEVERAL = 1000;
+const MOST_ROWS_OF_SEVERAL = 500;
 
 /** Normalised calls on an instance: each finds the object, does its work at the provider and gives our records. */
 export function composeResources(
