@@ -158,7 +158,9 @@ function respondWith(file: BulkFile, { accept, query, headers, instance }: FileQ
   const isCurrent = headers['if-range'] === undefined || headers['if-range'] === tag;
   const range = isWhole && isCurrent ? readRange(headers.range, byteCount) : undefined;
   if (range === null)
-    throw new AppError('RANGE_NOT_SATISFIABLE', `The file has ${byteCount} bytes; the range begins behind them.`);
+    throw new AppError('RANGE_NOT_SATISFIABLE', `The file has ${byteCount} bytes; the range begins behind them.`, {
+      byteCount,
+    });
   if (range === undefined)
     return { status: 200, headers: { ...shared, ...(isWhole && { 'Content-Length': byteCount }) }, pieces: whole };
   const { begin, end } = range;
