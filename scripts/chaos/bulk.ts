@@ -44,6 +44,8 @@ const [providerPort] = await once(provider, 'message');
 const dataDir = await mkdtemp(join(tmpdir(), 'causeway-chaos-'));
 const encryptionKeys = `chaos:${randomBytes(32).toString('base64')}`;
 const services: RunningService[] = [];
+// Each process of the service is ended with this one.
+process.setMaxListeners(100);
 let authorization = '';
 
 function startOne(): Promise<RunningService> {

@@ -37,7 +37,10 @@ type BulkHandlers = Pick<
 const PAGE_SIZE = 200;
 const TYPES: readonly FileType[] = ['text/csv', 'application/x-ndjson', 'application/json'];
 
-export function createBulkHandlers(bulk: Omit<Bulk, 'start' | 'stop' | 'keep'>, seal: PageSeal): BulkHandlers {
+export function createBulkHandlers(
+  bulk: Omit<Bulk, 'start' | 'stop' | 'keep' | 'removeSome'>,
+  seal: PageSeal,
+): BulkHandlers {
   const placeOf = ({ instance, path }: { readonly instance: Instance; readonly path: { readonly id: number } }) => ({
     accountId: instance.accountId,
     instanceId: instance.id,
