@@ -7501,6 +7501,7 @@ export interface components {
         RangeNotSatisfiable: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "Content-Range": components["headers"]["Content-Range"];
                 [name: string]: unknown;
             };
             content: {
@@ -8081,7 +8082,7 @@ export interface components {
          */
         "Accept-Ranges": "bytes" | "none";
         /**
-         * @description Which bytes these are, and how many the file has.
+         * @description Which bytes these are, and how many the file has; of a 416 the latter alone.
          * @example bytes 0-1023/2170
          */
         "Content-Range": string;

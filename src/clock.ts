@@ -37,3 +37,6 @@ export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<v
     signal?.addEventListener('abort', giveUp, { once: true });
   });
 }
+
+/** Clocks of providers and ours differ by less. */
+export const MOST_SKEW_MS = 15 * 60_000;

@@ -90,6 +90,8 @@ export interface AppErrorOptions {
   readonly budget?: CallerBudget;
   /** Methods or media types the resource does take; becomes the Allow header of a 405. */
   readonly allow?: readonly string[];
+  /** Bytes of the file that a range is not in; becomes the Content-Range header of a 416. */
+  readonly byteCount?: number;
   readonly cause?: unknown;
 }
 
@@ -103,6 +105,7 @@ export class AppError extends Error {
   readonly retryAfterSeconds: number | undefined;
   readonly budget: CallerBudget | undefined;
   readonly allow: readonly string[] | undefined;
+  readonly byteCount: number | undefined;
 
   constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
     super(message, { cause: options.cause });
@@ -113,6 +116,7 @@ export class AppError extends Error {
     this.retryAfterSeconds = options.retryAfterSeconds;
     this.budget = options.budget;
     this.allow = options.allow;
+    this.byteCount = options.byteCount;
   }
 }
 

@@ -20,6 +20,8 @@ export interface Target {
   readonly problems: readonly string[];
   /** The provider, where it is a simulator. */
   readonly provider: ServedSimulator | undefined;
+  /** Of the service. */
+  readonly databaseUrl: string;
   readonly stop: () => Promise<void>;
 }
 
@@ -67,7 +69,8 @@ export async function startTarget(options: TargetOptions): Promise<Target> {
       if (answer.status >= 400) problems.push(JSON.stringify(answer.body));
       return answer;
     };
-    return { connector, configuration, objects, call, logged: service.logged, problems, provider, stop };
+    const { logged, databaseUrl } = service;
+    return { connector, configuration, objects, call, logged, problems, provider, databaseUrl, stop };
   } catch (error) {
     await stop();
     throw error;

@@ -54,7 +54,12 @@ describe('the README', () => {
 });
 
 /** Of the commands of a guide. */
-const ANSWERS: Readonly<Record<string, number>> = { 'where.md': 1, 'events.md': 7, 'administration.md': 6 };
+const ANSWERS: Readonly<Record<string, number>> = {
+  'where.md': 1,
+  'bulk.md': 5,
+  'events.md': 7,
+  'administration.md': 6,
+};
 
 describe('a newcomer', () => {
   let folder = '';
@@ -85,8 +90,20 @@ describe('a newcomer', () => {
       ...blocks('bash').flatMap((block) => [block, `printf '${marker.replaceAll('\n', '\\n')}'`]),
     ].join('\n');
     const { stdout } = await promisify(execFile)('bash', ['-c', script], { cwd: folder });
-    const [, , discovery = '', query = '', mistake = '', passed = '', authorized = '', , , told = '', gone = ''] =
-      stdout.split(marker);
+    const [
+      ,
+      ,
+      discovery = '',
+      query = '',
+      mistake = '',
+      passed = '',
+      bulk = '',
+      authorized = '',
+      ,
+      ,
+      told = '',
+      gone = '',
+    ] = stdout.split(marker);
 
     const [objects = '', metadata = ''] = discovery.split(/(?<=\])(?=\{"name":"employees")/);
     expect(JSON.parse(objects)).to.include('employees');
@@ -110,6 +127,10 @@ describe('a newcomer', () => {
 
     expect(JSON.parse(passed)[0]).to.include.keys('id', 'name');
 
+    const [head, ...cells] = bulk.split('\r\n');
+    expect(head).to.equal('id,firstName,lastName');
+    expect(cells).to.have.length.above(200);
+
     const instance = JSON.parse(authorized);
     expect(instance.element.key).to.equal('salesforce');
     expect(instance.valid).to.equal(true);
@@ -121,7 +142,7 @@ describe('a newcomer', () => {
   });
 
   it('goes on from there by pasting what the guides have', async function paste() {
-    this.timeout(90_000);
+    this.timeout(150_000);
     for (const [guide, count] of Object.entries(ANSWERS)) {
       const commands = blocks('bash', readFileSync(join(ROOT, 'docs', guide), 'utf8'));
       const script = [

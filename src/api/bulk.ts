@@ -37,7 +37,10 @@ type BulkHandlers = Pick<
 const PAGE_SIZE = 200;
 const TYPES: readonly FileType[] = ['text/csv', 'application/x-ndjson', 'application/json'];
 
-export function createBulkHandlers(bulk: Omit<Bulk, 'start' | 'stop' | 'keep'>, seal: PageSeal): BulkHandlers {
+export function createBulkHandlers(
+  bulk: Omit<Bulk, 'start' | 'stop' | 'keep' | 'removeSome'>,
+  seal: PageSeal,
+): BulkHandlers {
   const placeOf = ({ instance, path }: { readonly instance: Instance; readonly path: { readonly id: number } }) => ({
     accountId: instance.accountId,
     instanceId: instance.id,
@@ -158,7 +161,9 @@ function respondWith(file: BulkFile, { accept, query, headers, instance }: FileQ
   const isCurrent = headers['if-range'] === undefined || headers['if-range'] === tag;
   const range = isWhole && isCurrent ? readRange(headers.range, byteCount) : undefined;
   if (range === null)
-    throw new AppError('RANGE_NOT_SATISFIABLE', `The file has ${byteCount} bytes; the range begins behind them.`);
+    throw new AppError('RANGE_NOT_SATISFIABLE', `The file has ${byteCount} bytes; the range begins behind them.`, {
+      byteCount,
+    });
   if (range === undefined)
     return { status: 200, headers: { ...shared, ...(isWhole && { 'Content-Length': byteCount }) }, pieces: whole };
   const { begin, end } = range;

@@ -59,6 +59,7 @@ function setHeaders(response: Response, error: AppError): void {
     response.set('WWW-Authenticate', 'User realm="causeway"');
   if (error.budget !== undefined) setBudget(response, error.budget);
   if (error.allow !== undefined) response.set('Allow', withHead(error.allow).join(', '));
+  if (error.byteCount !== undefined) response.set('Content-Range', `bytes */${error.byteCount}`);
   if (error.retryAfterSeconds !== undefined) response.set('Retry-After', String(Math.ceil(error.retryAfterSeconds)));
 }
 

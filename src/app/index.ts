@@ -176,6 +176,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
 
   const removal = createAccountRemoval(platform, [
     (accountId, signal) => instances.removeSome(accountId, registrations.end, signal),
+    bulk.removeSome,
     authorizations.removeSome,
     idempotency.removeSome,
     subscriptions.removeSome,

@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
 import { arrayLiteral } from '../db/array-literal.ts';
 import { json } from '../db/json.ts';
+import type { Removal } from '../db/removal.ts';
 import { type ColumnsOf, firstOf, type RowOf } from '../db/row.ts';
 import { EXACT_IN_SQL, type Sql, type SqlQueryable } from '../where/index.ts';
 import type { BulkJob, ClaimedJob, JobFault, JobKey, JobProgress, NewChunk } from './job.ts';
@@ -292,6 +293,12 @@ export function createBulkStore(knex: Knex) {
       return chunk !== undefined && byte < chunk.startByte + chunk.byteCount ? chunk : undefined;
     },
 
+    /** Some of the files of an account, whose jobs went with its instances. */
+    removeSome: async (accountId: number): Promise<Removal> => {
+      const { rowCount } = await knex.raw<{ rowCount: number }>(REMOVE_SOME, [accountId, accountId, REMOVED_AT_ONCE]);
+      return rowCount === 0 ? 'done' : 'more';
+    },
+
     /** Old jobs, whose files went with the partitions of their days, and files of instances that were deleted. */
     purge: async (before: Date): Promise<void> => {
       await knex('bulk_job').where('created_at', '<', before).delete();
@@ -369,6 +376,14 @@ const CLAIM = `
   returning ${Object.entries(COLUMNS)
     .map(([name, column]) => `j.${column} as "${name}"`)
     .join(', ')}`;
+
+/** Chunks. */
+const REMOVED_AT_ONCE = 2_000;
+
+// By their keys: the same ctid may be of another account's in another partition.
+const REMOVE_SOME = `
+  delete from bulk_chunk where account_id = ? and (job_id, start_byte, job_created_at) in (
+    select job_id, start_byte, job_created_at from bulk_chunk where account_id = ? limit ?)`;
 
 const PURGE_FILES = `
   delete from bulk_chunk c where not exists (select from bulk_job j where j.account_id = c.account_id and j.id = c.job_id)`;

@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts';
+import { type Clock, MOST_SKEW_MS } from '../clock.ts';
 import type { ObjectSpec } from '../connector/index.ts';
 import { assertCallable } from '../egress/callback-url.ts';
 import type { Egress } from '../egress/index.ts';
@@ -118,6 +118,21 @@ interface BoundsInput {
   readonly request: DownloadRequest;
 }
 
+const DAY_MS = 86_400_000;
+const dayOf = (timeMs: number) => quoteText(new Date(timeMs).toISOString().slice(0, 10));
+
+/** Days are those of the provider, which may be a day from ours; and what changed on the day of a bound may have changed on either side of it. */
+const BOUNDS = {
+  datetime: {
+    atLeast: (time: Date) => `>= ${quoteText(time.toISOString())}`,
+    below: (time: Date) => `< ${quoteText(time.toISOString())}`,
+  },
+  date: {
+    atLeast: (time: Date) => `>= ${dayOf(time.getTime() - DAY_MS)}`,
+    below: (time: Date) => `<= ${dayOf(time.getTime() + DAY_MS)}`,
+  },
+};
+
 /** The bounds of the time of change as a filter. */
 async function boundsOf(ports: CreatePorts, input: BoundsInput): Promise<string | undefined> {
   const { object, target, request } = input;
@@ -135,17 +150,15 @@ async function boundsOf(ports: CreatePorts, input: BoundsInput): Promise<string 
         message: `'to' is before ${continueFromJobId === undefined ? "'from'" : 'the start of that job'}.`,
       },
     ]);
-  const isDay = object.fields[updated]?.type === 'date';
-  const literal = (time: Date) => quoteText(time.toISOString().slice(0, isDay ? 10 : undefined));
+  const { atLeast, below } = BOUNDS[object.fields[updated]?.type === 'date' ? 'date' : 'datetime'];
   const bounds = [
-    ...(from === undefined ? [] : [`\`${updated}\` >= ${literal(from)}`]),
-    // What changed on the day of the bound may have changed before it.
-    ...(to === undefined ? [] : [`\`${updated}\` ${isDay ? '<=' : '<'} ${literal(to)}`]),
+    ...(from === undefined ? [] : [`\`${updated}\` ${atLeast(from)}`]),
+    ...(to === undefined ? [] : [`\`${updated}\` ${below(to)}`]),
   ];
   return bounds.join(' AND ');
 }
 
-/** From when on a job may lack changes. @throws AppError NOT_FOUND, REQUEST_INVALID, CONFLICT */
+/** From when on, by the clock of the provider, a job may lack changes. @throws AppError NOT_FOUND, REQUEST_INVALID, CONFLICT */
 async function endOfJob(
   { store }: CreatePorts,
   { object, target: { instance, objectName }, request }: BoundsInput,
@@ -162,8 +175,9 @@ async function endOfJob(
   }
   if (job.status !== 'COMPLETED' || job.startedAt === null)
     throw new AppError('CONFLICT', `Job ${id} is ${job.status}: only one that is COMPLETED can be continued.`);
-  const startMs = Math.min(job.startedAt.getTime(), job.changedBefore?.getTime() ?? Number.POSITIVE_INFINITY);
-  return new Date(startMs - (object.changes?.overlapSeconds ?? DEFAULT_OVERLAP_SECONDS) * 1000);
+  const startMs = job.startedAt.getTime() - MOST_SKEW_MS;
+  const endMs = Math.min(startMs, job.changedBefore?.getTime() ?? Number.POSITIVE_INFINITY);
+  return new Date(endMs - (object.changes?.overlapSeconds ?? DEFAULT_OVERLAP_SECONDS) * 1000);
 }
 
 export function jobNotFound(id: number): AppError {

@@ -1,5 +1,6 @@
 import { addDays, toDay } from '../db/partition-store.ts';
 import { createPartitions } from '../db/partitions.ts';
+import type { Removal } from '../db/removal.ts';
 import { AppError } from '../errors.ts';
 import type { Instance, InstanceKey } from '../instances/instance.ts';
 import type { Instances } from '../instances/instances.ts';
@@ -53,6 +54,8 @@ export interface Bulk {
   readonly remove: (place: JobPlace) => Promise<void>;
   /** @throws AppError NOT_FOUND before there is one, with the status of the job */
   readonly open: (place: JobPlace, objectName: string) => Promise<BulkFile>;
+  /** The files of an account that was deleted, when its instances are gone. */
+  readonly removeSome: (accountId: number) => Promise<Removal>;
   /** Partitions and retention. */
   readonly keep: () => Promise<void>;
 }
@@ -151,6 +154,8 @@ export function composeBulk(platform: Platform, neighbours: BulkNeighbours, role
         throw new AppError('NOT_FOUND', `Job ${job.id} has no file: it is ${job.status}.`);
       return openFile({ store, shares }, job);
     },
+
+    removeSome: store.removeSome,
 
     keep: async () => {
       await partitions.ensure();

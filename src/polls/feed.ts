@@ -1,10 +1,11 @@
+import { MOST_SKEW_MS } from '../clock.ts';
 import { isAppError } from '../errors.ts';
 import type { NewEvent } from '../events/model.ts';
 import type { ChangeList } from '../resources/index.ts';
 import type { Row } from '../where/index.ts';
 import { hashOf } from './plan.ts';
 import type { SeenVersion } from './poll-store.ts';
-import { type EarlyEnd, HOUR_MS, MOST_SKEW_MS, type PollRun } from './run.ts';
+import { type EarlyEnd, HOUR_MS, type PollRun } from './run.ts';
 
 /** By steps of this length a feed without changes moves on, so that hardly any poll has to store that it found nothing. */
 const UNTIL_STEP_MS = HOUR_MS;

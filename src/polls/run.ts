@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts';
+import { type Clock, MOST_SKEW_MS } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import type { PreparedEvents } from '../events/accept/accept.ts';
 import type { NewEvent } from '../events/model.ts';
@@ -85,8 +85,6 @@ export type PollRun = ReturnType<typeof createRun>;
 
 const MINUTE_MS = 60_000;
 export const HOUR_MS = 60 * MINUTE_MS;
-/** Clocks of providers and ours differ by less. */
-export const MOST_SKEW_MS = 15 * MINUTE_MS;
 /** What was seen is kept for so much longer than it is asked for again. */
 const KEEP_SEEN_MS = 24 * HOUR_MS;
 /** Runs in a row that leave everything to callers. The next one gets further, however little of the limit is left: the provider may always tell so. */

@@ -1,6 +1,7 @@
+import { MOST_SKEW_MS } from '../clock.ts';
 import type { ListRequest } from '../resources/index.ts';
 import type { Progress } from './poll-store.ts';
-import { type EarlyEnd, EPOCH_MS, MOST_SKEW_MS, type PollRun, type Reading, type Unseen, versionKey } from './run.ts';
+import { type EarlyEnd, EPOCH_MS, type PollRun, type Reading, type Unseen, versionKey } from './run.ts';
 
 /** Whether a record was there before the first poll, as it is. */
 type WasThere = (reading: Reading) => boolean;

@@ -185,6 +185,17 @@ describe('accounts over two processes', function overProcesses() {
       const keyed = { headers: { 'idempotency-key': 'doomed' } };
       await inside.call('/accounts/doomed/settings', { method: 'POST', body: settings, ...keyed });
       await inside.call('/elements/bamboohr/active', { method: 'DELETE' });
+      const { token } = things;
+      const download = () =>
+        inside
+          .call('/bulk/query', { method: 'POST', token, body: { objectName: 'things' } })
+          .then(({ body }) => body.id);
+      const statusOf = async (id: number) => (await inside.call(`/bulk/${id}/status`, { token })).body.status;
+      const ended = await download();
+      await until(async () => (await statusOf(ended)) === 'COMPLETED');
+      provider.answerNext(hang);
+      const running = await download();
+      await until(async () => (await statusOf(running)) === 'RUNNING');
       await sendEvent(inside, things.id);
       await receiver.waitFor(url, 1);
       // It waits for its retry, which comes after the end of the account.

@@ -211,6 +211,7 @@ describe('bulk queries', () => {
         headers: { range: `bytes=${whole.length}-` },
       });
       expectProblem(behind, 'RANGE_NOT_SATISFIABLE');
+      expect(behind.headers.get('content-range')).to.equal(`bytes */${whole.length}`);
       for (const range of ['bytes=1-2,4-5', 'lines=1-2', 'bytes=5-2', 'bytes=-'])
         expect((await file(id, { range })).status, range).to.equal(200);
       expect((await file(id, { range: 'bytes=0-1', accept: 'application/json' })).status).to.equal(200);

@@ -35,6 +35,7 @@ const ORDER = [
   'elements',
   'where',
   'files',
+  'bulk',
   'events',
   'credentials',
   'limits',

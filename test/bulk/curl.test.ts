@@ -1,0 +1,130 @@
+import { execFile } from 'node:child_process';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+import { withDatabase } from '../api/support/tenants.ts';
+import { waitUntil } from '../api/support/wait-until.ts';
+import { useThings } from '../polls/things.ts';
+import { USER_SECRET } from '../support/app.ts';
+import { createTemporaryFolder } from '../support/database.ts';
+
+const COUNT = 250;
+const run = promisify(execFile);
+
+/** Clients that nobody here wrote. Each goes on with a file that broke off. */
+const CLIENTS = {
+  curl: (file: string) => ['-s', '-C', '-', '-o', file],
+  wget: (file: string) => ['-q', '-c', '-O', file],
+};
+
+describe('a bulk file that other clients get', () => {
+  const things = useThings({ bulkOptions: { chunkBytes: 2_000 } });
+  let folder = '';
+  let header = '';
+  let id = 0;
+  let url = '';
+  let whole: Buffer;
+  let token = '';
+
+  async function complete(): Promise<number> {
+    const { body } = await things.service.call('/bulk/query', {
+      method: 'POST',
+      token,
+      body: { objectName: 'things' },
+    });
+    await waitUntil(
+      async () => (await things.service.call(`/bulk/${body.id}/status`, { token })).body.status === 'COMPLETED',
+    );
+    return body.id;
+  }
+
+  before(async () => {
+    folder = await createTemporaryFolder();
+    for (let index = 0; index < COUNT; index++)
+      things.provider.add(`t${1000 + index}`, { name: `Thing,"${index}" é😀` });
+    ({ token } = await things.create('/of-instance', { 'event.objects': 'notes' }));
+    header = `Authorization: User ${USER_SECRET}, Element ${token}`;
+    id = await complete();
+    url = `${things.service.app.baseUrl}/bulk/${id}/things`;
+    whole = (await things.service.call(`/bulk/${id}/things`, { token, asBytes: true })).body;
+  });
+  after(() => rm(folder, { recursive: true }));
+
+  for (const [client, argumentsFor] of Object.entries(CLIENTS)) {
+    it(`${client} goes on with it where it broke off, and finds that it is whole`, async function resume() {
+      if (!(await has(client))) return this.skip();
+      const file = join(folder, client);
+      for (const size of [1, 4_001, whole.length - 1, whole.length]) {
+        await writeFile(file, whole.subarray(0, size));
+        const headerOption = client === 'curl' ? ['-H', header] : ['--header', header];
+        await run(client, [...argumentsFor(file), ...headerOption, url]);
+        expect((await readFile(file)).equals(whole), `from ${size}`).to.equal(true);
+      }
+    });
+  }
+
+  it('curl takes the whole again where its beginning is of another file', async function changed() {
+    if (!(await has('curl'))) return this.skip();
+    const { stdout } = await run('curl', [
+      '-s',
+      '-H',
+      header,
+      '-H',
+      'If-Range: "other"',
+      '-r',
+      '10-',
+      '-w',
+      '%{http_code}',
+      url,
+    ]);
+    expect(stdout.slice(-3)).to.equal('200');
+    expect(Buffer.from(stdout.slice(0, -3)).equals(whole)).to.equal(true);
+  });
+
+  it('curl keeps it with its tag, and asks for it again in vain', async function same() {
+    if (!(await has('curl'))) return this.skip();
+    const [tag, file] = [join(folder, 'tag'), join(folder, 'tagged')];
+    const ask = () =>
+      run('curl', [
+        '-s',
+        '-H',
+        header,
+        '--etag-save',
+        tag,
+        '--etag-compare',
+        tag,
+        '-o',
+        file,
+        '-w',
+        '%{http_code}',
+        url,
+      ]);
+    expect((await ask()).stdout).to.equal('200');
+    expect((await ask()).stdout).to.equal('304');
+  });
+
+  for (const packed of [false, true]) {
+    it(`curl fails when its job is deleted while it reads${packed ? ' it packed' : ''}`, async function deleted() {
+      if (!(await has('curl'))) return this.skip();
+      const doomed = await complete();
+      // All but its beginning goes first: the next part is asked for as soon as one is sent.
+      await withDatabase(things.service, (knex) =>
+        knex('bulk_chunk').where({ job_id: doomed }).where('start_byte', '>', 0).delete(),
+      );
+      const file = join(folder, 'doomed');
+      const packing = packed ? ['--compressed'] : [];
+      const path = `${things.service.app.baseUrl}/bulk/${doomed}/things`;
+      const failure = await run('curl', ['-s', ...packing, '-H', header, '-o', file, path]).catch((error) => error);
+      // A transfer that is not whole: 18; a broken one: 56, or 52 where nothing came; a packed one may end within a part: 23 or 61.
+      expect(failure.code, String(failure)).to.be.oneOf([18, 23, 52, 56, 61]);
+    });
+  }
+});
+
+async function has(program: string): Promise<boolean> {
+  return run(program, ['--version']).then(
+    () => true,
+    () => false,
+  );
+}
