@@ -1,4 +1,5 @@
 import type { FieldSpec, PushedField, Queryable, Value } from '../where/model.ts';
+import type { NativeBulk } from './native-bulk.ts';
 
 /** The settings of one instance: declared keys only, typed by their `ConfigField`, secrets in clear. */
 export type Config = Readonly<Record<string, unknown>>;
@@ -196,6 +197,8 @@ export interface ObjectSpec<Native = unknown> extends Queryable<Native> {
   readonly media?: Media;
   /** Records that are files: what makes one, or a new version of one, from bytes. It needs `get`. */
   readonly upload?: Upload;
+  /** What bulk jobs use of the provider in place of its pages, where there are many rows. */
+  readonly bulk?: NativeBulk<Native>;
   /**
    * For providers with more objects than can be described at once: the discovered object is an outline (operations, but no
    * fields), and this completes it when it is first used. The outcome is kept as long as the discovery. Children may be outlines too.

@@ -31,4 +31,5 @@ export {
   unusable,
 } from './define.ts';
 export * from './kit/index.ts';
+export type * from './native-bulk.ts';
 export { path } from './path.ts';
