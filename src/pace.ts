@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { type Clock, SYSTEM_CLOCK } from './clock.ts';
 
 /** Work over bytes that somebody else chose is done in slices, so that it keeps nobody waiting, however much it is. */
@@ -12,23 +13,92 @@ export interface Pacer {
 
 /** What one request may add to the wait of all others; a thousandth of it is lost to the pauses. */
 const SLICE_MS = 5;
+/** A request waits for several turns of the event loop: each of them is so much longer by work that nobody waits for. */
+const SLICE_BEHIND_CALLERS_MS = 1;
 
-/** The first slice begins now. */
+/** The first slice begins now. Where work goes on behind callers, each pause lasts until they have gone. */
 export function createPacer(signal: AbortSignal, { steady }: Pick<Clock, 'steady'> = SYSTEM_CLOCK): Pacer {
+  const givesWay = behind.getStore() === true;
+  const sliceMs = givesWay ? SLICE_BEHIND_CALLERS_MS : SLICE_MS;
   let startedAtMs = steady();
   const begin = () => {
     startedAtMs = steady();
   };
   return {
-    isDue: () => steady() - startedAtMs >= SLICE_MS,
+    isDue: () => steady() - startedAtMs >= sliceMs,
     begin,
     pause: async () => {
-      await takeTurn();
+      await (givesWay ? callers.takeTurnBehind() : takeTurn());
       signal.throwIfAborted();
       begin();
     },
   };
 }
+
+const behind = new AsyncLocalStorage<true>();
+
+/** What the pacers in this work pace lets requests of callers go first. Not for work that a request may wait for. */
+export function behindCallers<Result>(work: () => Result): Result {
+  return behind.run(true, work);
+}
+
+/** A request may wait for its provider for long, and there is always one where there are many: work behind them gets on all the same. */
+const LONGEST_WAIT_MS = 8;
+/** Who has called a moment ago calls again. Until then a rest is as long as a slice, so that half of the process is free for it. */
+const LATELY_MS = 1_000;
+
+/** Those whose requests are under way in a process, and the line of what goes on behind them. */
+export interface Callers {
+  /** A request begins. @returns what says that it has ended; once */
+  readonly came: () => () => void;
+  /** When the next slice behind them may begin. */
+  readonly takeTurnBehind: () => Promise<void>;
+}
+
+export function createCallers(clock: Pick<Clock, 'steady' | 'after'>): Callers {
+  const resting = new Set<() => void>();
+  let count = 0;
+  let lastAtMs = Number.NEGATIVE_INFINITY;
+  let last: Promise<void> = Promise.resolve();
+
+  /** Resolves when no request is under way, or after a while. */
+  function gone(): Promise<void> {
+    return new Promise((resolve) => {
+      const goOn = () => {
+        endWait();
+        resting.delete(goOn);
+        resolve();
+      };
+      const endWait = clock.after(LONGEST_WAIT_MS, goOn);
+      resting.add(goOn);
+    });
+  }
+
+  function rest(): Promise<void> {
+    if (count > 0) return gone();
+    const isLately = clock.steady() - lastAtMs < LATELY_MS;
+    return isLately ? new Promise((resolve) => clock.after(SLICE_BEHIND_CALLERS_MS, resolve)) : Promise.resolve();
+  }
+
+  return {
+    came: () => {
+      count++;
+      return () => {
+        count--;
+        lastAtMs = clock.steady();
+        if (count === 0) for (const goOn of resting) goOn();
+      };
+    },
+    takeTurnBehind: () => {
+      // One line for all: where one rests, another has no slice. The last one has its own before the rest of the next one begins.
+      last = last.then(takeTurn).then(rest);
+      return last;
+    },
+  };
+}
+
+/** Of this process. */
+export const callers: Callers = createCallers(SYSTEM_CLOCK);
 
 const waiting: (() => void)[] = [];
 

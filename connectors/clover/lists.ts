@@ -36,7 +36,8 @@ export function listOf(collection: string, expandable: readonly string[] = []) {
       query: { filter: conditionsOf(filter), expand: expandOf(natives, expandable), orderBy: order, ...page },
     }),
     rows: (body) => json.objects(json.at(body, 'elements'), 'the elements of the list'),
-    paging: { kind: 'offset', offset: 'offset', size: 'limit', max: 1000 },
+    // Of one token five requests at a time are answered; callers have the others.
+    paging: { kind: 'offset', offset: 'offset', size: 'limit', max: 1000, atOnce: 2 },
     order: { term: (native, direction) => `${native} ${direction.toUpperCase()}`, id: 'id' },
   });
 }

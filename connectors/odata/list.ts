@@ -34,6 +34,9 @@ interface Position {
 /** With the one more, 1000: what SAP CAP gives at most. How many others let a client ask for is written down nowhere. */
 const MAX_PAGE_SIZE = 999;
 
+/** Of one query. The specification has no bound of it, so it is a small one. */
+const PAGES_AT_ONCE = 3;
+
 /** What is listed: an entity set, or the records behind a navigation property `name` of a record of `parent`. */
 export interface Place {
   readonly name: string;
@@ -56,7 +59,11 @@ export function listOperation(set: EntitySet, place: Place): ListOperation<strin
     },
     readRecord: recordReader(set),
     // Sound because every order ends with the key: row n is the same row in every call.
-    ...(pagesByOffset && isOrdered(set) && { cursorAt: (offset: number) => JSON.stringify({ skip: offset }) }),
+    ...(pagesByOffset &&
+      isOrdered(set) && {
+        cursorAt: (offset: number) => JSON.stringify({ skip: offset }),
+        pagesAtOnce: PAGES_AT_ONCE,
+      }),
   };
 }
 

@@ -88,7 +88,7 @@ function makeOffice(clock: Clock): Readonly<Record<'issues' | 'time_entries' | '
     createTable({
       rows,
       keyOf: ({ id }) => String(id),
-      initial: (_, before) => ({ ...initial, id: 1 + Math.max(...before.map(({ id }) => Number(id))) }),
+      initial: (_, before) => ({ ...initial, id: 1 + Math.max(...before().map(({ id }) => Number(id))) }),
       stamps: { clock, write: writeSecond, created: ['created_on'], changed: ['updated_on'] },
     });
   const nobody = { parent: null, description: null, custom_fields: [] };

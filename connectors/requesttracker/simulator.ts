@@ -89,7 +89,7 @@ function makeDesk(clock: MovableClock): Desk {
     createTable({
       rows,
       keyOf: ({ id }) => String(id),
-      initial: (_, before) => ({ ...initial, id: 1 + Math.max(...before.map(({ id }) => Number(id))) }),
+      initial: (_, before) => ({ ...initial, id: 1 + Math.max(...before().map(({ id }) => Number(id))) }),
       stamps: { clock, write: printInstant, created: ['Created'], changed },
     });
   const started = { Owner: 'Nobody', Requestor: [], Cc: [], AdminCc: [], Creator: 'root', LastUpdatedBy: 'root' };

@@ -16,10 +16,14 @@ import {
   simulate,
   typed,
 } from '#connector/simulator';
+import { createIngestJobs, MOST_BYTES } from './simulator/bulk/ingest-jobs.ts';
+import { createJobOffice, versionOf } from './simulator/bulk/jobs.ts';
+import { createQueryJobs } from './simulator/bulk/query-jobs.ts';
 import { describeGlobal, describeObject } from './simulator/describe.ts';
 import { DEMO_USER_ID, ORGANIZATION_ID } from './simulator/ids.ts';
 import { createLogin } from './simulator/login.ts';
 import { createQueryEngine, type QueryEngine, showRecord } from './simulator/query.ts';
+import { createReadings } from './simulator/readings.ts';
 import { createRow, deleteRow, getBytes, getObject, getRow, updateRow } from './simulator/records.ts';
 import { CHANGES, createDataset, type Dataset } from './simulator/rows.ts';
 
@@ -50,14 +54,17 @@ function lowerCaseOf(letter: string): string {
 /** Salesforce in memory: its login, its REST API, and SOQL parsed by somebody else's parser. */
 export function createSimulator(options: SalesforceSimulatorOptions): Simulator {
   const clock = createMovableClock();
-  const dataset = createDataset(clock);
+  const readings = createReadings();
+  const dataset = createDataset(clock, readings);
+  const queries = createQueryEngine({ dataset, readings }, FOLDS[options.text ?? 'ignoring case']);
+  const office = createJobOffice(clock);
   const login = createLogin(options.memory, clock);
   let calls = 0;
   return simulate(
     {
       clock,
       print,
-      limits: { urlCharacters: 16_384 },
+      limits: { urlCharacters: 16_384, bytes: MOST_BYTES },
       // Counted and never refused.
       budget: { take: () => ({ 'sforce-limit-info': `api-usage=${++calls}/15000` }) },
       authenticate: (call) => assertSession(call, login.accepts),
@@ -70,13 +77,17 @@ export function createSimulator(options: SalesforceSimulatorOptions): Simulator 
       routes: {
         'GET /id/{organization}/{user}': describeUser,
         'GET /services/oauth2/userinfo': describeUser,
-        ...createRoutes(dataset, createQueryEngine(dataset, FOLDS[options.text ?? 'ignoring case'])),
+        ...createRoutes(dataset, queries),
+        ...createQueryJobs(office, queries),
+        ...createIngestJobs(office, dataset),
       },
       commands: {
         'POST /simulate/end-sessions': () => {
           login.endSessions();
           return empty();
         },
+        ...readings.commands,
+        ...office.commands,
         ...changesOf(Object.fromEntries(changeables(dataset))),
       },
     },
@@ -172,9 +183,8 @@ function namesOf({ params: { name = '', id = '', field = '' } }: Call) {
 }
 
 /** `/services/data/v62.0`. */
-function prefixOf({ params: { version = '' } }: Call): string {
-  if (/^v\d+\.0$/.test(version)) return `/services/data/${version}`;
-  throw new Fault(404, 'NOT_FOUND', 'The requested resource does not exist');
+function prefixOf(call: Call): string {
+  return `/services/data/v${versionOf(call)}`;
 }
 
 const MAX_BATCH_SIZE = 2000;

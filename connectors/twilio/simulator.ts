@@ -137,7 +137,7 @@ function tableOf(clock: MovableClock, { prefix, rows, initial }: Kind): Table {
   return createTable({
     rows,
     keyOf: ({ sid }) => String(sid),
-    initial: (_, before) => ({ ...nothing, ...initial, sid: sidOf(prefix, before.length) }),
+    initial: (_, before) => ({ ...nothing, ...initial, sid: sidOf(prefix, before().length) }),
     stamps: { clock, write: wholeSeconds, created: ['date_created'], changed: ['date_updated'] },
     deleted: 'deleted',
   });

@@ -1,7 +1,11 @@
 /**
- * Bulk downloads: rows of 20 fields of a local provider into a file, and out again. `npm run bench:bulk [-- --rows 1000000] [--json]
- * [--profile FOLDER]`; the last writes a CPU profile of the service. Of two sizes, so that it shows whether memory grows with the file.
- * PostgreSQL is durable; the provider, PostgreSQL, the service and this caller share the machine. Everything stays on loopback and stops by itself.
+ * Bulk jobs, in parts (`--only jobs,callers,jsforce`): `npm run bench:bulk [-- --rows 1000000] [--rounds 3] [--json] [--profile FOLDER]`;
+ * the last writes a CPU profile of the service. PostgreSQL is durable; the provider, PostgreSQL, the service and this caller share the
+ * machine. Everything stays on loopback and stops by itself.
+ *
+ * jobs: rows of 20 fields of a local provider into a file, and out again. Of two sizes, so that it shows whether memory grows with the file.
+ * callers: lists by themselves and beside a job, in turns, so that whatever else goes on in the machine is in both.
+ * jsforce: the same records of the simulated Salesforce by a job, and by the two ways of `jsforce` with the rows thrown away.
  */
 import { fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -12,12 +16,16 @@ import { cpus, loadavg, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import jsforce from 'jsforce';
+import { CLIENTS, DEMO_ACCESS_TOKEN, DEMO_CONFIGURATION } from '../../connectors/salesforce/simulator.ts';
 import { startLoadDatabase } from '../event-load/postgres.ts';
 import { cpuMsOf, startService, UNLIMITED } from './running-service.ts';
 
 const { values: options } = parseArgs({
   options: {
     rows: { type: 'string', default: '1000000' },
+    rounds: { type: 'string', default: '3' },
+    only: { type: 'string', default: 'jobs,callers,jsforce' },
     json: { type: 'boolean', default: false },
     profile: { type: 'string' },
   },
@@ -26,6 +34,11 @@ const CALLS_PER_SECOND = 20;
 const ALONE_SECONDS = 10;
 const IDLE_MS = 3_000;
 const LOOK_MS = 50;
+const READINGS =
+  'Id,IsDeleted,CreatedDate,LastModifiedDate,SystemModstamp,Name,Serial__c,City__c,Note__c,Kind__c,Account__c,Count__c,Level__c,Lowest__c,Highest__c,Cost__c,Share__c,IsEstimated__c,TakenOn__c,TakenAt__c';
+
+const most = Number(options.rows);
+const rounds = Number(options.rounds);
 
 const database = await startLoadDatabase();
 await database.knex('account').del();
@@ -55,11 +68,15 @@ async function call(path: string, init: RequestInit = {}, authorization = servic
   return response;
 }
 
-async function createInstance(rows: number): Promise<string> {
-  const configuration = { 'base.url': `http://127.0.0.1:${providerPort}`, rows: String(rows) };
-  const body = JSON.stringify({ element: { key: 'wide' }, name: 'Wide', configuration });
+async function createInstance(key: string, configuration: object): Promise<string> {
+  const body = JSON.stringify({ element: { key }, name: key, configuration });
   const created = await (await call('/instances', { method: 'POST', body })).json();
   return `User ${service.secrets.userSecret}, Element ${Object(created).token}`;
+}
+
+/** Of the local provider, with so many rows. */
+function createWide(rows: number): Promise<string> {
+  return createInstance('wide', { 'base.url': `http://127.0.0.1:${providerPort}`, rows: String(rows) });
 }
 
 function memoryOf(pid: number, name: 'VmRSS' | 'VmHWM'): number {
@@ -74,7 +91,6 @@ function forgetPeak(pid: number): void {
 
 /** Ordinary lists, at a steady pace, until it is told to end. @returns milliseconds of each */
 function watchCalls(authorization: string): () => Promise<readonly number[]> {
-  const ended = new AbortController();
   const times: number[] = [];
   const open = new Set<Promise<void>>();
   const one = async () => {
@@ -88,7 +104,6 @@ function watchCalls(authorization: string): () => Promise<readonly number[]> {
   }, 1000 / CALLS_PER_SECOND);
   return async () => {
     clearInterval(timer);
-    ended.abort();
     await Promise.all(open);
     return times.sort((a, b) => a - b);
   };
@@ -104,11 +119,17 @@ interface Job {
   readonly fileSize: number;
 }
 
-async function runJob(rows: number, format: 'csv' | 'jsonl'): Promise<Job> {
-  const authorization = await createInstance(rows);
+interface Wanted {
+  readonly authorization: string;
+  readonly rows: number;
+  /** The body of the request for the job. */
+  readonly body: object;
+}
+
+async function runJob({ authorization, rows, body }: Wanted): Promise<Job> {
   const startMs = performance.now();
-  const body = JSON.stringify({ objectName: 'rows', format });
-  const { id } = Object(await (await call('/bulk/query', { method: 'POST', body }, authorization)).json());
+  const sent = { method: 'POST', body: JSON.stringify(body) };
+  const { id } = Object(await (await call('/bulk/query', sent, authorization)).json());
   for (;;) {
     const status = Object(await (await call(`/bulk/${id}/status`, {}, authorization)).json());
     if (status.status === 'COMPLETED') {
@@ -118,6 +139,10 @@ async function runJob(rows: number, format: 'csv' | 'jsonl'): Promise<Job> {
     if (status.status === 'FAILED') throw new Error(status.message);
     await sleep(LOOK_MS);
   }
+}
+
+async function runWide(rows: number, format: 'csv' | 'jsonl'): Promise<Job> {
+  return runJob({ authorization: await createWide(rows), rows, body: { objectName: 'rows', format } });
 }
 
 async function storedBytes(id: number): Promise<number> {
@@ -137,14 +162,12 @@ async function download({ id, authorization }: Job, accept: string, encoding: st
   return bytes / 1024 / 1024 / ((performance.now() - startMs) / 1000);
 }
 
-const table: Record<string, object> = {};
-try {
-  await runJob(20_000, 'csv');
-  const watched = await createInstance(10_000);
-  const endAlone = watchCalls(watched);
-  await sleep(ALONE_SECONDS * 1000);
-  const alone = await endAlone();
-  const most = Number(options.rows);
+type Table = Record<string, object>;
+
+const rounded = (value: number, digits = 0) => Math.round(value * 10 ** digits) / 10 ** digits;
+
+async function measureJobs(): Promise<Table> {
+  const table: Table = {};
   for (const [rows, format] of [
     [most / 10, 'csv'],
     [most, 'csv'],
@@ -154,39 +177,128 @@ try {
     const idleMb = memoryOf(service.pid, 'VmRSS');
     forgetPeak(service.pid);
     const cpuMs = cpuMsOf([service.pid]);
-    const job = await runJob(rows, format);
+    const job = await runWide(rows, format);
     const aboveMb = memoryOf(service.pid, 'VmHWM') - idleMb;
     const cpuSeconds = (cpuMsOf([service.pid]) - cpuMs) / 1000;
+    const stored = format === 'csv' ? 'text/csv' : 'application/x-ndjson';
     table[`${rows} rows as ${format}`] = {
-      'rows/s': Math.round(rows / job.seconds),
-      seconds: Math.round(job.seconds * 10) / 10,
-      'CPU s of the service': Math.round(cpuSeconds * 10) / 10,
-      'MB above idle': Math.round(aboveMb),
-      'bytes/row': Math.round(job.fileSize / rows),
-      'stored bytes/row': Math.round((await storedBytes(job.id)) / rows),
-      'stored form MB/s': Math.round(
-        await download(job, format === 'csv' ? 'text/csv' : 'application/x-ndjson', 'identity'),
-      ),
-      'packed MB/s': Math.round(await download(job, format === 'csv' ? 'text/csv' : 'application/x-ndjson', 'gzip')),
-      'as JSON MB/s': Math.round(await download(job, 'application/json', 'identity')),
+      'rows/s': rounded(rows / job.seconds),
+      seconds: rounded(job.seconds, 1),
+      'CPU s of the service': rounded(cpuSeconds, 1),
+      'MB above idle': rounded(aboveMb),
+      'bytes/row': rounded(job.fileSize / rows),
+      'stored bytes/row': rounded((await storedBytes(job.id)) / rows),
+      'stored form MB/s': rounded(await download(job, stored, 'identity')),
+      'packed MB/s': rounded(await download(job, stored, 'gzip')),
+      'as JSON MB/s': rounded(await download(job, 'application/json', 'identity')),
     };
   }
-  const endBeside = watchCalls(watched);
-  await runJob(most, 'csv');
-  const beside = await endBeside();
-  const calls = Object.fromEntries(
-    Object.entries({ alone, 'beside a job': beside }).map(([name, times]) => [
-      name,
-      { calls: times.length, 'p50 ms': at(0.5, times), 'p99 ms': at(0.99, times) },
-    ]),
-  );
-  const conditions = { cores: cpus().length, model: cpus()[0]?.model, load: loadavg()[0] };
-  if (options.json) console.log(JSON.stringify({ conditions, jobs: table, calls }));
-  else {
-    console.log(conditions);
-    console.table(table);
-    console.table(calls);
+  return table;
+}
+
+async function measureCallers(): Promise<Table> {
+  const watched = await createWide(10_000);
+  const table: Table = {};
+  const all: Record<'alone' | 'beside a job', number[]> = { alone: [], 'beside a job': [] };
+  for (let round = 1; round <= rounds; round++) {
+    const endAlone = watchCalls(watched);
+    await sleep(ALONE_SECONDS * 1000);
+    const alone = await endAlone();
+    const endBeside = watchCalls(watched);
+    const { seconds } = await runWide(most, 'csv');
+    const beside = await endBeside();
+    all.alone.push(...alone);
+    all['beside a job'].push(...beside);
+    const ratio = rounded(at(0.99, beside) / at(0.99, alone), 2);
+    table[`round ${round}`] = {
+      'alone p99 ms': at(0.99, alone),
+      'p99 ms': at(0.99, beside),
+      ratio,
+      'rows/s': rounded(most / seconds),
+      load: rounded(loadavg()[0] ?? 0, 1),
+    };
   }
+  for (const [name, times] of Object.entries(all)) {
+    times.sort((a, b) => a - b);
+    table[name] = { calls: times.length, 'p50 ms': at(0.5, times), 'p99 ms': at(0.99, times) };
+  }
+  return table;
+}
+
+async function timed(rows: number, pid: number, read: () => Promise<number>): Promise<object> {
+  const startMs = performance.now();
+  const cpuMs = cpuMsOf([pid]);
+  const found = await read();
+  if (found !== rows) throw new Error(`There are ${found} rows, not ${rows}`);
+  const seconds = (performance.now() - startMs) / 1000;
+  const cpuSeconds = (cpuMsOf([pid]) - cpuMs) / 1000;
+  return { 'rows/s': rounded(rows / seconds), seconds: rounded(seconds, 1), 'CPU s': rounded(cpuSeconds, 1) };
+}
+
+/** The simulators are a thread of the service: its CPU time is theirs too. */
+async function measureJsforce(): Promise<Table> {
+  const rows = most / 5;
+  const url = `${service.simulatorsUrl}/salesforce`;
+  const simulate = (name: string, body: object) =>
+    fetch(`${url}/simulate/${name}`, { method: 'POST', body: JSON.stringify(body) });
+  await simulate('readings', { count: rows });
+  const [key, client] = Object.entries(CLIENTS)[0] ?? [];
+  const authorization = await createInstance('salesforce', {
+    ...DEMO_CONFIGURATION,
+    'oauth.api.key': key,
+    'oauth.api.secret': client?.secret,
+    'oauth.user.token': DEMO_ACCESS_TOKEN,
+    simulator: true,
+  });
+  const soql = `SELECT ${READINGS} FROM Reading__c`;
+  const atRoot = fork(join(folder, 'at-root.ts'), [url], { stdio: 'inherit' });
+  const [port] = await once(atRoot, 'message');
+  const instanceUrl = `http://127.0.0.1:${port}`;
+  const connect = () => new jsforce.Connection({ instanceUrl, accessToken: DEMO_ACCESS_TOKEN, version: '62.0' });
+  const body = { objectName: 'Reading__c', fields: READINGS, format: 'csv' };
+  try {
+    return {
+      'a job': await timed(rows, service.pid, async () => {
+        await runJob({ authorization, rows, body });
+        return rows;
+      }),
+      'jsforce query, autoFetch': await timed(rows, process.pid, async () => {
+        let found = 0;
+        const query = connect().query(`${soql} ORDER BY Id`, { autoFetch: true, maxFetch: rows });
+        query.on('record', () => found++);
+        await query.execute();
+        return found;
+      }),
+      'jsforce bulk2 query': await timed(rows, process.pid, async () => {
+        // In one set: it mixes up the rows of several.
+        await simulate('jobs', { queuedMs: 0, workMs: 0, setSize: rows });
+        let found = 0;
+        for await (const _row of await connect().bulk2.query(soql, { pollInterval: 20, pollTimeout: 60_000 })) found++;
+        return found;
+      }),
+    };
+  } finally {
+    atRoot.disconnect();
+  }
+}
+
+const MEASUREMENTS: Readonly<Record<string, () => Promise<Table>>> = {
+  jobs: measureJobs,
+  callers: measureCallers,
+  jsforce: measureJsforce,
+};
+
+try {
+  await runWide(20_000, 'csv');
+  const results: Record<string, Table> = {};
+  for (const name of options.only.split(',')) {
+    const measure = MEASUREMENTS[name];
+    if (measure === undefined) throw new Error(`--only takes ${Object.keys(MEASUREMENTS).join(', ')}, not '${name}'`);
+    results[name] = await measure();
+    if (!options.json) console.table(results[name]);
+  }
+  const conditions = { cores: cpus().length, model: cpus()[0]?.model, load: loadavg()[0] };
+  console.log(options.json ? JSON.stringify({ conditions, ...results }) : conditions);
 } finally {
   await service.stop();
   provider.disconnect();

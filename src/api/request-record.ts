@@ -8,6 +8,7 @@ import type { ErrorCode } from '../errors.ts';
 import { MASK } from '../instances/configuration.ts';
 import { type Instance, isTraced } from '../instances/instance.ts';
 import type { Metrics } from '../metrics.ts';
+import { callers } from '../pace.ts';
 import type { Platform } from '../platform.ts';
 import { combineRedactors, createRedactor, type Redactor } from '../redaction.ts';
 import { createTrace, inBackground, type Span, type Trace, type TraceHeaders, withTrace } from '../trace.ts';
@@ -63,6 +64,7 @@ export function recordRequests(
       span?.end(() => describeRequest(request, response, { method, basePath, redactor }));
     };
     // With ids and a redactor of its own, which knows more than the trace.
+    response.once('close', callers.came());
     response.once('close', () => inBackground(end));
     withTrace({ trace, span }, next);
   };

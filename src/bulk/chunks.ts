@@ -6,33 +6,54 @@ import type { NewChunk } from './job.ts';
 const MOST_CHUNK_BYTES = 4 * 1024 * 1024;
 /** Characters that are made bytes of at a time. */
 const TEXT_LENGTH = 128 * 1024;
+/** UTF-8 of a UTF-16 unit. */
+const MOST_BYTES_OF_CHARACTER = 3;
 
 const LEVEL = { params: { [constants.ZSTD_c_compressionLevel]: 2 } };
 
 const compress = promisify(zstdCompress);
 const decompress = promisify(zstdDecompress);
 
+const NOTHING = Buffer.alloc(0);
+/** Of which nobody else has a part. */
+const ownMemory = Buffer.allocUnsafeSlow;
+
 /** What was written of a file since it was taken last. */
 export interface ChunkBuffer {
   readonly write: (text: string) => void;
   readonly isFull: () => boolean;
   /** All of it; the buffer is empty then. */
-  readonly take: () => readonly Buffer[];
+  readonly take: () => Buffer;
+  /** What was taken is not needed any more, and is written over. */
+  readonly give: (taken: Buffer) => void;
 }
 
-/** `fullBytes`: so much is gathered before it is stored; a single row may be more. */
+/**
+ * `fullBytes`: so much is gathered before it is stored; a single row may be more. The bytes are written into the same memory again and again:
+ * V8 looks through all of the heap whenever so much was allocated beside it.
+ */
 export function createChunkBuffer(fullBytes: number): ChunkBuffer {
-  let text = '';
-  let parts: Buffer[] = [];
-  let byteCount = 0;
   const textLength = Math.min(TEXT_LENGTH, fullBytes);
+  const capacity = fullBytes + textLength * MOST_BYTES_OF_CHARACTER;
+  let spare: Buffer | undefined;
+  let bytes: Buffer = NOTHING;
+  let byteCount = 0;
+  let text = '';
+
+  function makeRoom(more: number): void {
+    const wanted = byteCount + more;
+    if (wanted <= bytes.length) return;
+    const larger = wanted <= capacity ? (spare ?? ownMemory(capacity)) : ownMemory(wanted);
+    if (larger === spare) spare = undefined;
+    bytes.copy(larger, 0, 0, byteCount);
+    bytes = larger;
+  }
 
   function settle(): void {
     if (text === '') return;
-    const part = Buffer.from(text);
+    makeRoom(Buffer.byteLength(text));
+    byteCount += bytes.write(text, byteCount);
     text = '';
-    byteCount += part.length;
-    parts.push(part);
   }
 
   return {
@@ -43,18 +64,20 @@ export function createChunkBuffer(fullBytes: number): ChunkBuffer {
     isFull: () => byteCount >= fullBytes,
     take: () => {
       settle();
-      const taken = parts;
-      parts = [];
+      const taken = bytes.subarray(0, byteCount);
+      bytes = NOTHING;
       byteCount = 0;
       return taken;
+    },
+    give: ({ buffer }) => {
+      if (buffer.byteLength === capacity) spare = Buffer.from(buffer);
     },
   };
 }
 
 /** Cut where a chunk is full, which may be within a row or a character. */
-export async function packChunks(parts: readonly Buffer[], startByte: number): Promise<readonly NewChunk[]> {
+export async function packChunks(bytes: Buffer, startByte: number): Promise<readonly NewChunk[]> {
   const chunks: NewChunk[] = [];
-  const bytes = parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts);
   for (let at = 0; at < bytes.length; at += MOST_CHUNK_BYTES) {
     const part = bytes.subarray(at, at + MOST_CHUNK_BYTES);
     chunks.push({ startByte: startByte + at, byteCount: part.length, data: await compress(part, LEVEL) });

@@ -9,6 +9,7 @@ import type { PushedField } from '../where/index.ts';
 import type { BulkStore, Checkpoint } from './bulk-store.ts';
 import { type BegunJob, type CallCount, createFileWriter, type FileWriter, fenced } from './file-writer.ts';
 import type { ClaimedJob, FileColumn } from './job.ts';
+import { createPages, type Pages } from './pages.ts';
 
 export interface DownloadPorts {
   readonly store: Pick<BulkStore, 'transaction' | 'checkpoint' | 'restart'>;
@@ -63,7 +64,14 @@ export async function download(
   const walk = await resources.planWalk({ instance, objectName: job.objectName, signal }, job.query);
   const begun = await begin(ports, { job, instance, walk });
   const writer = createFileWriter(ports, { job, begun, calls, signal });
-  const pages = createPages(ports, { job, instance, signal });
+  const pages = createPages(ports, {
+    target: { instance, objectName: job.objectName, signal },
+    query: job.query,
+    walk,
+    onPage: ({ providerCalls }) => {
+      calls.providerCalls += providerCalls;
+    },
+  });
   const { limit = Number.POSITIVE_INFINITY } = job.query;
   const endsAtMs = clock.steady() + options.sliceMs;
 
@@ -83,15 +91,16 @@ export async function download(
         return { kind: 'later', ...stop };
       }
       const page = await readOrSettle(pages, writer, position, signal);
-      calls.providerCalls += page.providerCalls;
-      if (page.total !== undefined) writer.estimate(Math.min(page.total, limit));
+      const known = Math.min(page.total ?? limit, limit);
+      if (page.total !== undefined) writer.estimate(known);
       const wanted = limit - writer.recordCount();
+      const behindIt = known - writer.recordCount() - page.records.length;
       const next: Position | undefined = page.records.length < wanted ? page.next : undefined;
-      // While this page is written the next one is on its way.
-      if (next !== undefined && stopEarly() === undefined) pages.begin(next);
+      // While this page is written the next ones are on their way.
+      if (next !== undefined && stopEarly() === undefined) pages.begin(next, behindIt);
       const beganMs = clock.steady();
       await writePage(writer, { page, position, wanted, signal });
-      pages.release(position);
+      pages.release();
       await sleep(clock, Math.min(clock.steady() - beganMs, LONGEST_REST_MS), signal);
       if (next !== undefined && writer.idleMs() >= options.storeMs) await writer.store(next);
       position = next;
@@ -158,48 +167,4 @@ function columnsOf(fields: readonly PushedField[]): readonly FileColumn[] {
     fields.map(({ name, type, format }) => [name, { name, type, ...(format !== undefined && { format }) }]),
   );
   return [...byName.values()];
-}
-
-/** Reads pages, of which the next one may be on its way already. What a page takes in memory is counted until it is released. */
-interface Pages {
-  readonly begin: (position: Position) => void;
-  readonly isReading: () => boolean;
-  readonly read: (position: Position) => Promise<WalkedPage>;
-  readonly release: (position: Position) => void;
-  /** Breaks off what is on its way, and releases everything. */
-  readonly close: () => void;
-}
-
-function createPages({ resources }: DownloadPorts, { job, instance, signal }: DownloadInput): Pages {
-  const ends = new Map<Position, AbortController>();
-  let next: { readonly position: Position; readonly page: Promise<WalkedPage> } | undefined;
-
-  function begin(position: Position): Promise<WalkedPage> {
-    const end = new AbortController();
-    ends.set(position, end);
-    const target = { instance, objectName: job.objectName, signal: AbortSignal.any([signal, end.signal]) };
-    const page = resources.readPage(target, job.query, position);
-    // It may fail before anybody waits for it.
-    page.catch(() => undefined);
-    return page;
-  }
-
-  return {
-    begin: (position) => {
-      next = { position, page: begin(position) };
-    },
-    isReading: () => next !== undefined,
-    read: (position) => {
-      const page = next?.position === position ? next.page : begin(position);
-      next = undefined;
-      return page;
-    },
-    release: (position) => {
-      ends.get(position)?.abort();
-      ends.delete(position);
-    },
-    close: () => {
-      for (const end of ends.values()) end.abort();
-    },
-  };
 }

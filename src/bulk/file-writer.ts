@@ -75,11 +75,13 @@ export function createFileWriter(
   async function pack(position: Position | null): Promise<Checkpoint> {
     const { providerCalls } = calls;
     calls.providerCalls = 0;
-    const parts = buffer.take();
+    const bytes = buffer.take();
     const startByte = byteCount;
-    byteCount += parts.reduce((sum, { length }) => sum + length, 0);
+    byteCount += bytes.length;
     const progress = { fields, walkKey, position, recordCount, byteCount, estimatedTotal };
-    return { ...progress, providerCalls, chunks: await packChunks(parts, startByte) };
+    const chunks = await packChunks(bytes, startByte);
+    buffer.give(bytes);
+    return { ...progress, providerCalls, chunks };
   }
 
   async function storeNext(next: Position): Promise<void> {

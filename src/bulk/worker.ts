@@ -2,6 +2,7 @@ import { isAppError } from '../errors.ts';
 import { createPool } from '../events/fairness.ts';
 import { createAlarm, every } from '../events/timers.ts';
 import type { Instance, InstanceKey } from '../instances/instance.ts';
+import { behindCallers } from '../pace.ts';
 import type { Platform } from '../platform.ts';
 import type { BulkMetrics } from './bulk-metrics.ts';
 import type { BulkStore, Postponement } from './bulk-store.ts';
@@ -142,7 +143,7 @@ export function createBulkWorker(
     places.take(job.accountId);
     const one: Running = { job, broken: new AbortController(), work: Promise.resolve() };
     running.add(one);
-    one.work = run(one).finally(() => {
+    one.work = behindCallers(() => run(one)).finally(() => {
       running.delete(one);
       places.give(job.accountId);
       look();

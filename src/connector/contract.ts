@@ -152,6 +152,11 @@ export type ListOperation<Native> = Operation<ListInput<Native>, ListPage> & {
   readonly readRecord?: (record: unknown) => unknown;
   /** For providers that page by position: the cursor of row `offset` (from 0) of the query. */
   readonly cursorAt?: (offset: number) => string;
+  /**
+   * Beside `cursorAt`: how many pages of one query may be under way at a time, so that a page is asked for before the one in front of it
+   * has come. Absent: one, which is also right where every page costs as much as all of them.
+   */
+  readonly pagesAtOnce?: number;
 };
 
 export interface RecordKey {

@@ -150,6 +150,7 @@ function objectProblems(name: string, object: ObjectSpec): readonly string[] {
       `there is no field '${idField}' to identify a record`,
     ),
     ...when((object.list?.maxPageSize ?? 1) < 1, 'maxPageSize is below 1'),
+    ...when((object.list?.pagesAtOnce ?? 1) < 1, 'pagesAtOnce is below 1'),
     ...when((object.limits?.resultWindow ?? 1) < 1, 'resultWindow is below 1'),
     ...required.map((filter) => `the required filter '${filter}' is neither a field nor a parameter`),
     ...parameters.filter(isField).map((parameter) => `the parameter '${parameter}' has the name of a field`),

@@ -21,6 +21,7 @@ import { getChild, requireOperation } from './objects.ts';
 import {
   explainQuery,
   firstPosition,
+  foretell,
   openPosition,
   type Position,
   type QueryExplanation,
@@ -86,6 +87,10 @@ export interface Walk {
   readonly start: Position;
   /** Positions of walks belong to walks with the same key only: the same query, asked of the provider in the same way. */
   readonly key: string;
+  /** How many of its pages may be under way at a time; where more than one may, `behind` foretells them. */
+  readonly pagesAtOnce: number;
+  /** Where the page behind that of a position begins if that one is full; undefined where that does not show. */
+  readonly behind: (position: Position) => Position | undefined;
 }
 
 export interface WalkedPage extends CallReport {
@@ -94,6 +99,8 @@ export interface WalkedPage extends CallReport {
   readonly next?: Position;
   /** Rows of the query, where the provider said so. */
   readonly total?: number;
+  /** What the records take in memory, about. */
+  readonly bytes: number;
 }
 
 export interface ChangeList extends CallReport {
@@ -153,6 +160,8 @@ export interface Resources {
 
 /** Of rows. */
 const ANY_NUMBER = Number.MAX_SAFE_INTEGER;
+/** Of a page of a walk that may have several under way: larger ones would only be memory, which is cleared in longer stops of everything. */
+const MOST_ROWS_OF_SEVERAL = 1000;
 
 /** Normalised calls on an instance: each finds the object, does its work at the provider and gives our records. */
 export function composeResources(
@@ -301,20 +310,29 @@ export function composeResources(
 
     planWalk: async (target, request) => {
       const { object, operation, query } = await openWalk(target, request);
-      const pageSize = request.limit ?? ANY_NUMBER;
+      const { pagesAtOnce = 1 } = operation;
+      const pageSize = Math.min(request.limit ?? ANY_NUMBER, pagesAtOnce > 1 ? MOST_ROWS_OF_SEVERAL : ANY_NUMBER);
       const { resultWindow } = object.limits ?? {};
       const start = firstPosition(query.plan, operation, { page: 1, pageSize, resultWindow });
-      return { object, fields: query.fields, start, key: walkKey(query, start) };
+      return {
+        object,
+        fields: query.fields,
+        start,
+        key: walkKey(query, start),
+        pagesAtOnce,
+        behind: (position) => foretell(operation, position, resultWindow),
+      };
     },
 
     readPage: async (target, request, start) => {
       const { call, object, operation: list, query } = await openWalk(target, request);
       const { resultWindow } = object.limits ?? {};
       const input = { list, query, start, resultWindow, pageSize: ANY_NUMBER, maxProviderCalls: 1 };
-      const { records, next, total, cutBy } = await scan(call, input);
+      const { records, bytes, next, total, cutBy } = await scan(call, input);
       if (cutBy === 'result-window') throw hiddenFromWalk(target, resultWindow);
       return {
         records,
+        bytes,
         ...(next !== undefined && { next }),
         ...(total !== undefined && { total }),
         ...call.tally,

@@ -94,6 +94,21 @@ export function firstPosition(
   return { skipRows: 0, skipMatches: skip, limit };
 }
 
+/**
+ * Where the page behind that of a position begins if that one is full, before it has come.
+ * @returns undefined where that does not show, and where the provider shows no such page
+ */
+export function foretell(
+  { cursorAt }: Pick<ListOperation<unknown>, 'cursorAt'>,
+  { query = 0, after, rowsBefore = 0, limit }: Position,
+  resultWindow = Number.POSITIVE_INFINITY,
+): Position | undefined {
+  const seen = rowsBefore + limit;
+  if (cursorAt === undefined || seen + limit > resultWindow) return undefined;
+  const stretch = after === undefined ? { query } : { query, after };
+  return { ...stretch, cursor: cursorAt(seen), rowsBefore: seen, skipRows: 0, skipMatches: 0, limit };
+}
+
 /** A query on its way through the provider's pages. */
 export interface Started {
   readonly query: Query;

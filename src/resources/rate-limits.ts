@@ -18,11 +18,16 @@ export type TimedRateLimit = RateLimitState & { readonly resetSeconds: number };
 /** The share of a provider's rate limit that is left to callers. */
 const CALLERS_SHARE = 0.25;
 
+/** How many calls are left to what runs in the background, beside those of callers; infinitely many where nothing is known. */
+export function callsBesideCallers({ limit, remaining }: RateLimitState = {}): number {
+  if (limit === undefined || remaining === undefined) return Number.POSITIVE_INFINITY;
+  return remaining - limit * CALLERS_SHARE;
+}
+
 /** How long what runs in the background waits, as what is left of the limit is callers'; undefined: not at all. */
 export function waitForCallersMs(state: TimedRateLimit | undefined): number | undefined {
-  const { limit, remaining, resetSeconds = 0 } = state ?? {};
-  if (limit === undefined || remaining === undefined || remaining > limit * CALLERS_SHARE) return undefined;
-  return resetSeconds * 1000;
+  if (callsBesideCallers(state) > 0) return undefined;
+  return (state?.resetSeconds ?? 0) * 1000;
 }
 
 /** What providers told last of their limits, to whatever call of this process. It is forgotten when the limit is new. */

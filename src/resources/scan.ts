@@ -18,6 +18,8 @@ export interface ScanResult {
   readonly next?: Position;
   readonly total?: number;
   readonly cutBy?: PartialReason;
+  /** What the records take in memory, about. */
+  readonly bytes: number;
 }
 
 export interface ScanInput extends Started {
@@ -32,7 +34,7 @@ const MAX_KEPT_BYTES = 64 * 1024 * 1024;
 /** One page. Nothing is asked of the provider where no row can pass the filter. @throws as `scanAndSort` does */
 export function scan(call: InstanceCall, input: ScanInput): Promise<ScanResult> {
   const { plan } = input.query;
-  if (plan.holds === 'never') return Promise.resolve({ records: [], total: 0 });
+  if (plan.holds === 'never') return Promise.resolve({ records: [], total: 0, bytes: 0 });
   return plan.sortPushed ? scanInOrder(call, input) : scanAndSort(call, input);
 }
 
@@ -51,7 +53,7 @@ async function scanInOrder(call: InstanceCall, input: ScanInput): Promise<ScanRe
   let total: number | undefined;
   const end = (next?: Position, cutBy?: PartialReason): ScanResult => {
     call.keep(bytes);
-    return toResult({ records, next, total, cutBy });
+    return toResult({ records, next, total, cutBy, bytes });
   };
   for (;;) {
     const { query = 0 } = position;
@@ -89,11 +91,15 @@ async function scanInOrder(call: InstanceCall, input: ScanInput): Promise<ScanRe
   }
 }
 
-type Outcome = { readonly [Part in keyof ScanResult]: ScanResult[Part] | undefined } & Pick<ScanResult, 'records'>;
+type Outcome = { readonly [Part in keyof ScanResult]: ScanResult[Part] | undefined } & Pick<
+  ScanResult,
+  'records' | 'bytes'
+>;
 
-function toResult({ records, next, total, cutBy }: Outcome): ScanResult {
+function toResult({ records, next, total, cutBy, bytes }: Outcome): ScanResult {
   return {
     records,
+    bytes,
     ...(next !== undefined && { next }),
     ...(total !== undefined && { total }),
     ...(cutBy !== undefined && { cutBy }),
@@ -146,8 +152,9 @@ async function scanAndSort(call: InstanceCall, input: ScanInput): Promise<ScanRe
     const row = rows.takeLast();
     if (row !== undefined) records.push(steps.project(row));
   }
-  call.keep(kept - rows.bytes());
-  return toResult({ records: records.reverse(), next, total: rows.count(), cutBy: undefined });
+  const bytes = kept - rows.bytes();
+  call.keep(bytes);
+  return toResult({ records: records.reverse(), next, total: rows.count(), cutBy: undefined, bytes });
 }
 
 function tooManyToSort(plan: Plan, input: ScanInput): AppError {

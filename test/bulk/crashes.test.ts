@@ -23,11 +23,16 @@ function fileOf(rows: readonly FakeRow[]): string {
   return printHeader(COLUMNS) + rows.map(csvPrinter(COLUMNS)).join('');
 }
 
+const PAGED = { rows: createObject(ROWS, { maxPageSize: 7 }) };
+const SEVERAL_AT_ONCE = { rows: createObject(ROWS, { maxPageSize: 7, cursorAt: String, pagesAtOnce: 4 }) };
+
 const QUERIES = {
   'that the provider answers alone': { query: {}, rows: ROWS },
+  'whose pages are read several at once': { query: {}, rows: ROWS, objects: SEVERAL_AT_ONCE },
   'that is checked again here': { query: { where: "name LIKE '%x%' AND score >= 2" }, rows: ROWS.filter(isAsked) },
   'with a limit within a page': { query: { limit: 33 }, rows: ROWS.slice(0, 33) },
   'in an order of the provider': { query: { orderBy: 'id desc' }, rows: ROWS.toReversed() },
+  'with a limit, several pages at once': { query: { limit: 33 }, rows: ROWS.slice(0, 33), objects: SEVERAL_AT_ONCE },
 };
 
 function isAsked({ name, score }: FakeRow): boolean {
@@ -36,9 +41,9 @@ function isAsked({ name, score }: FakeRow): boolean {
 
 describe('a bulk job whose process is killed', () => {
   const bench = useBulkBench(useDatabase());
-  const provider = createService({ rows: createObject(ROWS, { maxPageSize: 7 }) });
 
-  for (const [what, { query, rows }] of Object.entries(QUERIES)) {
+  for (const [what, { query, rows, ...more }] of Object.entries(QUERIES)) {
+    const provider = createService('objects' in more ? more.objects : PAGED);
     for (const when of ['before its commit', 'after its commit'] as const) {
       it(`is ended by another one, without a gap or a double: a query ${what}, each checkpoint in turn ${when}`, async () => {
         for (let at = 1, isKilled = true; isKilled; at++) {

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import type { BulkJob } from '../../src/bulk/job.ts';
 import { AppError } from '../../src/errors.ts';
 import type { Resources } from '../../src/resources/index.ts';
 import { createObject, createService, type FakeRow } from '../resources/fake-provider.ts';
@@ -130,6 +131,32 @@ describe('the workers of bulk jobs', () => {
     expect(await bench.store.cancel(bench.knex, job, new Date())).to.equal(false);
   });
 
+  it('break off all pages that are under way for a job that was cancelled, and ask for no more', async () => {
+    const several = createService({ rows: createObject(ROWS, { maxPageSize: 5, cursorAt: String, pagesAtOnce: 4 }) });
+    const signals: AbortSignal[] = [];
+    const job = await bench.add();
+    const worker = bench.start({
+      ...several,
+      resources: {
+        ...several.resources,
+        readPage: async (target, ...given) => {
+          signals.push(target.signal);
+          if (signals.length > 4) await new Promise((_, reject) => target.signal.addEventListener('abort', reject));
+          return several.resources.readPage(target, ...given);
+        },
+      },
+    });
+    await bench.pass(() => signals.length > 5);
+    const underWay = signals.filter(({ aborted }) => !aborted);
+    expect(underWay.length, 'pages under way').to.be.above(1);
+    expect(await bench.store.cancel(bench.knex, job, new Date(bench.clock.now()))).to.equal(true);
+    const asked = signals.length;
+    worker.drop(job);
+    expect(underWay.every(({ aborted }) => aborted)).to.equal(true);
+    await worker.stop();
+    expect(signals).to.have.length(asked);
+  });
+
   it('notice by themselves that a job was cancelled, if no message came', async () => {
     const job = await bench.add();
     let pages = 0;
@@ -187,6 +214,49 @@ describe('the workers of bulk jobs', () => {
     await bench.until(other, 'COMPLETED');
     hanging.reject(new Error('The test is over.'));
     await worker.stop();
+  });
+
+  it('let slow jobs of an account keep neither its fast ones nor those of another account waiting, over two processes', async () => {
+    const isSlow = ({ limit }: { readonly limit?: number | undefined }) => limit === 39;
+    const slow = [await bench.add({ limit: 39 }), await bench.add({ limit: 39 }), await bench.add({ limit: 39 })];
+    const fast: BulkJob[] = [];
+    for (let count = 0; count < 12; count++)
+      fast.push(await bench.add(), await bench.add({}, { accountId: 2 }), await bench.add({}, { accountId: 2 }));
+    const there = Promise.withResolvers<void>();
+    const taken: [number, number] = [0, 0];
+    const start = (place: 0 | 1) =>
+      bench.start({
+        ...reading(async (target, request, ...given) => {
+          if (isSlow(request)) await there.promise;
+          return provider.resources.readPage(target, request, ...given);
+        }),
+        options: { lookMs: 500 },
+        store: {
+          ...bench.store,
+          claim: async (claim) => {
+            const claimed = await bench.store.claim(claim);
+            taken[place] += claimed.length;
+            return claimed;
+          },
+        },
+      });
+    const workers = [start(0), start(1)];
+    const statusesOf = async (jobs: readonly BulkJob[]) =>
+      new Set(await Promise.all(jobs.map(async (job) => (await bench.find(job)).status)));
+    const has = async (jobs: readonly BulkJob[], status: BulkJob['status']) => {
+      const statuses = await statusesOf(jobs);
+      return statuses.size === 1 && statuses.has(status);
+    };
+    await bench.pass(() => has(fast, 'COMPLETED'));
+    expect([...(await statusesOf(slow))], 'the slow ones').to.deep.equal(['RUNNING']);
+    expect(
+      taken.every((count) => count > 0),
+      'both processes',
+    ).to.equal(true);
+    there.resolve();
+    await bench.pass(() => has(slow, 'COMPLETED'));
+    for (const job of fast) expect(await idsOf(bench.read(job))).to.deep.equal(ALL);
+    for (const worker of workers) await worker.stop();
   });
 
   it('leave what is left of the limit of the provider to callers, but not for ever', async () => {

@@ -87,7 +87,11 @@ export function createEmployees(clock: MovableClock, onChange?: TableOptions['on
     ...(onChange && { onChange }),
     rows: EMPLOYEES,
     keyOf: ({ eeid }) => String(eeid),
-    initial: (_, rows) => ({ ...BLANK, status: 'Active', eeid: Math.max(...rows.map(({ eeid }) => Number(eeid))) + 1 }),
+    initial: (_, rows) => ({
+      ...BLANK,
+      status: 'Active',
+      eeid: Math.max(...rows().map(({ eeid }) => Number(eeid))) + 1,
+    }),
     stamps: { clock, write: wholeSecond, created: ['insertedMs'], changed: ['changedMs'] },
     deleted: 'isDeleted',
   });

@@ -86,7 +86,7 @@ function createItems({ kind, rows, clock, tell, trashContents }: ItemsOptions): 
   const table = createTable({
     rows,
     keyOf: ({ id }) => String(id),
-    initial: (_, others) => initialOf(kind, others, wholeSecond(clock.now())),
+    initial: (_, others) => initialOf(kind, others(), wholeSecond(clock.now())),
     stamps: { clock, write: wholeSecond, created: ['created_at'], changed: ['modified_at'] },
     onChange: ({ before, after }) => after && tell({ kind, after, ...(before && { before }) }),
   });

@@ -90,7 +90,7 @@ export function createResources(clock: MovableClock): Resources {
     createTable({
       rows,
       keyOf: (row) => String(row[key]),
-      initial: (_, before) => ({ ...EMPTY[path], [key]: nextNumber(before, key) }),
+      initial: (_, before) => ({ ...EMPTY[path], [key]: nextNumber(before(), key) }),
       stamps: { clock, write: (ms) => ms, created: [], changed: ['modified'] },
       // Numbers stay taken.
       deleted: 'removed',

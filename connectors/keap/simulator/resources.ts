@@ -120,7 +120,7 @@ export function createResources(clock: MovableClock, { onChange }: Told) {
     return createTable({
       rows: first,
       keyOf: (row) => String(row[key]),
-      initial: (_, before) => ({ ...nothing, ...initial, [key]: String(Number(before.at(-1)?.[key] ?? 0) + 2) }),
+      initial: (_, before) => ({ ...nothing, ...initial, [key]: String(Number(before().at(-1)?.[key] ?? 0) + 2) }),
       stamps: { clock, write: rows.wholeSeconds, created: [created], changed },
       onChange: (change) => onChange(name, change),
     });

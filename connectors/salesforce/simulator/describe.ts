@@ -58,6 +58,8 @@ function describeField(name: string, field: FieldSchema): Json {
     sortable: !unfilterable && !UNSORTABLE.has(type),
     restrictedPicklist: field.restricted ?? false,
     picklistValues: values.map((value) => ({ value, label: value, active: true, defaultValue: false })),
+    externalId: field.externalId ?? false,
+    idLookup: type === 'id' || field.externalId === true,
     referenceTo: field.referenceTo ?? [],
     relationshipName: field.referenceTo === undefined ? null : relationshipOf(name),
     deprecatedAndHidden: false,

@@ -3,10 +3,11 @@ const PLACES = 7;
 
 /** The 18 characters of the id with this number. */
 export function makeId(keyPrefix: string, number: number): string {
-  const digits = Array.from({ length: PLACES }, (_, place) =>
-    DIGITS.charAt(Math.floor(number / DIGITS.length ** (PLACES - 1 - place)) % DIGITS.length),
-  );
-  return withChecksum(`${keyPrefix}5g000${digits.join('')}`);
+  let digits = '';
+  for (let left = number, place = 0; place < PLACES; place++, left = Math.floor(left / DIGITS.length)) {
+    digits = DIGITS.charAt(left % DIGITS.length) + digits;
+  }
+  return withChecksum(`${keyPrefix}5g000${digits}`);
 }
 
 /** The 18 characters of an id of 15 or 18; undefined when it is none. Case counts in the first fifteen. */
@@ -16,12 +17,32 @@ export function completeId(text: string): string | undefined {
 
 /** One letter for each five characters: a bit for each upper-case one of them, the first counting least. */
 function withChecksum(id: string): string {
-  const letters = [0, 5, 10].map((start) => {
-    const bits = [...id.slice(start, start + 5)].map((character, place) => (/[A-Z]/.test(character) ? 2 ** place : 0));
-    return 'ABCDEFGHIJKLMNOPQRSTUVWXYZ012345'.charAt(bits.reduce((sum, bit) => sum + bit, 0));
-  });
-  return id + letters.join('');
+  return id + checkLetter(id, 0) + checkLetter(id, 5) + checkLetter(id, 10);
+}
+
+function checkLetter(id: string, start: number): string {
+  let bits = 0;
+  for (let place = 0; place < 5; place++) {
+    const character = id.charAt(start + place);
+    if (character >= 'A' && character <= 'Z') bits += 1 << place;
+  }
+  return 'ABCDEFGHIJKLMNOPQRSTUVWXYZ012345'.charAt(bits);
+}
+
+/** What `makeId` made the id of; undefined for an id of another prefix. */
+export function numberOfId(keyPrefix: string, id: string): number | undefined {
+  const start = `${keyPrefix}5g000`;
+  if (!id.startsWith(start)) return undefined;
+  return [...id.slice(start.length, start.length + PLACES)].reduce(
+    (number, digit) => number * DIGITS.length + DIGITS.indexOf(digit),
+    0,
+  );
 }
 
 export const DEMO_USER_ID = makeId('005', 1);
 export const ORGANIZATION_ID = makeId('00D', 1);
+
+/** As answers in JSON have it; of one second. */
+export function writeInstant(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 19)}.000+0000`;
+}

@@ -1,9 +1,10 @@
 import { createResults, Fault, type RowOrder, sortRows, type TableRow } from '#connector/simulator';
 import { comparedField, compileCondition, foldOf } from './condition.ts';
 import { resolveField, type Scope } from './paths.ts';
+import { READINGS, type Readings } from './readings.ts';
 import type { Dataset } from './rows.ts';
 import { type FieldSchema, OBJECTS, readField } from './schema.ts';
-import { type Count, type Order, parseStatement, type Statement } from './statement.ts';
+import { assertBulk, type Count, type Order, parseStatement, type Statement } from './statement.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -23,49 +24,91 @@ export interface QueryEngine {
   readonly query: (soql: string, options: QueryOptions) => Json;
   /** @throws Fault 400 for a locator that is unknown or was dropped. */
   readonly queryMore: (locator: string, options: PageOptions) => Json;
+  /** The rows themselves. @throws Fault 400 also for what only bulk queries refuse */
+  readonly findAll: (soql: string, options: Pick<QueryOptions, 'includeDeleted'>) => Found;
 }
 
-export function createQueryEngine(dataset: Dataset, fold: Scope['fold']): QueryEngine {
-  const results = createResults<Json>({
+export interface Found {
+  readonly object: string;
+  /** By name, or by path for those of a parent. */
+  readonly fields: readonly (readonly [string, FieldSchema])[];
+  readonly rows: RowList;
+}
+
+/** Rows that need not be in memory at once. */
+export interface RowList {
+  readonly length: number;
+  readonly at: (index: number) => TableRow | undefined;
+}
+
+/** Where records are. */
+export interface Source {
+  readonly dataset: Dataset;
+  readonly readings: Readings;
+}
+
+export function createQueryEngine(source: Source, fold: Scope['fold']): QueryEngine {
+  const results = createResults<Found>({
     most: 50,
     makeId: (number) => `0r85g00000${String(number).padStart(5, '0')}AAA`,
   });
 
-  function answer(records: readonly Json[], start: number, locator: string | undefined, options: PageOptions): Json {
+  function answer(found: Found, start: number, locator: string | undefined, options: PageOptions): Json {
+    const { rows } = found;
     const end = start + options.batchSize;
-    const page = { totalSize: records.length, done: end >= records.length, records: records.slice(start, end) };
+    const records = takeRows(rows, start, end).map((row) =>
+      showRecord(found.object, row, { fields: found.fields, prefix: options.prefix }),
+    );
+    const page = { totalSize: rows.length, done: end >= rows.length, records };
     if (page.done && !options.isStuck) return page;
     const next = options.isStuck ? start : end;
     return {
       ...page,
       done: false,
-      nextRecordsUrl: `${options.prefix}/query/${locator ?? results.keep(records)}-${next}`,
+      nextRecordsUrl: `${options.prefix}/query/${locator ?? results.keep([found])}-${next}`,
     };
+  }
+
+  function find(statement: Statement, scope: Scope, includeDeleted: boolean): Found {
+    const rows = select(source, { statement, scope, includeDeleted });
+    return { object: scope.name, fields: statement.fields.map((written) => resolveField(written, scope)), rows };
   }
 
   return {
     query: (soql, options) => {
       const statement = parseStatement(soql);
-      const scope = scopeOf(dataset, statement, fold);
-      const rows = select(dataset, { statement, scope, includeDeleted: options.includeDeleted });
-      if (statement.count !== undefined) return answerCount(rows, statement.count, scope);
-      const fields = statement.fields.map((written) => resolveField(written, scope));
-      const records = rows.map((row) => showRecord(scope.name, row, { fields, prefix: options.prefix }));
-      return answer(records, 0, undefined, options);
+      const scope = scopeOf(source, statement, fold);
+      const found = find(statement, scope, options.includeDeleted);
+      if (statement.count !== undefined) return answerCount(found.rows, statement.count, scope);
+      return answer(found, 0, undefined, options);
     },
     queryMore: (locator, options) => {
       const [, id = '', start = ''] = /^(\w+)-(\d+)$/.exec(locator) ?? [];
-      const records = results.find(id);
-      if (records === undefined) throw new Fault(400, 'INVALID_QUERY_LOCATOR', 'invalid query locator');
-      return answer(records, Number(start), id, options);
+      const [found] = results.find(id) ?? [];
+      if (found === undefined) throw new Fault(400, 'INVALID_QUERY_LOCATOR', 'invalid query locator');
+      return answer(found, Number(start), id, options);
+    },
+    findAll: (soql, { includeDeleted }) => {
+      assertBulk(soql);
+      const statement = parseStatement(soql);
+      return find(statement, scopeOf(source, statement, fold), includeDeleted);
     },
   };
 }
 
-function answerCount(rows: readonly TableRow[], { field: written, name }: Count, scope: Scope): Json {
+export function takeRows(rows: RowList, start: number, end: number): readonly TableRow[] {
+  const taken: TableRow[] = [];
+  for (let index = start; index < Math.min(end, rows.length); index++) {
+    const row = rows.at(index);
+    if (row !== undefined) taken.push(row);
+  }
+  return taken;
+}
+
+function answerCount(rows: RowList, { field: written, name }: Count, scope: Scope): Json {
   if (written === undefined) return { totalSize: rows.length, done: true, records: [] };
   const [path, field] = resolveField(written, scope);
-  const count = rows.filter((row) => readField(row, path, field) !== null).length;
+  const count = takeRows(rows, 0, rows.length).filter((row) => readField(row, path, field) !== null).length;
   return { totalSize: 1, done: true, records: [{ attributes: { type: 'AggregateResult' }, [name]: count }] };
 }
 
@@ -75,10 +118,17 @@ interface Selection {
   readonly includeDeleted: boolean;
 }
 
-function select(dataset: Dataset, { statement, scope, includeDeleted }: Selection): readonly TableRow[] {
+function select({ dataset, readings }: Source, { statement, scope, includeDeleted }: Selection): RowList {
   const { object, where, orderBy, count, offset, limit } = statement;
-  const test = where === undefined ? () => true : compileCondition(where, scope);
-  const found = dataset.get(object)?.rows(includeDeleted).filter(test) ?? [];
+  const test = where === undefined ? undefined : compileCondition(where, scope);
+  const stored =
+    dataset
+      .get(object)
+      ?.rows(includeDeleted)
+      .filter(test ?? (() => true)) ?? [];
+  const made = object === READINGS ? readings.find(test) : NO_ROWS;
+  if (made.length > 0 && isById(orderBy)) return cut(join(made, stored), offset, limit);
+  const found = made.length === 0 ? stored : [...takeRows(made, 0, made.length), ...stored];
   const sorted = sortRows(
     found,
     orderBy.map((order) => readOrder(order, scope)),
@@ -87,8 +137,29 @@ function select(dataset: Dataset, { statement, scope, includeDeleted }: Selectio
   return count?.field === undefined ? sorted.slice(offset, offset + limit) : sorted;
 }
 
+const NO_ROWS: RowList = [];
+
+/** The order that made rows are in. */
+function isById(orderBy: readonly Order[]): boolean {
+  const [first] = orderBy;
+  return first === undefined || (first.field.toLowerCase() === 'id' && !first.descending);
+}
+
+function join(first: RowList, second: RowList): RowList {
+  const { length } = first;
+  if (second.length === 0) return first;
+  return {
+    length: length + second.length,
+    at: (index) => (index < length ? first.at(index) : second.at(index - length)),
+  };
+}
+
+function cut(rows: RowList, offset: number, limit: number): RowList {
+  return { length: Math.max(0, Math.min(rows.length - offset, limit)), at: (index) => rows.at(index + offset) };
+}
+
 /** @throws Fault 400 for an object that is unknown or cannot be queried. */
-function scopeOf(dataset: Dataset, { object: name }: Statement, fold: Scope['fold']): Scope {
+function scopeOf({ dataset }: Source, { object: name }: Statement, fold: Scope['fold']): Scope {
   const object = OBJECTS[name];
   if (object === undefined || object.abilities?.queryable === false) {
     throw new Fault(400, 'INVALID_TYPE', `sObject type '${name}' is not supported.`);

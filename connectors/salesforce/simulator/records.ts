@@ -1,6 +1,6 @@
 import { Fault, type Table, type TableRow } from '#connector/simulator';
-import { completeId } from './ids.ts';
-import { type Dataset, writeInstant } from './rows.ts';
+import { completeId, writeInstant } from './ids.ts';
+import { blankOf, type Dataset } from './rows.ts';
 import { bytesOf, type FieldSchema, OBJECTS, type ObjectSchema } from './schema.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -33,8 +33,7 @@ export function getRow(dataset: Dataset, name: string, written: string): TableRo
 export function createRow(dataset: Dataset, name: string, body: Json): Json {
   const object = getChangeable(name, 'createable');
   const values = readValues(name, object, body, isSettableOnCreate);
-  const defaults = Object.entries(object.fields).map(([field, { defaulted = null }]) => [field, defaulted]);
-  assertComplete(object, { ...Object.fromEntries(defaults), ...values });
+  assertComplete(object, { ...blankOf(object.fields), ...values });
   return { id: getTable(dataset, name).insert(values).Id, success: true, errors: [] };
 }
 

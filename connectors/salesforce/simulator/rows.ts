@@ -10,8 +10,9 @@ import {
   type Table,
   type TableRow,
 } from '#connector/simulator';
-import { makeId } from './ids.ts';
-import { OBJECTS } from './schema.ts';
+import { makeId, writeInstant } from './ids.ts';
+import { MOST_READINGS, READINGS, type Readings } from './readings.ts';
+import { type FieldSchema, OBJECTS } from './schema.ts';
 
 /** Records by object. */
 export type Dataset = ReadonlyMap<string, Table>;
@@ -27,10 +28,6 @@ const LAST_NAMES = ['Ng', 'van der Berg', 'ØSTBY', "O'Brien", 'Straße'];
 
 const START_MS = Date.parse('2024-01-01T08:30:00Z');
 const STEP_MS = 37 * 3_600_000 + 61_000;
-
-export function writeInstant(ms: number): string {
-  return new Date(ms).toISOString().replace(/\.\d{3}Z$/, '.000+0000');
-}
 
 const name = cycle(NAMES);
 const changedAt: Column = (index) => writeInstant(START_MS + index * STEP_MS + (index % 3) * 3_600_000);
@@ -48,6 +45,8 @@ interface Recipe {
   readonly count: number;
   /** The last so many are in the recycle bin. */
   readonly deleted?: number;
+  /** The number that the first new id is made of, less `count`. Default 1,000. */
+  readonly firstNew?: number;
   readonly columns: Readonly<Record<string, Column>>;
 }
 
@@ -151,19 +150,27 @@ const RECIPES: Readonly<Record<string, Recipe>> = {
       Position__Longitude__s: (index) => (index === 3 ? null : -10.7522),
     },
   },
+  // The others are made when they are read; what is created has greater ids.
+  Reading__c: { count: 0, firstNew: MOST_READINGS + 1, columns: {} },
 };
 
-export function createDataset(clock: MovableClock): Dataset {
+/** What a record has that nobody gave a value. */
+export function blankOf(fields: Readonly<Record<string, FieldSchema>>): TableRow {
+  return Object.fromEntries(Object.entries(fields).map(([field, { defaulted = null }]) => [field, defaulted]));
+}
+
+export function createDataset(clock: MovableClock, readings: Readings): Dataset {
   return new Map(
-    Object.entries(RECIPES).map(([object, { count, deleted = 0, columns }]): [string, Table] => {
+    Object.entries(RECIPES).map(([object, { count, deleted = 0, firstNew = 1000, columns }]): [string, Table] => {
       const { keyPrefix = '', fields = {} } = OBJECTS[object] ?? {};
-      const defaults = Object.entries(fields).map(([field, { defaulted = null }]) => [field, defaulted]);
+      const blank = blankOf(fields);
+      let next = firstNew + count;
       const table = createTable({
         rows: makeRows(count, { Id: (index) => makeId(keyPrefix, index + 1), ...columns }).map((row, index) =>
           index < count - deleted ? row : { ...row, IsDeleted: true },
         ),
         keyOf: ({ Id }) => String(Id),
-        initial: (_, rows) => ({ ...Object.fromEntries(defaults), Id: makeId(keyPrefix, 1000 + rows.length) }),
+        initial: () => ({ ...blank, Id: makeId(keyPrefix, next++) }),
         deleted: 'IsDeleted',
         stamps: {
           clock,
@@ -172,7 +179,7 @@ export function createDataset(clock: MovableClock): Dataset {
           changed: ['LastModifiedDate', 'SystemModstamp'],
         },
       });
-      return [object, table];
+      return [object, object === READINGS ? { ...table, find: (key) => table.find(key) ?? readings.get(key) } : table];
     }),
   );
 }

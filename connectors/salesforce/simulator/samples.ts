@@ -42,6 +42,11 @@ export const WRITES = {
     create: (number: number) => ({ Subject: `Call ${number}`, ActivityDate: '2024-02-29' }),
     freeTexts: ['Subject', 'Description'],
   },
+  Reading__c: {
+    alteredTexts,
+    create: (number: number) => ({ Name: `Reading ${number}`, Level__c: 0.5 }),
+    freeTexts: ['Name', 'City__c', 'Note__c'],
+  },
   ContentVersion: {
     alteredTexts,
     create: (number: number) => ({ Title: `File ${number}`, PathOnClient: 'new.txt' }),

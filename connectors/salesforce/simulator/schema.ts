@@ -19,6 +19,8 @@ export interface FieldSchema {
   readonly values?: readonly string[];
   readonly restricted?: true;
   readonly referenceTo?: readonly string[];
+  /** Upserts find records by it. */
+  readonly externalId?: true;
   /** A formula, or a compound of other fields. */
   readonly derive?: (row: TableRow) => unknown;
 }
@@ -64,7 +66,7 @@ export const OBJECTS: Readonly<Record<string, ObjectSchema>> = {
       BillingAddress: { type: 'address', readOnly: true, unfilterable: true, derive: billingAddressOf },
       Description: longText,
       OwnerId: { ...reference('User'), required: true, defaulted: DEMO_USER_ID },
-      ExternalKey__c: { ...text(40), label: 'External key', caseSensitive: true },
+      ExternalKey__c: { ...text(40), label: 'External key', caseSensitive: true, externalId: true },
       Score__c: { type: 'double', label: 'Score', scale: 6 },
       Share__c: { type: 'percent', label: 'Share', scale: 2, readOnly: true, derive: shareOf },
       Tier__c: { ...picklist('Gold', 'Silver', 'Bronze'), label: 'Tier', restricted: true },
@@ -154,6 +156,29 @@ export const OBJECTS: Readonly<Record<string, ObjectSchema>> = {
       Position__c: { type: 'location', label: 'Position', readOnly: true, unfilterable: true, derive: positionOf },
       Position__Latitude__s: { type: 'double', label: 'Position (Latitude)', scale: 6 },
       Position__Longitude__s: { type: 'double', label: 'Position (Longitude)', scale: 6 },
+    },
+  },
+  Reading__c: {
+    label: 'Reading',
+    keyPrefix: 'a01',
+    abilities: { updateable: false, deletable: false },
+    fields: {
+      ...SYSTEM,
+      Name: requiredText(80),
+      Serial__c: { ...text(40), label: 'Serial', externalId: true },
+      City__c: { ...text(40), label: 'City' },
+      Note__c: { ...text(255), label: 'Note' },
+      Kind__c: { ...picklist('Heat', 'Power', 'Water'), label: 'Kind' },
+      Account__c: { ...reference('Account'), label: 'Account' },
+      Count__c: { type: 'int', label: 'Count' },
+      Level__c: { type: 'double', label: 'Level', scale: 6 },
+      Lowest__c: { type: 'double', label: 'Lowest', scale: 6 },
+      Highest__c: { type: 'double', label: 'Highest', scale: 6 },
+      Cost__c: { type: 'currency', label: 'Cost', scale: 2 },
+      Share__c: { type: 'percent', label: 'Share', scale: 2 },
+      IsEstimated__c: { type: 'boolean', label: 'Is estimated', required: true, defaulted: false },
+      TakenOn__c: { type: 'date', label: 'Taken on' },
+      TakenAt__c: { type: 'datetime', label: 'Taken at' },
     },
   },
   AccountChangeEvent: {

@@ -66,6 +66,30 @@ export function parseStatement(soql: string): Statement {
   };
 }
 
+/**
+ * What bulk queries refuse of a statement that may otherwise be good. `ORDER BY` and `LIMIT` are taken, slowly.
+ * @throws Fault 400
+ */
+export function assertBulk(soql: string): void {
+  const query = parse(soql);
+  const refusal = REFUSED_IN_BULK.find(({ has }) => has(query));
+  if (refusal !== undefined) throw new Fault(400, 'API_ERROR', refusal.message);
+}
+
+const hasField = (type: FieldType['type']) => (query: Query) =>
+  query.fields?.some((field) => field.type === type) === true;
+
+const REFUSED_IN_BULK: readonly { readonly has: (query: Query) => boolean; readonly message: string }[] = [
+  {
+    has: hasField('FieldSubquery'),
+    message: 'Aggregate Relationships not supported in Bulk V2 Query with CSV content type.',
+  },
+  { has: hasField('FieldFunctionExpression'), message: 'Aggregate functions not supported in Bulk Query' },
+  { has: hasField('FieldTypeof'), message: 'TYPEOF not supported in Bulk Query' },
+  { has: ({ groupBy }) => groupBy !== undefined, message: 'GROUP BY not supported in Bulk Query' },
+  { has: ({ offset }) => offset !== undefined, message: 'OFFSET not supported in Bulk Query' },
+];
+
 function parse(soql: string): Query {
   try {
     return parseQuery(soql);

@@ -33,7 +33,7 @@ type PureList<Native> = Extract<ListOperation<Native>, { readonly request: unkno
 /** The list operation of a provider with one of five families of paging. */
 export function list<Native>(options: ListOptions<Native>): PureList<Native> {
   const { paging, rows, readRecord } = options;
-  const { parameters, end, maxPageSize, cursorAt } = createPager(paging);
+  const { parameters, end, maxPageSize, cursorAt, pagesAtOnce } = createPager(paging);
   return {
     request: (input, config) =>
       paging.kind === 'link' && input.cursor !== undefined
@@ -42,6 +42,7 @@ export function list<Native>(options: ListOptions<Native>): PureList<Native> {
     read: (response, input) => end(input, { rows: rows(response.body), response }),
     maxPageSize,
     ...(cursorAt !== undefined && { cursorAt }),
+    ...(pagesAtOnce !== undefined && { pagesAtOnce }),
     ...(readRecord !== undefined && { readRecord }),
   };
 }

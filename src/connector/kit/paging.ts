@@ -10,8 +10,14 @@ export interface WholePaging {
   readonly kind: 'whole';
 }
 
+/** Where a page is found without the one in front of it. */
+interface ByPosition extends Ending {
+  /** Pages of one query that may be under way at a time, see `ListOperation`. Default 4. */
+  readonly atOnce?: number;
+}
+
 /** By the number of the first row, from 0. */
-export interface OffsetPaging extends Ending {
+export interface OffsetPaging extends ByPosition {
   readonly kind: 'offset';
   readonly offset: string;
   readonly size: string;
@@ -20,7 +26,7 @@ export interface OffsetPaging extends Ending {
 }
 
 /** By the number of the page. Pages begin at multiples of their size only, so one is asked for that holds the wanted rows. */
-export interface NumberPaging extends Ending {
+export interface NumberPaging extends ByPosition {
   readonly kind: 'number';
   readonly page: string;
   readonly size: string;
@@ -68,6 +74,8 @@ export interface Pager {
   readonly end: (input: PageInput, answer: RowsOf) => ListPage;
   /** For lists by position. */
   readonly cursorAt?: (offset: number) => string;
+  /** For those of them whose pages cost no more than their own rows. */
+  readonly pagesAtOnce?: number;
 }
 
 interface RowsOf {
@@ -107,6 +115,8 @@ export function createPager(paging: Paging): Pager {
 
 /** Cursors are row numbers: a page number means nothing without its page size. */
 const BY_POSITION = { cursorAt: String } satisfies Partial<Pager>;
+/** Far below what providers let one client do at a time, so that callers have the rest. */
+const PAGES_AT_ONCE = 4;
 
 function offsetOf({ cursor }: PageInput): number {
   return Number(cursor ?? 0);
@@ -116,6 +126,7 @@ function pageByOffset(paging: OffsetPaging): Pager {
   const extra = extraRows(paging);
   return {
     ...BY_POSITION,
+    pagesAtOnce: paging.atOnce ?? PAGES_AT_ONCE,
     maxPageSize: paging.max - extra,
     parameters: (input) => ({ [paging.offset]: offsetOf(input), [paging.size]: input.limit + extra }),
     end: (input, { rows, response }) => endAt(input, rows, endingOf(paging, response)),
@@ -123,11 +134,12 @@ function pageByOffset(paging: OffsetPaging): Pager {
 }
 
 function pageByNumber(paging: NumberPaging): Pager {
-  const { first = 1, max } = paging;
+  const { first = 1, max, atOnce = PAGES_AT_ONCE } = paging;
   const extra = extraRows(paging);
   const windowOf = (input: PageInput) => findWindow(offsetOf(input), input.limit + extra, max);
   return {
     ...BY_POSITION,
+    pagesAtOnce: atOnce,
     maxPageSize: max - extra,
     parameters: (input) => {
       const { index, size } = windowOf(input);

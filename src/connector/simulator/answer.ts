@@ -1,9 +1,13 @@
+import type { Readable } from 'node:stream';
+
 /** What a simulated endpoint answers. */
 export interface Answer {
   /** Default 200. */
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
+  /** In place of a body that is too large to be held: sent as it is read, without a length. */
+  readonly stream?: Readable;
 }
 
 type Headers = NonNullable<Answer['headers']>;

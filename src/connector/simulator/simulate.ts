@@ -1,4 +1,5 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
+import { pipeline, type Readable } from 'node:stream';
 import { sleep } from '../../clock.ts';
 import type { Simulator, SimulatorOptions } from '../contract.ts';
 import { type Answer, empty, html, json } from './answer.ts';
@@ -178,9 +179,28 @@ function asFault(error: unknown): Fault {
   return fault(500, 'The simulator failed.');
 }
 
-function send(response: ServerResponse, { status = 200, headers, body = '' }: Answer, isCut = false): void {
+function send(response: ServerResponse, { status = 200, headers, body = '', stream }: Answer, isCut = false): void {
+  if (stream !== undefined) {
+    response.writeHead(status, { ...headers });
+    sendStream(response, stream, isCut);
+    return;
+  }
   const bytes = Buffer.from(body);
   response.writeHead(status, { ...headers, ...(status !== 204 && { 'content-length': bytes.length }) });
   if (!isCut) response.end(bytes);
   else response.write(bytes.subarray(0, bytes.length >> 1), () => response.destroy());
+}
+
+function sendStream(response: ServerResponse, stream: Readable, isCut: boolean): void {
+  if (isCut) {
+    stream.once('data', (first) => {
+      stream.destroy();
+      response.write(first, () => response.destroy());
+    });
+    return;
+  }
+  pipeline(stream, response, (error) => {
+    // A caller that goes away before the end is no fault of the simulator.
+    if (error && error.code !== 'ERR_STREAM_PREMATURE_CLOSE') console.error(error);
+  });
 }

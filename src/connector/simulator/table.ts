@@ -7,8 +7,8 @@ export interface TableOptions {
   readonly rows: readonly TableRow[];
   /** What a row is found by; several columns make one key. */
   readonly keyOf: (row: TableRow) => string;
-  /** What a new row has that its maker did not say: an id, and what stays null. */
-  readonly initial?: (given: TableRow, rows: readonly TableRow[]) => TableRow;
+  /** What a new row has that its maker did not say: an id, and what stays null. The rows before it cost a copy of them all. */
+  readonly initial?: (given: TableRow, rows: () => readonly TableRow[]) => TableRow;
   readonly stamps?: {
     readonly clock: Clock;
     readonly write: (ms: number) => unknown;
@@ -76,7 +76,7 @@ export function createTable(options: TableOptions): Table {
     find: (key) => byKey.get(key),
     keyOf,
     insert: (values) => {
-      const given = { ...initial(values, [...byKey.values()]), ...values };
+      const given = { ...initial(values, () => [...byKey.values()]), ...values };
       return put({
         ...given,
         ...(deleted && { [deleted]: false }),

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { expect } from 'chai';
 import {
   basic,
@@ -51,6 +52,10 @@ describe('a provider made of tables', () => {
             'POST /form': ({ body }) => json(Object.fromEntries(body.form())),
             'POST /xml': ({ body }) => json(body.xml()),
             'POST /parts': async ({ body }) => json([...(await body.multipart()).keys()]),
+            'GET /stream': () => ({
+              headers: { 'content-type': 'text/csv' },
+              stream: Readable.from(times(3, (n) => Buffer.from(`${n}\n`))),
+            }),
             'DELETE /things/{id}': () => empty(),
             'GET /broken': () => {
               throw new TypeError('a bug');
@@ -152,6 +157,13 @@ describe('a provider made of tables', () => {
       console.error = error;
     }
     expect(logged.map(String)).to.deep.equal(['TypeError: a bug']);
+  });
+
+  it('sends a stream as it comes, and cuts it off', async () => {
+    const { status, headers, body } = await get('/stream');
+    expect([status, headers.get('content-length'), body]).to.deep.equal([200, null, '0\n1\n2\n']);
+    const error = await get('/stream', { 'x-simulate': 'cut' }).catch((reason: unknown) => reason);
+    expect(error).to.be.instanceOf(Error);
   });
 
   it('makes trouble on request, in the form of the provider', async () => {

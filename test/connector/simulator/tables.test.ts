@@ -34,7 +34,7 @@ describe('a simulated table', () => {
     createTable({
       rows: [{ id: 1, name: 'a' }],
       keyOf: idOf,
-      initial: (_, rows) => ({ id: rows.length + 1, name: null }),
+      initial: (_, rows) => ({ id: rows().length + 1, name: null }),
       stamps: { clock, write: (ms) => ms, created: ['made'], changed: ['changed'] },
       ...(deleted !== undefined && { deleted }),
     });

@@ -1,0 +1,125 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Instance } from '../instances/instance.ts';
+import type { ObjectTarget, Resources, Walk, WalkedPage, WalkRequest } from '../resources/index.ts';
+import type { Position } from '../resources/page.ts';
+import { callsBesideCallers } from '../resources/rate-limits.ts';
+
+/** Reads pages, of which some may be on their way before they are asked for. What a page takes in memory is counted until it is released. */
+export interface Pages {
+  /** What comes from there is wanted soon, and at most so many rows behind it: they may be on their way from now on. */
+  readonly begin: (position: Position, rows: number) => void;
+  readonly isReading: () => boolean;
+  /** @throws AppError as calls of the provider do */
+  readonly read: (position: Position) => Promise<WalkedPage>;
+  /** What was read last is not needed any more. */
+  readonly release: () => void;
+  /** Breaks off what is on its way, and releases everything. */
+  readonly close: () => void;
+}
+
+export interface PagesInput {
+  readonly target: Omit<ObjectTarget, 'instance'> & { readonly instance: Instance };
+  readonly query: WalkRequest;
+  readonly walk: Pick<Walk, 'pagesAtOnce' | 'behind'>;
+  /** Is told of each page that came, also of one that nobody needs. */
+  readonly onPage: (page: WalkedPage) => void;
+}
+
+/** What may be on its way beside the next page, as large as the last ones were. */
+const MOST_BYTES = 8 * 1024 * 1024;
+
+interface Reading {
+  readonly position: Position;
+  readonly page: Promise<WalkedPage>;
+  readonly end: AbortController;
+  /** No page named the position: it is where the one in front of it ends if that is full. */
+  readonly isGuess: boolean;
+  hasCome: boolean;
+}
+
+/**
+ * Where a provider pages by position several pages are read at once: one more whenever one had to be waited for and the next is where it was
+ * foretold. A page that is somewhere else, because one in front of it was short, and one that cannot be read ahead of its turn, is as if it
+ * had not been asked for: from then on there is one at a time. So the pages are those that one at a time would be, read closer to each other,
+ * and a list that moves meanwhile has less time to.
+ */
+export function createPages(
+  { resources }: { readonly resources: Pick<Resources, 'readPage' | 'rateLimitOf'> },
+  { target, query, walk, onPage }: PagesInput,
+): Pages {
+  let readings: Reading[] = [];
+  let last: Reading | undefined;
+  let pageBytes = 0;
+  let atOnce = 1;
+  let most = walk.pagesAtOnce;
+
+  function start(position: Position, isGuess: boolean): Reading {
+    const end = new AbortController();
+    const signal = AbortSignal.any([target.signal, end.signal]);
+    const page = resources.readPage({ ...target, signal }, query, position);
+    const reading: Reading = { position, page, end, isGuess, hasCome: false };
+    const came = (one: WalkedPage) => {
+      reading.hasCome = true;
+      onPage(one);
+    };
+    // It may fail before anybody waits for it.
+    page.then(came, () => undefined);
+    return reading;
+  }
+
+  /** All that is on its way was foretold wrongly. */
+  function giveUpGuesses(): void {
+    drop();
+    atOnce = 1;
+    most = 1;
+  }
+
+  function drop(): void {
+    for (const { end } of readings) end.abort();
+    readings = [];
+  }
+
+  function takeNext(position: Position): Reading {
+    if (readings.length > 0 && !isDeepStrictEqual(readings[0]?.position, position)) giveUpGuesses();
+    return readings.shift() ?? start(position, false);
+  }
+
+  function hasRoom({ limit }: Position, rows: number): boolean {
+    const count = readings.length;
+    const calls = callsBesideCallers(resources.rateLimitOf(target.instance));
+    return count < Math.min(atOnce, calls) && count * pageBytes < MOST_BYTES && count * limit < rows;
+  }
+
+  return {
+    begin: (position, rows) => {
+      if (readings.length > 0 && !isDeepStrictEqual(readings[0]?.position, position)) giveUpGuesses();
+      if (readings.length === 0) readings.push(start(position, false));
+      for (let end = readings.at(-1); end !== undefined && hasRoom(end.position, rows); end = readings.at(-1)) {
+        const behind = walk.behind(end.position);
+        if (behind === undefined) return;
+        readings.push(start(behind, true));
+      }
+    },
+    isReading: () => readings.length > 0,
+    read: async (position) => {
+      last = takeNext(position);
+      const { isGuess, hasCome } = last;
+      const page = await last.page.catch((error: unknown) => {
+        if (!isGuess || target.signal.aborted) throw error;
+        last?.end.abort();
+        giveUpGuesses();
+        last = start(position, false);
+        return last.page;
+      });
+      pageBytes = Math.max(pageBytes, page.bytes);
+      const isForetold = page.next !== undefined && isDeepStrictEqual(page.next, walk.behind(position));
+      if (isForetold && !hasCome) atOnce = Math.min(atOnce + 1, most);
+      return page;
+    },
+    release: () => last?.end.abort(),
+    close: () => {
+      drop();
+      last?.end.abort();
+    },
+  };
+}
