@@ -1,9 +1,12 @@
+import { once } from 'node:events';
+import { createServer, request } from 'node:http';
 import { expect } from 'chai';
 import fc from 'fast-check';
+import jsforce from 'jsforce';
 import type { Connector, ObjectSpec, Objects } from '#connector';
 import salesforce from '../../connectors/salesforce/index.ts';
 import { CONNECTED } from '../../connectors/salesforce/simulator/samples.ts';
-import { createSimulator } from '../../connectors/salesforce/simulator.ts';
+import { createSimulator, DEMO_ACCESS_TOKEN } from '../../connectors/salesforce/simulator.ts';
 import { filtersOn, printFilter } from '../../suite/filters.ts';
 import { findListings, getOk, listAll, type Row, startTarget, type Target } from '../../suite/target.ts';
 import { waitUntil } from '../api/support/wait-until.ts';
@@ -35,6 +38,27 @@ function withSmallJobs(connector: Connector): Connector {
   };
 }
 
+/** Shows what is below a URL at the root of a host: jsforce asks for jobs there. */
+async function atRoot<Result>(url: string, work: (rootUrl: string) => Promise<Result>): Promise<Result> {
+  const server = createServer((asked, answer) => {
+    const passed = request(url + asked.url, { method: asked.method, headers: asked.headers }, (response) => {
+      answer.writeHead(response.statusCode ?? 502, response.headers);
+      response.pipe(answer);
+    });
+    passed.on('error', (error) => answer.destroy(error));
+    asked.pipe(passed);
+  }).listen(0, '127.0.0.1');
+  try {
+    await once(server, 'listening');
+    const address = server.address();
+    if (address === null || typeof address === 'string') throw new Error('The server listens on no port.');
+    return await work(`http://127.0.0.1:${address.port}`);
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
+}
+
 /** Every page is a turn of its own, which begins where the one before was stored. */
 const BROKEN_OFF = { sliceMs: 0, storeMs: 0, chunkBytes: 1_000, lookMs: 50 };
 
@@ -57,7 +81,7 @@ describe('a bulk file whose rows a job of Salesforce finds', () => {
   const create = async (body: object): Promise<number> =>
     (await getOk(target, '/bulk/query', { method: 'POST', body })).body.id;
   async function ended(id: number): Promise<ApiAnswer['body']> {
-    await waitUntil(async () => (await statusOf(id)).bulkFinishTime !== undefined, 30_000);
+    await waitUntil(async () => (await statusOf(id)).bulkFinishTime !== undefined);
     return statusOf(id);
   }
   async function rowsOf(id: number, objectName: string): Promise<readonly Row[]> {
@@ -88,11 +112,11 @@ describe('a bulk file whose rows a job of Salesforce finds', () => {
   it('is told of in explain, with the statement that would be sent', async () => {
     const explain = async (body: object) =>
       (await getOk(target, '/query/explain', { method: 'POST', body: { objectName: 'Contact', ...body } })).body.bulk;
-    const { way, fromRows, request } = await explain({ where: 'DoNotCall = TRUE', fields: 'Id' });
+    const { way, fromRows, request: start } = await explain({ where: 'DoNotCall = TRUE', fields: 'Id' });
     expect({ way, fromRows }).to.deep.equal({ way: 'native', fromRows: FROM_ROWS });
-    expect(request.method).to.equal('POST');
-    expect(new URL(request.url).pathname).to.equal('/services/data/v62.0/jobs/query');
-    expect(JSON.parse(request.body)).to.deep.equal({
+    expect(start.method).to.equal('POST');
+    expect(new URL(start.url).pathname).to.equal('/services/data/v62.0/jobs/query');
+    expect(JSON.parse(start.body)).to.deep.equal({
       operation: 'query',
       query: 'SELECT Id FROM Contact WHERE DoNotCall = true',
       contentType: 'CSV',
@@ -157,18 +181,17 @@ describe('a bulk file whose rows a job of Salesforce finds', () => {
   it('has the rows that jsforce gets of the same provider', async () => {
     const id = await create({ objectName: 'Contact', fields: 'Id,LastName,Birthdate,DoNotCall', format: 'csv' });
     expect((await ended(id)).progress.way).to.equal('native');
-    const connection = new jsforce.Connection({
-      instanceUrl: `${target.provider?.simulatorsUrl}/salesforce`,
-      accessToken: DEMO_ACCESS_TOKEN,
-      version: '62.0',
+    const found = await atRoot(target.provider?.url ?? '', async (instanceUrl) => {
+      const connection = new jsforce.Connection({ instanceUrl, accessToken: DEMO_ACCESS_TOKEN, version: '62.0' });
+      connection.bulk2.pollInterval = 5;
+      const stream = await connection.bulk2.query('SELECT Id, LastName, Birthdate, DoNotCall FROM Contact');
+      const records: readonly Row[] = await stream.toArray();
+      return records;
     });
-    const found = await (
-      await connection.bulk2.query('SELECT Id, LastName, Birthdate, DoNotCall FROM Contact')
-    ).toArray();
     // Its values are the texts of the CSV.
     const asTexts = (rows: readonly Row[]) =>
       byId(rows).map((row) => Object.entries(row).map(([name, value]) => [name, String(value ?? '')]));
-    expect(asTexts(await rowsOf(id, 'Contact'))).to.deep.equal(asTexts(found.map((row) => ({ ...row }))));
+    expect(asTexts(await rowsOf(id, 'Contact'))).to.deep.equal(asTexts(found));
   });
 
   it('fails with the words of Salesforce', async () => {
