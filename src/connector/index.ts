@@ -31,5 +31,4 @@ export {
   unusable,
 } from './define.ts';
 export * from './kit/index.ts';
-export type * from './native-bulk.ts';
 export { path } from './path.ts';

@@ -1,5 +1,4 @@
-import type { ObjectSpec } from './contract.ts';
-import type { Found, NativeJob, NativePages, NativeQuery, Place } from './native-bulk.ts';
+import type { Found, NativeJob, NativePages, NativeQuery, ObjectSpec, Place } from './contract.ts';
 
 const STATES = ['running', 'done', 'failed'] as const;
 

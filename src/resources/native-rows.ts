@@ -1,6 +1,4 @@
-import type { ProviderResponse } from '../connector/index.ts';
-import { json } from '../connector/index.ts';
-import type { Found, NativePages } from '../connector/native-bulk.ts';
+import { type Found, json, type NativePages, type ProviderResponse } from '../connector/index.ts';
 import type { PushedField } from '../where/index.ts';
 import { csvRows } from './csv-rows.ts';
 import { setPath } from './record.ts';

@@ -1,6 +1,5 @@
 import { toUnreadable } from '../connector/client/index.ts';
-import { json, type ObjectSpec } from '../connector/index.ts';
-import type { NativeQuery, NativeStates } from '../connector/native-bulk.ts';
+import { json, type NativeQuery, type NativeStates, type ObjectSpec } from '../connector/index.ts';
 import { AppError, cutText, isAppError } from '../errors.ts';
 import { createPacer } from '../pace.ts';
 import type { PushedField, Row } from '../where/index.ts';
