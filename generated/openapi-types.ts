@@ -5770,6 +5770,19 @@ export interface components {
             /** @description The body. Absent when there is none. */
             body?: string;
         };
+        /** @description How a bulk job without a limit would find the rows. Absent where the provider has no jobs of its own for the object, so that its lists are read page by page. */
+        BulkExplanation: {
+            /**
+             * @description `native` - by a job of the provider's own, where there are many rows; `paging` - by its lists, page by page.
+             * @enum {string}
+             */
+            way: "native" | "paging";
+            /** @description From so many rows on the provider's job is used. Absent with `paging`. */
+            fromRows?: number;
+            request?: components["schemas"]["ProviderRequestExplanation"];
+            /** @description Why the provider's job is not used. Absent with `native`. */
+            reason?: string;
+        };
         /**
          * @description How a query would be answered.
          * @example {
@@ -5838,6 +5851,7 @@ export interface components {
             request?: components["schemas"]["ProviderRequestExplanation"];
             /** @description The calls for a first page of the default size, if the object has so many rows. With a residual it is the least there can be. None where no row can pass the filter. */
             estimatedProviderCalls: number;
+            bulk?: components["schemas"]["BulkExplanation"];
         };
         /** @description The rows of one object, and how their file is made. */
         BulkQuery: {
@@ -5923,6 +5937,13 @@ export interface components {
              * @description How many rows it will be, where the provider says so.
              */
             estimatedTotal?: number;
+            /**
+             * @description Who finds the rows of a download. `native` - a job of the provider's own, for many rows; `paging` - its lists, page by page. Absent before that is settled.
+             * @enum {string}
+             */
+            way?: "native" | "paging";
+            /** @description The id that the job of the provider's own has there. Absent with `paging`. */
+            providerJobId?: string;
         };
         /**
          * @description A job and how far it is.
@@ -5942,7 +5963,8 @@ export interface components {
          *       "bulkFinishTime": "2026-03-01T09:30:01.900Z",
          *       "progress": {
          *         "rows": 31,
-         *         "providerCalls": 1
+         *         "providerCalls": 1,
+         *         "way": "paging"
          *       }
          *     }
          */
@@ -6026,7 +6048,8 @@ export interface components {
          *         "bulkFinishTime": "2026-03-01T09:30:01.900Z",
          *         "progress": {
          *           "rows": 31,
-         *           "providerCalls": 1
+         *           "providerCalls": 1,
+         *           "way": "paging"
          *         }
          *       }
          *     ]

@@ -132,6 +132,8 @@ export interface BulkJobColumns {
   readonly byte_count: number;
   readonly provider_calls: number;
   readonly estimated_total: number | null;
+  /** The id of the job of the provider that finds the rows; null: they are read by pages. */
+  readonly native_job: string | null;
   readonly code: string | null;
   readonly message: string | null;
   /** When it is worked on next; null: it has ended. */

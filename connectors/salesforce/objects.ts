@@ -11,6 +11,7 @@ import {
   path,
   records,
 } from '#connector';
+import { bulkOf } from './bulk.ts';
 import { setting } from './config.ts';
 import { toFieldSpec, toParentName } from './fields.ts';
 import { FILES } from './files.ts';
@@ -65,7 +66,8 @@ async function describeObject({ config, send }: ConnectorContext, object: Descri
   const described = json.array(json.at(body, 'fields'), 'the fields of the object').filter(isOffered);
   const fields = fieldsOf(described, config);
   const changes = object.queryable === true ? changesOf(object.name, fields) : undefined;
-  return defineObject({ ...abilitiesOf(object), fields, ...FILTERING, ...defined({ changes }) });
+  const bulk = object.queryable === true ? bulkOf(object.name) : undefined;
+  return defineObject({ ...abilitiesOf(object), fields, ...FILTERING, ...defined({ changes, bulk }) });
 }
 
 /**

@@ -3,6 +3,7 @@ import {
   type ChangesPage,
   type Config,
   json,
+  type ListInput,
   type ListQuery,
   list,
   type Operation,
@@ -90,15 +91,35 @@ export function findPart(body: unknown): { readonly status: number; readonly bod
 const MAX_URL_LENGTH = 12_000;
 
 function requestQuery(objectName: string, query: ListQuery<string>, config: Config): ProviderRequest {
-  const { [INCLUDE_DELETED]: deleted } = query.parameters;
-  const resource = deleted?.kind === 'boolean' && deleted.value ? 'queryAll' : 'query';
-  const statement = printStatement(objectName, query);
+  return requestStatement(`${statementOf(objectName, query)} ORDER BY ${query.order}`, query, config);
+}
+
+/** Also what lies in the recycle bin, where that is wanted. */
+export function verbOf({ parameters }: Pick<ListInput<string>, 'parameters'>): 'query' | 'queryAll' {
+  const { [INCLUDE_DELETED]: deleted } = parameters;
+  return deleted?.kind === 'boolean' && deleted.value ? 'queryAll' : 'query';
+}
+
+/** A statement that is too long for a URL goes into a body. Source: Salesforce Help, article 000386264. */
+function requestStatement(
+  statement: string,
+  query: Pick<ListInput<string>, 'parameters' | 'limit'>,
+  config: Config,
+): ProviderRequest {
+  const verb = verbOf(query);
   const headers = batchSize(query.limit);
-  const url = `${servicePath(config)}/${resource}?q=${encodeURIComponent(statement)}`;
-  if (url.length <= MAX_URL_LENGTH) return { path: `/${resource}`, query: { q: statement }, headers };
-  // A statement that is too long for a URL goes into a body. Source: Salesforce Help, article 000386264.
+  const url = `${servicePath(config)}/${verb}?q=${encodeURIComponent(statement)}`;
+  if (url.length <= MAX_URL_LENGTH) return { path: `/${verb}`, query: { q: statement }, headers };
   const part = { method: 'GET', url, httpHeaders: headers, referenceId: 'query' };
   return { method: 'POST', path: '/composite', json: { compositeRequest: [part] }, idempotent: true };
+}
+
+/** How many rows a query has. Source: SOQL and SOSL Reference, "COUNT()". */
+export function countOperation(objectName: string): Operation<ListInput<string>, number> {
+  return {
+    request: (input, config) => requestStatement(`SELECT COUNT() FROM ${objectName}${whereOf(input)}`, input, config),
+    read: ({ body }) => json.count(json.at(resultOf(body), 'totalSize'), 'the number of rows'),
+  };
 }
 
 /** A wish: Salesforce may answer more or fewer. */
@@ -106,9 +127,13 @@ function batchSize(limit: number): { readonly [header: string]: string } {
   return { 'sforce-query-options': `batchSize=${Math.max(MIN_PAGE_SIZE, limit)}` };
 }
 
-/** SOQL knows no `*`, and a query without an order answers in any. */
-function printStatement(objectName: string, { natives, filter, order }: ListQuery<string>): string {
+/** Without an order. SOQL knows no `*`. */
+export function statementOf(objectName: string, input: Pick<ListInput<string>, 'fields' | 'filter'>): string {
+  const natives = [...new Set(input.fields.map(({ native }) => native))];
   const selected = natives.length === 0 ? [ID] : natives;
-  const where = filter === undefined ? '' : ` WHERE ${filter}`;
-  return `SELECT ${selected.join(', ')} FROM ${objectName}${where} ORDER BY ${order}`;
+  return `SELECT ${selected.join(', ')} FROM ${objectName}${whereOf(input)}`;
+}
+
+function whereOf({ filter }: Pick<ListInput<string>, 'filter'>): string {
+  return filter === undefined ? '' : ` WHERE ${filter}`;
 }

@@ -141,11 +141,15 @@ export function createBulkStore(knex: Knex) {
         .whereNotNull('due')
         .update({ ...ENDED, status: 'CANCELLED', finished_at: now })) > 0,
 
-    /** With its file. */
-    remove: async (via: Knex, { accountId, id }: JobKey): Promise<void> => {
+    /** With its file. @returns the job as it was last */
+    remove: async (via: Knex, { accountId, id }: JobKey): Promise<BulkJob | undefined> => {
       // The job first: a checkpoint that is under way holds it, and its chunks are seen after it only.
-      await via('bulk_job').where({ account_id: accountId, id }).delete();
+      const [row]: RowOf<'bulk_job'>[] = await via('bulk_job')
+        .where({ account_id: accountId, id })
+        .delete()
+        .returning(RETURNED);
       await via('bulk_chunk').where({ account_id: accountId, job_id: id }).delete();
+      return row && toJob(row);
     },
 
     /** Takes due jobs: those of accounts that have the fewest under way first, and of each the longest due. */
@@ -212,6 +216,8 @@ export function createBulkStore(knex: Knex) {
           record_count: recordCount,
           byte_count: byteCount,
           estimated_total: estimatedTotal,
+          // The last step leads nowhere: who found the rows is kept.
+          ...(position !== null && { native_job: position.native?.id ?? null }),
           provider_calls: via.raw('provider_calls + ?', [providerCalls]),
           failures: 0,
           failing_since: null,
@@ -240,6 +246,7 @@ export function createBulkStore(knex: Knex) {
         record_count: 0,
         byte_count: 0,
         estimated_total: null,
+        native_job: null,
       });
       if (updated > 0) await via('bulk_chunk').where({ account_id: accountId, job_id: id }).delete();
       return updated > 0;
@@ -339,6 +346,7 @@ const COLUMNS = {
   byteCount: 'byte_count',
   providerCalls: 'provider_calls',
   estimatedTotal: 'estimated_total',
+  nativeJob: 'native_job',
   code: 'code',
   message: 'message',
   due: 'due',

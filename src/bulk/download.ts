@@ -8,6 +8,7 @@ import { waitForCallersMs } from '../resources/rate-limits.ts';
 import type { PushedField } from '../where/index.ts';
 import type { BulkStore, Checkpoint } from './bulk-store.ts';
 import { type BegunJob, type CallCount, createFileWriter, type FileWriter, fenced } from './file-writer.ts';
+import type { NativeOwner } from './forget-native.ts';
 import type { ClaimedJob, FileColumn } from './job.ts';
 import { createPages, type Pages } from './pages.ts';
 
@@ -15,6 +16,8 @@ export interface DownloadPorts {
   readonly store: Pick<BulkStore, 'transaction' | 'checkpoint' | 'restart'>;
   readonly resources: Pick<Resources, 'planWalk' | 'readPage' | 'rateLimitOf'>;
   readonly clock: Clock;
+  /** Lets the provider forget its job, which may be at work. Does not reject. */
+  readonly forget: (job: NativeOwner) => Promise<void>;
   readonly options: DownloadOptions;
 }
 
@@ -93,6 +96,15 @@ export async function download(
       const page = await readOrSettle(pages, writer, position, signal);
       const known = Math.min(page.total ?? limit, limit);
       if (page.total !== undefined) writer.estimate(known);
+      if (page.isLost) {
+        await writer.settle(position);
+        await fenced(ports.store, (via) => ports.store.restart(via, job));
+        return { kind: 'later', afterMs: 0, isWait: false };
+      }
+      if (page.waitMs !== undefined && page.next !== undefined) {
+        await settleNative(ports, { job, writer, next: page.next });
+        return { kind: 'later', afterMs: page.waitMs, isWait: false };
+      }
       const wanted = limit - writer.recordCount();
       const behindIt = known - writer.recordCount() - page.records.length;
       const next: Position | undefined = page.records.length < wanted ? page.next : undefined;
@@ -126,6 +138,23 @@ async function readOrSettle(
   }
 }
 
+interface NativeWait {
+  readonly job: ClaimedJob;
+  readonly writer: FileWriter;
+  readonly next: Position;
+}
+
+/** A job that the provider has just begun and nobody would know of is not left to it. */
+async function settleNative({ forget }: DownloadPorts, { job, writer, next }: NativeWait): Promise<void> {
+  try {
+    await writer.settle(next);
+  } catch (error) {
+    const { id, looks } = next.native ?? {};
+    if (id !== undefined && looks === 0) await forget({ ...job, nativeJob: id });
+    throw error;
+  }
+}
+
 interface ReadPage {
   readonly page: WalkedPage;
   readonly position: Position;
@@ -147,7 +176,7 @@ async function writePage(writer: FileWriter, { page, position, wanted, signal }:
 
 /** A job whose walk is not what it was, because the object or the instance changed, begins anew. @throws JobLost */
 async function begin(
-  { store }: Pick<DownloadPorts, 'store'>,
+  { store, forget }: Pick<DownloadPorts, 'store' | 'forget'>,
   { job, instance, walk }: { readonly job: ClaimedJob; readonly instance: Instance; readonly walk: Walk },
 ): Promise<BegunJob> {
   const { fields, position, recordCount, byteCount, estimatedTotal } = job;
@@ -156,7 +185,10 @@ async function begin(
     .digest('base64');
   if (walkKey === job.walkKey && fields !== null && position !== null)
     return { fields, walkKey, position, recordCount, byteCount, estimatedTotal };
-  if (job.walkKey !== null) await fenced(store, (via) => store.restart(via, job));
+  if (job.walkKey !== null) {
+    await fenced(store, (via) => store.restart(via, job));
+    await forget(job);
+  }
   const columns = columnsOf(walk.fields);
   return { fields: columns, walkKey, position: walk.start, recordCount: 0, byteCount: 0, estimatedTotal: null };
 }

@@ -10,6 +10,7 @@ import { createBulkMetrics } from './bulk-metrics.ts';
 import { createBulkStore, FILTERABLE_JOB, type JobPlace } from './bulk-store.ts';
 import { type CreatePorts, jobNotFound, type PlannedRequest, planDownload } from './create-job.ts';
 import { type BulkFile, openFile } from './file.ts';
+import { forgetNative } from './forget-native.ts';
 import type { BulkJob, JobKey } from './job.ts';
 import { createBulkWorker, WORKER_OPTIONS, type WorkerOptions, type WorkerPorts } from './worker.ts';
 
@@ -84,6 +85,7 @@ export function composeBulk(platform: Platform, neighbours: BulkNeighbours, role
     { table: 'bulk_chunk', column: 'job_created_at', by: 'day', retentionDays },
   ]);
   const ends: (() => void)[] = [];
+  const forget = { resources, getInstance: instances.get, clock, log: platform.log };
 
   async function get(place: JobPlace): Promise<BulkJob> {
     const job = await store.find(place);
@@ -135,15 +137,20 @@ export function composeBulk(platform: Platform, neighbours: BulkNeighbours, role
         return cancelled;
       });
       if (!isCancelled) throw new AppError('CONFLICT', `Job ${id} has ended already: it is ${status}.`);
-      return get(place);
+      const cancelled = await get(place);
+      await forgetNative(forget, cancelled, false);
+      return cancelled;
     },
 
     remove: async (place) => {
       await get(place);
-      await store.transaction(async (via) => {
-        await store.remove(via, place);
+      const removed = await store.transaction(async (via) => {
+        const last = await store.remove(via, place);
         await notifier.publish(GONE_TOPIC, keyOf(place), via);
+        return last;
       });
+      // That of a job that has ended was told already.
+      if (removed?.finishedAt === null) await forgetNative(forget, removed, false);
     },
 
     open: async (place, objectName) => {

@@ -18,11 +18,18 @@ export interface BulkStatus {
   readonly bulkFinishTime?: string;
   readonly code?: string;
   readonly message?: string;
-  readonly progress?: { readonly rows: number; readonly providerCalls: number; readonly estimatedTotal?: number };
+  readonly progress?: {
+    readonly rows: number;
+    readonly providerCalls: number;
+    readonly estimatedTotal?: number;
+    /** Who finds the rows; absent before that is settled. */
+    readonly way?: 'native' | 'paging';
+    readonly providerJobId?: string;
+  };
 }
 
 export function statusOf(job: BulkJob): BulkStatus {
-  const { startedAt, finishedAt, code, message, estimatedTotal } = job;
+  const { startedAt, finishedAt, code, message, estimatedTotal, walkKey, nativeJob } = job;
   return {
     id: job.id,
     status: job.status,
@@ -44,6 +51,8 @@ export function statusOf(job: BulkJob): BulkStatus {
         rows: job.recordCount,
         providerCalls: job.providerCalls,
         ...(estimatedTotal !== null && { estimatedTotal }),
+        ...(walkKey !== null && { way: nativeJob === null ? 'paging' : 'native' }),
+        ...(nativeJob !== null && { providerJobId: nativeJob }),
       },
     }),
   };

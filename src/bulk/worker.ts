@@ -9,6 +9,7 @@ import type { BulkStore, Postponement } from './bulk-store.ts';
 import { type DownloadOptions, type DownloadPorts, download } from './download.ts';
 import { type EndPorts, endJob } from './end-job.ts';
 import type { CallCount } from './file-writer.ts';
+import { type ForgetPorts, forgetNative, type NativeOwner } from './forget-native.ts';
 import { type ClaimedJob, type JobFault, type JobKey, JobLost } from './job.ts';
 
 export interface WorkerOptions extends DownloadOptions {
@@ -43,7 +44,8 @@ export const WORKER_OPTIONS: WorkerOptions = {
   bewilderedMs: 10 * MINUTE_MS,
 };
 
-export interface WorkerPorts extends Pick<DownloadPorts, 'resources'>, Pick<EndPorts, 'prepare'> {
+export interface WorkerPorts extends Pick<EndPorts, 'prepare'> {
+  readonly resources: DownloadPorts['resources'] & ForgetPorts['resources'];
   readonly store: BulkStore;
   /** @throws AppError NOT_FOUND */
   readonly getInstance: (accountId: number, id: number) => Promise<Instance>;
@@ -185,7 +187,7 @@ export function createBulkWorker(
   async function work(job: ClaimedJob, signal: AbortSignal, calls: CallCount): Promise<void> {
     if (clock.now() >= job.createdAt.getTime() + retentionMs) return fail(job, TOO_OLD, calls);
     const instance = await getInstance(job.accountId, job.instanceId);
-    const ports = { store, resources, clock, options };
+    const ports = { store, resources, clock, options, forget };
     const end = await download(ports, { job, instance, signal }, calls);
     if (end.kind === 'later') {
       measures.ended(end.isWait ? 'waited' : 'continued');
@@ -193,6 +195,11 @@ export function createBulkWorker(
     }
     await endJob({ store, clock, prepare }, job, { last: end.last });
     measures.ended('completed');
+    await forget(job, true);
+  }
+
+  function forget(job: NativeOwner, isDone = false): Promise<void> {
+    return forgetNative({ resources, getInstance, clock, log }, job, isDone);
   }
 
   async function endWith(error: unknown, { job, signal, calls }: Attempt): Promise<void> {
@@ -218,6 +225,7 @@ export function createBulkWorker(
   async function fail(job: ClaimedJob, fault: JobFault, { providerCalls }: CallCount): Promise<void> {
     await endJob({ store, clock, prepare }, job, { fault, providerCalls });
     measures.ended('failed');
+    await forget(job);
   }
 
   function postpone(job: ClaimedJob, { dueMs, calls, ...how }: Later): Promise<void> {

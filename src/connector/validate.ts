@@ -5,6 +5,7 @@ import type { FieldSpec, FieldType, Translator } from '../where/model.ts';
 import type { Connector, ObjectSpec, Objects } from './contract.ts';
 import { hubsOf } from './define.ts';
 import { catalogueProblems } from './validate-catalogue.ts';
+import { nativeBulkProblems } from './validate-native-bulk.ts';
 import { oauthProblems } from './validate-oauth.ts';
 import { webhookProblems } from './validate-webhooks.ts';
 
@@ -157,6 +158,7 @@ function objectProblems(name: string, object: ObjectSpec): readonly string[] {
     ...mediaProblems(object),
     ...uploadProblems(object),
     ...changesProblems(object),
+    ...nativeBulkProblems(object),
     ...Object.entries(object.fields).flatMap(([field, spec]) =>
       fieldProblems(spec, object.translator).map((problem) => `${field}: ${problem}`),
     ),

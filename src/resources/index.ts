@@ -17,8 +17,18 @@ import {
 import { type CallNeighbours, type CallReport, type ConnectedInstance, type InstanceCall, startCall } from './call.ts';
 import { createCatalog } from './catalog.ts';
 import { chooseFile, describeFile, fetchFile, type RecordFile } from './media.ts';
+import {
+  endNatively,
+  goOnNatively,
+  judgeNative,
+  type NativeEnd,
+  type NativeFit,
+  nativeStart,
+  toNativeInput,
+} from './native-walk.ts';
 import { getChild, requireOperation } from './objects.ts';
 import {
+  type BulkExplanation,
   explainQuery,
   firstPosition,
   foretell,
@@ -101,6 +111,10 @@ export interface WalkedPage extends CallReport {
   readonly total?: number;
   /** What the records take in memory, about. */
   readonly bytes: number;
+  /** Nothing is to be had from `next` on before: a job of the provider is at work. */
+  readonly waitMs?: number;
+  /** The provider has lost its job, and with it the rows that were not read: the walk begins anew, without those that were. */
+  readonly isLost?: true;
 }
 
 export interface ChangeList extends CallReport {
@@ -127,6 +141,8 @@ export interface Resources {
    * @throws AppError as `planWalk` and calls of the provider do; WHERE_UNSUPPORTED where the provider hides rows of the query
    */
   readonly readPage: (target: ObjectTarget, request: WalkRequest, position: Position) => Promise<WalkedPage>;
+  /** Lets the provider forget a job of its own that a walk has started. @throws AppError as calls of the provider do */
+  readonly endNative: (target: ObjectTarget, end: NativeEnd) => Promise<void>;
   /** How the query would be answered; it is not sent. Answers for a disabled instance too. */
   readonly explain: (
     target: ObjectTarget,
@@ -242,6 +258,13 @@ export function composeResources(
     return { ...opened, query };
   }
 
+  /** What a bulk job would send first, if there are rows enough. */
+  function explainBulk(instance: ConnectedInstance, query: Query, { native, reason }: NativeFit): BulkExplanation {
+    if (native === undefined) return { way: 'paging', reason };
+    const request = native.start(toNativeInput(query, nativeStart(native)), instance.config);
+    return { way: 'native', fromRows: native.fromRows, request: neighbours.client.preview(instance, request) };
+  }
+
   function toRecord(call: InstanceCall, object: ObjectSpec, native: unknown): OneRecord {
     const record = wholeRecord(object).map(native);
     call.keep(sizeOf(record));
@@ -311,23 +334,31 @@ export function composeResources(
     planWalk: async (target, request) => {
       const { object, operation, query } = await openWalk(target, request);
       const { pagesAtOnce = 1 } = operation;
-      const pageSize = Math.min(request.limit ?? ANY_NUMBER, pagesAtOnce > 1 ? MOST_ROWS_OF_SEVERAL : ANY_NUMBER);
       const { resultWindow } = object.limits ?? {};
-      const start = firstPosition(query.plan, operation, { page: 1, pageSize, resultWindow });
+      const paged = pagedStart({ object, operation, query }, request);
+      const { native } = judgeNative(object, query, request.limit) ?? {};
       return {
         object,
         fields: query.fields,
-        start,
-        key: walkKey(query, start),
+        start: native === undefined ? paged : nativeStart(native),
+        key: walkKey(query, paged),
         pagesAtOnce,
-        behind: (position) => foretell(operation, position, resultWindow),
+        behind: (position) => (position.native === undefined ? foretell(operation, position, resultWindow) : undefined),
       };
     },
 
-    readPage: async (target, request, start) => {
-      const { call, object, operation: list, query } = await openWalk(target, request);
+    readPage: async (target, request, position) => {
+      const opened = await openWalk(target, request);
+      const { call, object, operation: list, query } = opened;
+      const { native: step } = position;
+      if (step !== undefined) {
+        const native = requireNative(target, object);
+        const paged = pagedStart(opened, request);
+        const part = await goOnNatively(call, { native, query, position: { ...position, native: step }, paged });
+        return { ...part, ...call.tally };
+      }
       const { resultWindow } = object.limits ?? {};
-      const input = { list, query, start, resultWindow, pageSize: ANY_NUMBER, maxProviderCalls: 1 };
+      const input = { list, query, start: position, resultWindow, pageSize: ANY_NUMBER, maxProviderCalls: 1 };
       const { records, bytes, next, total, cutBy } = await scan(call, input);
       if (cutBy === 'result-window') throw hiddenFromWalk(target, resultWindow);
       return {
@@ -339,13 +370,20 @@ export function composeResources(
       };
     },
 
+    endNative: async (target, end) => {
+      const { call, object } = await open(target, 'list');
+      await endNatively(call, requireNative(target, object), end);
+    },
+
     explain: async ({ instance, objectName, signal }, request) => {
       const call = startCall(neighbours, instance, signal, undefined);
       const object = await catalog.getObject(call, objectName);
       const operation = requireOperation({ instance, objectName }, object, 'list');
       const { resultWindow } = object.limits ?? {};
       const query = prepare(object, request);
-      return { objectName, ...explainQuery(neighbours.client, { instance, operation, query, resultWindow }) };
+      const explained = explainQuery(neighbours.client, { instance, operation, query, resultWindow });
+      const fit = judgeNative(object, query, undefined);
+      return { objectName, ...explained, ...(fit !== undefined && { bulk: explainBulk(instance, query, fit) }) };
     },
 
     ping: async ({ instance, signal }) => {
@@ -410,6 +448,22 @@ export function composeResources(
       return call.tally;
     },
   };
+}
+
+/** Where a walk begins that reads the pages of the list. */
+function pagedStart(
+  { object, operation, query }: Pick<OpenedList, 'object' | 'operation'> & { readonly query: Query },
+  { limit }: WalkRequest,
+): Position {
+  const most = (operation.pagesAtOnce ?? 1) > 1 ? MOST_ROWS_OF_SEVERAL : ANY_NUMBER;
+  const { resultWindow } = object.limits ?? {};
+  return firstPosition(query.plan, operation, { page: 1, pageSize: Math.min(limit ?? ANY_NUMBER, most), resultWindow });
+}
+
+/** A connector that had jobs of its provider when a walk began may have none any more. */
+function requireNative({ instance, objectName }: ObjectTarget, { bulk }: ObjectSpec) {
+  if (bulk?.query !== undefined) return bulk.query;
+  throw new AppError('PROVIDER_PROTOCOL', `${instance.connector.name} has no jobs for '${objectName}' any more.`);
 }
 
 function pushdownOf({ plan }: Query): RecordList['pushdown'] {

@@ -31,6 +31,18 @@ export interface Position {
   readonly skipMatches: number;
   /** Rows asked of the provider per page; stays the same over a query, because cursors may depend on it. */
   readonly limit: number;
+  /** Of a walk that leaves the work to a job of the provider. */
+  readonly native?: NativeStep;
+}
+
+/** How far a walk is with a job of the provider. */
+export interface NativeStep {
+  /** Of the provider's job; absent before it is started. */
+  readonly id?: string;
+  /** How often it was asked for its state. */
+  readonly looks: number;
+  /** Its rows can be read: the cursor of the position is one of its pages. */
+  readonly isDone?: true;
 }
 
 /** What a token belongs to; with anything else it does not open. */
@@ -197,7 +209,14 @@ export interface QueryExplanation {
   /** Absent when the connector needs more than one call for a list, and when none is made. */
   readonly request?: RequestPreview;
   readonly estimatedProviderCalls: number;
+  /** How a bulk job would find the rows; absent where the provider has no jobs of its own for the object. */
+  readonly bulk?: BulkExplanation;
 }
+
+export type BulkExplanation =
+  /** By a job of the provider, from so many rows on. */
+  | { readonly way: 'native'; readonly fromRows: number; readonly request: RequestPreview }
+  | { readonly way: 'paging'; readonly reason: string };
 
 /** The page size of the API when a caller names none. */
 const PAGE_SIZE = 200;

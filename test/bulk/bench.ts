@@ -16,7 +16,7 @@ import { createVirtualClock, type VirtualClock } from '../support/virtual-clock.
 export const SMALL: WorkerOptions = { ...WORKER_OPTIONS, chunkBytes: 400 };
 
 export interface WorkerInput {
-  readonly resources: Pick<Resources, 'planWalk' | 'readPage' | 'rateLimitOf'>;
+  readonly resources: Pick<Resources, 'planWalk' | 'readPage' | 'rateLimitOf' | 'endNative'>;
   readonly instance: object;
   readonly store?: BulkStore;
   readonly options?: Partial<WorkerOptions>;

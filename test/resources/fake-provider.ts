@@ -6,6 +6,7 @@ import type {
   ListOperation,
   ListPage,
   ObjectSpec,
+  ProviderRequest,
   ProviderResponse,
   Translator,
 } from '../../src/connector/index.ts';
@@ -91,8 +92,11 @@ export interface FakeService {
   ) => Promise<{ readonly rows: readonly unknown[]; readonly answers: readonly RecordList[] }>;
 }
 
+/** What the pretended provider answers to a call, where that matters. */
+export type FakeAnswer = (request: ProviderRequest) => Partial<ProviderResponse>;
+
 /** The normalised calls over a pretended provider; `objects` is static or discovered. */
-export function createService(objects: Connector['objects']): FakeService {
+export function createService(objects: Connector['objects'], answer: FakeAnswer = () => ({})): FakeService {
   const sent: unknown[] = [];
   const verdicts: string[] = [];
   let failure: Error | undefined;
@@ -100,6 +104,7 @@ export function createService(objects: Connector['objects']): FakeService {
   const client = createClient(async (request) => {
     sent.push(request);
     if (failure !== undefined) throw failure;
+    return answer(request);
   });
   const resources = composeResources(
     { clock, keys: createSeal() },
@@ -185,12 +190,12 @@ function createConnector(objects: Connector['objects']): Connector {
 }
 
 /** Counts calls as the real one does, and hears an abort. */
-function createClient(onSend: (request: unknown) => Promise<void>): ProviderClient {
+function createClient(onSend: (request: ProviderRequest) => Promise<Partial<ProviderResponse>>): ProviderClient {
   const send: ProviderClient['send'] = async (call, request) => {
     if (call.tally !== undefined) call.tally.providerCalls++;
-    await onSend(request);
+    const answer = await onSend(request);
     call.signal.throwIfAborted();
-    return { status: 200, headers: {}, body: undefined } satisfies ProviderResponse;
+    return { status: 200, headers: {}, body: undefined, ...answer } satisfies ProviderResponse;
   };
   return {
     send,

@@ -1,0 +1,41 @@
+import type { Clock } from '../clock.ts';
+import type { Instance } from '../instances/instance.ts';
+import type { Logger } from '../log.ts';
+import type { Resources } from '../resources/index.ts';
+import type { BulkJob } from './job.ts';
+
+export interface ForgetPorts {
+  readonly resources: Pick<Resources, 'endNative'>;
+  /** @throws AppError NOT_FOUND */
+  readonly getInstance: (accountId: number, id: number) => Promise<Instance>;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** Of a bulk job: which job of the provider found its rows. */
+export type NativeOwner = Pick<BulkJob, 'accountId' | 'instanceId' | 'id' | 'objectName' | 'nativeJob'>;
+
+const MOST_MS = 1_000;
+
+/**
+ * Lets the provider forget the job of its own that found the rows of a bulk job, if there is one; unless that `isDone` it is broken off first.
+ * It takes a second at most, and does not reject: a provider that was not told forgets by itself, later.
+ */
+export async function forgetNative(
+  { resources, getInstance, clock, log }: ForgetPorts,
+  { accountId, instanceId, id: jobId, objectName, nativeJob }: NativeOwner,
+  isDone: boolean,
+): Promise<void> {
+  if (nativeJob === null) return;
+  const end = new AbortController();
+  const endWait = clock.after(MOST_MS, () => end.abort(new Error('The provider took more than a second.')));
+  try {
+    const instance = await getInstance(accountId, instanceId);
+    await resources.endNative({ instance, objectName, signal: end.signal }, { id: nativeJob, isDone });
+  } catch (err) {
+    log.info({ err, accountId, jobId, nativeJob }, 'a provider was not told that its job is not needed any more');
+  } finally {
+    endWait();
+    end.abort();
+  }
+}

@@ -1,0 +1,35 @@
+/** The rows of a text of CSV (RFC 4180), their names first; rows end with CRLF or LF. @throws Error where a quote is open or closes too early */
+export function* csvRows(text: string): Generator<readonly string[], void> {
+  let cells: string[] = [];
+  for (let at = 0; at < text.length; ) {
+    const end = text[at] === '"' ? endOfQuoted(text, at) : endOfPlain(text, at);
+    cells.push(text[at] === '"' ? text.slice(at + 1, end - 1).replaceAll('""', '"') : text.slice(at, end));
+    if (text[end] === ',') {
+      at = end + 1;
+      // The last cell of a text may be empty.
+      if (at === text.length) cells.push('');
+      continue;
+    }
+    at = end + (text[end] === '\r' ? 2 : 1);
+    yield cells;
+    cells = [];
+  }
+  if (cells.length > 0) yield cells;
+}
+
+const END = /[,\n]|\r\n/g;
+
+function endOfPlain(text: string, begin: number): number {
+  END.lastIndex = begin;
+  return END.exec(text)?.index ?? text.length;
+}
+
+/** Behind the closing quote, which is not doubled. */
+function endOfQuoted(text: string, begin: number): number {
+  let at = text.indexOf('"', begin + 1);
+  while (at >= 0 && text[at + 1] === '"') at = text.indexOf('"', at + 2);
+  const end = at + 1;
+  const isWhole = at >= 0 && (end === text.length || /^(?:,|\n|\r\n)/.test(text.slice(end, end + 2)));
+  if (!isWhole) throw new Error(`The CSV has a quoted text at ${begin} that does not end.`);
+  return end;
+}

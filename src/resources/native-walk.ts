@@ -1,0 +1,213 @@
+import { toUnreadable } from '../connector/client/index.ts';
+import { json, type NativeQuery, type NativeStates, type ObjectSpec } from '../connector/index.ts';
+import { AppError, cutText, isAppError } from '../errors.ts';
+import { createPacer } from '../pace.ts';
+import type { PushedField, Row } from '../where/index.ts';
+import type { InstanceCall } from './call.ts';
+import { readNativeAnswer } from './native-rows.ts';
+import { type NativeStep, type Position, toListInput } from './page.ts';
+import type { Query } from './query.ts';
+import { sizeOf } from './record.ts';
+
+/** A part of a walk. It may have no rows, and lead on. */
+export interface NativePart {
+  readonly records: readonly Row[];
+  readonly bytes: number;
+  readonly next?: Position;
+  readonly total?: number;
+  /** Nothing is to be had before: the provider's job is at work. */
+  readonly waitMs?: number;
+  /** The provider has the job no more, nor what was not read yet: the walk begins anew. */
+  readonly isLost?: true;
+}
+
+export interface NativeWalk {
+  readonly native: NativeQuery;
+  readonly query: Query;
+  readonly position: Position & { readonly native: NativeStep };
+  /** Where the walk begins that reads the pages of the list. */
+  readonly paged: Position;
+}
+
+/** Whether a job of the provider can find the rows of a query, and if not, why. */
+export type NativeFit =
+  | { readonly native: NativeQuery; readonly reason?: never }
+  | { readonly reason: string; readonly native?: never };
+
+/** @returns undefined where the provider has no such jobs */
+export function judgeNative(object: ObjectSpec, query: Query, limit: number | undefined): NativeFit | undefined {
+  const native = object.bulk?.query;
+  if (native === undefined) return undefined;
+  const { plan, steps } = query;
+  if (plan.holds === 'never') return { reason: 'no row can pass the filter' };
+  if (plan.queries.length !== 1) return { reason: 'the filter takes several queries of the provider' };
+  if (plan.orderBy.length > 0) return { reason: 'the rows of a job of the provider come in no order' };
+  if (limit !== undefined) return { reason: 'a job of the provider finds all rows, whatever the limit' };
+  const unfit = steps.fields.filter((field) => isUnfit(native, field)).map(({ name }) => `'${name}'`);
+  if (unfit.length === 0) return { native };
+  return { reason: `a job of the provider does not answer ${unfit.join(', ')}: name the fields without` };
+}
+
+function isUnfit({ withoutTypes = [], pages }: NativeQuery, { type, nativeType }: PushedField): boolean {
+  return (
+    (pages.format === 'csv' && type === 'object') || (nativeType !== undefined && withoutTypes.includes(nativeType))
+  );
+}
+
+/** The first position of a walk that leaves the work to a job of the provider, if there are rows enough. */
+export function nativeStart({ pages }: NativeQuery): Position {
+  return { native: { looks: 0 }, skipRows: 0, skipMatches: 0, limit: pages.size };
+}
+
+/** What the provider's job is told of a query. */
+export function toNativeInput(query: Query, position: Position) {
+  return { ...toListInput({ query, start: position }, {}), orderBy: [] };
+}
+
+/** One step: the rows are counted and the job started, or it is asked for its state, or a page of its rows is read. */
+export async function goOnNatively(call: InstanceCall, walk: NativeWalk): Promise<NativePart> {
+  const { id, isDone } = walk.position.native;
+  if (id === undefined) {
+    const count = await countRows(call, walk);
+    return count === undefined || count < walk.native.fromRows ? onPages(walk) : start(call, walk, count);
+  }
+  try {
+    return isDone ? await readPage(call, walk, id) : await look(call, walk, id);
+  } catch (error) {
+    if (isAppError(error, 'NOT_FOUND')) return { ...NOTHING, next: walk.position, isLost: true };
+    throw error;
+  }
+}
+
+const NOTHING = { records: [], bytes: 0 } as const;
+
+function onPages({ paged }: NativeWalk): NativePart {
+  return { ...NOTHING, next: paged };
+}
+
+/** Where the provider cannot say how many rows there are, nobody knows that there are many. */
+async function countRows(call: InstanceCall, { native, query, position }: NativeWalk): Promise<number | undefined> {
+  try {
+    return await call.execute(native.count, toNativeInput(query, position));
+  } catch (error) {
+    if (isAppError(error, 'PROVIDER_REJECTED', 'PROVIDER_TIMEOUT', 'NOT_FOUND')) return undefined;
+    throw error;
+  }
+}
+
+/** What the provider does not do for this object or this account is done by pages. */
+async function start(call: InstanceCall, walk: NativeWalk, total: number): Promise<NativePart> {
+  const { native, query, position } = walk;
+  try {
+    const { body } = await call.send(native.start(toNativeInput(query, position), call.instance.config));
+    const id = readAs(call, () => json.key(json.at(body, ...native.id), 'the id of the job'));
+    return { ...wait(walk, { id, looks: 0 }), ...(query.plan.residual === undefined && { total }) };
+  } catch (error) {
+    if (isAppError(error, 'PROVIDER_REJECTED', 'NOT_FOUND')) return onPages(walk);
+    throw error;
+  }
+}
+
+const FIRST_WAIT_MS = 1_000;
+const LONGEST_WAIT_MS = 30_000;
+
+/** Twice as long each time. */
+function wait({ position }: NativeWalk, native: NativeStep): NativePart {
+  const waitMs = Math.min(FIRST_WAIT_MS * 2 ** Math.min(native.looks, 10), LONGEST_WAIT_MS);
+  return { ...NOTHING, next: { ...position, native }, waitMs };
+}
+
+async function look(call: InstanceCall, walk: NativeWalk, id: string): Promise<NativePart> {
+  const { native, position } = walk;
+  const { body } = await call.send(native.status(id, call.instance.config));
+  const state = readAs(call, () => json.text(json.at(body, ...native.state), 'the state of the job'));
+  switch (readAs(call, () => meaningOf(native.states, state))) {
+    case 'running':
+      return wait(walk, { id, looks: position.native.looks + 1 });
+    case 'done':
+      return { ...NOTHING, next: { ...position, native: { id, looks: position.native.looks, isDone: true } } };
+    case 'failed': {
+      const { name } = call.instance.connector;
+      const said = native.message === undefined ? undefined : json.findText(json.at(body, ...native.message));
+      throw new AppError(
+        'PROVIDER_REJECTED',
+        `The job ${cutText(id)} of ${name} did not find the rows: it is ${cutText(state)}.`,
+        {
+          ...(said !== undefined && { providerMessage: cutText(said) }),
+        },
+      );
+    }
+  }
+}
+
+const MEANINGS = ['running', 'done', 'failed'] as const;
+
+function meaningOf(states: NativeStates, state: string): (typeof MEANINGS)[number] {
+  const meaning = MEANINGS.find((each) => states[each].includes(state));
+  if (meaning === undefined) throw new Error(`Nobody knows what it means that the job is ${cutText(state)}.`);
+  return meaning;
+}
+
+async function readPage(call: InstanceCall, walk: NativeWalk, id: string): Promise<NativePart> {
+  const { native, query, position } = walk;
+  const { cursor, limit } = position;
+  const place = { id, limit, ...(cursor !== undefined && { cursor }) };
+  const response = await call.send(native.pages.request(place, call.instance.config));
+  const pacer = createPacer(call.signal);
+  const answer = readAs(call, () => readNativeAnswer(native.pages, response, query.steps.fields));
+  if (answer.next !== undefined && answer.next === cursor) throw unreadable(call, new Error(CIRCLE));
+  const rows = answer.records[Symbol.iterator]();
+  const records: Row[] = [];
+  let { skipMatches } = position;
+  let bytes = 0;
+  let count = 0;
+  for (let row = readAs(call, () => rows.next()); !row.done; row = readAs(call, () => rows.next())) {
+    if (pacer.isDue()) await pacer.pause();
+    count++;
+    const record = query.steps.map(row.value);
+    if (!query.steps.matches(record, 0) || skipMatches-- > 0) continue;
+    records.push(query.steps.project(record));
+    bytes += sizeOf(records.at(-1));
+  }
+  if (answer.rowCount !== undefined && answer.rowCount !== count)
+    throw unreadable(call, new Error(`The page of the job has ${count} rows of the ${answer.rowCount} that it says.`));
+  call.keep(bytes);
+  if (answer.next === undefined) return { records, bytes };
+  return { records, bytes, next: { ...position, cursor: answer.next, skipMatches: 0 } };
+}
+
+const CIRCLE = 'The provider names the page that it has just given as the next one: the rows would never end.';
+
+function readAs<Read>(call: InstanceCall, read: () => Read): Read {
+  try {
+    return read();
+  } catch (error) {
+    throw unreadable(call, error);
+  }
+}
+
+function unreadable({ instance }: InstanceCall, error: unknown): AppError {
+  return toUnreadable(instance, error);
+}
+
+/** Lets the provider forget a job; one that may be at work is broken off first. @throws what calls of the provider do */
+export async function endNatively(call: InstanceCall, { abort, remove }: NativeQuery, end: NativeEnd): Promise<void> {
+  const { config } = call.instance;
+  if (!end.isDone && abort !== undefined) await passOver(call.send(abort(end.id, config)));
+  if (remove !== undefined) await passOver(call.send(remove(end.id, config)));
+}
+
+export interface NativeEnd {
+  readonly id: string;
+  /** It was read to its end. */
+  readonly isDone: boolean;
+}
+
+/** It has ended already, or is not there any more. */
+async function passOver(call: Promise<unknown>): Promise<void> {
+  try {
+    await call;
+  } catch (error) {
+    if (!isAppError(error, 'PROVIDER_REJECTED', 'NOT_FOUND', 'CONFLICT')) throw error;
+  }
+}

@@ -1,0 +1,219 @@
+import { once } from 'node:events';
+import { createServer, request } from 'node:http';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import jsforce from 'jsforce';
+import type { Connector, ObjectSpec, Objects } from '#connector';
+import salesforce from '../../connectors/salesforce/index.ts';
+import { CONNECTED } from '../../connectors/salesforce/simulator/samples.ts';
+import { createSimulator, DEMO_ACCESS_TOKEN } from '../../connectors/salesforce/simulator.ts';
+import { filtersOn, printFilter } from '../../suite/filters.ts';
+import { findListings, getOk, listAll, type Row, startTarget, type Target } from '../../suite/target.ts';
+import { waitUntil } from '../api/support/wait-until.ts';
+import type { ApiAnswer } from '../support/app.ts';
+
+const FROM_ROWS = 30;
+
+/** The same, with jobs for few rows and in small pages. */
+function withSmallJobs(connector: Connector): Connector {
+  const { objects } = connector;
+  const shrink = (object: ObjectSpec): ObjectSpec => {
+    const { bulk, describe } = object;
+    const query = bulk?.query && {
+      ...bulk.query,
+      fromRows: FROM_ROWS,
+      pages: { ...bulk.query.pages, size: 17 },
+    };
+    return {
+      ...object,
+      ...(query !== undefined && { bulk: { query } }),
+      ...(describe !== undefined && { describe: async (context) => shrink(await describe(context)) }),
+    };
+  };
+  const shrinkAll = (all: Objects) =>
+    Object.fromEntries(Object.entries(all).map(([name, object]) => [name, shrink(object)]));
+  return {
+    ...connector,
+    objects: typeof objects === 'function' ? async (context) => shrinkAll(await objects(context)) : shrinkAll(objects),
+  };
+}
+
+/** Shows what is below a URL at the root of a host: jsforce asks for jobs there. */
+async function atRoot<Result>(url: string, work: (rootUrl: string) => Promise<Result>): Promise<Result> {
+  const server = createServer((asked, answer) => {
+    const passed = request(url + asked.url, { method: asked.method, headers: asked.headers }, (response) => {
+      answer.writeHead(response.statusCode ?? 502, response.headers);
+      response.pipe(answer);
+    });
+    passed.on('error', (error) => answer.destroy(error));
+    asked.pipe(passed);
+  }).listen(0, '127.0.0.1');
+  try {
+    await once(server, 'listening');
+    const address = server.address();
+    if (address === null || typeof address === 'string') throw new Error('The server listens on no port.');
+    return await work(`http://127.0.0.1:${address.port}`);
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
+}
+
+/** Every page is a turn of its own, which begins where the one before was stored. */
+const BROKEN_OFF = { sliceMs: 0, storeMs: 0, chunkBytes: 1_000, lookMs: 50 };
+
+describe('a bulk file whose rows a job of Salesforce finds', () => {
+  let target: Target;
+  before(async function start() {
+    this.timeout(60_000);
+    target = await startTarget({
+      connector: withSmallJobs(salesforce),
+      configuration: CONNECTED,
+      createSimulator,
+      overrides: { bulkOptions: BROKEN_OFF },
+    });
+    await target.provider?.command('/simulate/changes', { table: 'Contact', create: 60 });
+  });
+  after(() => target.stop());
+  afterEach(() => target.provider?.command('/simulate/jobs', {}));
+
+  const statusOf = async (id: number): Promise<ApiAnswer['body']> => (await getOk(target, `/bulk/${id}/status`)).body;
+  const create = async (body: object): Promise<number> =>
+    (await getOk(target, '/bulk/query', { method: 'POST', body })).body.id;
+  async function ended(id: number): Promise<ApiAnswer['body']> {
+    await waitUntil(async () => (await statusOf(id)).bulkFinishTime !== undefined);
+    return statusOf(id);
+  }
+  async function rowsOf(id: number, objectName: string): Promise<readonly Row[]> {
+    return (await getOk(target, `/bulk/${id}/${objectName}`, { headers: { accept: 'application/json' } })).body;
+  }
+  const atProvider = (id: string) => target.call(`/passthrough/jobs/query/${id}`);
+  const byId = (rows: readonly Row[]) => rows.toSorted((a, b) => String(a.Id).localeCompare(String(b.Id)));
+
+  it('has the rows of an interactive query, for random filters, through breaks at every page', async () => {
+    const ways = new Set<string>();
+    for (const objectName of ['Contact', 'Reading__c']) {
+      const listing = (await findListings(target)).find(({ path }) => path === `/${objectName}`);
+      if (listing === undefined) throw new Error(`There is no list of ${objectName}.`);
+      const filters = fc.sample(filtersOn(listing), { numRuns: 12, seed: 17 });
+      for (const [index, where] of [undefined, ...filters.map(printFilter)].entries()) {
+        const query = where === undefined ? {} : { where };
+        const rows = await listAll(target, listing.path, { ...query, pageSize: 5000 });
+        const id = await create({ objectName, ...query, format: index % 2 === 0 ? 'csv' : 'jsonl' });
+        const status = await ended(id);
+        expect(status, JSON.stringify(status)).to.include({ status: 'COMPLETED' });
+        ways.add(status.progress.way);
+        expect(byId(await rowsOf(id, objectName)), `${objectName} where ${where}`).to.deep.equal(byId(rows));
+      }
+    }
+    expect([...ways].toSorted()).to.deep.equal(['native', 'paging']);
+  }).timeout(180_000);
+
+  it('is told of in explain, with the statement that would be sent', async () => {
+    const explain = async (body: object) =>
+      (await getOk(target, '/query/explain', { method: 'POST', body: { objectName: 'Contact', ...body } })).body.bulk;
+    const { way, fromRows, request: start } = await explain({ where: 'DoNotCall = TRUE', fields: 'Id' });
+    expect({ way, fromRows }).to.deep.equal({ way: 'native', fromRows: FROM_ROWS });
+    expect(start.method).to.equal('POST');
+    expect(new URL(start.url).pathname).to.equal('/services/data/v62.0/jobs/query');
+    expect(JSON.parse(start.body)).to.deep.equal({
+      operation: 'query',
+      query: 'SELECT Id FROM Contact WHERE DoNotCall = true',
+      contentType: 'CSV',
+      columnDelimiter: 'COMMA',
+      lineEnding: 'LF',
+    });
+    expect(await explain({ objectName: 'Account' })).to.deep.equal({
+      way: 'paging',
+      reason: "a job of the provider does not answer 'BillingAddress': name the fields without",
+    });
+    expect((await explain({ orderBy: 'LastName' })).reason).to.equal(
+      'the rows of a job of the provider come in no order',
+    );
+  });
+
+  it('is told of in the status, and leaves nothing at the provider', async () => {
+    await target.provider?.command('/simulate/jobs', { queuedMs: 0, workMs: 60_000 });
+    const id = await create({ objectName: 'Contact', format: 'csv' });
+    await waitUntil(async () => (await statusOf(id)).progress?.providerJobId !== undefined);
+    const { progress } = await statusOf(id);
+    expect(progress).to.include({ way: 'native', rows: 0 });
+    expect((await atProvider(progress.providerJobId)).body).to.include({
+      id: progress.providerJobId,
+      object: 'Contact',
+    });
+    await target.provider?.command('/simulate/clock', { byMs: 60_000 });
+    const status = await ended(id);
+    expect(status.progress).to.include({ way: 'native', providerJobId: progress.providerJobId });
+    expect(status.recordsCount).to.equal(status.progress.estimatedTotal);
+    await waitUntil(async () => (await atProvider(progress.providerJobId)).status === 404);
+  });
+
+  for (const [what, path, method] of [
+    ['cancelled', '/cancel', 'PUT'],
+    ['deleted', '', 'DELETE'],
+  ] as const) {
+    it(`is ended at the provider when it is ${what}`, async () => {
+      await target.provider?.command('/simulate/jobs', { queuedMs: 0, workMs: 3_600_000 });
+      const id = await create({ objectName: 'Contact', format: 'csv' });
+      await waitUntil(async () => (await statusOf(id)).progress?.providerJobId !== undefined);
+      const { providerJobId } = (await statusOf(id)).progress;
+      expect((await atProvider(providerJobId)).status).to.equal(200);
+      await getOk(target, `/bulk/${id}${path}`, { method });
+      expect((await atProvider(providerJobId)).status).to.equal(404);
+    });
+  }
+
+  it('begins anew, with its file, when Salesforce has dropped its job', async () => {
+    await target.provider?.command('/simulate/jobs', { queuedMs: 0, workMs: 60_000 });
+    const id = await create({ objectName: 'Contact', format: 'csv' });
+    await waitUntil(async () => (await statusOf(id)).progress?.providerJobId !== undefined);
+    const { providerJobId } = (await statusOf(id)).progress;
+    await target.provider?.command('/simulate/jobs', {});
+    await target.provider?.command('/simulate/clock', { byMs: 8 * 86_400_000 });
+    const status = await ended(id);
+    expect(status.progress).to.include({ way: 'native' });
+    expect(status.progress.providerJobId).not.to.equal(providerJobId);
+    const rows = await listAll(target, '/Contact', { pageSize: 5000 });
+    expect(byId(await rowsOf(id, 'Contact'))).to.deep.equal(byId(rows));
+  });
+
+  it('has the rows that jsforce gets of the same provider', async () => {
+    const id = await create({ objectName: 'Contact', fields: 'Id,LastName,Birthdate,DoNotCall', format: 'csv' });
+    expect((await ended(id)).progress.way).to.equal('native');
+    const found = await atRoot(target.provider?.url ?? '', async (instanceUrl) => {
+      const connection = new jsforce.Connection({ instanceUrl, accessToken: DEMO_ACCESS_TOKEN, version: '62.0' });
+      connection.bulk2.pollInterval = 5;
+      const stream = await connection.bulk2.query('SELECT Id, LastName, Birthdate, DoNotCall FROM Contact');
+      const records: readonly Row[] = await stream.toArray();
+      return records;
+    });
+    // Its values are the texts of the CSV.
+    const asTexts = (rows: readonly Row[]) =>
+      byId(rows).map((row) => Object.entries(row).map(([name, value]) => [name, String(value ?? '')]));
+    expect(asTexts(await rowsOf(id, 'Contact'))).to.deep.equal(asTexts(found));
+  });
+
+  it('fails with the words of Salesforce', async () => {
+    await target.provider?.command('/simulate/jobs', {
+      queuedMs: 0,
+      workMs: 0,
+      failure: 'InternalServerError : Sorry',
+    });
+    const status = await ended(await create({ objectName: 'Contact', format: 'csv' }));
+    expect(status).to.include({ status: 'FAILED', code: 'PROVIDER_REJECTED' });
+    expect(status.message).to.match(
+      /^The job 750\w+ of Salesforce did not find the rows: it is Failed\. InternalServerError : Sorry$/,
+    );
+  });
+
+  it('finds what is in the recycle bin, where that is wanted', async () => {
+    await target.provider?.command('/simulate/changes', { table: 'Contact', remove: 3 });
+    const query = { where: 'includeDeleted = TRUE' };
+    const id = await create({ objectName: 'Contact', ...query, format: 'csv' });
+    expect((await ended(id)).progress.way).to.equal('native');
+    const rows = await listAll(target, '/Contact', { ...query, pageSize: 5000 });
+    expect(rows.filter(({ IsDeleted }) => IsDeleted)).to.have.length.of.at.least(3);
+    expect(byId(await rowsOf(id, 'Contact'))).to.deep.equal(byId(rows));
+  });
+});
