@@ -79,7 +79,8 @@ export function createFileWriter(
     const startByte = byteCount;
     byteCount += parts.reduce((sum, { length }) => sum + length, 0);
     const progress = { fields, walkKey, position, recordCount, byteCount, estimatedTotal };
-    return { ...progress, providerCalls, chunks: await packChunks(parts, startByte) };
+    const none = { inputPosition: null, failedCount: 0 };
+    return { ...progress, ...none, providerCalls, chunks: await packChunks(parts, startByte) };
   }
 
   async function storeNext(next: Position): Promise<void> {

@@ -61,6 +61,8 @@ const DUE_TOPIC = 'bulk-due';
 const GONE_TOPIC = 'bulk-gone';
 const INSTANCE_TOPIC = 'instance';
 const DAY_MS = 86_400_000;
+/** A file that comes in for longer is dropped as one whose sender is gone. */
+const LONGEST_UPLOAD_MS = DAY_MS;
 
 /** Files of many records. It stands on instances, their resources and the engine of events. */
 export function composeBulk(platform: Platform, neighbours: BulkNeighbours, role: BulkRole): Bulk {
@@ -71,6 +73,7 @@ export function composeBulk(platform: Platform, neighbours: BulkNeighbours, role
   const worker = createBulkWorker(platform, {
     store,
     resources,
+    shares,
     prepare,
     getInstance: instances.get,
     measures: createBulkMetrics(platform.metrics),
@@ -79,6 +82,7 @@ export function composeBulk(platform: Platform, neighbours: BulkNeighbours, role
   });
   const partitions = createPartitions(platform, [
     { table: 'bulk_chunk', column: 'job_created_at', by: 'day', retentionDays },
+    { table: 'bulk_row_error', column: 'job_created_at', by: 'day', retentionDays },
   ]);
   const ends: (() => void)[] = [];
 
@@ -156,7 +160,8 @@ export function composeBulk(platform: Platform, neighbours: BulkNeighbours, role
       await partitions.ensure();
       await partitions.expire();
       const oldest = addDays(toDay(new Date(clock.now())), -retentionDays);
-      await store.purge(new Date(`${oldest}T00:00:00Z`));
+      const now = clock.now();
+      await store.purge(new Date(`${oldest}T00:00:00Z`), new Date(now - LONGEST_UPLOAD_MS));
     },
   };
 }
