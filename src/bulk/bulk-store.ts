@@ -165,7 +165,7 @@ export function createBulkStore(knex: Knex) {
     nextJobId: (): Promise<number> => nextId(knex, 'bulk_job'),
 
     /** A part of what an upload is given. */
-    addInput: (via: Knex, job: StoredJob, chunk: NewChunk): Promise<void> => addChunk(via, 'input', job, chunk),
+    addInput: (job: StoredJob, chunk: NewChunk, via: Knex = knex): Promise<void> => addChunk(via, 'input', job, chunk),
 
     /** Of a job that is none, as its file did not come to an end. */
     dropFiles: (job: JobKey): Promise<void> => removeFiles(knex, job),

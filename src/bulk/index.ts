@@ -6,10 +6,12 @@ import type { Instances } from '../instances/instances.ts';
 import type { Platform } from '../platform.ts';
 import { prepareSql } from '../where/index.ts';
 import { createBulkMetrics } from './bulk-metrics.ts';
-import { createBulkStore, FILTERABLE_JOB, type JobPlace } from './bulk-store.ts';
+import { createBulkStore, FILTERABLE_JOB, FILTERABLE_ROW_ERROR, type JobPlace } from './bulk-store.ts';
 import { type CreatePorts, jobNotFound, type PlannedRequest, planDownload } from './create-job.ts';
+import { receiveUpload, type BulkUploadRequest } from './create-upload.ts';
+import { type FailedRows, openFailedRows } from './failed-rows.ts';
 import { type BulkFile, openFile } from './file.ts';
-import type { BulkJob, JobKey } from './job.ts';
+import type { BulkJob, JobKey, RowError } from './job.ts';
 import { createBulkWorker, WORKER_OPTIONS, type WorkerOptions, type WorkerPorts } from './worker.ts';
 
 export interface BulkNeighbours extends Pick<WorkerPorts, 'prepare'> {
@@ -21,6 +23,8 @@ export interface BulkRole {
   /** This process works on jobs; one that does not only tells those that do. */
   readonly works: boolean;
   readonly retentionDays: number;
+  /** Of the file of an upload, in bytes. */
+  readonly maxUploadBytes: number;
   readonly options?: Partial<WorkerOptions> | undefined;
 }
 
@@ -37,12 +41,28 @@ export interface JobPage {
   readonly nextBeforeId?: number;
 }
 
+export interface ErrorQuery {
+  /** In the query language over `FILTERABLE_ROW_ERROR`. */
+  readonly where?: string | undefined;
+  readonly limit: number;
+  readonly afterRow?: number | undefined;
+}
+
+export interface ErrorPage {
+  readonly job: BulkJob;
+  readonly errors: readonly RowError[];
+  /** The row to go on from; absent at the end. */
+  readonly nextAfterRow?: number;
+}
+
 /** Jobs of an instance. */
 export interface Bulk {
   readonly start: () => Promise<void>;
   readonly stop: () => Promise<void>;
   /** @throws AppError as `planDownload` does */
   readonly createDownload: (request: PlannedRequest) => Promise<BulkJob>;
+  /** With its file, which is read to its end. @throws AppError as `receiveUpload` does */
+  readonly createUpload: (request: BulkUploadRequest) => Promise<BulkJob>;
   /** @throws AppError NOT_FOUND */
   readonly get: (place: JobPlace) => Promise<BulkJob>;
   /** The newest first. @throws AppError WHERE_SYNTAX, WHERE_INVALID */
@@ -53,6 +73,10 @@ export interface Bulk {
   readonly remove: (place: JobPlace) => Promise<void>;
   /** @throws AppError NOT_FOUND before there is one, with the status of the job */
   readonly open: (place: JobPlace, objectName: string) => Promise<BulkFile>;
+  /** What went wrong with rows of an upload. @throws AppError NOT_FOUND, WHERE_SYNTAX, WHERE_INVALID */
+  readonly listErrors: (place: JobPlace, query: ErrorQuery) => Promise<ErrorPage>;
+  /** The rows that failed, as they came: a file that can be sent again. @throws AppError NOT_FOUND, WHERE_SYNTAX, WHERE_INVALID */
+  readonly openFailedRows: (place: JobPlace, where: string | undefined) => Promise<FailedRows>;
   /** Partitions and retention. */
   readonly keep: () => Promise<void>;
 }
@@ -68,7 +92,7 @@ const LONGEST_UPLOAD_MS = DAY_MS;
 export function composeBulk(platform: Platform, neighbours: BulkNeighbours, role: BulkRole): Bulk {
   const { knex, notifier, clock, egress, shares } = platform;
   const { instances, resources, prepare } = neighbours;
-  const { works, retentionDays, options } = role;
+  const { works, retentionDays, maxUploadBytes, options } = role;
   const store = createBulkStore(knex);
   const worker = createBulkWorker(platform, {
     store,
@@ -117,6 +141,25 @@ export function composeBulk(platform: Platform, neighbours: BulkNeighbours, role
       });
     },
 
+    createUpload: (request) =>
+      receiveUpload({ store, resources, egress, clock, maxBytes: maxUploadBytes }, request, async (via, planned) => {
+        const job = await store.insert(via, planned);
+        await notifier.publish(DUE_TOPIC, '', via);
+        return job;
+      }),
+
+    listErrors: async (place, { where, limit, afterRow }) => {
+      const job = await get(place);
+      const condition = where === undefined ? undefined : prepareSql(where, FILTERABLE_ROW_ERROR);
+      const filter = { condition, afterRow, limit: limit + 1 };
+      const found = await shares.list(job.accountId, (via) => store.listRowErrors(via, job, filter));
+      const errors = found.slice(0, limit);
+      const last = found.length > limit ? errors.at(-1) : undefined;
+      return { job, errors, ...(last !== undefined && { nextAfterRow: last.rowNumber }) };
+    },
+
+    openFailedRows: async (place, where) => openFailedRows({ store, shares }, await get(place), where),
+
     get,
 
     list: async ({ accountId, id: instanceId }, { where, limit, beforeId }) => {
@@ -151,8 +194,9 @@ export function composeBulk(platform: Platform, neighbours: BulkNeighbours, role
       const job = await get(place);
       if (job.objectName !== objectName)
         throw new AppError('NOT_FOUND', `Job ${job.id} is about '${job.objectName}', not '${objectName}'.`);
-      if (job.direction !== 'DOWNLOAD' || job.status !== 'COMPLETED')
-        throw new AppError('NOT_FOUND', `Job ${job.id} has no file: it is ${job.status}.`);
+      // What came of the rows that were written is there whatever the end was.
+      const isThere = job.direction === 'DOWNLOAD' ? job.status === 'COMPLETED' : job.due === null;
+      if (!isThere) throw new AppError('NOT_FOUND', `Job ${job.id} has no file: it is ${job.status}.`);
       return openFile({ store, shares }, job);
     },
 

@@ -92,7 +92,7 @@ async function addUpload(bench: BulkBench, text: string, more: Partial<BulkUploa
   // In several parts, cut where they please.
   for (let at = 0; at < input.length; at += 100)
     for (const chunk of await packChunks([input.subarray(at, at + 100)], at))
-      await bench.store.addInput(bench.knex, { accountId: 1, id, createdAt }, chunk);
+      await bench.store.addInput({ accountId: 1, id, createdAt }, chunk);
   return bench.add(
     {},
     {
