@@ -272,16 +272,16 @@ function assertColumns(columns: readonly string[], { object, action, identifier 
   const seen = new Set<string>();
   const faults: string[] = [];
   for (const [index, name] of columns.entries()) {
-    if (name === '') faults.push(`has a header whose column ${index + 1} has no name`);
-    else if (seen.has(name)) faults.push(`has the column '${cutText(name)}' twice`);
+    if (name === '') faults.push(`has a header whose column ${index + 1} has no name.`);
+    else if (seen.has(name)) faults.push(`has the column '${cutText(name)}' twice.`);
     else if (action !== 'delete' && !names.includes(name))
-      faults.push(`has a column '${cutText(name)}' that is no field.${suggest(name, names).hint}`.replace(/\.$/, ''));
+      faults.push(`has a column '${cutText(name)}' that is no field.${suggest(name, names).hint}`);
     seen.add(name);
   }
   if (action !== 'create' && !seen.has(identifier))
-    faults.push(`has no column '${identifier}', by which records are found`);
+    faults.push(`has no column '${identifier}', by which records are found.`);
   if (faults.length > 0)
-    throw invalidRequest(faults.map((what) => ({ path: '/body/file', message: `'file' ${what}.` })));
+    throw invalidRequest(faults.map((what) => ({ path: '/body/file', message: `'file' ${what}` })));
 }
 
 function formInvalid(part: string, what: string, cause?: unknown): AppError {

@@ -8,7 +8,7 @@ import { prepareSql } from '../where/index.ts';
 import { createBulkMetrics } from './bulk-metrics.ts';
 import { createBulkStore, FILTERABLE_JOB, FILTERABLE_ROW_ERROR, type JobPlace } from './bulk-store.ts';
 import { type CreatePorts, jobNotFound, type PlannedRequest, planDownload } from './create-job.ts';
-import { receiveUpload, type BulkUploadRequest } from './create-upload.ts';
+import { type BulkUploadRequest, receiveUpload } from './create-upload.ts';
 import { type FailedRows, openFailedRows } from './failed-rows.ts';
 import { type BulkFile, openFile } from './file.ts';
 import type { BulkJob, JobKey, RowError } from './job.ts';

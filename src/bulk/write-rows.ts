@@ -167,11 +167,23 @@ export function createRowWriter({ resources }: WritePorts, input: WriteInput): W
     }
   }
 
+  /** Rows about one record are written one after the other, as they stand in the file. */
+  function recordOf({ row }: RowToWrite): string {
+    if (upload.action === 'create') return `${row.number}`;
+    try {
+      return `=${identify(toValues(row))}`;
+    } catch (error) {
+      // It is told when the row is written.
+      if (isOwnFault(error)) return `${row.number}`;
+      throw error;
+    }
+  }
+
   return async (rows) => {
     const written = new Array<WrittenRow>(rows.length);
-    const waiting = rows.entries();
+    const waiting = Map.groupBy(rows.entries(), ([, row]) => recordOf(row)).values();
     const lane = async () => {
-      for (const [index, row] of waiting) written[index] = await write(row);
+      for (const ofOne of waiting) for (const [index, row] of ofOne) written[index] = await write(row);
     };
     await Promise.all(Array.from({ length: Math.min(input.width, rows.length) }, lane));
     return written;

@@ -135,7 +135,7 @@ describe('the error codes of the spec', () => {
 const REDIRECTS = ['redirectThroughOAuthProxy', 'redirectToDocs'];
 
 /** And that of a file, of which a part may be asked for, or nothing when it is known. */
-const FILES = ['getBulkFile', 'getHubBulkFile', 'listBulkErrors', 'listHubBulkErrors'];
+const FILES = ['getBulkFile', 'getHubBulkFile'];
 
 function successesOf({ operationId }: Operation): readonly string[] {
   if (FILES.includes(operationId)) return ['200', '206', '304'];
