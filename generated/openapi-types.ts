@@ -2344,18 +2344,19 @@ export interface paths {
         parameters: {
             query?: never;
             header?: never;
-            path: {
-                /**
-                 * @description The id of a bulk job.
-                 * @example 1
-                 */
-                id: components["parameters"]["BulkJobId"];
-            };
+            path?: never;
             cookie?: never;
         };
         get?: never;
         put?: never;
-        post?: never;
+        /**
+         * Start a bulk upload
+         * @description Writes the rows of a file to the provider in the background, each with an outcome of its own: a row that fails does not end the job. The file is CSV with a header, or a JSON object on each line. It is stored as it comes; the job begins when the whole form has come.
+         *
+         *     A cell becomes what its field is, the inverse of what a downloaded file has: an empty cell is no value, `""` the empty text, objects and lists are JSON, and a column with dots leads into nested records. Where there is no value, a new record has no such field, and one that is updated loses it.
+         *     After a crash the rows that were under way are sent again. Rows of `update`, `upsert` and `delete` are the same then as if they were sent once; those of `create` are told as `doubtful`, and there may be two records of each.
+         */
+        post: operations["createBulkUpload"];
         /**
          * Delete a bulk job
          * @description Deletes the job with its file. One that is under way is broken off; whoever reads the file at this moment loses the connection.
@@ -2433,7 +2434,9 @@ export interface paths {
         };
         /**
          * List the errors of a bulk job
-         * @description What went wrong. Of a download it is what the job failed for; none of its rows can fail alone.
+         * @description What went wrong: what the job failed for, and of an upload the rows that failed or are doubtful. Of a download no row can fail alone.
+         *
+         *     With the media type of the file that was sent as `Accept`, `text/csv` or `application/x-ndjson`, the rows that failed are a file as they came, which can be corrected and sent again.
          */
         get: operations["listBulkErrors"];
         put?: never;
@@ -2885,17 +2888,19 @@ export interface paths {
                  * @example general
                  */
                 hub: components["parameters"]["Hub"];
-                /**
-                 * @description The id of a bulk job.
-                 * @example 1
-                 */
-                id: components["parameters"]["BulkJobId"];
             };
             cookie?: never;
         };
         get?: never;
         put?: never;
-        post?: never;
+        /**
+         * Start a bulk upload, by hub
+         * @description Writes the rows of a file to the provider in the background, each with an outcome of its own: a row that fails does not end the job. The file is CSV with a header, or a JSON object on each line. It is stored as it comes; the job begins when the whole form has come. Answers only when the element is in this hub.
+         *
+         *     A cell becomes what its field is, the inverse of what a downloaded file has: an empty cell is no value, `""` the empty text, objects and lists are JSON, and a column with dots leads into nested records. Where there is no value, a new record has no such field, and one that is updated loses it.
+         *     After a crash the rows that were under way are sent again. Rows of `update`, `upsert` and `delete` are the same then as if they were sent once; those of `create` are told as `doubtful`, and there may be two records of each.
+         */
+        post: operations["createHubBulkUpload"];
         /**
          * Delete a bulk job, by hub
          * @description Deletes the job with its file. One that is under way is broken off; whoever reads the file at this moment loses the connection. Answers only when the element is in this hub.
@@ -2988,7 +2993,9 @@ export interface paths {
         };
         /**
          * List the errors of a bulk job, by hub
-         * @description What went wrong. Of a download it is what the job failed for; none of its rows can fail alone. Answers only when the element is in this hub.
+         * @description What went wrong: what the job failed for, and of an upload the rows that failed or are doubtful. Of a download no row can fail alone. Answers only when the element is in this hub.
+         *
+         *     With the media type of the file that was sent as `Accept`, `text/csv` or `application/x-ndjson`, the rows that failed are a file as they came, which can be corrected and sent again.
          */
         get: operations["listHubBulkErrors"];
         put?: never;
@@ -5916,7 +5923,7 @@ export interface components {
             status: components["schemas"]["BulkJobStatus"];
             /**
              * Format: int64
-             * @description The instance whose records it reads.
+             * @description The instance whose records they are.
              */
             instanceId: number;
         };
@@ -5977,7 +5984,7 @@ export interface components {
             status: components["schemas"]["BulkJobStatus"];
             /**
              * Format: int64
-             * @description The instance whose records it reads.
+             * @description The instance whose records they are.
              */
             instanceId: number;
             /** @description The object. */
@@ -5989,7 +5996,7 @@ export interface components {
             jobDirection: "DOWNLOAD" | "UPLOAD";
             /**
              * Format: int64
-             * @description Records so far.
+             * @description Records so far; of an upload the rows that have an outcome.
              */
             recordsCount: number;
             /**
@@ -6004,7 +6011,7 @@ export interface components {
             fileFormat: "csv" | "jsonl";
             /**
              * Format: int64
-             * @description Bytes of the file so far, in that format.
+             * @description Bytes of the file so far, in that format; of an upload the file of its outcomes.
              */
             fileSize: number;
             /** @description What the file is called when it is saved. */
@@ -6055,6 +6062,32 @@ export interface components {
          *     ]
          */
         BulkJobList: components["schemas"]["BulkJob"][];
+        /** @description What the file holds, and what to do with its rows. */
+        BulkUploadMetaData: {
+            /**
+             * @description How the file is written.
+             * @enum {string}
+             */
+            format: "csv" | "jsonl";
+            /**
+             * @description What becomes of each row. With `upsert` a record that is found is updated, and another one created.
+             * @enum {string}
+             */
+            action: "create" | "update" | "upsert" | "delete";
+            /** @description The field by which the record of a row is found, one that the provider can be searched by. The id of the object unless given. */
+            identifierFieldName?: string;
+            /** @description Where the event of the end goes, in place of the callback URL of the instance. The header `Elements-Async-Callback-Url` says the same. */
+            callbackUrl?: string;
+        };
+        /** @description A file and what to do with its rows, in either order. */
+        BulkUploadForm: {
+            /**
+             * Format: binary
+             * @description The rows, in UTF-8. Larger than `BULK_UPLOAD_MAX_BYTES` it is a 413.
+             */
+            file: string;
+            metaData: components["schemas"]["BulkUploadMetaData"];
+        };
         /**
          * @description What was deleted.
          * @example {
@@ -6075,7 +6108,14 @@ export interface components {
              * @description The number of the row, from 1. Absent where it is about the whole job.
              */
             row?: number;
-            code: components["schemas"]["ErrorCode"];
+            /**
+             * @description What came of the row.
+             * @enum {string}
+             */
+            outcome?: "created" | "updated" | "deleted" | "failed";
+            /** @description The row was sent more than once, each time as something new, so that there may be two records of it. */
+            doubtful?: boolean;
+            code?: components["schemas"]["ErrorCode"];
             /** @description What is wrong. */
             message: string;
         };
@@ -7475,10 +7515,14 @@ export interface components {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
                 "Elements-Element-Instance-Id": components["headers"]["Elements-Element-Instance-Id"];
                 "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
+                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
+                Link: components["headers"]["Link"];
                 [name: string]: unknown;
             };
             content: {
                 "application/json": components["schemas"]["BulkErrorList"];
+                "text/csv": string;
+                "application/x-ndjson": string;
             };
         };
         /** @description The whole file. */
@@ -7923,10 +7967,17 @@ export interface components {
         /** @description A filter in the query language over `id`, `status`, `objectName`, `jobDirection`, `fileFormat`, `recordsCount`, `recordsFailedCount`, `createdDate`, `bulkStartTime` and `bulkFinishTime`, such as `status IN ('CREATED', 'RUNNING')`. */
         BulkJobWhere: string;
         /**
+         * @description The name of the object whose records are written. (One path has one name for its parameter; that of a job is its id.)
+         * @example Orders
+         */
+        BulkUploadObject: string;
+        /**
          * @description The id of a bulk job.
          * @example 1
          */
         BulkJobId: number;
+        /** @description A filter in the query language over `row`, `outcome`, `doubtful`, `code` and `message`, such as `doubtful = true`. */
+        BulkErrorWhere: string;
         /** @description With `true` no cell of a CSV file is a formula to a spreadsheet: a `'` is put before text that begins with `=`, `+`, `-`, `@`, a tab or a carriage return. */
         Spreadsheet: boolean;
         /** @description One range of bytes (RFC 9110), such as `bytes=1000000-` to go on with a download. Taken for the form that the job was asked for. */
@@ -13025,6 +13076,42 @@ export interface operations {
             503: components["responses"]["Overloaded"];
         };
     };
+    createBulkUpload: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Where the event of the end goes, in place of the callback URL of the instance. A `callbackUrl` in the body wins. */
+                "Elements-Async-Callback-Url"?: components["parameters"]["AsyncCallbackUrl"];
+            };
+            path: {
+                /**
+                 * @description The name of the object whose records are written. (One path has one name for its parameter; that of a job is its id.)
+                 * @example Orders
+                 */
+                id: components["parameters"]["BulkUploadObject"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "multipart/form-data": components["schemas"]["BulkUploadForm"];
+            };
+        };
+        responses: {
+            200: components["responses"]["BulkJobCreated"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["OperationUnsupported"];
+            406: components["responses"]["NotAcceptable"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
     deleteBulkJob: {
         parameters: {
             query?: never;
@@ -13106,7 +13193,17 @@ export interface operations {
     };
     listBulkErrors: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description A filter in the query language over `row`, `outcome`, `doubtful`, `code` and `message`, such as `doubtful = true`. */
+                where?: components["parameters"]["BulkErrorWhere"];
+                /**
+                 * @description How many entries a page has at most.
+                 * @example 10
+                 */
+                pageSize?: components["parameters"]["PageSize"];
+                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
+                nextPage?: components["parameters"]["NextPage"];
+            };
             header?: never;
             path: {
                 /**
@@ -13120,7 +13217,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["BulkErrorList"];
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
@@ -14055,6 +14152,47 @@ export interface operations {
             503: components["responses"]["Overloaded"];
         };
     };
+    createHubBulkUpload: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Where the event of the end goes, in place of the callback URL of the instance. A `callbackUrl` in the body wins. */
+                "Elements-Async-Callback-Url"?: components["parameters"]["AsyncCallbackUrl"];
+            };
+            path: {
+                /**
+                 * @description A hub of the instance's element. Any other hub is a 404.
+                 * @example general
+                 */
+                hub: components["parameters"]["Hub"];
+                /**
+                 * @description The name of the object whose records are written. (One path has one name for its parameter; that of a job is its id.)
+                 * @example Orders
+                 */
+                id: components["parameters"]["BulkUploadObject"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "multipart/form-data": components["schemas"]["BulkUploadForm"];
+            };
+        };
+        responses: {
+            200: components["responses"]["BulkJobCreated"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["OperationUnsupported"];
+            406: components["responses"]["NotAcceptable"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
     deleteHubBulkJob: {
         parameters: {
             query?: never;
@@ -14151,7 +14289,17 @@ export interface operations {
     };
     listHubBulkErrors: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description A filter in the query language over `row`, `outcome`, `doubtful`, `code` and `message`, such as `doubtful = true`. */
+                where?: components["parameters"]["BulkErrorWhere"];
+                /**
+                 * @description How many entries a page has at most.
+                 * @example 10
+                 */
+                pageSize?: components["parameters"]["PageSize"];
+                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
+                nextPage?: components["parameters"]["NextPage"];
+            };
             header?: never;
             path: {
                 /**
@@ -14170,7 +14318,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["BulkErrorList"];
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];

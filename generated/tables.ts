@@ -98,6 +98,8 @@ export interface BulkChunkColumns {
   readonly account_id: number;
   readonly job_id: number;
   readonly job_created_at: Date;
+  /** What the job makes, or what it was given; the latter is there before the job. */
+  readonly file: 'result' | 'input';
   /** Where in the file it begins. */
   readonly start_byte: number;
   readonly byte_count: number;
@@ -108,15 +110,18 @@ export interface BulkChunkColumns {
 /** Rows of one object of an instance on their way into a file, or out of one. */
 export interface BulkJobColumns {
   readonly account_id: number;
+  /** An upload has it before its row: its file comes first. */
   readonly id: number;
   readonly instance_id: number;
   readonly direction: 'DOWNLOAD' | 'UPLOAD';
   readonly status: 'CREATED' | 'RUNNING' | 'COMPLETED' | 'FAILED' | 'CANCELLED';
   readonly object_name: string;
-  /** As texts of the query language. */
+  /** As texts of the query language; empty for an upload. */
   readonly query: Readonly<Record<string, unknown>>;
   /** What changed from then on the query leaves out; null: nothing. */
   readonly changed_before: Date | null;
+  /** What its file holds and is for; null: a download. */
+  readonly upload: Readonly<Record<string, unknown>> | null;
   readonly format: 'csv' | 'jsonl';
   readonly file_name: string | null;
   readonly callback_url: string | null;
@@ -126,9 +131,11 @@ export interface BulkJobColumns {
   readonly walk_key: string | null;
   /** What comes next; null: it has not begun, or has ended. */
   readonly position: unknown;
+  /** Of an upload: the rows that are written next, or were being written when it ended; null: it has not begun. */
+  readonly input_position: unknown;
   readonly record_count: number;
   readonly failed_count: number;
-  /** Of the file so far, as it is read. */
+  /** Of the file so far, as it is read; of an upload the file of its outcomes. */
   readonly byte_count: number;
   readonly provider_calls: number;
   readonly estimated_total: number | null;
@@ -148,6 +155,21 @@ export interface BulkJobColumns {
   readonly created_at: Date;
   readonly started_at: Date | null;
   readonly finished_at: Date | null;
+}
+
+/** Rows of uploads that failed, or that may have been written twice. In partitions as bulk_chunk. */
+export interface BulkRowErrorColumns {
+  readonly account_id: number;
+  readonly job_id: number;
+  readonly job_created_at: Date;
+  readonly row_number: number;
+  readonly outcome: 'created' | 'updated' | 'deleted' | 'failed';
+  readonly is_doubtful: boolean;
+  readonly code: string | null;
+  readonly message: string;
+  /** Where in the file that was given the row begins. */
+  readonly start_byte: number;
+  readonly end_byte: number;
 }
 
 /** Who is logged in to the console. */
@@ -574,6 +596,7 @@ export interface Tables {
   readonly audit_log: AuditLogColumns;
   readonly bulk_chunk: BulkChunkColumns;
   readonly bulk_job: BulkJobColumns;
+  readonly bulk_row_error: BulkRowErrorColumns;
   readonly console_session: ConsoleSessionColumns;
   readonly delivery: DeliveryColumns;
   readonly delivery_attempt: DeliveryAttemptColumns;

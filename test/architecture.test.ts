@@ -36,6 +36,7 @@ const RESERVED_LIBRARIES: Readonly<Record<string, (file: string) => boolean>> = 
   express: (file) => file.startsWith('src/api/'),
   'express-openapi-validator': (file) => file.startsWith('src/api/'),
   '@fastify/busboy': (file) => file.startsWith('src/api/'),
+  'csv-parse': (file) => file === 'src/bulk/input-file.ts',
   'pg-boss': (file) => file.startsWith('src/jobs/'),
   chevrotain: (file) => file.startsWith('src/where/'),
   undici: (file) => file.startsWith('src/egress/'),

@@ -251,6 +251,8 @@ export const ACCESS: { readonly [Id in ApiOperationId]: AccessOf<Id> } = {
 
   createBulkQuery: EVERYBODY,
   createHubBulkQuery: EVERYBODY,
+  createBulkUpload: EVERYBODY,
+  createHubBulkUpload: EVERYBODY,
   listBulkJobs: EVERYBODY,
   listHubBulkJobs: EVERYBODY,
   getBulkStatus: EVERYBODY,

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { type FileType, type Rendition, STORED_TYPES } from '../bulk/convert.ts';
 import type { DownloadRequest } from '../bulk/create-job.ts';
+import type { FailedRows } from '../bulk/failed-rows.ts';
 import { type BulkFile, isStored } from '../bulk/file.ts';
 import type { Bulk } from '../bulk/index.ts';
-import type { BulkJob } from '../bulk/job.ts';
+import type { BulkJob, RowError } from '../bulk/job.ts';
 import { fileNameOf, statusOf } from '../bulk/status.ts';
 import { AppError, ERROR_STATUS, type ErrorCode } from '../errors.ts';
 import type { Instance } from '../instances/instance.ts';
@@ -19,6 +20,8 @@ type BulkHandlers = Pick<
   Handlers,
   | 'createBulkQuery'
   | 'createHubBulkQuery'
+  | 'createBulkUpload'
+  | 'createHubBulkUpload'
   | 'listBulkJobs'
   | 'listHubBulkJobs'
   | 'getBulkStatus'
@@ -57,6 +60,21 @@ export function createBulkHandlers(
       return { body: { id, status, instanceId }, headers: headersOf(instance) };
     },
 
+    createBulkUpload: async ({ instance, path, form, headers, signal }) => {
+      const { fields, bytes } = form;
+      const url = headers[CALLBACK_HEADER];
+      const job = await bulk.createUpload({
+        instance,
+        objectName: path.id,
+        metaData: () => fields.get('metaData'),
+        bytes,
+        callback: url === undefined ? undefined : { url, place: `/headers/${CALLBACK_HEADER}` },
+        signal,
+      });
+      const { id, status, instanceId } = job;
+      return { body: { id, status, instanceId }, headers: headersOf(instance) };
+    },
+
     listBulkJobs: async ({ instance, query, url }) => {
       const { where, pageSize: limit = PAGE_SIZE, nextPage } = query;
       const tokens = createPageTokens(seal, JSON.stringify(['bulk', instance.accountId, instance.id, where]));
@@ -76,9 +94,19 @@ export function createBulkHandlers(
     },
 
     listBulkErrors: async (request) => {
-      const { code, message } = await bulk.get(placeOf(request));
-      const body = code === null || message === null ? [] : [{ code: readCode(code), message }];
-      return { body, headers: { ...headersOf(request.instance), 'Elements-Returned-Count': body.length } };
+      const { instance, accept, query, url } = request;
+      const place = placeOf(request);
+      const { where, pageSize: limit = PAGE_SIZE, nextPage } = query;
+      const { direction, format, ...shown } = await bulk.get(place);
+      const file = direction === 'UPLOAD' ? STORED_TYPES[format] : undefined;
+      const type = chooseErrorsType(accept, file);
+      if (type !== JSON_TYPE) return failedRows(await bulk.openFailedRows(place, where), instance);
+      const tokens = createPageTokens(seal, JSON.stringify(['bulk-errors', place, where]));
+      const { errors, nextAfterRow } = await bulk.listErrors(place, { where, limit, afterRow: tokens.read(nextPage) });
+      const own = direction === 'DOWNLOAD' || where === undefined ? errorOfJob(shown) : [];
+      const body = [...(nextPage === undefined ? own : []), ...errors.map(toError)];
+      const listed = listHeaders(body.length, { url, token: tokens.write(nextAfterRow) });
+      return { body, headers: { ...headersOf(instance), ...listed, Vary: 'Accept' } };
     },
 
     getBulkFile: async (request) => {
@@ -90,6 +118,7 @@ export function createBulkHandlers(
   return {
     ...direct,
     createHubBulkQuery: inHub(direct.createBulkQuery),
+    createHubBulkUpload: inHub(direct.createBulkUpload),
     listHubBulkJobs: inHub(direct.listBulkJobs),
     getHubBulkStatus: inHub(direct.getBulkStatus),
     cancelHubBulkJob: inHub(direct.cancelBulkJob),
@@ -97,6 +126,42 @@ export function createBulkHandlers(
     listHubBulkErrors: inHub(direct.listBulkErrors),
     getHubBulkFile: inHub(direct.getBulkFile),
   };
+}
+
+const JSON_TYPE = 'application/json';
+
+/** A list, or a file in the form that the rows came in. @throws AppError NOT_ACCEPTABLE */
+function chooseErrorsType(accept: string | undefined, file: FileType | undefined): FileType {
+  const types: readonly FileType[] = [JSON_TYPE, ...(file === undefined ? [] : [file])];
+  const type = chooseType(accept, types);
+  if (type !== undefined) return type;
+  const message = `The errors of this job are answered as ${types.join(' or ')}; the Accept header asks for '${accept}'.`;
+  throw new AppError('NOT_ACCEPTABLE', message, { details: [{ path: '/headers/accept', message, expected: types }] });
+}
+
+function failedRows({ job, pieces }: FailedRows, instance: Instance): StreamResponse {
+  const type = STORED_TYPES[job.format];
+  const name = `${job.objectName.replaceAll('/', '-')}-${job.id}-failed.${ENDINGS[type]}`;
+  const contentType = contentTypeOf({ type, isDefused: false });
+  return {
+    status: 200,
+    headers: { ...headersOf(instance), ...safeFileHeaders({ contentType, name }), Vary: 'Accept' },
+    pieces,
+  };
+}
+
+function errorOfJob({ code, message }: Pick<BulkJob, 'code' | 'message'>): OperationResult<'listBulkErrors'> {
+  return code === null || message === null ? [] : [{ code: readCode(code), message }];
+}
+
+function toError({
+  rowNumber,
+  outcome,
+  isDoubtful,
+  code,
+  message,
+}: RowError): OperationResult<'listBulkErrors'>[number] {
+  return { row: rowNumber, outcome, doubtful: isDoubtful, ...(code !== null && { code: readCode(code) }), message };
 }
 
 function inStatement(place: string): string {

@@ -1,5 +1,6 @@
-import type { IncomingMessage, RequestListener } from 'node:http';
+import type { IncomingMessage, RequestListener, Server } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Clock } from '../clock.ts';
 import { takeTurn } from '../pace.ts';
 
 /**
@@ -92,4 +93,29 @@ function goOn(socket: Socket, row: RequestRow): void {
   if (row.waiting.length >= READ_WHILE_WAITING) return;
   row.readOn?.();
   row.readOn = undefined;
+}
+
+const timed = new WeakMap<IncomingMessage, () => void>();
+
+/** Ends requests whose bodies have not come in time, `ms` after their headers: `end` is told of them. */
+export function timeBodies(server: Server, clock: Pick<Clock, 'after'>, { ms, end }: BodyTime): void {
+  server.prependListener('request', (request: IncomingMessage) => {
+    const { 'transfer-encoding': encoding, 'content-length': length } = request.headers;
+    if (encoding === undefined && Number(length ?? 0) === 0) return;
+    const endWait = clock.after(ms, () => {
+      if (!request.complete) end(request.socket);
+    });
+    timed.set(request, endWait);
+    request.once('close', endWait);
+  });
+}
+
+export interface BodyTime {
+  readonly ms: number;
+  readonly end: (socket: Socket) => void;
+}
+
+/** For a body that may take any time, as long as some of it comes: a connection that is silent ends by itself. */
+export function letTakeItsTime(request: IncomingMessage): void {
+  timed.get(request)?.();
 }

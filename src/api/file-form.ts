@@ -14,11 +14,13 @@ import {
   brokenOff,
   flowOf,
   KB,
+  MB,
   MOST_STREAMED_BYTES,
   noRoom,
   openBodyRoom,
   tooLarge,
 } from './body-bytes.ts';
+import { letTakeItsTime } from './connection.ts';
 import { assertJsonShape, LARGE, parseText } from './json-body.ts';
 
 /** The part with the file. */
@@ -34,6 +36,28 @@ const MOST_HEADER_BYTES = 16 * KB;
 const MOST_HEADERS = 20;
 /** What a file on its way takes here: the buffers from the caller's connection to the provider's, and the fields. */
 const FORM_BYTES = 512 * KB;
+
+/** A form whose fields may come on either side of its file. */
+export interface StreamedForm {
+  /** All of them when the bytes have come to their end. */
+  readonly fields: ReadonlyMap<string, string>;
+  readonly file: UploadedFile;
+  /** They come once. @throws AppError for what is wrong with the form behind them */
+  readonly bytes: AsyncIterable<Buffer>;
+}
+
+interface FormRules {
+  /** Of the whole form. */
+  readonly maxBytes: number;
+  /** Fields may follow the file. */
+  readonly takesLateFields: boolean;
+}
+
+const OF_RECORDS: FormRules = { maxBytes: MOST_STREAMED_BYTES, takesLateFields: false };
+/** Who takes the file says how large it may be. */
+const STREAMED: FormRules = { maxBytes: Number.POSITIVE_INFINITY, takesLateFields: true };
+/** What is gathered of a file before it is stored, and its packed form. */
+const PART_BYTES = 3 * MB;
 
 export interface FormBounds {
   /** The memory of this process for the bodies of requests. */
@@ -52,18 +76,39 @@ export function isForm({ headers }: Pick<Request, 'headers'>): boolean {
  * @throws AppError REQUEST_INVALID, PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, OVERLOADED; iterating over the bytes throws the same
  */
 export async function readFileForm(request: Request, response: Response, bounds: FormBounds): Promise<FileForm> {
-  if (request.headers['content-encoding'] !== undefined)
-    throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'A form with a file is taken without a Content-Encoding.');
-  assertLength(request, MOST_STREAMED_BYTES);
-  const principal: Principal | undefined = response.locals.principal;
-  if (!openBodyRoom(bounds.budget, principal?.accountId, response).take(FORM_BYTES)) throw noRoom();
-  const parser = openParser(request);
-  askForBody(request, response);
-  const { fields, file, bytes } = await readHead(request, parser, bounds.signal);
+  const { fields, file, bytes } = await openForm(request, response, {
+    ...bounds,
+    rules: OF_RECORDS,
+    roomBytes: FORM_BYTES,
+  });
   const metadata = fields.get(METADATA);
   if (metadata === undefined) return { values: Object.fromEntries(fields), isText: true, file, bytes };
   if (fields.size > 1) throw fault(METADATA, 'holds all the fields of the record, so that there are no other parts');
   return { values: await readMetadata(metadata, response), isText: false, file, bytes };
+}
+
+/** The same for a file of any size, which is stored as it comes: `readFileForm` says what is thrown. */
+export function readStreamedForm(request: Request, response: Response, bounds: FormBounds): Promise<StreamedForm> {
+  letTakeItsTime(request);
+  return openForm(request, response, { ...bounds, rules: STREAMED, roomBytes: FORM_BYTES + PART_BYTES });
+}
+
+interface FormInput extends FormBounds {
+  readonly rules: FormRules;
+  /** What it takes here. */
+  readonly roomBytes: number;
+}
+
+async function openForm(request: Request, response: Response, input: FormInput): Promise<StreamedForm> {
+  const { budget, signal, rules, roomBytes } = input;
+  if (request.headers['content-encoding'] !== undefined)
+    throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'A form with a file is taken without a Content-Encoding.');
+  assertLength(request, rules.maxBytes);
+  const principal: Principal | undefined = response.locals.principal;
+  if (!openBodyRoom(budget, principal?.accountId, response).take(roomBytes)) throw noRoom();
+  const parser = openParser(request);
+  askForBody(request, response);
+  return readHead(request, parser, { rules, signal });
 }
 
 /** @throws AppError REQUEST_INVALID without a boundary */
@@ -88,15 +133,13 @@ function openParser({ headers }: Request): BusboyInstance {
   }
 }
 
-interface FormHead {
-  readonly fields: ReadonlyMap<string, string>;
-  readonly file: UploadedFile;
-  readonly bytes: AsyncIterable<Buffer>;
-}
-
-async function readHead(request: Request, parser: BusboyInstance, signal: AbortSignal): Promise<FormHead> {
+async function readHead(
+  request: Request,
+  parser: BusboyInstance,
+  { rules, signal }: Pick<FormInput, 'rules' | 'signal'>,
+): Promise<StreamedForm> {
   if (request.destroyed) throw brokenOff();
-  const head = Promise.withResolvers<FormHead>();
+  const head = Promise.withResolvers<StreamedForm>();
   const whole = Promise.withResolvers<void>();
   // Told to whoever reads the file; nobody may be reading yet, or any more.
   whole.promise.catch(() => {});
@@ -124,7 +167,7 @@ async function readHead(request: Request, parser: BusboyInstance, signal: AbortS
   function count(piece: Buffer): void {
     size += piece.length;
     countPiece(flow, piece.length);
-    if (size > MOST_STREAMED_BYTES) fail(tooLarge(MOST_STREAMED_BYTES));
+    if (size > rules.maxBytes) fail(tooLarge(rules.maxBytes));
   }
 
   /** It is not over before the form is: what follows the file may show that it is not the one that was meant. */
@@ -141,7 +184,8 @@ async function readHead(request: Request, parser: BusboyInstance, signal: AbortS
   }
 
   parser.on('field', (name: string | undefined, value: string, _nameCut: boolean, isCut: boolean) => {
-    const wrong = file === undefined ? fields.add(name, value, isCut) : lateField(name);
+    const isInPlace = file === undefined || rules.takesLateFields;
+    const wrong = isInPlace ? fields.add(name, value, isCut) : lateField(name);
     if (wrong !== undefined) fail(wrong);
   });
   parser.on(

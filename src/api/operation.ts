@@ -6,6 +6,7 @@ import type { TenantIds } from '../accounts/store.ts';
 import type { UserRow } from '../accounts/users.ts';
 import type { Instance } from '../instances/instance.ts';
 import type { FileForm } from '../resources/upload.ts';
+import type { StreamedForm } from './file-form.ts';
 
 type ScopeOf<Id extends OperationId> = (typeof OPERATIONS)[Id]['scopes'][number];
 
@@ -26,6 +27,13 @@ export type UserOf<Id extends OperationId> =
 /** Nobody is known yet where the scopes of the operation let in who is not. */
 type PrincipalOf<Id extends OperationId> = Principal | ('public' extends ScopeOf<Id> ? undefined : never);
 
+/** Where nothing but a form is taken it is read as it comes. */
+type FormOf<Id extends OperationId> = operations[Id]['requestBody'] extends { content: infer Content }
+  ? 'application/json' extends keyof Content
+    ? FileForm | undefined
+    : StreamedForm
+  : FileForm | undefined;
+
 /** A request as a handler sees it: authorized, validated, converted. */
 export interface OperationRequest<Id extends OperationId> {
   readonly path: OperationPath<Id>;
@@ -35,7 +43,7 @@ export interface OperationRequest<Id extends OperationId> {
   readonly accept: string | undefined;
   readonly body: OperationBody<Id>;
   /** The body as it came, where that is a form with a file. Only operations that take one in the spec have it. */
-  readonly form: FileForm | undefined;
+  readonly form: FormOf<Id>;
   readonly principal: PrincipalOf<Id>;
   /** What the caller was known by: only for showing it to him. */
   readonly sent: SentSecrets;

@@ -43,6 +43,8 @@ const FILE_OPERATIONS: Readonly<Record<FileOperationId | StreamOperationId, true
   getHubRecord: true,
   getBulkFile: true,
   getHubBulkFile: true,
+  listBulkErrors: true,
+  listHubBulkErrors: true,
 };
 
 export function respondsWithFiles(id: ApiOperationId): boolean {

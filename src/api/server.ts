@@ -9,7 +9,7 @@ import { ACCESS, type Admitted, assertAccess, type Directory } from './access.ts
 import type { Audit, AuditedCall } from './audit.ts';
 import type { ApiScope, Authorize, Caller } from './authorization.ts';
 import { createCors } from './cors.ts';
-import { isForm, readFileForm } from './file-form.ts';
+import { type FormBounds, isForm, readFileForm, readStreamedForm } from './file-form.ts';
 import { bodyLimitsOf, readJsonBody } from './json-body.ts';
 import { sendJson } from './json-response.ts';
 import type { ApiOperationId, Handlers, OperationRequest } from './operation.ts';
@@ -98,15 +98,17 @@ function createApi(api: ApiParts): RequestHandler {
     const principal = admitted?.principal;
     response.locals.principal = principal;
     const budget = api.bodyBudget;
-    const form = takesForm(wanted, request) ? await readFileForm(request, response, { budget, signal }) : undefined;
-    const limits = bodyLimitsOf(wanted);
-    request.body = form === undefined ? await readJsonBody(request, response, { limits, budget }) : form.values;
+    const form = await readForm(wanted, request, response, { budget, signal });
+    if (form === undefined) {
+      const limits = bodyLimitsOf(wanted);
+      request.body = await readJsonBody(request, response, { limits, budget });
+    } else if ('values' in form) request.body = form.values;
     const { id, validate } = findOperation(request, route, operations);
     response.locals.sought = id;
     const input = await validate(request, response, { params, query });
     response.locals.operation = id;
     if (!respondsWithFiles(id)) assertAcceptsJson(request);
-    assertBody(id, request);
+    assertBody(id, form, request);
     const instance = scope === 'platform' ? undefined : caller?.instance;
     const trace: Trace = response.locals.trace;
     const runAs: OperationRequest<ApiOperationId>['runAs'] = async (user, work) => {
@@ -241,17 +243,31 @@ const BODIES: ReadonlyMap<OperationId, TakenBodies> = new Map(
   }),
 );
 
+async function readForm(id: OperationId | undefined, request: Request, response: Response, bounds: FormBounds) {
+  if (!takesForm(id, request)) return undefined;
+  return takesOnlyForms(id) ? readStreamedForm(request, response, bounds) : readFileForm(request, response, bounds);
+}
+
+const FORM_TYPE = 'multipart/form-data';
+
+function takesOnlyForms(id: OperationId | undefined): boolean {
+  return id !== undefined && BODIES.get(id)?.types.join() === FORM_TYPE;
+}
+
 /** @throws AppError REQUEST_INVALID for an Idempotency-Key: whether a file is the same again shows when it has been sent again */
 function takesForm(id: OperationId | undefined, request: Request): boolean {
-  if (id === undefined || !isForm(request) || BODIES.get(id)?.types.includes('multipart/form-data') !== true)
-    return false;
+  if (id === undefined || !isForm(request) || BODIES.get(id)?.types.includes(FORM_TYPE) !== true) return false;
   if (request.get('idempotency-key') === undefined) return true;
   const message = 'An Idempotency-Key is not taken with a file: send JSON, or leave it out.';
   throw new AppError('REQUEST_INVALID', message, { details: [{ path: '/headers/idempotency-key', message }] });
 }
 
-/** The validator asks for a body only where its schema has required members. @throws AppError REQUEST_INVALID */
-function assertBody(id: OperationId, { body }: Request): void {
+/** The validator asks for a body only where its schema has required members. @throws AppError REQUEST_INVALID, UNSUPPORTED_MEDIA_TYPE */
+function assertBody(id: OperationId, form: unknown, { body }: Request): void {
+  if (takesOnlyForms(id)) {
+    if (form !== undefined) return;
+    throw new AppError('UNSUPPORTED_MEDIA_TYPE', `This is sent as ${FORM_TYPE}.`);
+  }
   if (body !== undefined || BODIES.get(id)?.required !== true) return;
   throw new AppError('REQUEST_INVALID', 'body is missing.', { details: [{ path: '/body', message: 'is missing' }] });
 }

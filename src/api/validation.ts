@@ -137,6 +137,7 @@ interface ScopedOperation {
   /** It stands in the document only. */
   readonly 'x-causeway-form-of'?: string;
   readonly parameters?: readonly { readonly $ref?: string }[];
+  readonly requestBody?: { readonly content?: Readonly<Record<string, unknown>> } | undefined;
 }
 
 type ParametersByName = Readonly<Record<string, Parameter>>;
@@ -197,7 +198,10 @@ function scopedItem(item: object, scope: Scope, parameters: ParametersByName): o
   );
 }
 
-function withParameters(operation: ScopedOperation, parameters: ParametersByName): ScopedOperation {
+/** A form that is read as it comes is checked by whoever reads it. */
+function withParameters({ requestBody, ...rest }: ScopedOperation, parameters: ParametersByName): ScopedOperation {
+  const isJson = requestBody?.content?.['application/json'] !== undefined;
+  const operation: ScopedOperation = { ...rest, ...(isJson && { requestBody }) };
   const resolved = operation.parameters?.map((given) => {
     const name = given.$ref?.slice(given.$ref.lastIndexOf('/') + 1);
     return name === undefined ? given : (parameters[name] ?? given);

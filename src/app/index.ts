@@ -169,7 +169,12 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
   const bulk = composeBulk(
     platform,
     { instances, resources, prepare: events.prepare },
-    { works: role !== 'api', retentionDays: config.bulkRetentionDays, options: bulkOptions },
+    {
+      works: role !== 'api',
+      retentionDays: config.bulkRetentionDays,
+      maxUploadBytes: config.bulkUploadMaxBytes,
+      options: bulkOptions,
+    },
   );
   cleanup.add('bulk', bulk.stop);
   await bulk.start();

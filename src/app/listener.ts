@@ -1,6 +1,6 @@
 import { createServer, type RequestListener } from 'node:http';
 import { createClientErrorHandler } from '../api/client-error.ts';
-import { handOnInARow } from '../api/connection.ts';
+import { handOnInARow, timeBodies } from '../api/connection.ts';
 import { startFairly } from '../api/fair-start.ts';
 import { addressOf, networkOf } from '../api/remote-address.ts';
 import { type ConnectionsOptions, watchConnections } from './connections.ts';
@@ -20,10 +20,13 @@ const LIMITS = {
   /** Longer than load balancers keep theirs, so that they never send into a closing connection. */
   keepAliveTimeout: 75_000,
   headersTimeout: 15_000,
-  /** The whole request. The largest body takes this long at a megabit a second. */
-  requestTimeout: 60_000,
+  /** Bodies have a time of their own, see `timeBodies`. */
+  requestTimeout: 0,
   connectionsCheckingInterval: 1_000,
 } as const;
+
+/** Of a body. The largest one that is not stored as it comes takes this long at a megabit a second. */
+const BODY_MS = 60_000;
 
 /** Listens where it is told to; resolves when it does. @throws StartError that names the variable; whatever else listening says */
 export async function openListener(handler: RequestListener, options: ListenerOptions): Promise<Listener> {
@@ -33,7 +36,12 @@ export async function openListener(handler: RequestListener, options: ListenerOp
   const connections = watchConnections(server, options);
   // Whoever waits for the word before it sends a body is authorized first; body-bytes.ts gives the word. Node would, unasked.
   server.on('checkContinue', (request, response) => server.emit('request', request, response));
-  server.on('clientError', createClientErrorHandler(options));
+  const refuse = createClientErrorHandler(options);
+  server.on('clientError', refuse);
+  timeBodies(server, options.clock, {
+    ms: BODY_MS,
+    end: (socket) => refuse(Object.assign(new Error('A body is late.'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), socket),
+  });
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(describeListenError(error, options)));
     server.listen(options.port, options.host, resolve);

@@ -1,10 +1,11 @@
 import type { Knex } from 'knex';
 import { arrayLiteral } from '../db/array-literal.ts';
 import { json } from '../db/json.ts';
+import { nextId } from '../db/next-id.ts';
 import type { Removal } from '../db/removal.ts';
 import { type ColumnsOf, firstOf, type RowOf } from '../db/row.ts';
 import { EXACT_IN_SQL, type Sql, type SqlQueryable } from '../where/index.ts';
-import type { BulkJob, ClaimedJob, JobFault, JobKey, JobProgress, NewChunk } from './job.ts';
+import type { BulkFileName, BulkJob, ClaimedJob, JobFault, JobKey, JobProgress, NewChunk, RowError } from './job.ts';
 
 /** What a job is made of. */
 export type NewJob = Pick<
@@ -14,12 +15,19 @@ export type NewJob = Pick<
   | 'direction'
   | 'objectName'
   | 'query'
+  | 'upload'
   | 'changedBefore'
   | 'format'
   | 'fileName'
   | 'callbackUrl'
   | 'createdAt'
->;
+> & {
+  /** Where its file came before it. */
+  readonly id?: number;
+};
+
+/** A job, and when it was made: what belongs to it is in the partition of that day. */
+export type StoredJob = Pick<BulkJob, 'accountId' | 'id' | 'createdAt'>;
 
 /** Of one instance. */
 export type JobPlace = Pick<BulkJob, 'accountId' | 'instanceId' | 'id'>;
@@ -33,9 +41,13 @@ export interface JobFilter extends Pick<BulkJob, 'accountId' | 'instanceId'> {
 
 /** What is stored of a job in one step. */
 export interface Checkpoint extends JobProgress {
+  /** One that begins where a stored one does takes its place. */
   readonly chunks: readonly NewChunk[];
+  readonly rowErrors?: readonly RowError[];
   /** Since the last one. */
   readonly providerCalls: number;
+  /** False: the job got no further with it, and goes on failing. */
+  readonly isProgress?: boolean;
 }
 
 /** When a job is worked on again that came to no end. */
@@ -85,8 +97,44 @@ export const FILTERABLE_JOB: SqlQueryable = {
   },
 };
 
+export interface RowErrorFilter {
+  readonly condition?: Sql | undefined;
+  /** Only rows behind it. */
+  readonly afterRow?: number | undefined;
+  readonly onlyFailed?: boolean;
+  readonly limit: number;
+}
+
+/** What callers may filter the errors of rows by. */
+export const FILTERABLE_ROW_ERROR: SqlQueryable = {
+  fields: {
+    row: count,
+    outcome: text,
+    doubtful: { type: 'boolean', filter: { '=': 'exact', '!=': 'exact' }, nullable: false },
+    code: { type: 'string', filter: EXACT_IN_SQL },
+    message: text,
+  },
+  columns: { row: 'row_number', outcome: 'outcome', doubtful: 'is_doubtful', code: 'code', message: 'message' },
+};
+
 /** The statements of jobs and their files. Each names the account but for those of the workers, who work for all. */
 export function createBulkStore(knex: Knex) {
+  const addChunk = async (
+    via: Knex,
+    file: BulkFileName,
+    { accountId, id, createdAt }: StoredJob,
+    { startByte, byteCount, data }: NewChunk,
+  ): Promise<void> => {
+    const place = { account_id: accountId, job_id: id, job_created_at: createdAt, file, start_byte: startByte };
+    await via('bulk_chunk')
+      .insert({ ...place, byte_count: byteCount, data })
+      .onConflict(['account_id', 'job_id', 'file', 'start_byte', 'job_created_at'])
+      .merge(['byte_count', 'data']);
+  };
+  const removeFiles = async (via: Knex, { accountId, id }: JobKey): Promise<void> => {
+    await via('bulk_chunk').where({ account_id: accountId, job_id: id }).delete();
+    await via('bulk_row_error').where({ account_id: accountId, job_id: id }).delete();
+  };
   const selectJobs = (via: Knex) => via('bulk_job').select(COLUMNS);
 
   return {
@@ -96,11 +144,13 @@ export function createBulkStore(knex: Knex) {
     insert: async (via: Knex, job: NewJob): Promise<BulkJob> => {
       const rows: RowOf<'bulk_job'>[] = await via('bulk_job')
         .insert({
+          ...(job.id !== undefined && { id: job.id }),
           account_id: job.accountId,
           instance_id: job.instanceId,
           direction: job.direction,
           object_name: job.objectName,
           query: json(via, { ...job.query }),
+          upload: job.upload && json(via, { ...job.upload }),
           changed_before: job.changedBefore,
           format: job.format,
           file_name: job.fileName,
@@ -110,6 +160,32 @@ export function createBulkStore(knex: Knex) {
         })
         .returning(RETURNED);
       return toJob(firstOf(rows));
+    },
+
+    /** For a job whose file comes before it. */
+    nextJobId: (): Promise<number> => nextId(knex, 'bulk_job'),
+
+    /** A part of what an upload is given. */
+    addInput: (job: StoredJob, chunk: NewChunk, via: Knex = knex): Promise<void> => addChunk(via, 'input', job, chunk),
+
+    /** Of a job that is none, as its file did not come to an end. */
+    dropFiles: (job: JobKey): Promise<void> => removeFiles(knex, job),
+
+    /** In the order of the rows. */
+    listRowErrors: async (
+      via: Knex,
+      { accountId, id, createdAt }: StoredJob,
+      { condition, afterRow, onlyFailed = false, limit }: RowErrorFilter,
+    ): Promise<readonly RowError[]> => {
+      const query = via('bulk_row_error')
+        .select(ROW_ERROR_COLUMNS)
+        .where({ account_id: accountId, job_id: id, job_created_at: createdAt })
+        .orderBy('row_number')
+        .limit(limit);
+      if (condition !== undefined) query.whereRaw(condition.sql, condition.bindings.map(toMutable));
+      if (afterRow !== undefined) query.where('row_number', '>', afterRow);
+      if (onlyFailed) query.where('outcome', 'failed');
+      return query;
     },
 
     /** Jobs of the account that have not come to an end. */
@@ -148,7 +224,7 @@ export function createBulkStore(knex: Knex) {
         .where({ account_id: accountId, id })
         .delete()
         .returning(RETURNED);
-      await via('bulk_chunk').where({ account_id: accountId, job_id: id }).delete();
+      await removeFiles(via, { accountId, id });
       return row && toJob(row);
     },
 
@@ -206,33 +282,42 @@ export function createBulkStore(knex: Knex) {
       { accountId, id, lease, createdAt }: ClaimedJob,
       step: Checkpoint,
     ): Promise<boolean> => {
-      const { fields, walkKey, position, recordCount, byteCount, estimatedTotal, providerCalls, chunks } = step;
+      const { fields, walkKey, position, inputPosition, recordCount, failedCount, byteCount, estimatedTotal } = step;
+      const { providerCalls, chunks, rowErrors = [], isProgress = true } = step;
+      const job = { accountId, id, createdAt };
       const updated = await via('bulk_job')
         .where({ account_id: accountId, id, lease })
         .update({
           fields: fields && json(via, fields),
           walk_key: walkKey,
           position: position && json(via, position),
+          input_position: inputPosition && json(via, { ...inputPosition }),
           record_count: recordCount,
+          failed_count: failedCount,
           byte_count: byteCount,
           estimated_total: estimatedTotal,
           // The last step leads nowhere: who found the rows is kept.
           ...(position !== null && { native_job: position.native?.id ?? null }),
           provider_calls: via.raw('provider_calls + ?', [providerCalls]),
-          failures: 0,
-          failing_since: null,
-          waits: 0,
+          ...(isProgress && { failures: 0, failing_since: null, waits: 0 }),
         });
       if (updated === 0) return false;
-      for (const { startByte, byteCount: size, data } of chunks) {
-        await via('bulk_chunk').insert({
-          account_id: accountId,
-          job_id: id,
-          job_created_at: createdAt,
-          start_byte: startByte,
-          byte_count: size,
-          data,
-        });
+      for (const chunk of chunks) await addChunk(via, 'result', job, chunk);
+      if (rowErrors.length > 0) {
+        await via('bulk_row_error').insert(
+          rowErrors.map((row) => ({
+            account_id: accountId,
+            job_id: id,
+            job_created_at: createdAt,
+            row_number: row.rowNumber,
+            outcome: row.outcome,
+            is_doubtful: row.isDoubtful,
+            code: row.code,
+            message: row.message,
+            start_byte: row.startByte,
+            end_byte: row.endByte,
+          })),
+        );
       }
       return true;
     },
@@ -290,10 +375,14 @@ export function createBulkStore(knex: Knex) {
         });
     },
 
-    /** The part of the file that holds a byte. */
-    findChunk: async ({ accountId, id, createdAt }: BulkJob, byte: number): Promise<StoredChunk | undefined> => {
+    /** The part of a file that holds a byte. */
+    findChunk: async (
+      { accountId, id, createdAt }: StoredJob,
+      file: BulkFileName,
+      byte: number,
+    ): Promise<StoredChunk | undefined> => {
       const chunk = await knex('bulk_chunk')
-        .where({ account_id: accountId, job_id: id, job_created_at: createdAt })
+        .where({ account_id: accountId, job_id: id, file, job_created_at: createdAt })
         .where('start_byte', '<=', byte)
         .orderBy('start_byte', 'desc')
         .first({ startByte: 'start_byte', byteCount: 'byte_count', data: 'data' });
@@ -306,10 +395,14 @@ export function createBulkStore(knex: Knex) {
       return rowCount === 0 ? 'done' : 'more';
     },
 
-    /** Old jobs, whose files went with the partitions of their days, and files of instances that were deleted. */
-    purge: async (before: Date): Promise<void> => {
+    /**
+     * Old jobs, whose files went with the partitions of their days, and files of instances that were deleted. A file that came in since
+     * `comingSince` may be one whose job is still to come.
+     */
+    purge: async (before: Date, comingSince: Date): Promise<void> => {
       await knex('bulk_job').where('created_at', '<', before).delete();
-      await knex.raw(PURGE_FILES);
+      await knex.raw(PURGE_FILES, [comingSince]);
+      await knex.raw(PURGE_ROW_ERRORS);
     },
   };
 }
@@ -334,6 +427,7 @@ const COLUMNS = {
   status: 'status',
   objectName: 'object_name',
   query: 'query',
+  upload: 'upload',
   changedBefore: 'changed_before',
   format: 'format',
   fileName: 'file_name',
@@ -341,6 +435,7 @@ const COLUMNS = {
   fields: 'fields',
   walkKey: 'walk_key',
   position: 'position',
+  inputPosition: 'input_position',
   recordCount: 'record_count',
   failedCount: 'failed_count',
   byteCount: 'byte_count',
@@ -359,6 +454,16 @@ const COLUMNS = {
   startedAt: 'started_at',
   finishedAt: 'finished_at',
 } as const satisfies ColumnsOf<'bulk_job'>;
+
+const ROW_ERROR_COLUMNS = {
+  rowNumber: 'row_number',
+  outcome: 'outcome',
+  isDoubtful: 'is_doubtful',
+  code: 'code',
+  message: 'message',
+  startByte: 'start_byte',
+  endByte: 'end_byte',
+} as const;
 
 const RETURNED = Object.entries(COLUMNS).map(([name, column]) => `${column} as ${name}`);
 
@@ -394,7 +499,12 @@ const REMOVE_SOME = `
     select job_id, start_byte, job_created_at from bulk_chunk where account_id = ? limit ?)`;
 
 const PURGE_FILES = `
-  delete from bulk_chunk c where not exists (select from bulk_job j where j.account_id = c.account_id and j.id = c.job_id)`;
+  delete from bulk_chunk c
+  where not exists (select from bulk_job j where j.account_id = c.account_id and j.id = c.job_id)
+    and (c.file <> 'input' or c.job_created_at < ?)`;
+
+const PURGE_ROW_ERRORS = `
+  delete from bulk_row_error e where not exists (select from bulk_job j where j.account_id = e.account_id and j.id = e.job_id)`;
 
 const RENEW = `
   update bulk_job j set lease_until = ?

@@ -130,7 +130,8 @@ function recordMaker(columns: readonly FileColumn[]): (cells: readonly Cell[]) =
   };
 }
 
-function valueMaker({ type, format }: FileColumn): (cell: string) => unknown {
+/** The inverse of `cellOf`. */
+export function valueMaker({ type, format }: Pick<FileColumn, 'type' | 'format'>): (cell: string) => unknown {
   switch (type) {
     case 'number':
     case 'integer':

@@ -66,6 +66,7 @@ export async function planDownload(ports: CreatePorts, { instance, request, sign
     direction: 'DOWNLOAD',
     objectName: asked.objectName,
     query,
+    upload: null,
     changedBefore: request.to ?? null,
     format,
     fileName,
@@ -189,7 +190,7 @@ function untold(name: string, objectName: string): AppError {
   return invalidRequest([{ path: pointer('body', name), message }]);
 }
 
-function tooMany(): AppError {
+export function tooMany(): AppError {
   const message = `The account has ${MOST_OPEN_JOBS} bulk jobs that have not ended. Send the next when some have.`;
   return new AppError('RATE_LIMITED', message, { retryAfterSeconds: RETRY_SECONDS });
 }

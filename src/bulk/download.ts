@@ -4,13 +4,13 @@ import type { Instance } from '../instances/instance.ts';
 import { createPacer } from '../pace.ts';
 import type { Resources, Walk, WalkedPage } from '../resources/index.ts';
 import type { Position } from '../resources/page.ts';
-import { waitForCallersMs } from '../resources/rate-limits.ts';
 import type { PushedField } from '../where/index.ts';
-import type { BulkStore, Checkpoint } from './bulk-store.ts';
+import type { BulkStore } from './bulk-store.ts';
 import { type BegunJob, type CallCount, createFileWriter, type FileWriter, fenced } from './file-writer.ts';
 import type { NativeOwner } from './forget-native.ts';
 import type { ClaimedJob, FileColumn } from './job.ts';
 import { createPages, type Pages } from './pages.ts';
+import { createSlice, type SliceOptions, type TurnEnd, type TurnInput } from './slice.ts';
 
 export interface DownloadPorts {
   readonly store: Pick<BulkStore, 'transaction' | 'checkpoint' | 'restart'>;
@@ -21,35 +21,13 @@ export interface DownloadPorts {
   readonly options: DownloadOptions;
 }
 
-export interface DownloadOptions {
-  /** A job is given back after so long, so that others have their turn. */
-  readonly sliceMs: number;
+export interface DownloadOptions extends SliceOptions {
   /** What was read is stored after so long, however little it is. */
   readonly storeMs: number;
   /** And when it is so much. */
   readonly chunkBytes: number;
 }
 
-export interface DownloadInput {
-  readonly job: ClaimedJob;
-  readonly instance: Instance;
-  readonly signal: AbortSignal;
-}
-
-/** How a part of the work ended. */
-export type DownloadEnd =
-  /** All rows are read; the last step is still to be stored. */
-  { readonly kind: 'done'; readonly last: Checkpoint } | ({ readonly kind: 'later' } & EarlyStop);
-
-interface EarlyStop {
-  readonly afterMs: number;
-  /** It left the limit of the provider to callers, and got no further before. */
-  readonly isWait: boolean;
-}
-
-/** Parts in a row that leave everything to callers; the next one gets further, however little of the limit is left. */
-const MOST_WAITS = 3;
-const LONGEST_WAIT_MS = 3_600_000;
 /** After each page as long as it took to write, at most this: callers have their turns meanwhile. */
 const LONGEST_REST_MS = 50;
 
@@ -60,9 +38,9 @@ const LONGEST_REST_MS = 50;
  */
 export async function download(
   ports: DownloadPorts,
-  { job, instance, signal }: DownloadInput,
+  { job, instance, signal }: TurnInput,
   calls: CallCount,
-): Promise<DownloadEnd> {
+): Promise<TurnEnd> {
   const { resources, clock, options } = ports;
   const walk = await resources.planWalk({ instance, objectName: job.objectName, signal }, job.query);
   const begun = await begin(ports, { job, instance, walk });
@@ -76,19 +54,12 @@ export async function download(
     },
   });
   const { limit = Number.POSITIVE_INFINITY } = job.query;
-  const endsAtMs = clock.steady() + options.sliceMs;
-
-  function stopEarly(): EarlyStop | undefined {
-    const isWait = !writer.hasStored();
-    if (!isWait && clock.steady() >= endsAtMs) return { afterMs: 0, isWait: false };
-    if (isWait && job.waits >= MOST_WAITS) return undefined;
-    const waitMs = waitForCallersMs(resources.rateLimitOf(instance));
-    return waitMs === undefined ? undefined : { afterMs: Math.min(waitMs, LONGEST_WAIT_MS), isWait };
-  }
+  const slice = createSlice(ports, { job, instance });
+  const stopEarly = () => slice.stopEarly(writer.hasStored());
 
   try {
     for (let position: Position | undefined = begun.position; position !== undefined; ) {
-      const stop: EarlyStop | undefined = pages.isReading() ? undefined : stopEarly();
+      const stop = pages.isReading() ? undefined : stopEarly();
       if (stop !== undefined) {
         await writer.settle(position);
         return { kind: 'later', ...stop };
@@ -179,18 +150,19 @@ async function begin(
   { store, forget }: Pick<DownloadPorts, 'store' | 'forget'>,
   { job, instance, walk }: { readonly job: ClaimedJob; readonly instance: Instance; readonly walk: Walk },
 ): Promise<BegunJob> {
-  const { fields, position, recordCount, byteCount, estimatedTotal } = job;
+  const { fields, position, inputPosition, recordCount, failedCount, byteCount, estimatedTotal } = job;
   const walkKey = createHash('sha256')
     .update(JSON.stringify([instance.settingsVersion, walk.key]))
     .digest('base64');
   if (walkKey === job.walkKey && fields !== null && position !== null)
-    return { fields, walkKey, position, recordCount, byteCount, estimatedTotal };
+    return { fields, walkKey, position, inputPosition, recordCount, failedCount, byteCount, estimatedTotal };
   if (job.walkKey !== null) {
     await fenced(store, (via) => store.restart(via, job));
     await forget(job);
   }
   const columns = columnsOf(walk.fields);
-  return { fields: columns, walkKey, position: walk.start, recordCount: 0, byteCount: 0, estimatedTotal: null };
+  const none = { inputPosition: null, recordCount: 0, failedCount: 0, byteCount: 0, estimatedTotal: null };
+  return { fields: columns, walkKey, position: walk.start, ...none };
 }
 
 /** One for each name, however often it was asked for. */

@@ -13,9 +13,9 @@ export interface EndPorts {
   readonly prepare: (events: readonly NewEvent[]) => Promise<PreparedEvents>;
 }
 
-/** How a job ends: with the last step of its file, or without a file. */
+/** How a job ends: with the last step of its file, or without one. */
 export type JobEnd =
-  | { readonly last: Checkpoint; readonly fault?: never; readonly providerCalls?: never }
+  | { readonly last: Checkpoint; readonly fault?: JobFault | undefined; readonly providerCalls?: never }
   | { readonly fault: JobFault; readonly last?: never; readonly providerCalls: number };
 
 /** Stores the end of a job together with the event that tells of it: one of them, and no more than one. @throws JobLost */

@@ -81,7 +81,7 @@ export function createFileWriter(
     const progress = { fields, walkKey, position, recordCount, byteCount, estimatedTotal };
     const chunks = await packChunks(bytes, startByte);
     buffer.give(bytes);
-    return { ...progress, providerCalls, chunks };
+    return { ...progress, inputPosition: null, failedCount: 0, providerCalls, chunks };
   }
 
   async function storeNext(next: Position): Promise<void> {

@@ -1,8 +1,8 @@
 import type { PoolShares } from '../db/pool-shares.ts';
-import type { BulkStore } from './bulk-store.ts';
+import type { BulkStore, StoredJob } from './bulk-store.ts';
 import { unpackChunk } from './chunks.ts';
 import { convertFile, type Rendition, STORED_TYPES } from './convert.ts';
-import type { BulkJob } from './job.ts';
+import type { BulkFileName, BulkJob } from './job.ts';
 
 /** A file that is whole. */
 export interface BulkFile {
@@ -20,16 +20,19 @@ export interface FilePorts {
   readonly shares: Pick<PoolShares, 'lookUp'>;
 }
 
-export function openFile({ store, shares }: FilePorts, job: BulkJob): BulkFile {
+/** Bytes of a file, from one up to another. Iterating throws when the job was deleted meanwhile. */
+export type ReadBytes = BulkFile['bytes'];
+
+export function bytesReader({ store, shares }: FilePorts, job: StoredJob, file: BulkFileName): ReadBytes {
   const find = (byte: number) => {
-    const chunk = shares.lookUp(job.accountId, () => store.findChunk(job, byte));
+    const chunk = shares.lookUp(job.accountId, () => store.findChunk(job, file, byte));
     // Whoever hangs up does not wait for the next one.
     chunk.catch(() => undefined);
     return chunk;
   };
 
   /** The next chunk is on its way while one is sent. */
-  async function* bytes(begin: number, end: number): AsyncGenerator<Buffer, void> {
+  return async function* bytes(begin: number, end: number): AsyncGenerator<Buffer, void> {
     let next = begin < end ? find(begin) : undefined;
     for (let at = begin; next !== undefined; ) {
       const chunk = await next;
@@ -41,7 +44,12 @@ export function openFile({ store, shares }: FilePorts, job: BulkJob): BulkFile {
       yield whole.subarray(at - startByte, end - startByte);
       at = chunkEnd;
     }
-  }
+  };
+}
+
+/** What a job made. */
+export function openFile(ports: FilePorts, job: BulkJob): BulkFile {
+  const bytes = bytesReader(ports, job, 'result');
 
   async function* texts(): AsyncGenerator<string, void> {
     const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });

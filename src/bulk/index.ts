@@ -7,11 +7,13 @@ import type { Instances } from '../instances/instances.ts';
 import type { Platform } from '../platform.ts';
 import { prepareSql } from '../where/index.ts';
 import { createBulkMetrics } from './bulk-metrics.ts';
-import { createBulkStore, FILTERABLE_JOB, type JobPlace } from './bulk-store.ts';
+import { createBulkStore, FILTERABLE_JOB, FILTERABLE_ROW_ERROR, type JobPlace } from './bulk-store.ts';
 import { type CreatePorts, jobNotFound, type PlannedRequest, planDownload } from './create-job.ts';
+import { type BulkUploadRequest, receiveUpload } from './create-upload.ts';
+import { type FailedRows, openFailedRows } from './failed-rows.ts';
 import { type BulkFile, openFile } from './file.ts';
 import { forgetNative } from './forget-native.ts';
-import type { BulkJob, JobKey } from './job.ts';
+import type { BulkJob, JobKey, RowError } from './job.ts';
 import { createBulkWorker, WORKER_OPTIONS, type WorkerOptions, type WorkerPorts } from './worker.ts';
 
 export interface BulkNeighbours extends Pick<WorkerPorts, 'prepare'> {
@@ -23,6 +25,8 @@ export interface BulkRole {
   /** This process works on jobs; one that does not only tells those that do. */
   readonly works: boolean;
   readonly retentionDays: number;
+  /** Of the file of an upload, in bytes. */
+  readonly maxUploadBytes: number;
   readonly options?: Partial<WorkerOptions> | undefined;
 }
 
@@ -39,12 +43,28 @@ export interface JobPage {
   readonly nextBeforeId?: number;
 }
 
+export interface ErrorQuery {
+  /** In the query language over `FILTERABLE_ROW_ERROR`. */
+  readonly where?: string | undefined;
+  readonly limit: number;
+  readonly afterRow?: number | undefined;
+}
+
+export interface ErrorPage {
+  readonly job: BulkJob;
+  readonly errors: readonly RowError[];
+  /** The row to go on from; absent at the end. */
+  readonly nextAfterRow?: number;
+}
+
 /** Jobs of an instance. */
 export interface Bulk {
   readonly start: () => Promise<void>;
   readonly stop: () => Promise<void>;
   /** @throws AppError as `planDownload` does */
   readonly createDownload: (request: PlannedRequest) => Promise<BulkJob>;
+  /** With its file, which is read to its end. @throws AppError as `receiveUpload` does */
+  readonly createUpload: (request: BulkUploadRequest) => Promise<BulkJob>;
   /** @throws AppError NOT_FOUND */
   readonly get: (place: JobPlace) => Promise<BulkJob>;
   /** The newest first. @throws AppError WHERE_SYNTAX, WHERE_INVALID */
@@ -57,6 +77,10 @@ export interface Bulk {
   readonly open: (place: JobPlace, objectName: string) => Promise<BulkFile>;
   /** The files of an account that was deleted, when its instances are gone. */
   readonly removeSome: (accountId: number) => Promise<Removal>;
+  /** What went wrong with rows of an upload. @throws AppError NOT_FOUND, WHERE_SYNTAX, WHERE_INVALID */
+  readonly listErrors: (place: JobPlace, query: ErrorQuery) => Promise<ErrorPage>;
+  /** The rows that failed, as they came: a file that can be sent again. @throws AppError NOT_FOUND, WHERE_SYNTAX, WHERE_INVALID */
+  readonly openFailedRows: (place: JobPlace, where: string | undefined) => Promise<FailedRows>;
   /** Partitions and retention. */
   readonly keep: () => Promise<void>;
 }
@@ -65,16 +89,19 @@ const DUE_TOPIC = 'bulk-due';
 const GONE_TOPIC = 'bulk-gone';
 const INSTANCE_TOPIC = 'instance';
 const DAY_MS = 86_400_000;
+/** A file that comes in for longer is dropped as one whose sender is gone. */
+const LONGEST_UPLOAD_MS = DAY_MS;
 
 /** Files of many records. It stands on instances, their resources and the engine of events. */
 export function composeBulk(platform: Platform, neighbours: BulkNeighbours, role: BulkRole): Bulk {
   const { knex, notifier, clock, egress, shares } = platform;
   const { instances, resources, prepare } = neighbours;
-  const { works, retentionDays, options } = role;
+  const { works, retentionDays, maxUploadBytes, options } = role;
   const store = createBulkStore(knex);
   const worker = createBulkWorker(platform, {
     store,
     resources,
+    shares,
     prepare,
     getInstance: instances.get,
     measures: createBulkMetrics(platform.metrics),
@@ -83,6 +110,7 @@ export function composeBulk(platform: Platform, neighbours: BulkNeighbours, role
   });
   const partitions = createPartitions(platform, [
     { table: 'bulk_chunk', column: 'job_created_at', by: 'day', retentionDays },
+    { table: 'bulk_row_error', column: 'job_created_at', by: 'day', retentionDays },
   ]);
   const ends: (() => void)[] = [];
   const forget = { resources, getInstance: instances.get, clock, log: platform.log };
@@ -117,6 +145,25 @@ export function composeBulk(platform: Platform, neighbours: BulkNeighbours, role
         return job;
       });
     },
+
+    createUpload: (request) =>
+      receiveUpload({ store, resources, egress, clock, maxBytes: maxUploadBytes }, request, async (via, planned) => {
+        const job = await store.insert(via, planned);
+        await notifier.publish(DUE_TOPIC, '', via);
+        return job;
+      }),
+
+    listErrors: async (place, { where, limit, afterRow }) => {
+      const job = await get(place);
+      const condition = where === undefined ? undefined : prepareSql(where, FILTERABLE_ROW_ERROR);
+      const filter = { condition, afterRow, limit: limit + 1 };
+      const found = await shares.list(job.accountId, (via) => store.listRowErrors(via, job, filter));
+      const errors = found.slice(0, limit);
+      const last = found.length > limit ? errors.at(-1) : undefined;
+      return { job, errors, ...(last !== undefined && { nextAfterRow: last.rowNumber }) };
+    },
+
+    openFailedRows: async (place, where) => openFailedRows({ store, shares }, await get(place), where),
 
     get,
 
@@ -157,8 +204,9 @@ export function composeBulk(platform: Platform, neighbours: BulkNeighbours, role
       const job = await get(place);
       if (job.objectName !== objectName)
         throw new AppError('NOT_FOUND', `Job ${job.id} is about '${job.objectName}', not '${objectName}'.`);
-      if (job.direction !== 'DOWNLOAD' || job.status !== 'COMPLETED')
-        throw new AppError('NOT_FOUND', `Job ${job.id} has no file: it is ${job.status}.`);
+      // What came of the rows that were written is there whatever the end was.
+      const isThere = job.direction === 'DOWNLOAD' ? job.status === 'COMPLETED' : job.due === null;
+      if (!isThere) throw new AppError('NOT_FOUND', `Job ${job.id} has no file: it is ${job.status}.`);
       return openFile({ store, shares }, job);
     },
 
@@ -168,7 +216,8 @@ export function composeBulk(platform: Platform, neighbours: BulkNeighbours, role
       await partitions.ensure();
       await partitions.expire();
       const oldest = addDays(toDay(new Date(clock.now())), -retentionDays);
-      await store.purge(new Date(`${oldest}T00:00:00Z`));
+      const now = clock.now();
+      await store.purge(new Date(`${oldest}T00:00:00Z`), new Date(now - LONGEST_UPLOAD_MS));
     },
   };
 }

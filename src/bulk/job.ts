@@ -21,16 +21,49 @@ export interface BulkQuery {
   readonly limit?: number;
 }
 
+export type UploadAction = 'create' | 'update' | 'upsert' | 'delete';
+
+/** What an upload does with the rows of its file. */
+export interface BulkUpload {
+  readonly action: UploadAction;
+  /** Finds the record of a row; of what is created it is the field of the id. */
+  readonly identifier: string;
+  /** The header of CSV; absent for NDJSON, whose rows name their fields themselves. */
+  readonly columns?: readonly string[];
+  /** Where the first row begins. */
+  readonly beginByte: number;
+  readonly byteCount: number;
+}
+
+/** The batch of rows of an upload that is next, or under way. */
+export interface InputPosition {
+  /** Where it begins. */
+  readonly byte: number;
+  /** Rows before it. */
+  readonly row: number;
+  /** The number of its last row; absent: it is not cut yet. */
+  readonly last?: number;
+  /** Rows of it that have no outcome yet, by number. */
+  readonly open: readonly number[];
+  /** Those of them that may have been sent. */
+  readonly doubtful: readonly number[];
+  /** How often they were tried. */
+  readonly tries: number;
+}
+
 export type BulkFormat = BulkJob['format'];
 
 /** Which job. */
 export type JobKey = RowOf<'bulk_job', 'account_id' | 'id'>;
 
 /** A job as it is stored. */
-export interface BulkJob extends Omit<RowOf<'bulk_job'>, 'query' | 'fields' | 'position'> {
+export interface BulkJob extends Omit<RowOf<'bulk_job'>, 'query' | 'upload' | 'fields' | 'position' | 'inputPosition'> {
   readonly query: BulkQuery;
+  /** Null: it is a download. */
+  readonly upload: BulkUpload | null;
   readonly fields: readonly FileColumn[] | null;
   readonly position: Position | null;
+  readonly inputPosition: InputPosition | null;
 }
 
 /** A job that is this process's for now. */
@@ -42,8 +75,11 @@ export interface ClaimedJob extends BulkJob {
 /** How far a job is, with all that is stored of its file. */
 export type JobProgress = Pick<
   BulkJob,
-  'fields' | 'walkKey' | 'position' | 'recordCount' | 'byteCount' | 'estimatedTotal'
+  'fields' | 'walkKey' | 'position' | 'inputPosition' | 'recordCount' | 'failedCount' | 'byteCount' | 'estimatedTotal'
 >;
+
+/** What a job makes: rows, or the outcomes of rows; and what an upload was given. */
+export type BulkFileName = RowOf<'bulk_chunk'>['file'];
 
 /** A part of a file. */
 export interface NewChunk {
@@ -52,6 +88,14 @@ export interface NewChunk {
   /** Compressed. */
   readonly data: Buffer;
 }
+
+export type RowOutcome = RowOf<'bulk_row_error'>['outcome'];
+
+/** What is told of a row that failed, or may have been written twice. */
+export type RowError = RowOf<
+  'bulk_row_error',
+  'row_number' | 'outcome' | 'is_doubtful' | 'code' | 'message' | 'start_byte' | 'end_byte'
+>;
 
 /** Why a job failed, for its caller. */
 export interface JobFault {

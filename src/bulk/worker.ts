@@ -11,8 +11,9 @@ import { type EndPorts, endJob } from './end-job.ts';
 import type { CallCount } from './file-writer.ts';
 import { type ForgetPorts, forgetNative, type NativeOwner } from './forget-native.ts';
 import { type ClaimedJob, type JobFault, type JobKey, JobLost } from './job.ts';
+import { type UploadOptions, type UploadPorts, upload } from './upload.ts';
 
-export interface WorkerOptions extends DownloadOptions {
+export interface WorkerOptions extends DownloadOptions, UploadOptions {
   /** Jobs of this process that run at a time. Of this one account has a share, see `createPool`: half of it when it is alone. */
   readonly concurrency: number;
   /** The database is asked at least so often whether a job is due. */
@@ -38,14 +39,18 @@ export const WORKER_OPTIONS: WorkerOptions = {
   sliceMs: 30_000,
   storeMs: 10_000,
   chunkBytes: 2 * 1024 * 1024,
+  batchRows: 32,
+  batchBytes: 4 * 1024 * 1024,
+  batchWidth: 4,
+  rowTries: 5,
   firstBackoffMs: 2_000,
   longestBackoffMs: 5 * MINUTE_MS,
   patienceMs: 6 * HOUR_MS,
   bewilderedMs: 10 * MINUTE_MS,
 };
 
-export interface WorkerPorts extends Pick<EndPorts, 'prepare'> {
-  readonly resources: DownloadPorts['resources'] & ForgetPorts['resources'];
+export interface WorkerPorts extends Pick<EndPorts, 'prepare'>, Pick<UploadPorts, 'shares'> {
+  readonly resources: DownloadPorts['resources'] & UploadPorts['resources'] & ForgetPorts['resources'];
   readonly store: BulkStore;
   /** @throws AppError NOT_FOUND */
   readonly getInstance: (accountId: number, id: number) => Promise<Instance>;
@@ -67,6 +72,8 @@ export interface BulkWorker {
   readonly refresh: (instance: InstanceKey) => void;
 }
 
+const TURNS = { DOWNLOAD: download, UPLOAD: upload } as const;
+
 /** Within the time of a lease it is renewed so often. */
 const RENEWALS = 3;
 
@@ -79,7 +86,7 @@ interface Running {
 /** Works on the jobs that are due, those of all processes together one at a time each. */
 export function createBulkWorker(
   { clock, log, random }: Pick<Platform, 'clock' | 'log' | 'random'>,
-  { store, resources, prepare, getInstance, measures, retentionMs, options }: WorkerPorts,
+  { store, resources, shares, prepare, getInstance, measures, retentionMs, options }: WorkerPorts,
 ): BulkWorker {
   const places = createPool(options.concurrency);
   const running = new Set<Running>();
@@ -187,14 +194,14 @@ export function createBulkWorker(
   async function work(job: ClaimedJob, signal: AbortSignal, calls: CallCount): Promise<void> {
     if (clock.now() >= job.createdAt.getTime() + retentionMs) return fail(job, TOO_OLD, calls);
     const instance = await getInstance(job.accountId, job.instanceId);
-    const ports = { store, resources, clock, options, forget };
-    const end = await download(ports, { job, instance, signal }, calls);
+    const ports = { store, resources, shares, clock, options, forget };
+    const end = await TURNS[job.direction](ports, { job, instance, signal }, calls);
     if (end.kind === 'later') {
       measures.ended(end.isWait ? 'waited' : 'continued');
       return postpone(job, { dueMs: clock.now() + end.afterMs, hasWaited: end.isWait, calls });
     }
-    await endJob({ store, clock, prepare }, job, { last: end.last });
-    measures.ended('completed');
+    await endJob({ store, clock, prepare }, job, { last: end.last, fault: end.fault });
+    measures.ended(end.fault === undefined ? 'completed' : 'failed');
     await forget(job, true);
   }
 

@@ -34,7 +34,7 @@ export function integer(least: number, most: number): Format<number> {
     expected: `a whole number from ${least} to ${most}`,
     parse: (text) => {
       const value = Number(text);
-      return /^\d{1,9}$/.test(text) && value >= least && value <= most ? value : undefined;
+      return /^\d{1,15}$/.test(text) && value >= least && value <= most ? value : undefined;
     },
   };
 }

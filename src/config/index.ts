@@ -257,6 +257,13 @@ export const VARIABLES = {
     defaultText: () => '3',
     description: 'Days that bulk jobs and their files are kept.',
   },
+  bulkUploadMax: {
+    name: 'BULK_UPLOAD_MAX_BYTES',
+    format: integer(1, 1024 ** 4),
+    shownDefault: '1073741824',
+    defaultText: () => '1073741824',
+    description: 'Most bytes of the file of a bulk upload.',
+  },
   auditRetention: {
     name: 'AUDIT_RETENTION_DAYS',
     format: integer(1, 36_500),
@@ -327,6 +334,7 @@ export interface ServiceConfig {
   readonly shutdownTimeoutMs: number;
   readonly eventRetentionDays: number;
   readonly bulkRetentionDays: number;
+  readonly bulkUploadMaxBytes: number;
   readonly auditRetentionDays: number;
   readonly activityRetentionDays: number;
   /** Undefined: a third of the heap. */
@@ -389,6 +397,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): ServiceConfig {
     shutdownTimeoutMs: required(VARIABLES.shutdownTimeout) * 1000,
     eventRetentionDays: required(VARIABLES.eventRetention),
     bulkRetentionDays: required(VARIABLES.bulkRetention),
+    bulkUploadMaxBytes: required(VARIABLES.bulkUploadMax),
     auditRetentionDays: required(VARIABLES.auditRetention),
     activityRetentionDays: required(VARIABLES.activityRetention),
     providerMemoryBytes: toBytes(optional(VARIABLES.providerMemory)),

@@ -3,11 +3,16 @@ import { createBulkMetrics } from '../../src/bulk/bulk-metrics.ts';
 import { type BulkStore, createBulkStore, type NewJob } from '../../src/bulk/bulk-store.ts';
 import { openFile } from '../../src/bulk/file.ts';
 import type { BulkJob, BulkQuery } from '../../src/bulk/job.ts';
-import { type BulkWorker, createBulkWorker, WORKER_OPTIONS, type WorkerOptions } from '../../src/bulk/worker.ts';
+import {
+  type BulkWorker,
+  createBulkWorker,
+  WORKER_OPTIONS,
+  type WorkerOptions,
+  type WorkerPorts,
+} from '../../src/bulk/worker.ts';
 import type { NewEvent } from '../../src/events/model.ts';
 import type { Instance } from '../../src/instances/instance.ts';
 import { createMetrics } from '../../src/metrics.ts';
-import type { Resources } from '../../src/resources/index.ts';
 import { silentLog, type TestDatabase } from '../support/database.ts';
 import { addAccount } from '../support/event-rows.ts';
 import { createVirtualClock, type VirtualClock } from '../support/virtual-clock.ts';
@@ -16,7 +21,7 @@ import { createVirtualClock, type VirtualClock } from '../support/virtual-clock.
 export const SMALL: WorkerOptions = { ...WORKER_OPTIONS, chunkBytes: 400 };
 
 export interface WorkerInput {
-  readonly resources: Pick<Resources, 'planWalk' | 'readPage' | 'rateLimitOf' | 'endNative'>;
+  readonly resources: WorkerPorts['resources'];
   readonly instance: object;
   readonly store?: BulkStore;
   readonly options?: Partial<WorkerOptions>;
@@ -39,6 +44,8 @@ export interface BulkBench {
   readonly read: (job: BulkJob) => Promise<string>;
 }
 
+/** Every one has all. */
+const SHARES = { lookUp: <Result>(_: unknown, query: () => Promise<Result>) => query() };
 const STEP_MS = 200;
 const INSTANCE_ID = 7;
 
@@ -68,6 +75,7 @@ export function useBulkBench(database: TestDatabase): BulkBench {
     events = [];
     await database.knex('bulk_job').delete();
     await database.knex('bulk_chunk').delete();
+    await database.knex('bulk_row_error').delete();
   });
   afterEach(async () => {
     for (const worker of workers.splice(0)) await worker.stop();
@@ -109,6 +117,7 @@ export function useBulkBench(database: TestDatabase): BulkBench {
         direction: 'DOWNLOAD',
         objectName: 'rows',
         query,
+        upload: null,
         changedBefore: null,
         format: 'csv',
         fileName: null,
@@ -123,6 +132,7 @@ export function useBulkBench(database: TestDatabase): BulkBench {
         {
           store,
           resources,
+          shares: SHARES,
           // A worker hands it on to calls, which are those of the tests.
           getInstance: async (accountId) => ({ ...(instance as Instance), accountId }),
           prepare: async (prepared) => ({
@@ -145,10 +155,9 @@ export function useBulkBench(database: TestDatabase): BulkBench {
     },
     pass,
     read: async (job) => {
-      const shares = { lookUp: <Result>(_: unknown, query: () => Promise<Result>) => query() };
       const parts: Buffer[] = [];
       const ended = await find(job);
-      for await (const part of openFile({ store: storeOf(), shares }, ended).bytes(0, ended.byteCount))
+      for await (const part of openFile({ store: storeOf(), shares: SHARES }, ended).bytes(0, ended.byteCount))
         parts.push(part);
       return Buffer.concat(parts).toString();
     },

@@ -24,8 +24,6 @@ const OTHERS: Readonly<Partial<Record<OperationId, string>>> = {
   getOrganizationMetric: 'as countUsage, for each account',
   getBulkFile: 'a file, of which parts are asked for by `Range`',
   getHubBulkFile: 'as getBulkFile',
-  listBulkErrors: 'what a download failed for, one at most',
-  listHubBulkErrors: 'as listBulkErrors',
 };
 
 interface Schema {

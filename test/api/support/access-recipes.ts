@@ -240,6 +240,9 @@ export const RECIPES: Readonly<Record<AskedOperationId, Recipe>> = {
 
   createBulkQuery: { body: () => ({ objectName: 'Orders' }) },
   createHubBulkQuery: { path: HUB, body: () => ({ objectName: 'Orders' }) },
+  // Who may send no form, or what is none, is told so before.
+  createBulkUpload: { path: { id: 'Orders' }, body: () => ({}), success: 415 },
+  createHubBulkUpload: { path: { ...HUB, id: 'Orders' }, body: () => ({}), success: 415 },
   listBulkJobs: { isOfTheMoment: true },
   listHubBulkJobs: { path: HUB, isOfTheMoment: true },
   getBulkStatus: BULK_JOB,

@@ -1,0 +1,290 @@
+import type { Clock } from '../clock.ts';
+import type { ObjectSpec } from '../connector/index.ts';
+import { assertCallable } from '../egress/callback-url.ts';
+import type { Egress } from '../egress/index.ts';
+import { AppError, cutText, type ErrorDetail, invalidRequest, pointer, suggest } from '../errors.ts';
+import type { Instance } from '../instances/instance.ts';
+import { isJsonObject, parseJson } from '../numbers/exact-json.ts';
+import type { Resources } from '../resources/index.ts';
+import { requireOperation } from '../resources/objects.ts';
+import type { BulkStore, NewJob, StoredJob } from './bulk-store.ts';
+import { packChunks } from './chunks.ts';
+import { type Callback, MOST_OPEN_JOBS, tooMany } from './create-job.ts';
+import { readHeader } from './input-file.ts';
+import type { BulkFormat, BulkUpload, UploadAction } from './job.ts';
+import { idFieldOf } from './write-rows.ts';
+
+/** A file as it comes. */
+export interface BulkUploadRequest {
+  readonly instance: Instance;
+  readonly objectName: string;
+  /** The part `metaData`; undefined while it has not come: it may follow the file. */
+  readonly metaData: () => string | undefined;
+  /** They come once. @throws AppError for what is wrong with the form behind them */
+  readonly bytes: AsyncIterable<Buffer>;
+  /** Of the header. */
+  readonly callback?: Callback | undefined;
+  readonly signal: AbortSignal;
+}
+
+export interface ReceivePorts {
+  readonly store: Pick<BulkStore, 'nextJobId' | 'addInput' | 'dropFiles' | 'countOpen' | 'transaction'>;
+  readonly resources: Pick<Resources, 'getObject'>;
+  readonly egress: Pick<Egress, 'check'>;
+  readonly clock: Pick<Clock, 'now'>;
+  /** Of a file, in bytes. */
+  readonly maxBytes: number;
+}
+
+/** Of the file, before it is stored. */
+const PART_BYTES = 1024 * 1024;
+/** The header of CSV is in them. */
+const HEAD_BYTES = 256 * 1024;
+const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
+
+/**
+ * Takes the file of an upload part by part and, with its last one, hands the job to `begin`, in one transaction. Of what breaks off nothing stays.
+ * @throws AppError REQUEST_INVALID, NOT_FOUND, OPERATION_UNSUPPORTED, PAYLOAD_TOO_LARGE, RATE_LIMITED
+ */
+export async function receiveUpload<Result>(
+  ports: ReceivePorts,
+  request: BulkUploadRequest,
+  begin: (via: Parameters<BulkStore['insert']>[0], job: NewJob) => Promise<Result>,
+): Promise<Result> {
+  const { store, resources, clock, maxBytes } = ports;
+  const { instance, objectName, signal } = request;
+  const { accountId, id: instanceId } = instance;
+  const object = await resources.getObject({ instance, objectName, signal });
+  if ((await store.countOpen(accountId)) >= MOST_OPEN_JOBS) throw tooMany();
+  const early = await readPlan(ports, { request, object });
+  const stored: StoredJob = { accountId, id: await store.nextJobId(), createdAt: new Date(clock.now()) };
+  const file = createInput(maxBytes);
+  try {
+    for await (const piece of request.bytes) {
+      file.add(piece);
+      if (!file.isFull()) continue;
+      for (const chunk of await file.take()) await store.addInput(stored, chunk);
+    }
+    file.end();
+    const plan = early ?? (await readPlan(ports, { request, object }));
+    if (plan === undefined) throw formInvalid('metaData', 'is missing: it says what to do with the rows');
+    const upload = await readUpload(file.head(), plan, { object, byteCount: file.byteCount() });
+    const last = await file.take();
+    return await store.transaction(async (via) => {
+      for (const chunk of last) await store.addInput(stored, chunk, via);
+      return begin(via, {
+        ...stored,
+        instanceId,
+        direction: 'UPLOAD',
+        objectName,
+        query: {},
+        upload,
+        changedBefore: null,
+        format: plan.format,
+        fileName: null,
+        callbackUrl: plan.callbackUrl,
+      });
+    });
+  } catch (error) {
+    await store.dropFiles(stored);
+    throw error;
+  }
+}
+
+/** The bytes of a file on their way into the database. */
+function createInput(maxBytes: number) {
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  let parts: Buffer[] = [];
+  let size = 0;
+  let byteCount = 0;
+  let headParts: Buffer[] = [];
+  let headSize = 0;
+
+  function check(piece?: Buffer): void {
+    try {
+      decoder.decode(piece, { stream: piece !== undefined });
+    } catch (cause) {
+      throw formInvalid('file', 'is not well-formed UTF-8', cause);
+    }
+  }
+
+  return {
+    add: (piece: Buffer) => {
+      size += piece.length;
+      if (byteCount + size > maxBytes)
+        throw new AppError('PAYLOAD_TOO_LARGE', `The file is larger than ${maxBytes} bytes (BULK_UPLOAD_MAX_BYTES).`);
+      check(piece);
+      parts.push(piece);
+      if (headSize < HEAD_BYTES) headParts.push(piece);
+      headSize += piece.length;
+    },
+    end: () => check(),
+    isFull: () => size >= PART_BYTES,
+    take: () => {
+      const [taken, startByte] = [parts, byteCount];
+      byteCount += size;
+      [parts, size] = [[], 0];
+      return packChunks(Buffer.concat(taken), startByte);
+    },
+    /** The first bytes; asked for once. */
+    head: () => {
+      const head = Buffer.concat(headParts);
+      headParts = [];
+      return head;
+    },
+    byteCount: () => byteCount + size,
+  };
+}
+
+interface UploadPlan {
+  readonly action: UploadAction;
+  readonly identifier: string;
+  readonly format: BulkFormat;
+  readonly callbackUrl: string | null;
+}
+
+interface PlanInput {
+  readonly request: BulkUploadRequest;
+  readonly object: ObjectSpec;
+}
+
+const NEEDED = {
+  create: ['create'],
+  update: ['update'],
+  upsert: ['update', 'create'],
+  delete: ['remove'],
+} as const satisfies Record<UploadAction, readonly (keyof ObjectSpec)[]>;
+
+const ACTIONS = Object.keys(NEEDED) as readonly UploadAction[];
+/** By the names that callers give them. */
+const FORMATS: Readonly<Record<string, BulkFormat>> = { csv: 'csv', jsonl: 'jsonl', ndjson: 'jsonl' };
+const MEMBERS = ['format', 'identifierFieldName', 'action', 'callbackUrl'];
+
+/** What the metadata say; undefined where they have not come. @throws AppError */
+async function readPlan({ egress }: ReceivePorts, { request, object }: PlanInput): Promise<UploadPlan | undefined> {
+  const text = request.metaData();
+  if (text === undefined) return undefined;
+  const { format, action, identifierFieldName, callbackUrl } = readMetaData(text);
+  const { instance, objectName, callback } = request;
+  for (const operation of NEEDED[action]) requireOperation({ instance, objectName }, object, operation);
+  const identifier = identifierFieldName ?? idFieldOf(object);
+  if (action !== 'create') assertFindable({ objectName, object, identifier });
+  const called = callbackUrl === undefined ? callback : { url: callbackUrl, place: '/body/metaData/callbackUrl' };
+  if (called !== undefined) await assertCallable(egress, called.url, called.place);
+  return { action, identifier, format, callbackUrl: called?.url ?? null };
+}
+
+interface MetaData {
+  readonly format: BulkFormat;
+  readonly action: UploadAction;
+  readonly identifierFieldName?: string;
+  readonly callbackUrl?: string;
+}
+
+function readMetaData(text: string): MetaData {
+  let value: unknown;
+  try {
+    value = parseJson(text);
+  } catch (cause) {
+    throw formInvalid('metaData', 'is not JSON', cause);
+  }
+  if (!isJsonObject(value)) throw formInvalid('metaData', 'is not a JSON object');
+  const { format, action, identifierFieldName, callbackUrl } = value;
+  const faults: ErrorDetail[] = Object.keys(value)
+    .filter((name) => !MEMBERS.includes(name))
+    .map((name) => memberFault(name, `is not known. Expected: ${MEMBERS.join(', ')}.`));
+  const read = FORMATS[String(format).toLowerCase()];
+  const found = ACTIONS.find((one) => one === action);
+  if (read === undefined) faults.push(memberFault('format', "must be 'csv' or 'jsonl'."));
+  if (found === undefined) faults.push(memberFault('action', `must be one of: ${ACTIONS.join(', ')}.`));
+  for (const [name, given] of Object.entries({ identifierFieldName, callbackUrl }))
+    if (given !== undefined && (typeof given !== 'string' || given === '' || given.length > MOST_CHARACTERS))
+      faults.push(memberFault(name, 'must be a text.'));
+  if (read === undefined || found === undefined || faults.length > 0) throw invalidRequest(faults);
+  return {
+    format: read,
+    action: found,
+    ...(typeof identifierFieldName === 'string' && { identifierFieldName }),
+    ...(typeof callbackUrl === 'string' && { callbackUrl }),
+  };
+}
+
+const MOST_CHARACTERS = 2048;
+
+function memberFault(name: string, what: string): ErrorDetail {
+  return { path: pointer('body', 'metaData', name), message: `metaData: '${cutText(name)}' ${what}` };
+}
+
+interface Findable {
+  readonly objectName: string;
+  readonly object: ObjectSpec;
+  readonly identifier: string;
+}
+
+/** @throws AppError REQUEST_INVALID for a field that there is not, or that the provider cannot be searched by */
+function assertFindable({ objectName, object, identifier }: Findable): void {
+  if (identifier === idFieldOf(object)) return;
+  const path = pointer('body', 'metaData', 'identifierFieldName');
+  const names = Object.keys(object.fields);
+  if (!names.includes(identifier)) {
+    const { hint, nearest } = suggest(identifier, names);
+    throw invalidRequest([
+      { path, message: `'${objectName}' has no field '${cutText(identifier)}'.${hint}`, ...nearest },
+    ]);
+  }
+  if (object.list !== undefined && object.fields[identifier]?.filter?.['='] !== undefined) return;
+  throw invalidRequest([
+    { path, message: `The provider cannot look for records of '${objectName}' by '${identifier}'.` },
+  ]);
+}
+
+/** @throws AppError REQUEST_INVALID */
+async function readUpload(
+  head: Buffer,
+  { action, identifier, format }: UploadPlan,
+  { object, byteCount }: { readonly object: ObjectSpec; readonly byteCount: number },
+): Promise<BulkUpload> {
+  const beginByte = head.subarray(0, BOM.length).equals(BOM) ? BOM.length : 0;
+  if (byteCount === beginByte) throw formInvalid('file', 'is empty');
+  if (format === 'jsonl') return { action, identifier, beginByte, byteCount };
+  const header = await findHeader(head, beginByte);
+  const columns = header.names.map((name) => name ?? '');
+  assertColumns(columns, { object, action, identifier });
+  return { action, identifier, columns, beginByte: header.endByte, byteCount };
+}
+
+async function findHeader(head: Buffer, beginByte: number) {
+  const header = await readHeader(head, beginByte).catch((cause: unknown) => {
+    throw formInvalid('file', 'has no header that is CSV: its first row', cause);
+  });
+  if (header !== undefined && (header.endByte < head.length || head.length < HEAD_BYTES)) return header;
+  throw formInvalid('file', 'has no header within its first 256 kB');
+}
+
+interface ColumnsInput {
+  readonly object: ObjectSpec;
+  readonly action: UploadAction;
+  readonly identifier: string;
+}
+
+function assertColumns(columns: readonly string[], { object, action, identifier }: ColumnsInput): void {
+  const names = Object.keys(object.fields);
+  const seen = new Set<string>();
+  const faults: string[] = [];
+  for (const [index, name] of columns.entries()) {
+    if (name === '') faults.push(`has a header whose column ${index + 1} has no name.`);
+    else if (seen.has(name)) faults.push(`has the column '${cutText(name)}' twice.`);
+    else if (action !== 'delete' && !names.includes(name))
+      faults.push(`has a column '${cutText(name)}' that is no field.${suggest(name, names).hint}`);
+    seen.add(name);
+  }
+  if (action !== 'create' && !seen.has(identifier))
+    faults.push(`has no column '${identifier}', by which records are found.`);
+  if (faults.length > 0)
+    throw invalidRequest(faults.map((what) => ({ path: '/body/file', message: `'file' ${what}` })));
+}
+
+function formInvalid(part: string, what: string, cause?: unknown): AppError {
+  const message = `'${part}' ${what}.`;
+  return new AppError('REQUEST_INVALID', message, { details: [{ path: pointer('body', part), message }], cause });
+}

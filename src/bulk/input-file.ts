@@ -1,0 +1,194 @@
+import { type CsvError, parse } from 'csv-parse';
+import { createPacer } from '../pace.ts';
+import type { Cell } from './csv.ts';
+import type { BulkFormat } from './job.ts';
+
+/** Bytes of one row; a larger one is not read. */
+export const MOST_ROW_BYTES = 4 * 1024 * 1024;
+/** Taken at a time: a few milliseconds. */
+const PIECE_BYTES = 32 * 1024;
+
+/** A row as it stands in a file that somebody sent. */
+export interface InputRow {
+  /** From 1; the header has none. */
+  readonly number: number;
+  /** Where it stands in the file, with its end of line. */
+  readonly startByte: number;
+  readonly endByte: number;
+  /** Of CSV: its cells. */
+  readonly cells?: readonly Cell[];
+  /** Of NDJSON; absent where it is too large to be read. */
+  readonly line?: string;
+}
+
+/** From here on nobody can tell where a row ends. */
+export class BrokenFile extends Error {
+  override readonly name = 'BrokenFile';
+}
+
+export interface InputPlace {
+  /** Where the next row begins. */
+  readonly byte: number;
+  /** Rows before it. */
+  readonly row: number;
+}
+
+type ReadRows = (
+  bytes: AsyncIterable<Buffer>,
+  begin: InputPlace & { readonly columns: number },
+  signal: AbortSignal,
+) => AsyncGenerator<InputRow, void>;
+
+/** The rows of a file from a place on; `columns`: how many the header has. All rows before a BrokenFile are given. @throws BrokenFile */
+export const ROW_READERS: Readonly<Record<BulkFormat, ReadRows>> = { csv: readCsvRows, jsonl: readLines };
+
+async function* piecesOf(bytes: AsyncIterable<Buffer>, signal: AbortSignal): AsyncGenerator<Buffer, void> {
+  const pacer = createPacer(signal);
+  for await (const part of bytes)
+    for (let at = 0; at < part.length; at += PIECE_BYTES) {
+      if (pacer.isDue()) await pacer.pause();
+      yield part.subarray(at, at + PIECE_BYTES);
+    }
+}
+
+interface FoundRow {
+  readonly cells: readonly Cell[];
+  /** Bytes that were read when it ended. */
+  readonly end: number;
+}
+
+/** RFC 4180 with either end of line. A cell that is empty without quotes has no value. */
+function openCsvParser(columns: number) {
+  let found: FoundRow[] = [];
+  let failure: Error | undefined;
+  const parser = parse({
+    record_delimiter: ['\r\n', '\n'],
+    relax_column_count: true,
+    // A row of one column that has no value is an empty line.
+    skip_empty_lines: columns > 1,
+    max_record_size: MOST_ROW_BYTES,
+    cast: (value, { quoting }) => (value === '' && !quoting ? null : value),
+    on_record: (cells: readonly Cell[], { bytes }) => {
+      found.push({ cells, end: bytes });
+      return null;
+    },
+  });
+  parser.on('error', (error) => {
+    failure = error;
+  });
+  parser.resume();
+  const settled = (error: Error | null | undefined, resolve: () => void) => {
+    failure ??= error ?? undefined;
+    resolve();
+  };
+  return {
+    write: (piece: Buffer) => new Promise<void>((resolve) => parser.write(piece, (error) => settled(error, resolve))),
+    end: () =>
+      new Promise<void>((resolve) => {
+        parser.once('close', resolve);
+        parser.end((error?: Error | null) => settled(error, resolve));
+      }),
+    take: () => {
+      const taken = found;
+      found = [];
+      return taken;
+    },
+    failure: () => failure,
+    close: () => parser.destroy(),
+  };
+}
+
+async function* readCsvRows(...[bytes, { byte, row, columns }, signal]: Parameters<ReadRows>): ReturnType<ReadRows> {
+  const parser = openCsvParser(columns);
+  let number = row;
+  let startByte = byte;
+
+  function* rows(): Generator<InputRow, void> {
+    for (const { cells, end } of parser.take()) {
+      yield { number: ++number, startByte, endByte: byte + end, cells };
+      startByte = byte + end;
+    }
+    const failure = parser.failure();
+    if (failure !== undefined) throw new BrokenFile(explain(failure), { cause: failure });
+  }
+
+  try {
+    for await (const piece of piecesOf(bytes, signal)) {
+      await parser.write(piece);
+      yield* rows();
+    }
+    await parser.end();
+    yield* rows();
+  } finally {
+    parser.close();
+  }
+}
+
+const FAULTS: Readonly<Partial<Record<string, string>>> = {
+  CSV_MAX_RECORD_SIZE: 'is larger than 4 MB, or has a quote that is not closed',
+  CSV_QUOTE_NOT_CLOSED: 'has a quote that is not closed',
+  CSV_INVALID_CLOSING_QUOTE: 'has a quote within a quoted cell that is not doubled',
+  INVALID_OPENING_QUOTE: 'has a quote in a cell that does not begin with one',
+};
+
+function explain(error: Error & Partial<Pick<CsvError, 'code'>>): string {
+  return FAULTS[error.code ?? ''] ?? 'is not CSV';
+}
+
+const NEWLINE = 0x0a;
+
+async function* readLines(...[bytes, { byte, row }, signal]: Parameters<ReadRows>): ReturnType<ReadRows> {
+  let number = row;
+  let startByte = byte;
+  let size = 0;
+  let parts: Buffer[] = [];
+
+  /** @returns undefined for an empty line */
+  function take(): InputRow | undefined {
+    const line = size > MOST_ROW_BYTES ? undefined : Buffer.concat(parts).toString();
+    const endByte = startByte + size;
+    const place = { startByte, endByte };
+    startByte = endByte;
+    size = 0;
+    parts = [];
+    if (line === undefined) return { number: ++number, ...place };
+    return line.trim() === '' ? undefined : { number: ++number, ...place, line };
+  }
+
+  function keep(part: Buffer): void {
+    size += part.length;
+    if (size <= MOST_ROW_BYTES) parts.push(part);
+    else parts = [];
+  }
+
+  for await (const piece of piecesOf(bytes, signal)) {
+    let at = 0;
+    for (let end = piece.indexOf(NEWLINE); end >= 0; end = piece.indexOf(NEWLINE, at)) {
+      keep(piece.subarray(at, end + 1));
+      at = end + 1;
+      const found = take();
+      if (found !== undefined) yield found;
+    }
+    keep(piece.subarray(at));
+  }
+  const last = size > 0 ? take() : undefined;
+  if (last !== undefined) yield last;
+}
+
+/** Of the first row of CSV. */
+export interface CsvHeader {
+  readonly names: readonly Cell[];
+  /** Behind it. */
+  readonly endByte: number;
+}
+
+/** @returns undefined where there is no row. @throws BrokenFile */
+export async function readHeader(head: Buffer, beginByte: number): Promise<CsvHeader | undefined> {
+  const begin = { byte: beginByte, row: 0, columns: 1 };
+  const bytes = async function* () {
+    yield head.subarray(beginByte);
+  };
+  for await (const { cells = [], endByte } of readCsvRows(bytes(), begin, new AbortController().signal))
+    return { names: cells, endByte };
+  return undefined;
+}

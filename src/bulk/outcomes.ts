@@ -1,0 +1,64 @@
+import type { BulkStore } from './bulk-store.ts';
+import { packChunks, unpackChunk } from './chunks.ts';
+import { createRowPrinter } from './convert.ts';
+import type { BulkJob, FileColumn, NewChunk, RowOutcome } from './job.ts';
+
+/** What came of a row, as it stands in the file of an upload. */
+export interface Outcome {
+  readonly row: number;
+  /** Of the record; null where it is not known. */
+  readonly id: string | null;
+  readonly outcome: RowOutcome;
+  /** It was sent more than once, each time as something new: there may be two records of it. */
+  readonly doubtful: boolean;
+  readonly code: string | null;
+  readonly message: string | null;
+}
+
+export const OUTCOME_COLUMNS: readonly FileColumn[] = [
+  { name: 'row', type: 'integer' },
+  { name: 'id', type: 'string' },
+  { name: 'outcome', type: 'string' },
+  { name: 'doubtful', type: 'boolean' },
+  { name: 'code', type: 'string' },
+  { name: 'message', type: 'string' },
+];
+
+/** Bytes of a part of the file. The last one is written again with each batch until it has so many. */
+const FULL_BYTES = 64 * 1024;
+
+export interface OutcomeFile {
+  readonly add: (outcome: Outcome) => void;
+  /** What is to be stored since it was asked last. */
+  readonly pack: () => Promise<readonly NewChunk[]>;
+  /** Of what was packed. */
+  readonly byteCount: () => number;
+}
+
+/** Goes on with the file of outcomes of an upload, where it ended. */
+export async function openOutcomeFile(store: Pick<BulkStore, 'findChunk'>, job: BulkJob): Promise<OutcomeFile> {
+  const printer = createRowPrinter(job.format, OUTCOME_COLUMNS);
+  const last = job.byteCount === 0 ? undefined : await store.findChunk(job, 'result', job.byteCount - 1);
+  const isOpen = last !== undefined && last.byteCount < FULL_BYTES;
+  let startByte = isOpen ? last.startByte : job.byteCount;
+  let tail = isOpen ? await unpackChunk(last.data) : Buffer.alloc(0);
+  let text = job.byteCount === 0 ? printer.header : '';
+
+  return {
+    add: (outcome) => {
+      text += printer.print({ ...outcome });
+    },
+    pack: async () => {
+      if (text === '') return [];
+      tail = Buffer.concat([tail, Buffer.from(text)]);
+      text = '';
+      const chunks = await packChunks(tail, startByte);
+      if (tail.length >= FULL_BYTES) {
+        startByte += tail.length;
+        tail = Buffer.alloc(0);
+      }
+      return chunks;
+    },
+    byteCount: () => startByte + tail.length,
+  };
+}

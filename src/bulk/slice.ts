@@ -1,0 +1,58 @@
+import type { Clock } from '../clock.ts';
+import type { Instance } from '../instances/instance.ts';
+import type { Resources } from '../resources/index.ts';
+import { waitForCallersMs } from '../resources/rate-limits.ts';
+import type { Checkpoint } from './bulk-store.ts';
+import type { ClaimedJob, JobFault } from './job.ts';
+
+export interface TurnInput {
+  readonly job: ClaimedJob;
+  readonly instance: Instance;
+  readonly signal: AbortSignal;
+}
+
+/** How a turn of a job ended. */
+export type TurnEnd =
+  /** Nothing is left to do but to store the last step; `fault`: the rest cannot be done. */
+  | { readonly kind: 'done'; readonly last: Checkpoint; readonly fault?: JobFault }
+  | ({ readonly kind: 'later' } & EarlyStop);
+
+interface EarlyStop {
+  readonly afterMs: number;
+  /** It left the limit of the provider to callers, and got no further before. */
+  readonly isWait: boolean;
+}
+
+export interface SliceOptions {
+  /** A job is given back after so long, so that others have their turn. */
+  readonly sliceMs: number;
+}
+
+/** Parts in a row that leave everything to callers; the next one gets further, however little of the limit is left. */
+const MOST_WAITS = 3;
+const LONGEST_WAIT_MS = 3_600_000;
+
+/** The slice of time that a job has now: it ends with its time, and where the rest of the provider's limit is left to callers. */
+export function createSlice(
+  {
+    resources,
+    clock,
+    options,
+  }: {
+    readonly resources: Pick<Resources, 'rateLimitOf'>;
+    readonly clock: Pick<Clock, 'steady'>;
+    readonly options: SliceOptions;
+  },
+  { job, instance }: Pick<TurnInput, 'job' | 'instance'>,
+) {
+  const endsAtMs = clock.steady() + options.sliceMs;
+  return {
+    /** @param hasAdvanced in this slice */
+    stopEarly: (hasAdvanced: boolean): EarlyStop | undefined => {
+      if (hasAdvanced && clock.steady() >= endsAtMs) return { afterMs: 0, isWait: false };
+      if (!hasAdvanced && job.waits >= MOST_WAITS) return undefined;
+      const waitMs = waitForCallersMs(resources.rateLimitOf(instance));
+      return waitMs === undefined ? undefined : { afterMs: Math.min(waitMs, LONGEST_WAIT_MS), isWait: !hasAdvanced };
+    },
+  };
+}

@@ -1,0 +1,315 @@
+import type { ObjectSpec } from '../connector/index.ts';
+import { AppError, type ErrorCode, invalidRequest, isAppError } from '../errors.ts';
+import type { Instance } from '../instances/instance.ts';
+import { ExactNumber, isJsonObject, parseJson } from '../numbers/exact-json.ts';
+import type { CallReport } from '../resources/call.ts';
+import type { ObjectTarget, Resources } from '../resources/index.ts';
+import { sizeOf } from '../resources/record.ts';
+import { quoteText, type Row, reader } from '../where/index.ts';
+import { valueMaker } from './convert.ts';
+import type { CallCount } from './file-writer.ts';
+import type { InputRow } from './input-file.ts';
+import type { BulkJob, BulkUpload, RowOutcome, UploadAction } from './job.ts';
+import type { Outcome } from './outcomes.ts';
+
+/** A row that is to be written. */
+export interface RowToWrite {
+  readonly row: InputRow;
+  /** It may have been sent before. */
+  readonly isDoubtful: boolean;
+}
+
+/** What came of it: an outcome, or nothing yet, as the error is not its own. */
+export type WrittenRow =
+  | { readonly kind: 'settled'; readonly outcome: Outcome }
+  | { readonly kind: 'open'; readonly error: unknown; readonly mayBeWritten: boolean };
+
+/** Writes a batch of rows; what comes of each is in its place. Does not reject. */
+export type WriteRows = (rows: readonly RowToWrite[]) => Promise<readonly WrittenRow[]>;
+
+export interface WritePorts {
+  readonly resources: Pick<
+    Resources,
+    'getObject' | 'createRecord' | 'updateRecord' | 'deleteRecord' | 'listRecords' | 'rateLimitOf'
+  >;
+}
+
+export interface WriteInput {
+  readonly job: BulkJob & { readonly upload: BulkUpload };
+  readonly instance: Instance;
+  readonly object: ObjectSpec;
+  readonly calls: CallCount;
+  readonly signal: AbortSignal;
+  /** Rows at a time. */
+  readonly width: number;
+}
+
+/** What a provider made of a row. */
+interface Written {
+  readonly outcome: Exclude<RowOutcome, 'failed'>;
+  readonly id: string | null;
+  /** Sent again, it would be written again. */
+  readonly isRepeatable: boolean;
+}
+
+/** A row while it is written, with the calls that it may make. */
+interface RowWork {
+  readonly values: Row;
+  readonly isDoubtful: boolean;
+  readonly target: ObjectTarget;
+}
+
+/** Rows one by one, as callers write records. */
+export function createRowWriter({ resources }: WritePorts, input: WriteInput): WriteRows {
+  const { job, instance, object, calls, signal } = input;
+  const { upload, objectName } = job;
+  const idField = idFieldOf(object);
+  const isById = upload.identifier === idField;
+  const readId = reader(idField);
+  const toValues = valuesMaker(job, object);
+
+  async function counted<Report extends CallReport>(call: Promise<Report>): Promise<Report> {
+    const report = await call;
+    calls.providerCalls += report.providerCalls;
+    return report;
+  }
+
+  async function create({ values, target }: RowWork): Promise<Written> {
+    const { record } = await counted(resources.createRecord(target, withoutNulls(values)));
+    return { outcome: 'created', id: textOf(readId(record)), isRepeatable: false };
+  }
+
+  async function update(work: RowWork, id = identify(work.values)): Promise<Written> {
+    const values = without(work.values, upload.identifier);
+    await counted(resources.updateRecord(work.target, id, values));
+    return { outcome: 'updated', id, isRepeatable: true };
+  }
+
+  async function remove({ isDoubtful, target, values }: RowWork): Promise<Written> {
+    const id = isById ? identify(values) : await find({ values, target });
+    // It is gone by the time before.
+    if (id === undefined && isDoubtful) return { outcome: 'deleted', id: null, isRepeatable: true };
+    const known = known404(id, values);
+    try {
+      await counted(resources.deleteRecord(target, known));
+    } catch (error) {
+      if (!isDoubtful || !isAppError(error, 'NOT_FOUND')) throw error;
+    }
+    return { outcome: 'deleted', id: known, isRepeatable: true };
+  }
+
+  async function upsert(work: RowWork): Promise<Written> {
+    const { values } = work;
+    if (!isById) {
+      const id = await find(work);
+      return id === undefined ? { ...(await create(work)), isRepeatable: true } : update(work, id);
+    }
+    if (textOf(reader(upload.identifier)(values)) === null) return create(work);
+    try {
+      return await update(work);
+    } catch (error) {
+      const mayHaveId = object.fields[idField]?.createable === true;
+      if (!mayHaveId || !isAppError(error, 'NOT_FOUND')) throw error;
+      return { ...(await create(work)), isRepeatable: true };
+    }
+  }
+
+  const ACTIONS: Readonly<Record<UploadAction, (work: RowWork) => Promise<Written>>> = {
+    create,
+    update: async (work) => (isById ? update(work) : update(work, known404(await find(work), work.values))),
+    upsert,
+    delete: remove,
+  };
+
+  /** @throws AppError REQUEST_INVALID without a value */
+  function identify(values: Row): string {
+    const text = textOf(reader(upload.identifier)(values));
+    if (text !== null && text !== '') return text;
+    throw rowInvalid(`'${upload.identifier}' has no value, by which the record is found.`);
+  }
+
+  /** @throws AppError CONFLICT where several records have the value */
+  async function find({ values, target }: Pick<RowWork, 'values' | 'target'>): Promise<string | undefined> {
+    const { identifier } = upload;
+    const text = identify(values);
+    const where = `\`${identifier}\` = ${literalOf(reader(identifier)(values), text)}`;
+    const asked = { where, fields: idField, pageSize: 2, maxProviderCalls: MOST_FINDING_CALLS, pushdownOnly: false };
+    const { records, cutBy } = await counted(resources.listRecords(target, asked));
+    const [first, second] = records;
+    if (second !== undefined) throw new AppError('CONFLICT', `Several records have '${text}' in '${identifier}'.`);
+    if (first === undefined && cutBy !== undefined)
+      throw new AppError('WHERE_UNSUPPORTED', `The provider could not be searched for '${identifier}' to the end.`);
+    return first && (textOf(readId(first)) ?? undefined);
+  }
+
+  function known404(id: string | undefined, values: Row): string {
+    if (id !== undefined) return id;
+    throw new AppError('NOT_FOUND', `No record has '${identify(values)}' in '${upload.identifier}'.`);
+  }
+
+  async function write({ row, isDoubtful }: RowToWrite): Promise<WrittenRow> {
+    // What the answers of the provider take in memory is counted until then.
+    const end = new AbortController();
+    const target = { instance, objectName, signal: AbortSignal.any([signal, end.signal]) };
+    const outcomeOf = (told: Omit<Outcome, 'row'>): WrittenRow => ({
+      kind: 'settled',
+      outcome: { row: row.number, ...told },
+    });
+    try {
+      const { outcome, id, isRepeatable } = await ACTIONS[upload.action]({ values: toValues(row), isDoubtful, target });
+      const doubtful = isDoubtful && !isRepeatable;
+      return outcomeOf({ outcome, id, doubtful, code: null, message: doubtful ? SENT_TWICE : null });
+    } catch (error) {
+      if (!isOwnFault(error)) return { kind: 'open', error, mayBeWritten: !isAppError(error, ...UNSENT) };
+      return outcomeOf({ ...failureOf(error), doubtful: isDoubtful && !isRepeatable(job.upload) });
+    } finally {
+      end.abort();
+    }
+  }
+
+  /** Rows about one record are written one after the other, as they stand in the file. */
+  function recordOf({ row }: RowToWrite): string {
+    if (upload.action === 'create') return `${row.number}`;
+    try {
+      return `=${identify(toValues(row))}`;
+    } catch (error) {
+      // It is told when the row is written.
+      if (isOwnFault(error)) return `${row.number}`;
+      throw error;
+    }
+  }
+
+  return async (rows) => {
+    const written = new Array<WrittenRow>(rows.length);
+    const waiting = Map.groupBy(rows.entries(), ([, row]) => recordOf(row)).values();
+    const lane = async () => {
+      for (const ofOne of waiting) for (const [index, row] of ofOne) written[index] = await write(row);
+    };
+    await Promise.all(Array.from({ length: Math.min(input.width, rows.length) }, lane));
+    return written;
+  };
+}
+
+/** A find by a field of text ends soon; one whose answers are checked again here may take some pages. */
+const MOST_FINDING_CALLS = 25;
+const SENT_TWICE = 'The row was sent twice, as it was broken off the first time: there may be two records of it.';
+
+/** Which say that nothing was done. */
+const UNSENT = [
+  'RATE_LIMITED',
+  'PROVIDER_RATE_LIMITED',
+  'OVERLOADED',
+  'INSTANCE_CREDENTIALS_FAILED',
+  'FORBIDDEN',
+] as const;
+/** Of a row, which another try would not change. */
+const OWN_FAULTS: readonly ErrorCode[] = [
+  'REQUEST_INVALID',
+  'WHERE_SYNTAX',
+  'WHERE_INVALID',
+  'WHERE_UNSUPPORTED',
+  'NOT_FOUND',
+  'OPERATION_UNSUPPORTED',
+  'CONFLICT',
+  'PAYLOAD_TOO_LARGE',
+  'UNSUPPORTED_MEDIA_TYPE',
+  'PROVIDER_REJECTED',
+];
+
+function isOwnFault(error: unknown): error is AppError {
+  return isAppError(error, ...OWN_FAULTS);
+}
+
+/** Characters that are kept of what a provider says of a row. */
+const LONGEST_MESSAGE = 2_000;
+
+/** In the words of the API. */
+export function failureOf(error: unknown): Pick<Outcome, 'id' | 'outcome' | 'code' | 'message'> {
+  const failed = { id: null, outcome: 'failed' } as const;
+  if (!isAppError(error)) return { ...failed, code: 'INTERNAL', message: 'The row could not be written.' };
+  const { code, message, providerMessage } = error;
+  const whole = providerMessage === undefined ? message : `${message} ${providerMessage}`;
+  return { ...failed, code, message: whole.replaceAll('\0', '').slice(0, LONGEST_MESSAGE).toWellFormed() };
+}
+
+/** Whether rows may be sent twice and be written once. */
+export function isRepeatable({ action }: BulkUpload): boolean {
+  return action !== 'create';
+}
+
+export function idFieldOf({ idField = 'id' }: ObjectSpec): string {
+  return idField;
+}
+
+/** @throws AppError REQUEST_INVALID for a row that cannot be read */
+function valuesMaker({ upload: { columns = [], action, identifier } }: WriteInput['job'], { fields }: ObjectSpec) {
+  const makers = columns.map((name) => {
+    const { type = 'string', format } = fields[name] ?? {};
+    return { name, toValue: valueMaker({ type, ...(format !== undefined && { format }) }) };
+  });
+  const needed = action === 'delete' ? makers.filter(({ name }) => name === identifier) : makers;
+
+  function ofCells(cells: NonNullable<InputRow['cells']>): Row {
+    if (cells.length !== columns.length)
+      throw rowInvalid(`The row has ${cells.length} cells, and the header has ${columns.length}.`);
+    return Object.fromEntries(
+      needed.map(({ name, toValue }) => {
+        const cell = cells[columns.indexOf(name)] ?? null;
+        return [name, cell === null ? null : toValue(cell)];
+      }),
+    );
+  }
+
+  return ({ cells, line }: InputRow): Row => {
+    if (cells === undefined && line === undefined)
+      throw new AppError('PAYLOAD_TOO_LARGE', 'The row is larger than 4 MB.');
+    const values = cells === undefined ? readLine(line ?? '') : ofCells(cells);
+    assertShallow(values);
+    return values;
+  };
+}
+
+function readLine(line: string): Row {
+  let row: unknown;
+  try {
+    row = parseJson(line);
+  } catch (cause) {
+    throw rowInvalid('The row is not JSON.', cause);
+  }
+  if (isJsonObject(row)) return row;
+  throw rowInvalid('The row is not a JSON object.');
+}
+
+/** What is nested deeper cannot be printed again. */
+function assertShallow(values: Row): void {
+  try {
+    sizeOf(values);
+  } catch (cause) {
+    throw rowInvalid('The row nests deeper than 200 levels.', cause);
+  }
+}
+
+function rowInvalid(message: string, cause?: unknown): AppError {
+  return cause === undefined
+    ? invalidRequest([{ message }])
+    : new AppError('REQUEST_INVALID', message, { details: [{ message }], cause });
+}
+
+/** A record that is made has no fields without values. */
+function withoutNulls(values: Row): Row {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null));
+}
+
+function without(values: Row, field: string): Row {
+  return Object.fromEntries(Object.entries(values).filter(([name]) => name !== field));
+}
+
+function textOf(value: unknown): string | null {
+  return value === null || value === undefined ? null : String(value);
+}
+
+function literalOf(value: unknown, text: string): string {
+  return typeof value === 'number' || typeof value === 'boolean' || value instanceof ExactNumber
+    ? text
+    : quoteText(text);
+}

@@ -1,0 +1,285 @@
+import { expect } from 'chai';
+import { type ApiAnswer, useApp } from '../support/app.ts';
+import { SHOP } from './support/simulated.ts';
+import { waitUntil } from './support/wait-until.ts';
+
+const CREATE = { format: 'csv', action: 'create' };
+
+describe('bulk uploads', () => {
+  const service = useApp({ BULK_UPLOAD_MAX_BYTES: '200000' });
+  let shop: { readonly id: number; readonly token: string };
+  before(async () => {
+    shop = await service.createInstance('odata', SHOP);
+  });
+
+  type Part = readonly [name: 'file' | 'metaData', value: string | Buffer<ArrayBuffer> | object];
+
+  async function send(parts: readonly Part[], { object = 'Products', hub = '', headers = {} } = {}) {
+    const form = new FormData();
+    for (const [name, value] of parts) {
+      if (name === 'file') form.append(name, new Blob([value as string]), 'rows.csv');
+      else form.append(name, typeof value === 'string' ? value : JSON.stringify(value));
+    }
+    const response = await fetch(`${service.app.baseUrl}${hub}/bulk/${object}`, {
+      method: 'POST',
+      headers: { authorization: `User ${service.userSecret}, Element ${shop.token}`, ...headers },
+      body: form,
+    });
+    return { status: response.status, body: Object(await response.json()) };
+  }
+
+  const statusOf = async (id: number) => (await service.call(`/bulk/${id}/status`, { token: shop.token })).body;
+  const get = (path: string, headers = {}, query = {}): Promise<ApiAnswer> =>
+    service.call(path, { token: shop.token, headers, query, asBytes: true });
+
+  async function ended(parts: readonly Part[], more = {}): Promise<ApiAnswer['body']> {
+    const { status, body } = await send(parts, more);
+    expect(status, JSON.stringify(body)).to.equal(200);
+    expect(body).to.include({ status: 'CREATED', instanceId: shop.id });
+    await waitUntil(async () => !['CREATED', 'RUNNING'].includes((await statusOf(body.id)).status));
+    return statusOf(body.id);
+  }
+
+  const outcomes = async (id: number, object = 'Products') =>
+    JSON.parse((await get(`/bulk/${id}/${object}`, { accept: 'application/json' })).body.toString());
+
+  it('write the good rows of a file, and give the bad ones back as a file that can be corrected and sent again', async () => {
+    const isBad = (index: number) => [0, 7, 39].includes(index);
+    const rows = Array.from(
+      { length: 40 },
+      (_, index) => `${1000 + index},${isBad(index) ? '' : `"N ""${index}"",\n"`}`,
+    );
+    const { id, ...status } = await ended(
+      [
+        ['file', `\ufeffId,Name\r\n${rows.join('\n')}`],
+        ['metaData', CREATE],
+      ],
+      { object: 'Products' },
+    );
+    expect(status).to.include({ status: 'COMPLETED', jobDirection: 'UPLOAD', recordsCount: 40, recordsFailedCount: 3 });
+    for (const { row, id: record, outcome, doubtful, code } of await outcomes(id)) {
+      const expected = isBad(row - 1) ? [null, 'failed', 'REQUEST_INVALID'] : [String(999 + row), 'created', null];
+      expect([record, outcome, code]).to.deep.equal(expected);
+      expect(doubtful).to.equal(false);
+    }
+    const first = await service.call(`/bulk/${id}/errors`, { token: shop.token, query: { pageSize: 2 } });
+    expect(first.body.map(({ row }: { readonly row: number }) => row)).to.deep.equal([1, 8]);
+    const nextPage = String(first.headers.get('elements-next-page-token'));
+    const second = await service.call(`/bulk/${id}/errors`, { token: shop.token, query: { pageSize: 2, nextPage } });
+    const [error, ...more] = second.body;
+    expect(more).to.deep.equal([]);
+    expect(error).to.deep.equal({
+      row: 40,
+      outcome: 'failed',
+      doubtful: false,
+      code: 'REQUEST_INVALID',
+      message: "'Name' is required.",
+    });
+    const file = (await get(`/bulk/${id}/errors`, { accept: 'text/csv' })).body.toString();
+    expect(file).to.equal('\ufeffId,Name\r\n1000,\n1007,\n1039,\r\n');
+    const again = await ended(
+      [
+        ['metaData', CREATE],
+        ['file', file.replaceAll(/^(\d+),/gm, '$1,Mended')],
+      ],
+      { object: 'Products' },
+    );
+    expect(again).to.include({ recordsCount: 3, recordsFailedCount: 0 });
+    const where = 'Id >= 1000 AND Id < 1040';
+    const stored = (await service.call('/Products', { token: shop.token, query: { where, orderBy: 'Id' } })).body;
+    expect(stored.map(({ Name }: { readonly Name: string }) => Name)).to.deep.equal(
+      rows.map((_, index) => (isBad(index) ? 'Mended' : `N "${index}",\n`)),
+    );
+  });
+
+  it('take a downloaded file back as it is, or edited', async () => {
+    const { body } = await service.call('/bulk/query', {
+      method: 'POST',
+      token: shop.token,
+      body: { objectName: 'Products' },
+    });
+    await waitUntil(async () => (await statusOf(body.id)).status === 'COMPLETED');
+    const file = (await get(`/bulk/${body.id}/Products`)).body.toString();
+    const before = (await service.call('/Products', { token: shop.token, query: { pageSize: 5000, orderBy: 'Id' } }))
+      .body;
+    const update = { format: 'csv', action: 'update' };
+    const same = await ended(
+      [
+        ['metaData', update],
+        ['file', file],
+      ],
+      { object: 'Products' },
+    );
+    expect(same).to.include({ status: 'COMPLETED', recordsFailedCount: 0, recordsCount: before.length });
+    const records = (await service.call('/Products', { token: shop.token, query: { pageSize: 5000, orderBy: 'Id' } }))
+      .body;
+    expect(records).to.deep.equal(before);
+  });
+
+  it('find records by another field, and create those that there are not', async () => {
+    const metaData = { format: 'jsonl', action: 'upsert', identifierFieldName: 'Name' };
+    const lines = [{ Name: 'Upserted', Id: 2000, Category: 'Book' }, { Name: 'Upserted', Category: null }, 'no object'];
+    const file = lines.map((line) => JSON.stringify(line)).join('\n');
+    const { id } = await ended(
+      [
+        ['metaData', metaData],
+        ['file', `${file}\n{`],
+      ],
+      { object: 'Products', hub: '/hubs/general' },
+    );
+    const [first, second, third, fourth] = await outcomes(id);
+    expect([first, second].map(({ id: record, outcome }) => [record, outcome])).to.deep.equal([
+      ['2000', 'created'],
+      ['2000', 'updated'],
+    ]);
+    expect([third, fourth]).to.deep.equal([
+      {
+        row: 3,
+        id: null,
+        outcome: 'failed',
+        doubtful: false,
+        code: 'REQUEST_INVALID',
+        message: 'The row is not a JSON object.',
+      },
+      {
+        row: 4,
+        id: null,
+        outcome: 'failed',
+        doubtful: false,
+        code: 'REQUEST_INVALID',
+        message: 'The row is not JSON.',
+      },
+    ]);
+    const failed = await get(`/bulk/${id}/errors`, { accept: 'application/x-ndjson' }, { where: 'row > 2' });
+    expect(failed.body.toString()).to.equal('"no object"\n{\r\n');
+  });
+
+  it('end where nobody can tell any more where a row ends, and say which rows were not written', async () => {
+    const status = await ended(
+      [
+        ['metaData', CREATE],
+        ['file', 'Id,Name\n3000,A\n3001,"B"x\n3002,C\n'],
+      ],
+      { object: 'Products' },
+    );
+    expect(status).to.include({ status: 'FAILED', code: 'REQUEST_INVALID', recordsCount: 1, recordsFailedCount: 0 });
+    expect(status.message).to.equal(
+      'Row 2 has a quote within a quoted cell that is not doubled: it and what comes behind it was not written.',
+    );
+    expect(await outcomes(status.id)).to.have.length(1);
+  });
+
+  for (const [what, parts, status, message, object] of [
+    ['no metadata', [['file', 'Id,Name\n']], 400, "'metaData' is missing: it says what to do with the rows."],
+    ['no file', [['metaData', CREATE]], 400, "'file' is missing: the form has no part with a file."],
+    [
+      'metadata that are not JSON',
+      [
+        ['metaData', '{'],
+        ['file', 'Id'],
+      ],
+      400,
+      "'metaData' is not JSON.",
+    ],
+    [
+      'an unknown action',
+      [
+        ['metaData', { format: 'csv', action: 'erase' }],
+        ['file', 'Id'],
+      ],
+      400,
+      "metaData: 'action' must be one of: create, update, upsert, delete.",
+    ],
+    [
+      'an unknown member',
+      [
+        ['metaData', { ...CREATE, x: 1 }],
+        ['file', 'Id'],
+      ],
+      400,
+      "metaData: 'x' is not known. Expected: format, identifierFieldName, action, callbackUrl.",
+    ],
+    [
+      'an unknown identifier',
+      [
+        ['metaData', { format: 'csv', action: 'update', identifierFieldName: 'Nmae' }],
+        ['file', 'Id'],
+      ],
+      400,
+      "'Products' has no field 'Nmae'. Did you mean 'Name'?",
+    ],
+    [
+      'an empty file',
+      [
+        ['metaData', CREATE],
+        ['file', ''],
+      ],
+      400,
+      "'file' is empty.",
+    ],
+    [
+      'a file without a header',
+      [
+        ['metaData', CREATE],
+        ['file', '\n1,2\n'],
+      ],
+      400,
+      "'file' has a header whose column 1 has no name.",
+    ],
+    [
+      'a column twice',
+      [
+        ['metaData', CREATE],
+        ['file', 'Id,Name,Id\n'],
+      ],
+      400,
+      "'file' has the column 'Id' twice.",
+    ],
+    [
+      'a column that is no field',
+      [
+        ['metaData', CREATE],
+        ['file', 'Id,Nmae\n'],
+      ],
+      400,
+      "'file' has a column 'Nmae' that is no field. Did you mean 'Name'?",
+    ],
+    [
+      'what is no UTF-8',
+      [
+        ['file', Buffer.from([0x49, 0xff])],
+        ['metaData', CREATE],
+      ],
+      400,
+      "'file' is not well-formed UTF-8.",
+    ],
+    [
+      'a file that is too large',
+      [
+        ['metaData', CREATE],
+        ['file', 'x'.repeat(200_001)],
+      ],
+      413,
+      'The file is larger than 200000 bytes (BULK_UPLOAD_MAX_BYTES).',
+    ],
+    [
+      'an object that there is not',
+      [
+        ['metaData', CREATE],
+        ['file', 'Id\n'],
+      ],
+      404,
+      undefined,
+      'Prodcuts',
+    ],
+  ] as const) {
+    it(`are refused with ${what}, before there is a job`, async () => {
+      const count = async () => (await service.call('/bulk/jobs', { token: shop.token })).body.length;
+      const before = await count();
+      const answer = await send(parts, { object: object ?? 'Products' });
+      expect(answer.status, JSON.stringify(answer.body)).to.equal(status);
+      if (message !== undefined) expect(answer.body.message).to.equal(message);
+      expect(await count()).to.equal(before);
+    });
+  }
+});
