@@ -62,6 +62,7 @@ const ORDERS = { objectName: 'Orders' };
 const ORDER = { ...ORDERS, objectId: 'A-1' };
 const LINES = { ...ORDER, childObjectName: 'Lines' };
 const BULK_JOB = { of: 'bulkJob' } as const;
+const BULK_UPLOAD = { of: 'bulkUpload' } as const;
 const SPENT_BULK_JOB = { of: 'spareBulkJob', spends: true } as const;
 const IF_MATCH = { headers: { 'if-match': '*' } };
 
@@ -251,8 +252,8 @@ export const RECIPES: Readonly<Record<AskedOperationId, Recipe>> = {
   cancelHubBulkJob: { ...SPENT_BULK_JOB, path: HUB },
   deleteBulkJob: SPENT_BULK_JOB,
   deleteHubBulkJob: { ...SPENT_BULK_JOB, path: HUB },
-  listBulkErrors: BULK_JOB,
-  listHubBulkErrors: { ...BULK_JOB, path: HUB },
+  listBulkErrors: BULK_UPLOAD,
+  listHubBulkErrors: { ...BULK_UPLOAD, path: HUB },
   // Nothing works in the background, so that there is no file.
   getBulkFile: { ...BULK_JOB, path: ORDERS, success: 404 },
   getHubBulkFile: { ...BULK_JOB, path: { ...HUB, ...ORDERS }, success: 404 },

@@ -28,6 +28,7 @@ export type Kind =
   | 'spareOrder'
   | 'bulkJob'
   | 'spareBulkJob'
+  | 'bulkUpload'
   | 'user'
   | 'spareUser'
   | 'spareAccount';
@@ -220,6 +221,27 @@ async function fillPlace(service: TestApp, mark: string, owner: Tenant): Promise
     return call('/bulk/query', { method: 'POST', body, headers: authorizationOf(owner, token) });
   }
 
+  /** With two rows that fail. */
+  async function createBulkUpload(): Promise<Thing> {
+    const { token = '' } = await find('instance');
+    const headers = authorizationOf(owner, token);
+    const body = new FormData();
+    body.append('metaData', JSON.stringify({ format: 'csv', action: 'create' }));
+    body.append('file', new Blob(['Code,CustomerId\n,\n,\n']), `${mark}.csv`);
+    const job = await call('/bulk/Orders', { method: 'POST', body, headers });
+    // Nothing works on jobs while the access is asked for.
+    await withDatabase(service, (knex) =>
+      knex.raw(
+        `insert into bulk_row_error
+           (account_id, job_id, job_created_at, row_number, outcome, is_doubtful, code, message, start_byte, end_byte)
+         select account_id, id, created_at, n, 'failed', false, 'REQUEST_INVALID', ?, 0, 0
+         from bulk_job, generate_series(1, 2) n where account_id = ? and id = ?`,
+        [mark, accountId, job.id],
+      ),
+    );
+    return job;
+  }
+
   async function createColleague(): Promise<Thing> {
     const email = `${unique(mark)}@example.com`;
     const body = { email, firstName: mark, lastName: mark };
@@ -244,6 +266,7 @@ async function fillPlace(service: TestApp, mark: string, owner: Tenant): Promise
     spareOrder: createOrder,
     bulkJob: createBulkJob,
     spareBulkJob: createBulkJob,
+    bulkUpload: createBulkUpload,
     user: createColleague,
     spareUser: createColleague,
     spareAccount: () => post('/accounts', { externalId: unique(mark) }),
