@@ -1,27 +1,47 @@
-import { type ApiDocument, METHODS, type Operation, type PathItem } from '../generate/api-document.ts';
+import {
+  type ApiDocument,
+  type BundledDocument,
+  METHODS,
+  type Operation,
+  type PathItem,
+} from '../generate/api-document.ts';
 
 /** Operations of these have no place in a client: a log-in of browsers, and paths that the thin part sends as they are. */
 const LEFT_OUT: ReadonlySet<string> = new Set(['console', 'passthrough']);
 
-/** A client sends this header with each call when it was made for an account, so no operation takes it. */
-const ACCOUNT_HEADER = '#/components/parameters/ActingAccount';
+/**
+ * What no operation of a client takes: the account, which a client is made for and names in each call, and how objects are to be
+ * listed, since each call of a client has `Elements-Version: Helium`.
+ */
+const SENT_BY_THE_CLIENT: ReadonlySet<string> = new Set(
+  ['ActingAccount', 'ElementsVersion', 'ObjectDetails'].map((name) => `#/components/parameters/${name}`),
+);
+
+/** Answers that depend on how a call is made, as they are for calls of a client: without a token to the platform, with that header. */
+const SCHEMAS = {
+  InstanceListOrInstance: { type: 'array', items: { $ref: '#/components/schemas/Instance' } },
+  ObjectSummaryOrName: { allOf: [{ $ref: '#/components/schemas/ObjectSummary' }] },
+};
 
 /**
  * The part of the API that programs call with their secrets. The forms by hub are left out, since each does what the operation
- * without the hub does; so are pages, documents and receivers, which need no secrets.
+ * without the hub does; so are pages, documents and receivers, which need no secrets. Of the description its first line stays, as
+ * each file of a client repeats it.
  */
-export function clientDocument(document: ApiDocument): ApiDocument {
+export function clientDocument(published: BundledDocument): object {
+  const document = withSchemas(published);
+  const [description] = published.info.description?.split('\n', 1) ?? [];
   const items = Object.entries(document.paths)
     .filter(([path]) => !path.startsWith('/hubs/{hub}/'))
     .map(([path, item]) => [path, clientItem(item)] as const);
   const paths = Object.fromEntries(items.filter(([, item]) => hasOperation(item)));
-  return { ...document, paths, components: usedComponents(document, paths) };
+  return { ...document, info: { ...published.info, description }, paths, components: usedComponents(document, paths) };
 }
 
 function clientItem(item: PathItem): PathItem {
   const operations = METHODS.flatMap((method) => {
     const operation = item[method];
-    return operation === undefined || !isCalledByClients(operation) ? [] : [[method, withoutAccount(operation)]];
+    return operation === undefined || !isCalledByClients(operation) ? [] : [[method, clientOperation(operation)]];
   });
   return { ...(item.parameters && { parameters: item.parameters }), ...Object.fromEntries(operations) };
 }
@@ -31,8 +51,22 @@ function isCalledByClients({ tags, ...operation }: Operation): boolean {
   return operation['x-causeway-form-of'] === undefined && !tags.some((tag) => LEFT_OUT.has(tag));
 }
 
-function withoutAccount({ parameters = [], ...operation }: Operation): Operation {
-  return { ...operation, parameters: parameters.filter(({ $ref }) => $ref !== ACCOUNT_HEADER) };
+/**
+ * With the token of an instance a path of the platform may name an object of the provider (decisions D2), so it is not sent there.
+ * What is under one tag is authorized in one way.
+ */
+function clientOperation({ parameters = [], tags, ...operation }: Operation): Operation {
+  const isOfPlatform = operation['x-causeway-scopes'].includes('platform');
+  return {
+    ...operation,
+    ...(isOfPlatform && { security: [{ UserOrganization: [] }] }),
+    tags: isOfPlatform ? tags : tags.map((tag) => (tag === 'instances' ? 'this-instance' : tag)),
+    parameters: parameters.filter(({ $ref = '' }) => !SENT_BY_THE_CLIENT.has($ref)),
+  };
+}
+
+function withSchemas({ components, ...document }: ApiDocument): ApiDocument {
+  return { ...document, components: { ...components, schemas: { ...components.schemas, ...SCHEMAS } } };
 }
 
 function hasOperation(item: PathItem): boolean {
