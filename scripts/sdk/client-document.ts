@@ -66,7 +66,16 @@ function clientOperation({ parameters = [], tags, ...operation }: Operation): Op
 }
 
 function withSchemas({ components, ...document }: ApiDocument): ApiDocument {
-  return { ...document, components: { ...components, schemas: { ...components.schemas, ...SCHEMAS } } };
+  const schemas = Object.entries({ ...components.schemas, ...SCHEMAS }).map(([name, schema]) => [name, closed(schema)]);
+  return { ...document, components: { ...components, schemas: Object.fromEntries(schemas) } };
+}
+
+/** A client names the members that mean something. What the service tolerates beside them would hide every misspelt one. */
+function closed(schema: object): object {
+  if (!('properties' in schema && 'additionalProperties' in schema) || schema.additionalProperties !== true)
+    return schema;
+  const { additionalProperties: _, ...named } = schema;
+  return named;
 }
 
 function hasOperation(item: PathItem): boolean {
