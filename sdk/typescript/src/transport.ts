@@ -26,9 +26,10 @@ export interface Surroundings {
 
 export const SURROUNDINGS: Surroundings = { now: Date.now, random: Math.random, sleep };
 
-/** An answer whose body is still to be read. */
+/** An answer whose body is still to be read, or closed. */
 export interface OpenAnswer {
   readonly response: Response;
+  readonly close: () => void;
   /** @throws NetworkError, TimeoutError */
   readonly chunks: () => AsyncGenerator<Uint8Array, void>;
 }
@@ -100,7 +101,9 @@ export class Transport {
     const attempt = new Attempt(this.#settings.timeoutMs, init.signal);
     try {
       const response = await this.#fetch(url, init, attempt);
-      if (response.ok || response.status === 304) return { response, chunks: () => readChunks(response, attempt) };
+      if (response.ok || response.status === 304) {
+        return { response, chunks: () => readChunks(response, attempt), close: () => attempt.abort() };
+      }
       throw await errorOf(response, this.#surroundings.now()).catch((error) => {
         throw attempt.failureOf(error);
       });
@@ -130,7 +133,7 @@ class Attempt {
     caller?.throwIfAborted();
     this.#timeoutMs = timeoutMs;
     this.#caller = caller;
-    caller?.addEventListener('abort', this.#abort);
+    caller?.addEventListener('abort', this.#abortWithCaller);
     this.renew();
   }
 
@@ -147,7 +150,12 @@ class Attempt {
 
   end(): void {
     clearTimeout(this.#timer);
-    this.#caller?.removeEventListener('abort', this.#abort);
+    this.#caller?.removeEventListener('abort', this.#abortWithCaller);
+  }
+
+  abort(): void {
+    this.end();
+    this.#controller.abort();
   }
 
   failureOf(error: unknown): unknown {
@@ -155,7 +163,7 @@ class Attempt {
     return new NetworkError('The connection to the service failed or broke.', { cause: error });
   }
 
-  readonly #abort = (): void => this.#controller.abort(this.#caller?.reason);
+  readonly #abortWithCaller = (): void => this.#controller.abort(this.#caller?.reason);
 }
 
 async function* readChunks({ body }: Response, attempt: Attempt): AsyncGenerator<Uint8Array, void> {
