@@ -22,7 +22,13 @@ const GENERATOR_CLI = '@openapitools/openapi-generator-cli@2.41.0';
 const PLACEHOLDER = '0.0.0-dev';
 
 /** Files of `sdk/<language>/` that say how the package is made, and are no part of it. */
-const CONFIGURATION: ReadonlySet<string> = new Set(['generator.yaml', '.openapi-generator-ignore', 'templates', 'check']);
+const CONFIGURATION: ReadonlySet<string> = new Set([
+  'generator.yaml',
+  '.openapi-generator-ignore',
+  'templates',
+  'check',
+  'readme.mjs',
+]);
 
 const run = promisify(execFile);
 
