@@ -45,6 +45,7 @@ async function makePackage(language: string, version: string): Promise<void> {
   await rm(folder, { recursive: true, force: true });
   await generate(language, folder);
   await layHandWritten(join(HAND_WRITTEN, language), folder, version);
+  await cp(join(ROOT, 'LICENSE'), join(folder, 'LICENSE'));
 }
 
 async function generate(language: string, folder: string): Promise<void> {
