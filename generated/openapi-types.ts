@@ -3350,17 +3350,18 @@ export interface components {
             accepted: number;
         };
         /**
+         * @description `oauth2` takes a code (or client credentials), `basic` and `custom` take secrets in the configuration (with `custom` perhaps a code that is exchanged once, and not kept), `none` takes neither.
+         * @enum {string}
+         */
+        AuthenticationType: "oauth2" | "custom" | "basic" | "none";
+        /**
          * @description How instances of the element authenticate with the provider.
          * @example {
          *       "type": "basic"
          *     }
          */
         ElementAuthentication: {
-            /**
-             * @description `oauth2` takes a code (or client credentials), `basic` and `custom` take secrets in the configuration (with `custom` perhaps a code that is exchanged once, and not kept), `none` takes neither.
-             * @enum {string}
-             */
-            type: "oauth2" | "custom" | "basic" | "none";
+            type: components["schemas"]["AuthenticationType"];
         };
         /** @description The platform's connector to one provider. */
         Element: {
@@ -3432,6 +3433,11 @@ export interface components {
             url: string;
         };
         /**
+         * @description The type of a value of the configuration.
+         * @enum {string}
+         */
+        ConfigurationType: "string" | "boolean" | "number" | "url" | "object";
+        /**
          * @description One key of an instance's configuration.
          * @example {
          *       "key": "company.name",
@@ -3453,11 +3459,7 @@ export interface components {
             key: string;
             /** @description What a form calls it. */
             name: string;
-            /**
-             * @description The type of its value.
-             * @enum {string}
-             */
-            type: "string" | "boolean" | "number" | "url" | "object";
+            type: components["schemas"]["ConfigurationType"];
             /** @description True when an instance cannot be made without it. Of a code and the token that it is exchanged for one is enough, and neither is required by itself. */
             required: boolean;
             /** @description True when it is stored encrypted and shown as `********`. */
@@ -3474,6 +3476,11 @@ export interface components {
             example?: string;
         };
         /**
+         * @description `automatic`: the provider is told the address, for instances with events enabled and `event.vendor.type: webhook`. `manual`: people enter it at the provider.
+         * @enum {string}
+         */
+        WebhookRegistration: "automatic" | "manual";
+        /**
          * @description How the provider sends events to the `eventUrl` of instances; left out when it does not.
          * @example {
          *       "signed": true,
@@ -3483,11 +3490,7 @@ export interface components {
         ElementWebhooks: {
             /** @description True when calls show that the provider sent them. Otherwise whoever knows the address can send some. */
             signed: boolean;
-            /**
-             * @description `automatic`: the provider is told the address, for instances with events enabled and `event.vendor.type: webhook`. `manual`: people enter it at the provider.
-             * @enum {string}
-             */
-            registration: "automatic" | "manual";
+            registration: components["schemas"]["WebhookRegistration"];
             /** @description The configuration key of the secret that calls are verified with; left out when there is none. */
             secretKey?: string;
         };
@@ -3501,6 +3504,11 @@ export interface components {
             /** @description The names of the objects whose changes are polled for, unless the configuration of an instance names others; left out when there are none. */
             polls?: string[];
         };
+        /**
+         * @description How events are come by. `polling` asks the provider for changes, `webhook` takes what the provider sends.
+         * @enum {string}
+         */
+        EventMethod: "polling" | "webhook";
         /**
          * @description What happens to a record.
          * @enum {string}
@@ -3557,8 +3565,8 @@ export interface components {
         ElementEvents: {
             /** @description True when instances of the element can have events. */
             supported: boolean;
-            /** @description What `event.vendor.type` may be: `polling` asks the provider for changes, `webhook` takes what the provider sends. */
-            methods: ("polling" | "webhook")[];
+            /** @description What `event.vendor.type` may be. */
+            methods: components["schemas"]["EventMethod"][];
             /** @description What can be polled, by the name of the object; left out when nothing can be. */
             polling?: {
                 [key: string]: components["schemas"]["PolledObject"];
@@ -3956,6 +3964,16 @@ export interface components {
             overlapSeconds: number;
         };
         /**
+         * @description `Default` for the default account.
+         * @enum {string}
+         */
+        AccountType: "Default" | "CompanyAccount";
+        /**
+         * @description `active` as long as `active` is true.
+         * @enum {string}
+         */
+        AccountStatus: "active" | "inactive";
+        /**
          * @description An account of the organization.
          * @example {
          *       "id": 2,
@@ -3985,21 +4003,13 @@ export interface components {
             active: boolean;
             /** @description The account that the organization began with. It cannot be deleted. */
             defaultAccount: boolean;
-            /**
-             * @description `Default` for the default account.
-             * @enum {string}
-             */
-            type: "Default" | "CompanyAccount";
+            type: components["schemas"]["AccountType"];
             /**
              * Format: date-time
              * @description When it was made.
              */
             createdDate: string;
-            /**
-             * @description `active` as long as `active` is true.
-             * @enum {string}
-             */
-            status: "active" | "inactive";
+            status: components["schemas"]["AccountStatus"];
         };
         /**
          * @description What an account is made of.
@@ -4174,13 +4184,14 @@ export interface components {
             externalAuthentication: string;
             user: components["schemas"]["AccountInstanceOwner"];
         };
+        /**
+         * @description `retry`: a failed delivery is tried again by the schedule. `queue`: nothing is pushed; deliveries are queued to be read or released.
+         * @enum {string}
+         */
+        FailurePolicy: "retry" | "queue";
         /** @description Every setting of an account. */
         AccountSettings: {
-            /**
-             * @description `retry`: a failed delivery is tried again by the schedule. `queue`: nothing is pushed; deliveries are queued to be read or released.
-             * @enum {string}
-             */
-            "notification.webhook.failure.policy": "retry" | "queue";
+            "notification.webhook.failure.policy": components["schemas"]["FailurePolicy"];
             /**
              * @description How often a failed delivery is tried again before its subscription is deactivated. The last retry is 9 h 29 min 20 s after the first failure either way.
              * @enum {integer}
@@ -4191,11 +4202,7 @@ export interface components {
         };
         /** @description Some settings. A key that does not exist is a 400. */
         AccountSettingsChange: {
-            /**
-             * @description `retry`: a failed delivery is tried again by the schedule. `queue`: nothing is pushed; deliveries are queued to be read or released.
-             * @enum {string}
-             */
-            "notification.webhook.failure.policy"?: "retry" | "queue";
+            "notification.webhook.failure.policy"?: components["schemas"]["FailurePolicy"];
             /**
              * @description How often a failed delivery is tried again before its subscription is deactivated. The last retry is 9 h 29 min 20 s after the first failure either way.
              * @enum {integer}
@@ -4487,6 +4494,15 @@ export interface components {
             /** @description What users with the role may do beyond what everybody may. */
             privileges: components["schemas"]["Privilege"][];
         };
+        /** @description A privilege as it was read. Its key counts. */
+        NamedPrivilege: {
+            /** @description The key of the privilege. */
+            key: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /** @description A privilege, by its key or as it was read. */
+        PrivilegeOrKey: string | components["schemas"]["NamedPrivilege"];
         /**
          * @description What the role may do from now on. Other members of the role may stand beside it as they were read; changed or unknown ones are a 400.
          * @example {
@@ -4499,12 +4515,7 @@ export interface components {
          */
         RoleReplace: {
             /** @description All privileges of the role, each as its key or as it was read. */
-            privileges: (string | ({
-                /** @description The key of the privilege. */
-                key: string;
-            } & {
-                [key: string]: unknown;
-            }))[];
+            privileges: components["schemas"]["PrivilegeOrKey"][];
         } & {
             [key: string]: unknown;
         };
@@ -4632,15 +4643,16 @@ export interface components {
         };
         /** @description The instances of the caller or, with an `Element` token, the instance that it belongs to. */
         InstanceListOrInstance: components["schemas"]["ListedInstance"][] | components["schemas"]["Instance"];
+        /** @description The element that the instance belongs to, its key at least. */
+        InstanceElementAsRead: {
+            /** @description The element key. */
+            key: string;
+        } & {
+            [key: string]: unknown;
+        };
         /** @description What the instance becomes. Its element, id and token stay; everything that is left out is emptied. Other members of an instance may stand beside it as they were read; changed or unknown ones are a 400. */
         InstanceReplace: {
-            /** @description The element that the instance belongs to, its key at least. */
-            element?: {
-                /** @description The element key. */
-                key: string;
-            } & {
-                [key: string]: unknown;
-            };
+            element?: components["schemas"]["InstanceElementAsRead"];
             providerData?: components["schemas"]["InstanceProviderGrant"];
             configuration: components["schemas"]["InstanceConfiguration"];
             /** @description Any tags; they are trimmed. */
@@ -4710,6 +4722,11 @@ export interface components {
             /** @description How often the same had been sent before: again after a failure, with another access token, or where a redirect led from. */
             retries: number;
         };
+        /**
+         * @description How much of the filter the provider takes, as `Elements-Query-Pushdown` says.
+         * @enum {string}
+         */
+        QueryPushdown: "full" | "partial" | "none";
         /** @description A request of a caller, and what came of it. */
         Activity: {
             /**
@@ -4762,11 +4779,7 @@ export interface components {
             moreProviderCalls?: number;
             /** @description The entries of the list that was answered. */
             rows?: number;
-            /**
-             * @description How much of the filter the provider took.
-             * @enum {string}
-             */
-            pushdown?: "full" | "partial" | "none";
+            pushdown?: components["schemas"]["QueryPushdown"];
         };
         /** @description The tracing of an instance. */
         TraceLogging: {
@@ -4802,6 +4815,16 @@ export interface components {
             data: components["schemas"]["FreeFormObject"];
         };
         /**
+         * @description `stopped` while the instance is disabled or its credentials are refused.
+         * @enum {string}
+         */
+        PollState: "waiting" | "running" | "stopped";
+        /**
+         * @description `window` asks for what changed since the watermark; `snapshot` reads everything and compares it with what was there before; `feed` reads what the provider tells of changes. Absent before the first run.
+         * @enum {string}
+         */
+        PollMethod: "window" | "snapshot" | "feed";
+        /**
          * @description One resource of an instance that is asked for changes again and again.
          * @example {
          *       "resource": "Orders",
@@ -4824,16 +4847,8 @@ export interface components {
         Poll: {
             /** @description Its name in the configuration, which its events have as object. */
             resource: string;
-            /**
-             * @description `stopped` while the instance is disabled or its credentials are refused.
-             * @enum {string}
-             */
-            state: "waiting" | "running" | "stopped";
-            /**
-             * @description `window` asks for what changed since the watermark; `snapshot` reads everything and compares it with what was there before; `feed` reads what the provider tells of changes. Absent before the first run.
-             * @enum {string}
-             */
-            method?: "window" | "snapshot" | "feed";
+            state: components["schemas"]["PollState"];
+            method?: components["schemas"]["PollMethod"];
             /**
              * Format: date-time
              * @description Up to here all changes have become events, by the time of the provider. Absent before the first run.
@@ -5003,11 +5018,7 @@ export interface components {
             moreProviderCalls?: number;
             /** @description The entries of the list that was answered. */
             rows?: number;
-            /**
-             * @description How much of the filter the provider took.
-             * @enum {string}
-             */
-            pushdown?: "full" | "partial" | "none";
+            pushdown?: components["schemas"]["QueryPushdown"];
         };
         /** @description A request of a caller, under the names that users of Cloud Elements know. */
         Usage: {
@@ -5051,6 +5062,11 @@ export interface components {
             /** @description What of the element was asked, such as `/hubs/crm/contacts` or `/contacts`. */
             element_api?: string;
         };
+        /**
+         * @description What is counted together, in UTC.
+         * @enum {string}
+         */
+        UsageInterval: "minute" | "hour" | "day";
         /** @description Requests of an interval. */
         UsageCount: {
             /**
@@ -5119,6 +5135,11 @@ export interface components {
             /** @description 99 of 100 took no longer. */
             p99: number;
         };
+        /**
+         * @description What is counted.
+         * @enum {string}
+         */
+        MetricName: "api" | "hub-api" | "events" | "element-instances-created" | "bulk-jobs";
         /** @description What the count is made of: with `api` the numbers of `success`, `clientErrors` (4xx) and `serverErrors` (5xx), otherwise a number for each element, by its key. */
         MetricDetails: {
             [key: string]: number;
@@ -5144,11 +5165,7 @@ export interface components {
              * @description The id of the account.
              */
             id: number;
-            /**
-             * @description What is counted together.
-             * @enum {string}
-             */
-            interval: "minute" | "hour" | "day";
+            interval: components["schemas"]["UsageInterval"];
             /**
              * Format: int64
              * @description How many there were in all.
@@ -5174,6 +5191,11 @@ export interface components {
             data: components["schemas"]["FreeFormObject"];
         };
         /**
+         * @description How events get there.
+         * @enum {string}
+         */
+        DeliveryChannel: "webhook";
+        /**
          * @description Where deliveries go.
          * @example {
          *       "url": "http://127.0.0.1:3000/events"
@@ -5183,6 +5205,11 @@ export interface components {
             /** @description The callback URL. */
             url: string;
         };
+        /**
+         * @description To a deactivated subscription nothing is pushed; its deliveries are queued. Made `active` again, it resumes and what is queued is released.
+         * @enum {string}
+         */
+        SubscriptionState: "active" | "deactivated";
         /** @description One callback URL of an account. */
         Subscription: {
             /**
@@ -5190,17 +5217,9 @@ export interface components {
              * @description The id of the subscription.
              */
             id: number;
-            /**
-             * @description How events get there.
-             * @enum {string}
-             */
-            channel: "webhook";
+            channel: components["schemas"]["DeliveryChannel"];
             config: components["schemas"]["DeliveryTarget"];
-            /**
-             * @description To a deactivated subscription nothing is pushed; its deliveries are queued.
-             * @enum {string}
-             */
-            state: "active" | "deactivated";
+            state: components["schemas"]["SubscriptionState"];
             /**
              * @description The types of events that are stored for it. `employees.*` stands for every type that begins with `employees.`, `*` for all.
              * @example [
@@ -5253,11 +5272,7 @@ export interface components {
         };
         /** @description What changes of a subscription. Other members of a subscription may stand beside it as they were read; changed or unknown ones are a 400. */
         SubscriptionUpdate: {
-            /**
-             * @description `active` resumes and releases what is queued; `deactivated` stops pushing.
-             * @enum {string}
-             */
-            state?: "active" | "deactivated";
+            state?: components["schemas"]["SubscriptionState"];
             /**
              * @description The types of events that are stored for it. `employees.*` stands for every type that begins with `employees.`, `*` for all.
              * @example [
@@ -5274,6 +5289,11 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
+        /**
+         * @description `queued`: waits to be read or released. `delivering`: on its way for the first time. `retrying`: failed and will be tried again. `delivered`: the receiver answered 2xx.
+         * @enum {string}
+         */
+        DeliveryStatus: "queued" | "delivering" | "retrying" | "delivered";
         /**
          * @description The instance that an event came from.
          * @example {
@@ -5313,16 +5333,8 @@ export interface components {
              * @description The id of the delivery.
              */
             id: number;
-            /**
-             * @description How events get there.
-             * @enum {string}
-             */
-            channel: "webhook";
-            /**
-             * @description `queued`: waits to be read or released. `delivering`: on its way for the first time. `retrying`: failed and will be tried again. `delivered`: the receiver answered 2xx.
-             * @enum {string}
-             */
-            status: "queued" | "delivering" | "retrying" | "delivered";
+            channel: components["schemas"]["DeliveryChannel"];
+            status: components["schemas"]["DeliveryStatus"];
             config: components["schemas"]["DeliveryTarget"];
             /**
              * Format: int64
@@ -5448,16 +5460,8 @@ export interface components {
              * @description The id of the delivery.
              */
             id: number;
-            /**
-             * @description How events get there.
-             * @enum {string}
-             */
-            channel: "webhook";
-            /**
-             * @description `queued`: waits to be read or released. `delivering`: on its way for the first time. `retrying`: failed and will be tried again. `delivered`: the receiver answered 2xx.
-             * @enum {string}
-             */
-            status: "queued" | "delivering" | "retrying" | "delivered";
+            channel: components["schemas"]["DeliveryChannel"];
+            status: components["schemas"]["DeliveryStatus"];
             config: components["schemas"]["DeliveryTarget"];
             /**
              * Format: int64
@@ -5505,11 +5509,7 @@ export interface components {
              * @description Only events of this subscription. All of them unless given.
              */
             subscriptionId?: number;
-            /**
-             * @description Only events whose delivery has this status. All of them unless given.
-             * @enum {string}
-             */
-            status?: "queued" | "delivering" | "retrying" | "delivered";
+            status?: components["schemas"]["DeliveryStatus"];
         };
         /**
          * @description How many events are sent again.
@@ -5556,6 +5556,11 @@ export interface components {
             config: components["schemas"]["DeliveryTarget"];
         };
         /**
+         * @description A version of an answer.
+         * @enum {string}
+         */
+        ElementsVersion: "Hydrogen" | "Helium";
+        /**
          * @description Something that can be done with the records of an object. `upload` is to send a file; `uploads` in the metadata says with which methods.
          * @enum {string}
          */
@@ -5598,6 +5603,11 @@ export interface components {
          * @enum {string}
          */
         FilterExactness: "exact" | "superset";
+        /**
+         * @description How text compares: `cs` tells upper and lower case apart, `ci` does not.
+         * @enum {string}
+         */
+        Collation: "ci" | "cs";
         /** @description A field of an object. */
         ObjectField: {
             /** @description The name that records and queries use. */
@@ -5641,11 +5651,7 @@ export interface components {
             filter: {
                 [key: string]: components["schemas"]["FilterExactness"];
             };
-            /**
-             * @description How text compares: `cs` tells upper and lower case apart, `ci` does not.
-             * @enum {string}
-             */
-            collation?: "ci" | "cs";
+            collation?: components["schemas"]["Collation"];
         };
         /**
          * @description An input of the provider that is no field.
@@ -5662,6 +5668,11 @@ export interface components {
             /** @description What it does. */
             description: string;
         };
+        /**
+         * @description What a form with a file does. `create` is POST, `replace` is PUT, a new version of the file.
+         * @enum {string}
+         */
+        UploadMethod: "create" | "replace";
         /**
          * @description The bounds of what the provider takes in one query; a bound that does not exist is left out.
          * @example {
@@ -5697,8 +5708,8 @@ export interface components {
             fields: components["schemas"]["ObjectField"][];
             /** @description Inputs that are no fields but may stand in a `where`, with `=` and at its top level only. */
             parameters: components["schemas"]["ObjectParameter"][];
-            /** @description What a form with a file may do; left out when its records take no files. `create` is POST, `replace` is PUT, a new version of the file. */
-            uploads?: ("create" | "replace")[];
+            /** @description What a form with a file may do; left out when its records take no files. */
+            uploads?: components["schemas"]["UploadMethod"][];
             limits: components["schemas"]["ObjectLimits"];
         };
         /**
@@ -5733,6 +5744,11 @@ export interface components {
          * @enum {string}
          */
         Holding: "never" | "always";
+        /**
+         * @description How the provider answers a predicate. `superset` means perhaps more rows than meant, which are checked again; `none` that it cannot.
+         * @enum {string}
+         */
+        PredicateExactness: "exact" | "superset" | "none";
         /** @description What happens to one predicate. */
         PredicateExplanation: {
             /** @description The predicate in canonical spelling. */
@@ -5741,11 +5757,7 @@ export interface components {
             position: number;
             /** @description How long it is there. */
             length: number;
-            /**
-             * @description How the provider answers it. `superset` means perhaps more rows than meant, which are checked again; `none` that it cannot.
-             * @enum {string}
-             */
-            exactness: "exact" | "superset" | "none";
+            exactness: components["schemas"]["PredicateExactness"];
             /** @description Whether the provider is asked it. */
             pushed: boolean;
             holds?: components["schemas"]["Holding"];
@@ -5842,11 +5854,7 @@ export interface components {
             /** @description The part that is checked again in the service, row by row. Absent when the provider answers all of it. */
             residual?: string;
             holds?: components["schemas"]["Holding"];
-            /**
-             * @description What `Elements-Query-Pushdown` would say.
-             * @enum {string}
-             */
-            pushdown: "full" | "partial" | "none";
+            pushdown: components["schemas"]["QueryPushdown"];
             /** @description What happens to each predicate of the filter. */
             predicates: components["schemas"]["PredicateExplanation"][];
             /** @description The inputs of the provider that the filter sets. */
@@ -5860,6 +5868,11 @@ export interface components {
             estimatedProviderCalls: number;
             bulk?: components["schemas"]["BulkExplanation"];
         };
+        /**
+         * @description How a file is stored.
+         * @enum {string}
+         */
+        BulkFileFormat: "csv" | "jsonl";
         /** @description The rows of one object, and how their file is made. */
         BulkQuery: {
             /** @description The object that is read. Required without a statement in `q`, which says so itself - as it does for `where`, `fields`, `orderBy` and `limit`. */
@@ -5888,9 +5901,8 @@ export interface components {
             /**
              * @description How the file is stored. It can be read in other forms as well.
              * @default csv
-             * @enum {string}
              */
-            format: "csv" | "jsonl";
+            format: components["schemas"]["BulkFileFormat"];
             /** @description What the file is called when it is saved. */
             fileName?: string;
             /** @description Where the event of the end goes, in place of the callback URL of the instance. The header `Elements-Async-Callback-Url` says the same. */
@@ -5927,6 +5939,11 @@ export interface components {
              */
             instanceId: number;
         };
+        /**
+         * @description Whether records come from the provider or go there.
+         * @enum {string}
+         */
+        BulkJobDirection: "DOWNLOAD" | "UPLOAD";
         /** @description Absent before it began. */
         BulkProgress: {
             /**
@@ -5989,11 +6006,7 @@ export interface components {
             instanceId: number;
             /** @description The object. */
             objectName: string;
-            /**
-             * @description Whether records come from the provider or go there.
-             * @enum {string}
-             */
-            jobDirection: "DOWNLOAD" | "UPLOAD";
+            jobDirection: components["schemas"]["BulkJobDirection"];
             /**
              * Format: int64
              * @description Records so far; of an upload the rows that have an outcome.
@@ -6004,11 +6017,7 @@ export interface components {
              * @description Records that could not be written. None of a download.
              */
             recordsFailedCount: number;
-            /**
-             * @description How the file is stored.
-             * @enum {string}
-             */
-            fileFormat: "csv" | "jsonl";
+            fileFormat: components["schemas"]["BulkFileFormat"];
             /**
              * Format: int64
              * @description Bytes of the file so far, in that format; of an upload the file of its outcomes.
@@ -6128,6 +6137,11 @@ export interface components {
         ObjectRecord: {
             [key: string]: unknown;
         };
+        /**
+         * @description How a query may be answered.
+         * @enum {string}
+         */
+        QueryMode: "pushdown-only";
         /** @description A record with its file, up to 100 MB. The fields come before the file: each in a part of its name, as text, or all of them in one part `metadata`, as a JSON object. Together they are at most 64 kB. */
         RecordForm: {
             metadata?: components["schemas"]["ObjectRecord"];
@@ -7915,12 +7929,12 @@ export interface components {
          * @description What is counted together, in UTC. Minutes are kept for 2 days, hours for 60, days for 800; an answer has 1,500 intervals at most.
          * @example day
          */
-        UsageInterval: "minute" | "hour" | "day";
+        UsageInterval: components["schemas"]["UsageInterval"];
         /**
          * @description What is counted: `api` every request, `hub-api` those on an instance, `events` what was accepted to be delivered, `element-instances-created`. There are no `bulk-jobs` yet: they are counted as soon as there are.
          * @example api
          */
-        MetricName: "api" | "hub-api" | "events" | "element-instances-created" | "bulk-jobs";
+        MetricName: components["schemas"]["MetricName"];
         /** @description A filter in the query language over `id`, `type` and `createdDate`, such as `type = 'subscription.deactivated'`. */
         NotificationWhere: string;
         /** @description A filter in the query language over `id`, `url` (or `config.url`), `state` and `createdDate`, such as `state = 'deactivated'`. */
@@ -7949,7 +7963,7 @@ export interface components {
          */
         DeliveryId: number;
         /** @description With `Helium` the answer says what can be done with each object; with `Hydrogen`, as without the header, it is a plain array of names. */
-        ElementsVersion: "Hydrogen" | "Helium";
+        ElementsVersion: components["schemas"]["ElementsVersion"];
         /**
          * @description With `true` the answer says what can be done with each object, as with `Elements-Version` `Helium`.
          * @example true
@@ -8029,7 +8043,7 @@ export interface components {
         /** @description How many calls to the provider one answer may take. When they do not fill the page, the answer is partial and says so. */
         MaxProviderCalls: number;
         /** @description With `pushdown-only` a query that the provider cannot answer in full by itself is a 400 (`WHERE_UNSUPPORTED`). */
-        QueryMode: "pushdown-only";
+        QueryMode: components["schemas"]["QueryMode"];
         /**
          * @description The path below the provider's address, with its slashes as they are.
          * @example Orders('A-1')
@@ -8164,7 +8178,7 @@ export interface components {
          * @description How much of the `where` the provider answered itself. The rest was filtered in the service; the rows are the same either way.
          * @example full
          */
-        "Elements-Query-Pushdown": "full" | "partial" | "none";
+        "Elements-Query-Pushdown": components["schemas"]["QueryPushdown"];
         /**
          * @description Sent when the page ended before it was full - with `scan-budget` by `Elements-Max-Provider-Calls`, with `bytes` because its rows are 64 MB. Go on with `nextPage`. With `result-window` the provider shows no more rows of this query, though there may be some, and cannot go on by their ids - narrow the `where`.
          * @example scan-budget

@@ -222,7 +222,9 @@ describe('the house', () => {
   });
 
   it('generates files that import nothing', () => {
-    const wrong = filesBelow('generated').flatMap(importsOf);
+    // The clients are packages of their own, which nothing here imports.
+    const own = filesBelow('generated').filter((file) => !file.startsWith('generated/sdk/'));
+    const wrong = own.flatMap(importsOf);
     expect(wrong).to.deep.equal([]);
   });
 

@@ -7,6 +7,7 @@ export type Method = (typeof METHODS)[number];
 export interface ApiDocument {
   readonly paths: Readonly<Record<string, PathItem>>;
   readonly components: {
+    readonly schemas?: object;
     readonly parameters?: Readonly<Record<string, Parameter>>;
     readonly responses?: Readonly<Record<string, Response>>;
   };
@@ -21,6 +22,7 @@ export interface Operation {
   readonly description: string;
   readonly parameters?: readonly Parameter[];
   readonly requestBody?: unknown;
+  readonly security?: unknown;
   readonly responses: Responses;
   readonly 'x-causeway-scopes': readonly string[];
   /** The body is a record or an event, with the wider limits of those. */

@@ -39,6 +39,7 @@ const ORDER = [
   'events',
   'credentials',
   'limits',
+  'sdks',
   'connectors',
   'migrating',
   'deployment',

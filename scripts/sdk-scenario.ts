@@ -1,0 +1,75 @@
+/**
+ * Tries the clients on a running service: `node scripts/sdk-scenario.ts [language…]` runs `sdk/<language>/check` for each, and
+ * `node scripts/sdk-scenario.ts -- command…` any command. The service has an embedded PostgreSQL and the simulators, both on
+ * loopback and in a folder of their own; what it is called and its secrets are in the variables of `sdk/scenario.md`.
+ * Exit code 1 when a check fails.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { type RunningService, startService, UNLIMITED } from './bench/running-service.ts';
+import { chooseLanguages, HAND_WRITTEN } from './sdk/languages.ts';
+
+const ROOT = resolve(import.meta.dirname, '..');
+/** What the README of each client queries first. */
+const FIRST_ACCOUNT = {
+  element: { key: 'bamboohr' },
+  name: 'The first account',
+  configuration: { username: 'demo-key', 'company.name': 'acme', simulator: true },
+};
+
+type Command = readonly [program: string, ...args: readonly string[]];
+
+function commandsOf(args: readonly string[]): readonly Command[] {
+  const [separator, program, ...rest] = args;
+  if (separator === '--' && program !== undefined) return [[program, ...rest]];
+  return chooseLanguages(args).map((language) => [join(HAND_WRITTEN, language, 'check')]);
+}
+
+async function environmentOf({ baseUrl, simulatorsUrl, secrets, authorization }: RunningService) {
+  return {
+    CAUSEWAY_URL: baseUrl,
+    CAUSEWAY_USER_SECRET: secrets.userSecret,
+    CAUSEWAY_ORGANIZATION_SECRET: secrets.organizationSecret,
+    CAUSEWAY_ELEMENT_TOKEN: await connectFirstAccount(baseUrl, authorization),
+    CAUSEWAY_SIMULATORS_URL: simulatorsUrl,
+  };
+}
+
+async function connectFirstAccount(baseUrl: string, authorization: string): Promise<string> {
+  const response = await fetch(`${baseUrl}/instances`, {
+    method: 'POST',
+    headers: { Authorization: authorization, 'Content-Type': 'application/json' },
+    body: JSON.stringify(FIRST_ACCOUNT),
+  });
+  const { token }: { readonly token?: string } = JSON.parse(await response.text());
+  if (token === undefined) throw new Error(`POST /instances answered ${response.status} and no token.`);
+  return token;
+}
+
+/** @returns whether it ended well */
+async function succeeds([program, ...args]: Command, environment: Readonly<Record<string, string>>): Promise<boolean> {
+  const child = spawn(program, args, { cwd: ROOT, stdio: 'inherit', env: { ...process.env, ...environment } });
+  const [code]: readonly unknown[] = await once(child, 'exit');
+  return code === 0;
+}
+
+const commands = commandsOf(process.argv.slice(2));
+const folder = await mkdtemp(join(tmpdir(), 'causeway-sdk-'));
+try {
+  const service = await startService({ dataDir: join(folder, 'data'), environment: UNLIMITED });
+  try {
+    const environment = await environmentOf(service);
+    for (const command of commands) {
+      if (await succeeds(command, environment)) continue;
+      console.error(`failed: ${command.join(' ')}`);
+      process.exitCode = 1;
+    }
+  } finally {
+    await service.stop();
+  }
+} finally {
+  await rm(folder, { recursive: true, force: true });
+}

@@ -1,0 +1,94 @@
+/**
+ * Makes the clients: `node scripts/sdk.ts [language…]`, all of them unless some are named. Each becomes a whole package in
+ * `generated/sdk/<language>/`: what openapi-generator makes of the spec as `sdk/<language>/generator.yaml` says, with the files of `sdk/<language>/` beside it.
+ * Needs Java, and npm, which gets the generator once.
+ */
+import { execFile } from 'node:child_process';
+import { access, cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { readSpec } from './generate/document.ts';
+import { clientDocument } from './sdk/client-document.ts';
+import { chooseLanguages, HAND_WRITTEN } from './sdk/languages.ts';
+
+const ROOT = resolve(import.meta.dirname, '..');
+const OUT = join(ROOT, 'generated/sdk');
+const DOCUMENT = join(OUT, 'openapi.json');
+
+/** Of the program that gets the generator; which generator it gets is said in `sdk/openapitools.json`. */
+const GENERATOR_CLI = '@openapitools/openapi-generator-cli@2.41.0';
+
+/** Stands for the version in files that are written by hand. Every ecosystem takes it for a version. */
+const PLACEHOLDER = '0.0.0-dev';
+
+/** Files of `sdk/<language>/` that say how the package is made, and are no part of it. */
+const CONFIGURATION: ReadonlySet<string> = new Set([
+  'generator.yaml',
+  '.openapi-generator-ignore',
+  'templates',
+  'check',
+  'readme.mjs',
+]);
+
+const run = promisify(execFile);
+
+async function writeDocument(): Promise<string> {
+  const { document, problems } = await readSpec(join(ROOT, 'spec/openapi.yaml'));
+  if (problems.length > 0) throw new Error('The specification has faults: npm run generate names them.');
+  await mkdir(OUT, { recursive: true });
+  await writeFile(DOCUMENT, `${JSON.stringify(clientDocument(document), null, 2)}\n`);
+  return document.info.version;
+}
+
+async function makePackage(language: string, version: string): Promise<void> {
+  const folder = join(OUT, language);
+  await rm(folder, { recursive: true, force: true });
+  await generate(language, folder);
+  await layHandWritten(join(HAND_WRITTEN, language), folder, version);
+  await cp(join(ROOT, 'LICENSE'), join(folder, 'LICENSE'));
+}
+
+async function generate(language: string, folder: string): Promise<void> {
+  const source = join(HAND_WRITTEN, language);
+  const ignore = join(source, '.openapi-generator-ignore');
+  const options = [
+    ['--input-spec', DOCUMENT],
+    ['--config', join(source, 'generator.yaml')],
+    ['--output', folder],
+    ...((await isThere(ignore)) ? [['--ignore-file-override', ignore]] : []),
+  ].flat();
+  const cli = ['exec', '--yes', `--package=${GENERATOR_CLI}`, '--', 'openapi-generator-cli'];
+  // It reads openapitools.json from the folder that it is started in.
+  await run('npm', [...cli, 'generate', ...options], { cwd: HAND_WRITTEN, maxBuffer: 1 << 26 });
+}
+
+/** Where both have a file, the one that was written by hand stays. */
+async function layHandWritten(source: string, folder: string, version: string): Promise<void> {
+  await cp(source, folder, { recursive: true, filter: (file) => !CONFIGURATION.has(file.slice(source.length + 1)) });
+  for (const file of await filesBelow(source)) {
+    const laid = join(folder, file);
+    const text = (await isThere(laid)) ? await readFile(laid, 'utf8') : '';
+    if (text.includes(PLACEHOLDER)) await writeFile(laid, text.replaceAll(PLACEHOLDER, version));
+  }
+}
+
+async function filesBelow(folder: string): Promise<readonly string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1));
+}
+
+function isThere(file: string): Promise<boolean> {
+  return access(file).then(
+    () => true,
+    () => false,
+  );
+}
+
+const languages = chooseLanguages(process.argv.slice(2));
+const version = await writeDocument();
+for (const language of languages) {
+  await makePackage(language, version);
+  console.log(`generated/sdk/${language}: version ${version}`);
+}
