@@ -5789,13 +5789,14 @@ export interface components {
             /** @description The body. Absent when there is none. */
             body?: string;
         };
+        /**
+         * @description `native` - by a job of the provider itself, for many rows; `paging` - by its lists, page by page. Of a job it is absent before that is settled.
+         * @enum {string}
+         */
+        BulkWay: "native" | "paging";
         /** @description How a bulk job without a limit would find the rows. Absent where the provider has no jobs of its own for the object, so that its lists are read page by page. */
         BulkExplanation: {
-            /**
-             * @description `native` - by a job of the provider's own, where there are many rows; `paging` - by its lists, page by page.
-             * @enum {string}
-             */
-            way: "native" | "paging";
+            way: components["schemas"]["BulkWay"];
             /** @description From so many rows on the provider's job is used. Absent with `paging`. */
             fromRows?: number;
             request?: components["schemas"]["ProviderRequestExplanation"];
@@ -5961,11 +5962,7 @@ export interface components {
              * @description How many rows it will be, where the provider says so.
              */
             estimatedTotal?: number;
-            /**
-             * @description Who finds the rows of a download. `native` - a job of the provider's own, for many rows; `paging` - its lists, page by page. Absent before that is settled.
-             * @enum {string}
-             */
-            way?: "native" | "paging";
+            way?: components["schemas"]["BulkWay"];
             /** @description The id that the job of the provider's own has there. Absent with `paging`. */
             providerJobId?: string;
         };
@@ -6071,18 +6068,20 @@ export interface components {
          *     ]
          */
         BulkJobList: components["schemas"]["BulkJob"][];
+        /**
+         * @description How the file is written. `ndjson` says the same as `jsonl`.
+         * @enum {string}
+         */
+        BulkUploadFormat: "csv" | "jsonl" | "ndjson";
+        /**
+         * @description What becomes of each row. With `upsert` a record that is found is updated, and another one created.
+         * @enum {string}
+         */
+        BulkAction: "create" | "update" | "upsert" | "delete";
         /** @description What the file holds, and what to do with its rows. */
         BulkUploadMetaData: {
-            /**
-             * @description How the file is written.
-             * @enum {string}
-             */
-            format: "csv" | "jsonl";
-            /**
-             * @description What becomes of each row. With `upsert` a record that is found is updated, and another one created.
-             * @enum {string}
-             */
-            action: "create" | "update" | "upsert" | "delete";
+            format: components["schemas"]["BulkUploadFormat"];
+            action: components["schemas"]["BulkAction"];
             /** @description The field by which the record of a row is found, one that the provider can be searched by. The id of the object unless given. */
             identifierFieldName?: string;
             /** @description Where the event of the end goes, in place of the callback URL of the instance. The header `Elements-Async-Callback-Url` says the same. */
@@ -6110,6 +6109,11 @@ export interface components {
              */
             id: number;
         };
+        /**
+         * @description What came of the row.
+         * @enum {string}
+         */
+        BulkOutcome: "created" | "updated" | "deleted" | "failed";
         /** @description What went wrong. */
         BulkError: {
             /**
@@ -6117,11 +6121,7 @@ export interface components {
              * @description The number of the row, from 1. Absent where it is about the whole job.
              */
             row?: number;
-            /**
-             * @description What came of the row.
-             * @enum {string}
-             */
-            outcome?: "created" | "updated" | "deleted" | "failed";
+            outcome?: components["schemas"]["BulkOutcome"];
             /** @description The row was sent more than once, each time as something new, so that there may be two records of it. */
             doubtful?: boolean;
             code?: components["schemas"]["ErrorCode"];

@@ -20,6 +20,7 @@ const TOLD: ReadonlySet<string> = new Set([
   'LikePattern',
   'ListInput',
   'ListQuery',
+  'NativePlace',
   'ProviderResponse',
   'PushedField',
   'RecordInput',

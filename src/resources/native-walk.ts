@@ -140,12 +140,11 @@ async function look(call: InstanceCall, walk: NativeWalk, id: string): Promise<N
   }
 }
 
-const MEANINGS = ['running', 'done', 'failed'] as const;
-
-function meaningOf(states: NativeStates, state: string): (typeof MEANINGS)[number] {
-  const meaning = MEANINGS.find((each) => states[each].includes(state));
-  if (meaning === undefined) throw new Error(`Nobody knows what it means that the job is ${cutText(state)}.`);
-  return meaning;
+function meaningOf({ running, done, failed }: NativeStates, state: string): keyof NativeStates {
+  if (running.includes(state)) return 'running';
+  if (done.includes(state)) return 'done';
+  if (failed.includes(state)) return 'failed';
+  throw new Error(`Nobody knows what it means that the job is ${cutText(state)}.`);
 }
 
 async function readPage(call: InstanceCall, walk: NativeWalk, id: string): Promise<NativePart> {
