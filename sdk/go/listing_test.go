@@ -23,7 +23,7 @@ func TestAllPages(t *testing.T) {
 	for index, want := range []string{
 		"page=1&pageSize=2&where=a+%3D+1", "nextPage=t+1&pageSize=2&where=a+%3D+1", "nextPage=t%2B2&pageSize=2&where=a+%3D+1",
 	} {
-		expect(t, "query", service.calls[index].URL.RawQuery, want)
+		expect(t, "query", service.seen()[index].URL.RawQuery, want)
 	}
 }
 
@@ -47,7 +47,7 @@ func TestPagesAndTheirHeaders(t *testing.T) {
 	expect(t, "pushdown", pages[0].Pushdown, QueryPushdownPartial)
 	expect(t, "partial", pages[1].PartialResult, "bytes")
 	expect(t, "request id", pages[1].RequestID, "request-1")
-	expect(t, "calls", len(service.calls), 2)
+	expect(t, "calls", len(service.seen()), 2)
 }
 
 func TestAPageThatIsNotNeededIsNotRead(t *testing.T) {
@@ -55,7 +55,7 @@ func TestAPageThatIsNotNeededIsNotRead(t *testing.T) {
 	for range client.List(t.Context(), "incident", Query{}).All() {
 		break
 	}
-	expect(t, "calls", len(service.calls), 1)
+	expect(t, "calls", len(service.seen()), 1)
 }
 
 func TestAnErrorEndsTheList(t *testing.T) {
@@ -88,7 +88,7 @@ func TestAFaultyFilterIsNotSent(t *testing.T) {
 	expect(t, "download", err != nil, true)
 	_, err = client.Notifications.AcknowledgeDeliveries(t.Context(), Where("a = ?"))
 	expect(t, "acknowledge", err != nil, true)
-	expect(t, "calls", len(service.calls), 0)
+	expect(t, "calls", len(service.seen()), 0)
 }
 
 func TestRowsAsATypeOfTheCaller(t *testing.T) {

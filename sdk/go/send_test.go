@@ -89,7 +89,7 @@ func TestWhatIsRepeated(t *testing.T) {
 	} {
 		service, client := serve(t, test.first)
 		err := test.call(client)
-		expect(t, test.name, len(service.calls), test.calls)
+		expect(t, test.name, len(service.seen()), test.calls)
 		expect(t, test.name+", good in the end", err == nil, test.calls == 2)
 		expect(t, test.name+", pauses", len(service.pauses), test.calls-1)
 	}
@@ -99,23 +99,23 @@ func TestOneKeyForAllAttempts(t *testing.T) {
 	service, client := serve(t, hangUp, failure(409, ErrorCodeConflict), failure(503, ErrorCodeOverloaded))
 	must(client.Create(t.Context(), "incident", Record{"name": "a"}))(t)
 	must(client.Create(t.Context(), "incident", Record{"name": "a"}))(t)
-	expect(t, "calls", len(service.calls), 5)
+	expect(t, "calls", len(service.seen()), 5)
 	keys := map[string]int{}
-	for index, call := range service.calls {
+	for index, call := range service.seen() {
 		keys[call.Header.Get("Idempotency-Key")]++
-		expect(t, "body", service.bodies[index], `{"name":"a"}`)
+		expect(t, "body", service.sent()[index], `{"name":"a"}`)
 	}
 	expect(t, "keys", len(keys), 2)
 	must(client.Records.CreateRecord(t.Context(), "incident", Record{}, &CreateRecordParams{IdempotencyKey: "own"}))(t)
-	expect(t, "own key", service.calls[5].Header.Get("Idempotency-Key"), "own")
-	expect(t, "GET has none", service.calls[5].Method, "POST")
+	expect(t, "own key", service.seen()[5].Header.Get("Idempotency-Key"), "own")
+	expect(t, "GET has none", service.seen()[5].Method, "POST")
 }
 
 func TestAttemptsAreBounded(t *testing.T) {
 	always := slices.Repeat([]http.HandlerFunc{failure(503, ErrorCodeOverloaded)}, 10)
 	service, client := serve(t, always...)
 	_, err := client.Get(t.Context(), "incident", "1")
-	expect(t, "calls", len(service.calls), 4)
+	expect(t, "calls", len(service.seen()), 4)
 	expect(t, "error", err.(*Error).Code, ErrorCodeOverloaded)
 	for index, pause := range service.pauses {
 		whole := 500 * time.Millisecond << index
@@ -124,7 +124,7 @@ func TestAttemptsAreBounded(t *testing.T) {
 	service, client = serve(t, always...)
 	client.config.Retries = &Retries{Attempts: 1}
 	_, err = client.Get(t.Context(), "incident", "1")
-	expect(t, "calls without retries", len(service.calls), 1)
+	expect(t, "calls without retries", len(service.seen()), 1)
 	expect(t, "error without retries", err != nil, true)
 }
 
@@ -138,13 +138,13 @@ func TestTimeOfAllAttemptsIsBounded(t *testing.T) {
 		return nil
 	}
 	_, err := client.Get(t.Context(), "incident", "1")
-	expect(t, "calls", len(service.calls), 2)
+	expect(t, "calls", len(service.seen()), 2)
 	expect(t, "error", errors.Is(err, ErrRateLimited), true)
 	service, client = serve(t, failure(429, ErrorCodeRateLimited, "Retry-After", "30"))
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	_, err = client.Get(ctx, "incident", "1")
-	expect(t, "calls that cannot be in time", len(service.calls), 1)
+	expect(t, "calls that cannot be in time", len(service.seen()), 1)
 	expect(t, "error", errors.Is(err, ErrRateLimited), true)
 }
 
@@ -153,14 +153,14 @@ func TestTimeout(t *testing.T) {
 	service, client := serve(t, never, json200(`{"a":1}`))
 	client.config.Timeout = 50 * time.Millisecond
 	must(client.Get(t.Context(), "incident", "1"))(t)
-	expect(t, "calls", len(service.calls), 2)
+	expect(t, "calls", len(service.seen()), 2)
 	service, client = serve(t, never)
 	client.config.Timeout = 50 * time.Millisecond
 	_, err := client.Update(t.Context(), "incident", "1", Record{})
 	var timeout *TimeoutError
 	expect(t, "a time-out", errors.As(err, &timeout) && timeout.Timeout(), true)
 	expect(t, "text", err.Error(), "causeway: PATCH /incident/1: no answer within 50ms")
-	expect(t, "calls", len(service.calls), 1)
+	expect(t, "calls", len(service.seen()), 1)
 }
 
 func TestTimeoutWithinTheBody(t *testing.T) {
@@ -174,7 +174,7 @@ func TestTimeoutWithinTheBody(t *testing.T) {
 	_, err := client.Update(t.Context(), "incident", "1", Record{})
 	var timeout *TimeoutError
 	expect(t, "a time-out", errors.As(err, &timeout), true)
-	expect(t, "calls", len(service.calls), 1)
+	expect(t, "calls", len(service.seen()), 1)
 }
 
 func TestCancellation(t *testing.T) {
@@ -185,7 +185,7 @@ func TestCancellation(t *testing.T) {
 	})
 	_, err := client.Get(ctx, "incident", "1")
 	expect(t, "cancelled", errors.Is(err, context.Canceled), true)
-	expect(t, "calls", len(service.calls), 1)
+	expect(t, "calls", len(service.seen()), 1)
 
 	ctx, cancel = context.WithCancel(t.Context())
 	service, client = serve(t, failure(503, ErrorCodeOverloaded))
@@ -197,7 +197,7 @@ func TestCancellation(t *testing.T) {
 	expect(t, "cancelled in a pause", errors.Is(err, context.Canceled), true)
 	var failure *Error
 	expect(t, "says what was before", errors.As(err, &failure), true)
-	expect(t, "calls", len(service.calls), 1)
+	expect(t, "calls", len(service.seen()), 1)
 }
 
 func TestNoConnection(t *testing.T) {
