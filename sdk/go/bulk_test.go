@@ -138,6 +138,7 @@ func TestUpload(t *testing.T) {
 	_, err := client.ReplaceFile(t.Context(), "files", "1", nil, Upload{Name: "b", Content: strings.NewReader("content")})
 	expect(t, "error", err != nil, true)
 	expect(t, "not sent again", len(service.seen()), 2)
+	expect(t, "no key", service.seen()[0].Header.Get("Idempotency-Key"), "")
 }
 
 func TestFilesAndPassthrough(t *testing.T) {

@@ -36,10 +36,14 @@ type call struct {
 func (c *Client) newCall(method, path string, scheme scheme) *call {
 	header := http.Header{}
 	header.Set("Accept", "application/json")
-	isRepeatable := method == http.MethodGet || method == http.MethodPut || method == http.MethodDelete
-	return &call{
-		client: c, method: method, path: path, scheme: scheme, query: url.Values{}, header: header, isRepeatable: isRepeatable,
+	call := &call{client: c, method: method, path: path, scheme: scheme, query: url.Values{}, header: header}
+	switch method {
+	case http.MethodGet, http.MethodHead, http.MethodPut, http.MethodDelete:
+		call.isRepeatable = true
+	case http.MethodPost:
+		call.keyed("")
 	}
+	return call
 }
 
 // inPath puts a value in one segment. One that would name another path than this is a fault.
@@ -80,6 +84,12 @@ func (c *call) keyed(key string) {
 	}
 	c.header.Set("Idempotency-Key", key)
 	c.isRepeatable, c.isKeyed = true, true
+}
+
+// once is for a call that the service keeps no key of.
+func (c *call) once() {
+	c.header.Del("Idempotency-Key")
+	c.isRepeatable, c.isKeyed = false, false
 }
 
 // withBody sends JSON, and nothing for nil.

@@ -42,6 +42,26 @@ func (e *Error) Error() string {
 	return text
 }
 
+// At says where in the `where` the first fault is, in UTF-16 units.
+func (e *Error) At() (position, length int, ok bool) {
+	for _, detail := range e.Details {
+		if detail.Position != nil {
+			return *detail.Position, ValueOf(detail.Length), true
+		}
+	}
+	return 0, 0, false
+}
+
+// Suggestion is the known name that is closest to one that is not known; empty where there is none.
+func (e *Error) Suggestion() string {
+	for _, detail := range e.Details {
+		if detail.Nearest != nil {
+			return *detail.Nearest
+		}
+	}
+	return ""
+}
+
 // Is tells whether the error is of a kind such as [ErrNotFound].
 func (e *Error) Is(target error) bool {
 	kind, ok := target.(*kind)

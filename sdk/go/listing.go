@@ -88,7 +88,7 @@ func (l Listing[T]) Collect() ([]T, error) {
 }
 
 // As reads the items of a listing as values of another type: `causeway.As[Employee](client.List(…))`.
-func As[T, Item any](listing Listing[Item]) Listing[T] { return Listing[T]{listing.ctx, listing.call} }
+func As[T, Item any](listing Listing[Item]) Listing[T] { return Listing[T](listing) }
 
 // To reads a record as a value of another type, by the `json` tags of its fields.
 func To[T any](record Record) (value T, err error) {

@@ -78,6 +78,7 @@ func (c *Client) Explain(ctx context.Context, objectName string, query Query) (*
 		return nil, err
 	}
 	call := c.newCall(http.MethodPost, "/query/explain", byUserElement)
+	call.once()
 	call.isRepeatable = true // It changes nothing.
 	call.withBody(QueryExplain{
 		ObjectName: objectName, Where: optional(where), Fields: optional(strings.Join(query.Fields, ",")), OrderBy: optional(query.OrderBy),
@@ -158,7 +159,7 @@ func (c *call) upload(ctx context.Context, fields Record, upload Upload) (Record
 	defer reader.Close() // Ends the writer where the call ended first.
 	form := multipart.NewWriter(writer)
 	go func() { writer.CloseWithError(writeForm(form, metadata, upload)) }()
-	c.isRepeatable = false
+	c.once()
 	c.stream = reader
 	c.header.Set("Content-Type", form.FormDataContentType())
 	return answerOf[Record](ctx, c)
@@ -197,13 +198,16 @@ func contentTypeOf(upload Upload) string {
 }
 
 // Passthrough sends a request to the provider as it is, with the credentials of the instance. The path is the provider's,
-// with its values escaped, and may have a query. The body may be nil.
+// with its values escaped, and may have a query. The body may be nil. What the provider refuses is an [Error].
 func (c *Client) Passthrough(ctx context.Context, method, path string, header http.Header, body []byte) (*File, error) {
 	address, err := url.Parse("/" + strings.TrimLeft(path, "/"))
 	if err != nil {
 		return nil, fmt.Errorf("causeway: %s /passthrough: the path cannot be read", method)
 	}
 	call := c.newCall(method, "/passthrough"+address.EscapedPath(), byUserElement)
+	if method == http.MethodPost {
+		call.once()
+	}
 	call.query = address.Query()
 	call.header.Set("Accept", "*/*")
 	for name, values := range header {

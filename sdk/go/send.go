@@ -14,8 +14,8 @@ import (
 )
 
 // Retries says how often and how fast a call is tried again that got 429, 502, 503, 504 or no answer. Only calls are that
-// may be made twice: GET, PUT and DELETE, and POST where the operation takes an Idempotency-Key, which is made once for
-// all attempts.
+// may be made twice: GET, PUT and DELETE, and POST, which has an Idempotency-Key that is made once for all attempts.
+// PATCH is tried again after 429, which says that nothing was done. What sends a file is never.
 type Retries struct {
 	// Attempts is how often a call is made at most; 1 is never again.
 	Attempts int
@@ -75,24 +75,30 @@ func (c *call) send(ctx context.Context, mode mode) (*answered, error) {
 }
 
 func (c *call) isWorthRepeating(err error, attempt int) bool {
-	if !c.isRepeatable || attempt >= c.client.config.Retries.Attempts {
+	if attempt >= c.client.config.Retries.Attempts || c.stream != nil {
 		return false
 	}
-	var certificate *tls.CertificateVerificationError
 	var failure *Error
 	if !errors.As(err, &failure) {
-		return isOnTheWay(err) && !errors.As(err, &certificate)
+		var certificate *tls.CertificateVerificationError
+		return c.isRepeatable && isOnTheWay(err) && !errors.As(err, &certificate)
 	}
-	if c.isKeyed && failure.Code == ErrorCodeConflict {
+	switch {
+	case failure.Status == http.StatusTooManyRequests:
+		return true
+	case c.isKeyed && failure.Code == ErrorCodeConflict:
 		// The attempt before got no answer, and the service is still busy with it.
 		return attempt > 1
-	}
-	if c.isKeyed && isOutcomeUnknown(failure.Code) {
+	case c.isKeyed && isOutcomeUnknown(failure.Code):
 		// The service answers the same for a key, as the provider may have done its work.
 		return false
 	}
-	switch failure.Status {
-	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+	return c.isRepeatable && isAway(failure.Status)
+}
+
+func isAway(status int) bool {
+	switch status {
+	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		return true
 	}
 	return false

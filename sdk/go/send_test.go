@@ -26,6 +26,9 @@ func TestErrorsAreTyped(t *testing.T) {
 	expect(t, "position", *failure.Details[0].Position, 0)
 	expect(t, "length", *failure.Details[0].Length, 3)
 	expect(t, "nearest", *failure.Details[0].Nearest, "name")
+	position, length, ok := failure.At()
+	expect(t, "place", position == 0 && length == 3 && ok, true)
+	expect(t, "suggestion", failure.Suggestion(), "name")
 	expect(t, "kind", errors.Is(err, ErrWhere), true)
 	expect(t, "another kind", errors.Is(err, ErrNotFound), false)
 	expect(t, "text", err.Error(), "causeway: GET /incident: 400 WHERE_INVALID: There is no field 'nam'. Did you mean 'name'? (request request-1)")
@@ -84,6 +87,7 @@ func TestWhatIsRepeated(t *testing.T) {
 		{"POST with a key whose outcome is unknown", create, failure(504, ErrorCodeProviderTimeout), 1},
 		{"POST with a key, 409", create, failure(409, ErrorCodeConflict), 1},
 		{"PATCH, 503", update, failure(503, ErrorCodeOverloaded), 1},
+		{"PATCH, 429", update, failure(429, ErrorCodeRateLimited), 2},
 		{"PATCH, broken", update, hangUp, 1},
 		{"POST that changes nothing, broken", explain, hangUp, 2},
 	} {
@@ -108,7 +112,12 @@ func TestOneKeyForAllAttempts(t *testing.T) {
 	expect(t, "keys", len(keys), 2)
 	must(client.Records.CreateRecord(t.Context(), "incident", Record{}, &CreateRecordParams{IdempotencyKey: "own"}))(t)
 	expect(t, "own key", service.seen()[5].Header.Get("Idempotency-Key"), "own")
-	expect(t, "GET has none", service.seen()[5].Method, "POST")
+	must(client.Explain(t.Context(), "incident", Query{}))(t)
+	must(client.Update(t.Context(), "incident", "1", Record{}))(t)
+	must(client.Get(t.Context(), "incident", "1"))(t)
+	for _, call := range service.seen()[6:] {
+		expect(t, call.Method+" without a key", call.Header.Get("Idempotency-Key"), "")
+	}
 }
 
 func TestAttemptsAreBounded(t *testing.T) {
