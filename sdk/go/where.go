@@ -259,3 +259,8 @@ func dateLiteral(date Date) (string, error) {
 	}
 	return date.String(), nil
 }
+
+// EscapeLike makes a text that LIKE takes for itself, `%`, `_` and `\` as well: `causeway.EscapeLike(start) + "%"`.
+func EscapeLike(text string) string { return likeEscapes.Replace(text) }
+
+var likeEscapes = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)

@@ -122,3 +122,7 @@ func readTexts(filter string) []string {
 	}
 	return texts
 }
+
+func TestEscapeLike(t *testing.T) {
+	expect(t, "pattern", EscapeLike(`50%_\'`), `50\%\_\\'`)
+}
