@@ -68,10 +68,10 @@ func (c *Client) DownloadOf(id int64, objectName string) *Download {
 	return &Download{c, id, objectName}
 }
 
-// Wait asks for the status, less and less often, until the job is completed. Another end is a [JobError].
-func (d *Download) Wait(ctx context.Context) (*BulkJob, error) {
+// WaitForBulk asks for the status of a job, less and less often, until it is completed. Another end is a [JobError].
+func (c *Client) WaitForBulk(ctx context.Context, id int64) (*BulkJob, error) {
 	for pause := firstLook; ; pause = min(pause*3/2, longestLook) {
-		job, err := d.client.Bulk.GetBulkStatus(ctx, d.ID)
+		job, err := c.Bulk.GetBulkStatus(ctx, id)
 		if err != nil {
 			return nil, err
 		}
@@ -81,10 +81,15 @@ func (d *Download) Wait(ctx context.Context) (*BulkJob, error) {
 		case BulkJobStatusFailed, BulkJobStatusCancelled:
 			return nil, &JobError{*job}
 		}
-		if err := d.client.clock.sleep(ctx, pause); err != nil {
-			return nil, fmt.Errorf("causeway: bulk job %d is %s: %w", d.ID, job.Status, err)
+		if err := c.clock.sleep(ctx, pause); err != nil {
+			return nil, fmt.Errorf("causeway: bulk job %d is %s: %w", id, job.Status, err)
 		}
 	}
+}
+
+// Wait waits until the file is there.
+func (d *Download) Wait(ctx context.Context) (*BulkJob, error) {
+	return d.client.WaitForBulk(ctx, d.ID)
 }
 
 // Rows waits for the job and goes through the rows as they come. An error is the last that comes.
@@ -206,7 +211,7 @@ func (r *resumed) open() error {
 	return nil
 }
 
-// pause waits before the next connection. @returns what it broke for, where it makes no sense to go on
+// pause waits before the next connection. It gives what the last one broke for, where it makes no sense to go on.
 func (r *resumed) pause() error {
 	retries := r.download.client.config.Retries
 	r.failures++

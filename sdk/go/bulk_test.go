@@ -19,8 +19,8 @@ func job(status BulkJobStatus, more string) http.HandlerFunc {
 		"recordsCount":3,"recordsFailedCount":0,"fileFormat":"jsonl","fileSize":1,"fileName":"f","createdDate":"2026-01-01T00:00:00Z"%s}`, status, more))
 }
 
-// part answers the file from the byte that is asked for, and breaks off in front of the byte `until`.
-func part(t *testing.T, etag string, until int) http.HandlerFunc {
+// fileFrom answers the file from the byte that is asked for, and breaks off in front of the byte `until`.
+func fileFrom(t *testing.T, etag string, until int) http.HandlerFunc {
 	return func(response http.ResponseWriter, request *http.Request) {
 		from, status := 0, 200
 		if asked := request.Header.Get("Range"); asked != "" && request.Header.Get("If-Range") == etag {
@@ -44,7 +44,7 @@ func part(t *testing.T, etag string, until int) http.HandlerFunc {
 func TestRowsOfADownload(t *testing.T) {
 	service, client := serve(t,
 		json200(`{"id":7,"status":"CREATED","instanceId":1}`), job("CREATED", ""), job("RUNNING", ""), job("COMPLETED", ""),
-		part(t, `"1"`, 25), part(t, `"1"`, 25), part(t, `"1"`, 60), part(t, `"1"`, len(rows)),
+		fileFrom(t, `"1"`, 25), fileFrom(t, `"1"`, 25), fileFrom(t, `"1"`, 60), fileFrom(t, `"1"`, len(rows)),
 	)
 	download := must(client.Download(t.Context(), "incident", Query{Where: Where("a = ?", 1), Fields: []string{"id", "name"}}))(t)
 	var ids []string
@@ -66,7 +66,7 @@ func TestRowsOfADownload(t *testing.T) {
 func TestADownloadThatBreaksAgainAndAgainEnds(t *testing.T) {
 	service, client := serve(t, job("COMPLETED", ""))
 	for range 10 {
-		service.answers = append(service.answers, part(t, `"1"`, 25))
+		service.answers = append(service.answers, fileFrom(t, `"1"`, 25))
 	}
 	size, err := client.DownloadOf(7, "incident").Copy(t.Context(), io.Discard)
 	var broken *ConnectionError
@@ -76,7 +76,7 @@ func TestADownloadThatBreaksAgainAndAgainEnds(t *testing.T) {
 }
 
 func TestAFileThatChangedIsNotPutTogether(t *testing.T) {
-	_, client := serve(t, job("COMPLETED", ""), part(t, `"1"`, 25), part(t, `"2"`, len(rows)))
+	_, client := serve(t, job("COMPLETED", ""), fileFrom(t, `"1"`, 25), fileFrom(t, `"2"`, len(rows)))
 	size, err := client.DownloadOf(7, "incident").Copy(t.Context(), io.Discard)
 	expect(t, "error", err != nil && strings.Contains(err.Error(), "another one"), true)
 	expect(t, "bytes", size, 25)
@@ -102,7 +102,7 @@ func TestAFormThatIsMadeMeanwhileIsNotResumed(t *testing.T) {
 func TestSave(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "rows.jsonl")
-	service, client := serve(t, job("COMPLETED", ""), part(t, `"1"`, 30), part(t, `"1"`, len(rows)))
+	service, client := serve(t, job("COMPLETED", ""), fileFrom(t, `"1"`, 30), fileFrom(t, `"1"`, len(rows)))
 	expect(t, "size", must(client.DownloadOf(7, "incident").Save(t.Context(), path))(t), int64(len(rows)))
 	expect(t, "file", bytes.Equal(must(os.ReadFile(path))(t), []byte(rows)), true)
 	expect(t, "Accept", service.seen()[1].Header.Get("Accept"), "*/*")
@@ -148,10 +148,15 @@ func TestFilesAndPassthrough(t *testing.T) {
 	expect(t, "name", file.Name(), "a.pdf")
 	expect(t, "content", string(must(io.ReadAll(file))(t)), "%PDF")
 	expect(t, "Accept", service.seen()[0].Header.Get("Accept"), "application/pdf")
-	answer := must(client.Passthrough(t.Context(), "POST", "v1/a%2Fb?c=d%26e", http.Header{"Content-Type": {"text/plain"}}, []byte("body")))(t)
+	answer := must(client.Passthrough(t.Context(), "POST", "v1/a%2Fb?c=d%26e&flag", http.Header{"Content-Type": {"text/plain"}}, []byte("body")))(t)
 	defer answer.Close()
 	expect(t, "path", service.seen()[1].URL.EscapedPath(), "/elements/api-v2/passthrough/v1/a%2Fb")
-	expect(t, "query", service.seen()[1].URL.Query().Get("c"), "d&e")
+	expect(t, "query", service.seen()[1].URL.RawQuery, "c=d%26e&flag")
 	expect(t, "body", service.sent()[1], "body")
 	expect(t, "type", service.seen()[1].Header.Get("Content-Type"), "text/plain")
+	for _, path := range []string{"../instances", "a/%2e%2e/b", "%zz"} {
+		_, err := client.Passthrough(t.Context(), "GET", path, nil, nil)
+		expect(t, path, err != nil, true)
+	}
+	expect(t, "calls", len(service.seen()), 2)
 }

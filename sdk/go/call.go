@@ -1,7 +1,6 @@
 package causeway
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -22,9 +21,11 @@ type call struct {
 	scheme       scheme
 	query        url.Values
 	header       http.Header
-	body         []byte
-	// stream is a body that can be read once only, in place of body.
-	stream io.Reader
+	// rawQuery stands in place of query.
+	rawQuery string
+	body     []byte
+	// form is sent in place of body, once.
+	form *form
 	// isRepeatable: to do it twice is the same as to do it once.
 	isRepeatable bool
 	// isKeyed: it is repeatable because of its Idempotency-Key.
@@ -112,12 +113,12 @@ func (c *call) fail(err error) {
 }
 
 // request makes that of one attempt.
-func (c *call) request(ctx context.Context) (*http.Request, error) {
+func (c *call) request(ctx context.Context, content io.Reader) (*http.Request, error) {
 	address := c.client.base.String() + c.path
-	if len(c.query) > 0 {
-		address += "?" + c.query.Encode()
+	if query := c.rawQuery + c.query.Encode(); query != "" {
+		address += "?" + query
 	}
-	request, err := http.NewRequestWithContext(ctx, c.method, address, c.content())
+	request, err := http.NewRequestWithContext(ctx, c.method, address, content)
 	if err != nil {
 		return nil, fmt.Errorf("causeway: %s %s: no request can be made of this", c.method, c.path)
 	}
@@ -126,17 +127,6 @@ func (c *call) request(ctx context.Context) (*http.Request, error) {
 		return nil, err
 	}
 	return request, nil
-}
-
-func (c *call) content() io.Reader {
-	switch {
-	case c.stream != nil:
-		return c.stream
-	case c.body != nil:
-		return bytes.NewReader(c.body)
-	default:
-		return nil
-	}
 }
 
 // answerOf makes the call and reads its answer.

@@ -60,7 +60,7 @@ type Config struct {
 	// Timeout of one attempt, DefaultTimeout unless given. Of a file it is the longest pause between two pieces.
 	// The time of a whole call, with all its attempts, is limited by its context.
 	Timeout time.Duration
-	// Retries says how calls are tried again; [DefaultRetries] unless given.
+	// Retries says how calls are tried again; what is 0 in it is as in [DefaultRetries].
 	Retries *Retries
 }
 
@@ -88,10 +88,8 @@ func New(config Config) (*Client, error) {
 		return nil, errors.New("causeway: Timeout is negative")
 	}
 	config.Timeout = cmp.Or(config.Timeout, DefaultTimeout)
-	if config.Retries == nil {
-		retries := DefaultRetries()
-		config.Retries = &retries
-	}
+	retries := config.Retries.orDefault()
+	config.Retries = &retries
 	client := &Client{
 		config: &config, base: base, http: httpClient(config.HTTPClient), agent: userAgent(config.UserAgent), clock: systemClock(),
 	}

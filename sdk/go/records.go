@@ -2,14 +2,12 @@ package causeway
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"mime"
-	"mime/multipart"
 	"net/http"
-	"net/textproto"
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -128,18 +126,13 @@ func (c *Client) GetFile(ctx context.Context, objectName, id, mediaType string) 
 	return call.file(ctx)
 }
 
-// Upload is a file to send: its content is read once, so it is never sent again.
-type Upload struct {
-	Name        string
-	ContentType string
-	Content     io.Reader
-}
-
 // CreateFile makes a record with a file, where the operations of the object have `upload`.
 func (c *Client) CreateFile(ctx context.Context, objectName string, fields Record, upload Upload) (Record, error) {
 	call := c.newCall(http.MethodPost, "/{objectName}", byUserElement)
 	call.inPath("objectName", objectName)
-	return call.upload(ctx, fields, upload)
+	call.withPart("metadata", fields)
+	call.withFile("file", upload)
+	return answerOf[Record](ctx, call)
 }
 
 // ReplaceFile makes a file the new version of that of a record.
@@ -147,68 +140,23 @@ func (c *Client) ReplaceFile(ctx context.Context, objectName, id string, fields 
 	call := c.newCall(http.MethodPut, "/{objectName}/{objectId}", byUserElement)
 	call.inPath("objectName", objectName)
 	call.inPath("objectId", id)
-	return call.upload(ctx, fields, upload)
-}
-
-func (c *call) upload(ctx context.Context, fields Record, upload Upload) (Record, error) {
-	metadata, err := json.Marshal(fields)
-	if err != nil {
-		return nil, fmt.Errorf("causeway: %s %s: the fields cannot be written as JSON: %w", c.method, c.path, err)
-	}
-	reader, writer := io.Pipe()
-	defer reader.Close() // Ends the writer where the call ended first.
-	form := multipart.NewWriter(writer)
-	go func() { writer.CloseWithError(writeForm(form, metadata, upload)) }()
-	c.once()
-	c.stream = reader
-	c.header.Set("Content-Type", form.FormDataContentType())
-	return answerOf[Record](ctx, c)
-}
-
-func writeForm(form *multipart.Writer, metadata []byte, upload Upload) error {
-	if string(metadata) != "null" {
-		part, err := form.CreatePart(textproto.MIMEHeader{
-			"Content-Disposition": {`form-data; name="metadata"`}, "Content-Type": {"application/json"},
-		})
-		if err == nil {
-			_, err = part.Write(metadata)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	disposition := mime.FormatMediaType("form-data", map[string]string{"name": "file", "filename": upload.Name})
-	part, err := form.CreatePart(textproto.MIMEHeader{
-		"Content-Disposition": {disposition}, "Content-Type": {contentTypeOf(upload)},
-	})
-	if err != nil {
-		return err
-	}
-	if _, err := io.Copy(part, upload.Content); err != nil {
-		return err
-	}
-	return form.Close()
-}
-
-func contentTypeOf(upload Upload) string {
-	if upload.ContentType == "" {
-		return "application/octet-stream"
-	}
-	return upload.ContentType
+	call.withPart("metadata", fields)
+	call.withFile("file", upload)
+	return answerOf[Record](ctx, call)
 }
 
 // Passthrough sends a request to the provider as it is, with the credentials of the instance. The path is the provider's,
 // with its values escaped, and may have a query. The body may be nil. What the provider refuses is an [Error].
 func (c *Client) Passthrough(ctx context.Context, method, path string, header http.Header, body []byte) (*File, error) {
 	address, err := url.Parse("/" + strings.TrimLeft(path, "/"))
-	if err != nil {
-		return nil, fmt.Errorf("causeway: %s /passthrough: the path cannot be read", method)
+	if err != nil || slices.Contains(strings.Split(address.Path, "/"), "..") {
+		return nil, fmt.Errorf("causeway: %s /passthrough: this is no path of the provider", method)
 	}
 	call := c.newCall(method, "/passthrough"+address.EscapedPath(), byUserElement)
 	if method == http.MethodPost {
 		call.once()
 	}
-	call.query = address.Query()
+	call.rawQuery = address.RawQuery
 	call.header.Set("Accept", "*/*")
 	for name, values := range header {
 		call.header[http.CanonicalHeaderKey(name)] = values

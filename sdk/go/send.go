@@ -1,6 +1,8 @@
 package causeway
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -17,7 +19,7 @@ import (
 // may be made twice: GET, PUT and DELETE, and POST, which has an Idempotency-Key that is made once for all attempts.
 // PATCH is tried again after 429, which says that nothing was done. What sends a file is never.
 type Retries struct {
-	// Attempts is how often a call is made at most; 1 is never again.
+	// Attempts is how often a call is made at most; 1 is once.
 	Attempts int
 	// FirstPause is about how long to wait before the second attempt; each pause is twice the one before.
 	FirstPause time.Duration
@@ -31,6 +33,19 @@ type Retries struct {
 // DefaultRetries are four attempts within two minutes.
 func DefaultRetries() Retries {
 	return Retries{Attempts: 4, FirstPause: 500 * time.Millisecond, LongestPause: 20 * time.Second, Total: 2 * time.Minute}
+}
+
+func (r *Retries) orDefault() Retries {
+	retries := DefaultRetries()
+	if r == nil {
+		return retries
+	}
+	return Retries{
+		Attempts:     cmp.Or(r.Attempts, retries.Attempts),
+		FirstPause:   cmp.Or(r.FirstPause, retries.FirstPause),
+		LongestPause: cmp.Or(r.LongestPause, retries.LongestPause),
+		Total:        cmp.Or(r.Total, retries.Total),
+	}
 }
 
 // mode says what is read of an answer before a call ends.
@@ -75,7 +90,7 @@ func (c *call) send(ctx context.Context, mode mode) (*answered, error) {
 }
 
 func (c *call) isWorthRepeating(err error, attempt int) bool {
-	if attempt >= c.client.config.Retries.Attempts || c.stream != nil {
+	if attempt >= c.client.config.Retries.Attempts || c.form != nil {
 		return false
 	}
 	var failure *Error
@@ -142,10 +157,9 @@ func endsBefore(ctx context.Context, at time.Time) bool {
 func (c *call) attempt(ctx context.Context, mode mode) (*answered, error) {
 	limited, cancel := context.WithCancelCause(ctx)
 	watch := newWatch(c.client.config.Timeout, cancel)
-	if c.stream != nil {
-		c.stream = &watchedReader{c.stream, watch}
-	}
-	request, err := c.request(limited)
+	content, endContent := c.content(watch)
+	defer endContent()
+	request, err := c.request(limited, content)
 	if err != nil {
 		watch.end()
 		return nil, err
@@ -171,6 +185,19 @@ func (c *call) attempt(ctx context.Context, mode mode) (*answered, error) {
 		return nil, errorOf(c.method, c.path, response, whole, c.client.clock.now())
 	}
 	return &answered{response, whole}, nil
+}
+
+// content begins the body. A form is watched: as long as it goes on, the attempt does.
+func (c *call) content(watch *watch) (content io.Reader, end func()) {
+	switch {
+	case c.form != nil:
+		reader, contentType := c.form.open()
+		c.header.Set("Content-Type", contentType)
+		return &watchedReader{reader, watch}, func() { reader.Close() }
+	case c.body != nil:
+		return bytes.NewReader(c.body), func() {}
+	}
+	return nil, func() {}
 }
 
 // broken says why there is no answer: the caller's context ended, the time was up, or the connection broke. What the

@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log"
 	"net/http"
+	"net/http/httptest"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -135,6 +138,8 @@ func TestAttemptsAreBounded(t *testing.T) {
 	_, err = client.Get(t.Context(), "incident", "1")
 	expect(t, "calls without retries", len(service.seen()), 1)
 	expect(t, "error without retries", err != nil, true)
+	once := must(New(Config{URL: "http://host", UserSecret: "u", Retries: &Retries{Attempts: 9}}))(t)
+	expect(t, "what is not said", *once.config.Retries, Retries{9, 500 * time.Millisecond, 20 * time.Second, 2 * time.Minute})
 }
 
 func TestTimeOfAllAttemptsIsBounded(t *testing.T) {
@@ -207,6 +212,22 @@ func TestCancellation(t *testing.T) {
 	var failure *Error
 	expect(t, "says what was before", errors.As(err, &failure), true)
 	expect(t, "calls", len(service.seen()), 1)
+}
+
+func TestACertificateThatIsNotTrustedIsNotTriedAgain(t *testing.T) {
+	service := httptest.NewUnstartedServer(http.NotFoundHandler())
+	service.Config.ErrorLog = log.New(io.Discard, "", 0)
+	service.StartTLS()
+	defer service.Close()
+	_, client := serve(t)
+	client.base = must(url.Parse(service.URL))(t)
+	client.clock.sleep = func(context.Context, time.Duration) error {
+		t.Error("tried again")
+		return nil
+	}
+	_, err := client.Get(t.Context(), "incident", "1")
+	var connection *ConnectionError
+	expect(t, "error", errors.As(err, &connection), true)
 }
 
 func TestNoConnection(t *testing.T) {
