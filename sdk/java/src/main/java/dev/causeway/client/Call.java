@@ -1,5 +1,7 @@
 package dev.causeway.client;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.JavaType;
@@ -18,8 +20,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.UUID;
-
-import static java.nio.charset.StandardCharsets.UTF_8;
 
 /**
  * A call of the API that is put together and then sent. {@link Causeway#call} begins one; it is for one thread. Nulls are left out.
@@ -135,7 +135,7 @@ public final class Call {
     String suffix = parameters.isEmpty() ? "" : "?" + String.join("&", parameters);
     HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(causeway.baseUrl() + path + suffix)).method(method, body);
     causeway.headers(isOnInstance).forEach(request::setHeader);
-    if (method.equals("POST") && JSON.equals(headers.getOrDefault("Content-Type", JSON))) {
+    if (takesKey()) {
       headers.putIfAbsent(KEY, UUID.randomUUID().toString());
     }
     headers.forEach(request::setHeader);
@@ -143,7 +143,12 @@ public final class Call {
   }
 
   private boolean isRepeatable() {
-    return REPEATABLE.contains(method) || (method.equals("POST") && headers.containsKey(KEY));
+    return REPEATABLE.contains(method) || takesKey();
+  }
+
+  /** The service keeps keys of POST, but not with files. */
+  private boolean takesKey() {
+    return method.equals("POST") && JSON.equals(headers.getOrDefault("Content-Type", JSON));
   }
 
   private <T> T read(byte[] bytes, JavaType type) {
