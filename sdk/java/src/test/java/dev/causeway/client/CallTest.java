@@ -79,7 +79,7 @@ class CallTest {
       assertEquals(List.of(1, 2), rows.stream().limit(2).map(row -> row.get("id")).toList());
       assertEquals(1, service.requests().size());
       assertEquals(List.of(1, 2, 3), rows.stream().map(row -> row.get("id")).toList());
-      assertEquals("/Orders?where=a%20%3D%20%27x%26y%27&fields=id%2Ca&orderBy=id%20desc&pageSize=2&nextPage=t%2B1", service.last().target());
+      assertEquals("/Orders?where=a%20%3D%20%27x%26y%27&fields=id%2Ca&orderBy=id%20desc&pageSize=2&nextPage=t%2B2", service.last().target());
       assertEquals(3, rows.pages().count());
     }
   }
@@ -132,7 +132,7 @@ class CallTest {
   @Test
   void keepsTheKeyThatItIsGiven() throws IOException {
     try (TestService service = TestService.of(Answer.of(200, "{}"))) {
-      InstanceCreate instance = new InstanceCreate(new InstanceElement().key("odata"), Map.of(), "n");
+      InstanceCreate instance = new InstanceCreate(new InstanceElement("odata"), Map.of(), "n");
       service.client().build().instances().createInstance(instance, options -> options.idempotencyKey("mine"));
       assertEquals("mine", service.last().header("Idempotency-Key"));
       assertEquals("{\"element\":{\"key\":\"odata\"},\"configuration\":{},\"name\":\"n\"}", service.last().body());

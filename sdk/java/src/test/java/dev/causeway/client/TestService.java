@@ -101,5 +101,4 @@ final class TestService implements AutoCloseable {
     server.stop(0);
     threads.shutdownNow();
   }
-
 }
