@@ -1,0 +1,188 @@
+import { BulkApi } from '../apis/index.js';
+import type { BulkJob, BulkQuery } from '../models/index.js';
+import type { Configuration } from '../runtime.js';
+import { CausewayError, NetworkError, TimeoutError } from './errors.js';
+import type { ObjectRecord } from './object-record.js';
+import type { CallOptions } from './records.js';
+import type { Transport } from './transport.js';
+import type { Where } from './where.js';
+
+/** What is downloaded. */
+export interface BulkRequest extends Omit<BulkQuery, 'where' | 'fields' | 'objectName'> {
+  readonly objectName: string;
+  readonly where?: Where | string;
+  readonly fields?: readonly string[];
+}
+
+export interface WaitOptions extends CallOptions {
+  /** Called with the job as often as it is asked for. */
+  readonly onProgress?: (job: BulkJob) => void;
+}
+
+/** A bulk job that failed or was cancelled. */
+export class BulkJobError extends CausewayError {
+  override name = 'BulkJobError';
+  readonly job: BulkJob;
+
+  constructor(job: BulkJob, reason: string) {
+    super(`The bulk job ${job.id} is ${job.status}: ${reason}`);
+    this.job = job;
+  }
+}
+
+/** The operations on bulk jobs, and downloads that wait for their job and go on where a connection broke. */
+export class BulkDownloads extends BulkApi {
+  readonly #transport: Transport;
+
+  constructor(configuration: Configuration, transport: Transport) {
+    super(configuration);
+    this.#transport = transport;
+  }
+
+  /** Starts a download; its rows are there when its job is done. */
+  async start({ where, fields, ...rest }: BulkRequest, options: CallOptions = {}): Promise<BulkDownload> {
+    const bulkQuery: BulkQuery = {
+      format: 'jsonl',
+      ...rest,
+      ...(where !== undefined && { where: where.toString() }),
+      ...(fields !== undefined && { fields: fields.join(',') }),
+    };
+    const { id } = await this.createBulkQuery({ bulkQuery }, options);
+    return new BulkDownload(this, this.#transport, id, rest.objectName);
+  }
+
+  /** All rows of a query: starts the job, waits for it, and reads its file. @throws BulkJobError */
+  async *rows<Row extends object = ObjectRecord>(
+    request: BulkRequest,
+    options: WaitOptions = {},
+  ): AsyncGenerator<Row, void> {
+    const download = await this.start({ ...request, format: 'jsonl' }, options);
+    await download.wait(options);
+    yield* download.rows<Row>(options);
+  }
+
+  /** The request for a file or, from a byte on, for the rest of it. */
+  async fileRequest(
+    id: number,
+    objectName: string,
+    accept: string,
+    from?: { readonly byte: number; readonly tag: string },
+  ) {
+    const part = from && { range: `bytes=${from.byte}-`, ifRange: from.tag };
+    const { path, headers } = await this.getBulkFileRequestOpts({ id, objectName, ...part });
+    // Bytes are counted as they are stored.
+    const all = { ...this.configuration.headers, ...headers, Accept: accept, 'Accept-Encoding': 'identity' };
+    return { url: this.configuration.basePath + path, headers: all };
+  }
+}
+
+const MEDIA_TYPES: Readonly<Record<string, string>> = { csv: 'text/csv', jsonl: 'application/x-ndjson' };
+
+/** One download. */
+export class BulkDownload {
+  readonly #api: BulkDownloads;
+  readonly #transport: Transport;
+  readonly id: number;
+  readonly objectName: string;
+
+  constructor(api: BulkDownloads, transport: Transport, id: number, objectName: string) {
+    this.#api = api;
+    this.#transport = transport;
+    this.id = id;
+    this.objectName = objectName;
+  }
+
+  status(options: CallOptions = {}): Promise<BulkJob> {
+    return this.#api.getBulkStatus({ id: this.id }, options);
+  }
+
+  /** Asks again, less and less often, until the job is done. @throws BulkJobError */
+  async wait({ onProgress, signal }: WaitOptions = {}): Promise<BulkJob> {
+    for (let attempt = 1; ; attempt++) {
+      const job = await this.status({ signal });
+      onProgress?.(job);
+      if (job.status === 'COMPLETED') return job;
+      if (job.status === 'FAILED' || job.status === 'CANCELLED')
+        throw new BulkJobError(job, await this.#reason(signal));
+      await this.#transport.pause(attempt, signal);
+    }
+  }
+
+  /** The rows of the file, as they arrive. */
+  async *rows<Row extends object = ObjectRecord>(options: CallOptions = {}): AsyncGenerator<Row, void> {
+    for await (const line of linesOf(this.#chunks('application/x-ndjson', options))) yield JSON.parse(line);
+  }
+
+  /** The bytes of the file, in the format that the job was asked for. */
+  async *chunks(options: CallOptions = {}): AsyncGenerator<Uint8Array, void> {
+    const { fileFormat } = await this.status(options);
+    yield* this.#chunks(MEDIA_TYPES[fileFormat] ?? '*/*', options);
+  }
+
+  /** Writes the file, in the format that the job was asked for. Not in browsers. */
+  async toFile(path: string, options: CallOptions = {}): Promise<void> {
+    const { open } = await import('node:fs/promises');
+    const file = await open(path, 'w');
+    try {
+      for await (const chunk of this.chunks(options)) await file.writeFile(chunk);
+    } finally {
+      await file.close();
+    }
+  }
+
+  cancel(options: CallOptions = {}): Promise<BulkJob> {
+    return this.#api.cancelBulkJob({ id: this.id }, options);
+  }
+
+  /** Deletes the job with its file. */
+  async delete(options: CallOptions = {}): Promise<void> {
+    await this.#api.deleteBulkJob({ id: this.id }, options);
+  }
+
+  /** Where the connection breaks, the rest is asked for, as long as every new connection brings some. */
+  async *#chunks(accept: string, { signal }: CallOptions): AsyncGenerator<Uint8Array, void> {
+    let byte = 0;
+    let tag: string | undefined;
+    for (let failures = 0; ; ) {
+      const from = tag === undefined || byte === 0 ? undefined : { byte, tag };
+      const { url, headers } = await this.#api.fileRequest(this.id, this.objectName, accept, from);
+      const { response, chunks, close } = await this.#transport.open(url, { headers, signal });
+      if (from !== undefined && response.status !== 206) {
+        close();
+        throw new CausewayError('The file changed while it was read.');
+      }
+      tag = response.headers.get('ETag') ?? undefined;
+      const end = byte + Number(response.headers.get('Content-Length') ?? Number.NaN);
+      try {
+        for await (const chunk of chunks()) {
+          byte += chunk.length;
+          failures = 0;
+          yield chunk;
+        }
+        return;
+      } catch (error) {
+        if (byte === end) return;
+        const isBroken = error instanceof NetworkError || error instanceof TimeoutError;
+        if (!isBroken || tag === undefined || ++failures > this.#transport.retries) throw error;
+        await this.#transport.pause(failures, signal);
+      }
+    }
+  }
+
+  async #reason(signal?: AbortSignal): Promise<string> {
+    const [error] = await this.#api.listBulkErrors({ id: this.id }, { signal });
+    return error?.message ?? 'the service says no more.';
+  }
+}
+
+async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string, void> {
+  const decoder = new TextDecoder();
+  let rest = '';
+  for await (const chunk of chunks) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
+    rest = lines.pop() ?? '';
+    yield* lines.filter((line) => line !== '');
+  }
+  rest += decoder.decode();
+  if (rest !== '') yield rest;
+}

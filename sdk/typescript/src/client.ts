@@ -1,0 +1,177 @@
+import {
+  AccountsApi,
+  ActivityApi,
+  AuditApi,
+  ElementsApi,
+  EventsApi,
+  HubsApi,
+  InstancesApi,
+  NotificationsApi,
+  OauthProxiesApi,
+  ObjectsApi,
+  OrganizationsApi,
+  QueryApi,
+  RecordsApi,
+  RolesApi,
+  ThisInstanceApi,
+  UsersApi,
+} from '../apis/index.js';
+import { Configuration } from '../runtime.js';
+import { AGENT } from './agent.js';
+import { BulkDownloads } from './bulk.js';
+import { type Environment, readEnvironment, type Secrets } from './environment.js';
+import type { ObjectRecord } from './object-record.js';
+import { allOf, type ListPage } from './pages.js';
+import { Records } from './records.js';
+import { Transport, type TransportSettings } from './transport.js';
+
+export interface CausewayOptions extends Secrets, Partial<TransportSettings> {
+  /** Where the service is, with or without the path `/elements/api-v2`. Default: `http://127.0.0.1:8080`. */
+  readonly url?: string;
+  /** The token of an instance: calls on records, objects, queries and bulk jobs are calls on it. */
+  readonly elementToken?: string;
+  /** The account of the organization that platform calls are about, by its id or its external id. Default: the caller's own. */
+  readonly accountId?: string | number;
+}
+
+const DEFAULTS: TransportSettings = {
+  timeoutMs: 60_000,
+  retries: 4,
+  retryForMs: 120_000,
+  fetch: (url, init) => fetch(url, init),
+};
+const API_PATH = '/elements/api-v2';
+
+/** A client of one service for one user; `withInstance` makes that of one of the user's connected accounts. */
+export class Causeway {
+  readonly accounts: AccountsApi;
+  readonly activity: ActivityApi;
+  readonly audit: AuditApi;
+  readonly bulk: BulkDownloads;
+  readonly elements: ElementsApi;
+  readonly events: EventsApi;
+  readonly hubs: HubsApi;
+  readonly instances: InstancesApi;
+  readonly notifications: NotificationsApi;
+  readonly oauthProxies: OauthProxiesApi;
+  readonly objects: ObjectsApi;
+  readonly organizations: OrganizationsApi;
+  readonly query: QueryApi;
+  /** The operations on records as they are; `records` has them for one object. */
+  readonly recordsApi: RecordsApi;
+  readonly roles: RolesApi;
+  readonly thisInstance: ThisInstanceApi;
+  readonly users: UsersApi;
+  /** With the path of the API. */
+  readonly url: string;
+
+  readonly #options: CausewayOptions;
+  readonly #transport: Transport;
+
+  constructor(options: CausewayOptions) {
+    this.#options = options;
+    this.url = apiUrlOf(options.url ?? 'http://127.0.0.1:8080');
+    this.#transport = new Transport({ ...DEFAULTS, ...withoutUndefined(options) });
+    const platform = this.#configuration(() => platformAuthorization(options));
+    const instance = this.#configuration(() => instanceAuthorization(options));
+    this.accounts = new AccountsApi(platform);
+    this.activity = new ActivityApi(platform);
+    this.audit = new AuditApi(platform);
+    this.elements = new ElementsApi(platform);
+    this.events = new EventsApi(platform);
+    this.hubs = new HubsApi(platform);
+    this.instances = new InstancesApi(platform);
+    this.notifications = new NotificationsApi(platform);
+    this.oauthProxies = new OauthProxiesApi(platform);
+    this.organizations = new OrganizationsApi(platform);
+    this.roles = new RolesApi(platform);
+    this.users = new UsersApi(platform);
+    this.bulk = new BulkDownloads(instance, this.#transport);
+    this.objects = new ObjectsApi(instance);
+    this.query = new QueryApi(instance);
+    this.recordsApi = new RecordsApi(instance);
+    this.thisInstance = new ThisInstanceApi(instance);
+  }
+
+  /**
+   * A client of CAUSEWAY_URL with CAUSEWAY_USER_SECRET, CAUSEWAY_ORGANIZATION_SECRET and, where it is set, CAUSEWAY_ELEMENT_TOKEN.
+   *
+   * @throws CausewayError that names the variables that are missing
+   */
+  static fromEnvironment(options: Partial<CausewayOptions> = {}, environment?: Environment): Causeway {
+    return new Causeway({ ...readEnvironment(environment), ...options });
+  }
+
+  /** The same client, bound to the instance with this token. */
+  withInstance(elementToken: string): Causeway {
+    return new Causeway({ ...this.#options, elementToken });
+  }
+
+  /** The records of an object, such as `employees`; `Row` says what is in them. */
+  records<Row extends object = ObjectRecord>(objectName: string): Records<Row> {
+    return new Records<Row>(this.recordsApi, objectName);
+  }
+
+  /** Every entry of a list: `causeway.all((page) => causeway.instances.listInstancesRaw({ valid: true, ...page }))`. */
+  all<Entry>(list: ListPage<Entry>): AsyncGenerator<Entry, void> {
+    return allOf(list);
+  }
+
+  /**
+   * A request to the provider as it is, with the credentials of the instance: `passthrough('/api/v1/meta/fields')`. It is sent once.
+   *
+   * @returns the provider's answer, whatever its status
+   * @throws NetworkError, TimeoutError
+   */
+  passthrough(path: string, init: RequestInit = {}): Promise<Response> {
+    const headers = new Headers(init.headers);
+    headers.set('Authorization', instanceAuthorization(this.#options));
+    for (const [name, value] of Object.entries(this.#headers())) headers.set(name, value);
+    return this.#transport.sendOnce(`${this.url}/passthrough/${path.replace(/^\//, '')}`, { ...init, headers });
+  }
+
+  /** A function in place of the text, so that nobody who prints a client prints its secrets. */
+  #configuration(apiKey: () => string): Configuration {
+    return new Configuration({
+      basePath: this.url,
+      apiKey,
+      headers: this.#headers(),
+      fetchApi: (url, init = {}) => this.#transport.send(String(url), init),
+      // Otherwise each error would become the cause of another one, which says less.
+      middleware: [{ onError: ({ error }) => Promise.reject(error) }],
+    });
+  }
+
+  #headers(): Record<string, string> {
+    const { accountId } = this.#options;
+    return {
+      ...AGENT,
+      // Objects are told with what can be done with them.
+      'Elements-Version': 'Helium',
+      ...(accountId !== undefined && { 'Elements-Account-Id': String(accountId) }),
+    };
+  }
+}
+
+function platformAuthorization({ userSecret, organizationSecret }: CausewayOptions): string {
+  return `User ${userSecret}, Organization ${organizationSecret}`;
+}
+
+function instanceAuthorization(options: CausewayOptions): string {
+  if (options.elementToken === undefined) {
+    throw new TypeError('This call is one on an instance: make a client with withInstance(token) first.');
+  }
+  return `${platformAuthorization(options)}, Element ${options.elementToken}`;
+}
+
+function apiUrlOf(url: string): string {
+  const { origin, pathname, search, hash } = new URL(url);
+  if (search !== '' || hash !== '') throw new TypeError('The URL of a service has no query and no fragment.');
+  const path = pathname.replace(/\/+$/, '');
+  return origin + (path === '' ? API_PATH : path);
+}
+
+/** An option that is not given does not take the place of its default. */
+function withoutUndefined(options: CausewayOptions): Partial<TransportSettings> {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+}

@@ -1,0 +1,27 @@
+import { CausewayError } from './errors.js';
+
+export interface Secrets {
+  readonly userSecret: string;
+  readonly organizationSecret: string;
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** @throws CausewayError that names the variables that are missing */
+export function readEnvironment(environment: Environment = processEnvironment()) {
+  const { CAUSEWAY_URL, CAUSEWAY_USER_SECRET, CAUSEWAY_ORGANIZATION_SECRET, CAUSEWAY_ELEMENT_TOKEN } = environment;
+  const required = { CAUSEWAY_URL, CAUSEWAY_USER_SECRET, CAUSEWAY_ORGANIZATION_SECRET };
+  const missing = Object.entries(required).flatMap(([name, value]) => (value ? [] : [name]));
+  if (missing.length > 0) throw new CausewayError(`The environment has no ${missing.join(', no ')}.`);
+  return {
+    url: CAUSEWAY_URL,
+    userSecret: CAUSEWAY_USER_SECRET ?? '',
+    organizationSecret: CAUSEWAY_ORGANIZATION_SECRET ?? '',
+    ...(CAUSEWAY_ELEMENT_TOKEN && { elementToken: CAUSEWAY_ELEMENT_TOKEN }),
+  };
+}
+
+/** Browsers have none. */
+function processEnvironment(): Environment {
+  return typeof process === 'undefined' ? {} : process.env;
+}

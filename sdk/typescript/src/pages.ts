@@ -1,0 +1,27 @@
+import type { ApiResponse } from '../runtime.js';
+
+/** Asks for one page of a list: the operation whose name ends in `Raw`, with `nextPage` where it is given. */
+export type ListPage<Entry> = (page: { readonly nextPage?: string }) => Promise<ApiResponse<readonly Entry[]>>;
+
+/** One page of records. */
+export interface Page<Row> {
+  readonly rows: readonly Row[];
+  /** Of the next page, for `nextPage`; none at the end. */
+  readonly nextPage: string | undefined;
+  /** The headers of the answer, which say how the filter was answered. */
+  readonly headers: Headers;
+}
+
+export async function* allOf<Entry>(list: ListPage<Entry>): AsyncGenerator<Entry, void> {
+  let nextPage: string | undefined;
+  do {
+    const { rows, ...page } = await pageOf(await list(nextPage === undefined ? {} : { nextPage }));
+    yield* rows;
+    nextPage = page.nextPage;
+  } while (nextPage !== undefined);
+}
+
+export async function pageOf<Row>(answer: ApiResponse<readonly Row[]>): Promise<Page<Row>> {
+  const { headers } = answer.raw;
+  return { rows: await answer.value(), nextPage: headers.get('Elements-Next-Page-Token') ?? undefined, headers };
+}

@@ -1,0 +1,99 @@
+/** What stands in a filter for a value. A list gives `('a', 'b')`, another filter stands in parentheses. */
+export type WhereValue =
+  | string
+  | number
+  | bigint
+  | boolean
+  | Date
+  | Where
+  | readonly (string | number | bigint | boolean | Date)[];
+
+/** A filter in the query language, made by the tag `where`: the values in it are quoted, never spliced. */
+export class Where {
+  readonly text: string;
+
+  /** Takes the text of a filter as it is. For values there is the tag `where`. */
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  toString(): string {
+    return this.text;
+  }
+}
+
+/**
+ * A filter with values: where`status = ${status} AND department IN (${departments})`, or `IN ${departments}`.
+ *
+ * @throws TypeError for a value that no literal stands for, and for a place inside quotes
+ */
+export function where(parts: TemplateStringsArray, ...values: readonly WhereValue[]): Where {
+  let text = '';
+  parts.forEach((part, index) => {
+    text += part;
+    if (index === values.length) return;
+    if (isInsideQuotes(parts.slice(0, index + 1).join('0'))) {
+      throw new TypeError(
+        `The value ${index + 1} of a where stands inside quotes. Leave the quotes out: they come with the value.`,
+      );
+    }
+    text += literalOf(values[index], { inParentheses: /\(\s*$/.test(part) && /^\s*\)/.test(parts[index + 1] ?? '') });
+  });
+  return new Where(text);
+}
+
+/** `text` so that a `LIKE` finds it as it is: where`name LIKE ${`%${escapeLike(word)}%`}`. */
+export function escapeLike(text: string): string {
+  return text.replace(/[\\%_]/g, '\\$&');
+}
+
+/** Quotes close what they opened; `''` inside of a text closes it and opens it again, which comes to the same. */
+function isInsideQuotes(text: string): boolean {
+  let open = '';
+  for (const character of text) {
+    if (open === character) open = '';
+    else if (open === '' && (character === "'" || character === '`')) open = character;
+  }
+  return open !== '';
+}
+
+function literalOf(value: unknown, { inParentheses = false } = {}): string {
+  if (value instanceof Where) return inParentheses ? value.text : `(${value.text})`;
+  if (Array.isArray(value)) return listOf(value, inParentheses);
+  if (value instanceof Date) return instantOf(value);
+  if (typeof value === 'string') return textOf(value);
+  if (typeof value === 'bigint') return String(value);
+  if (typeof value === 'number' && Number.isFinite(value)) return String(value);
+  if (typeof value === 'boolean') return value ? 'TRUE' : 'FALSE';
+  if (value === null || value === undefined) {
+    throw new TypeError(
+      `A where takes no ${value}: a comparison with nothing is never true. Write IS NULL or IS NOT NULL.`,
+    );
+  }
+  throw new TypeError(
+    `A where takes texts, numbers, booleans, dates, lists of these and other wheres, not ${String(value)}.`,
+  );
+}
+
+function listOf(values: readonly unknown[], inParentheses: boolean): string {
+  if (values.length === 0) throw new TypeError('A where takes no empty list: IN needs one value at least.');
+  if (values.some((value) => Array.isArray(value) || value instanceof Where)) {
+    throw new TypeError('A list in a where has texts, numbers, booleans and dates.');
+  }
+  const literals = values.map((value) => literalOf(value)).join(', ');
+  return inParentheses ? literals : `(${literals})`;
+}
+
+/** Half a character outside of the BMP would reach the service as another one. */
+function textOf(text: string): string {
+  if (/[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/.test(text)) {
+    throw new TypeError('A text in a where has half of a surrogate pair, which is no character.');
+  }
+  return `'${text.replaceAll("'", "''")}'`;
+}
+
+function instantOf(date: Date): string {
+  const year = date.getUTCFullYear();
+  if (!(year >= 0 && year <= 9999)) throw new TypeError('A date in a where is valid and in the years 0 to 9999.');
+  return date.toISOString();
+}
