@@ -129,4 +129,20 @@ describe('records', () => {
       ],
     );
   });
+
+  it('may be files', async () => {
+    await using server = await serve(json({ id: 'F-1' }), (response) => response.end('%PDF'));
+    const files = new Causeway({ ...SECRETS, url: server.url, elementToken: 't' }).records('files');
+    await files.createFile({ folder: 7 }, new File(['bytes'], 'a.txt', { type: 'text/plain' }));
+    assert.equal(await (await files.file('F-1', 'application/pdf')).text(), '%PDF');
+    const [created, got] = server.received;
+    assert.match(created?.headers['content-type'] ?? '', /^multipart\/form-data; boundary=/);
+    assert.match(
+      created?.body ?? '',
+      /name="metadata"\r\n\r\n\{"folder":7\}[\s\S]*name="file"; filename="a.txt"\r\nContent-Type: text\/plain\r\n\r\nbytes/,
+    );
+    assert.match(created?.headers.authorization ?? '', /Element t$/);
+    assert.equal(created?.headers['idempotency-key'], undefined);
+    assert.equal(got?.headers.accept, 'application/pdf');
+  });
 });
