@@ -2,10 +2,10 @@ package dev.causeway.client;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.JavaType;
 import dev.causeway.client.Sender.Reply;
+import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;
@@ -13,6 +13,7 @@ import java.net.URLEncoder;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublisher;
 import java.net.http.HttpRequest.BodyPublishers;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -28,7 +29,7 @@ import java.util.UUID;
  * that is made once for the call unless it was set; the service does nothing twice for the same key. PATCH is sent again after a 429.
  */
 public final class Call {
-  private static final String JSON = "application/json";
+  static final String JSON = "application/json";
   private static final String KEY = "Idempotency-Key";
   private static final Set<String> REPEATABLE = Set.of("GET", "HEAD", "PUT", "DELETE");
 
@@ -39,6 +40,7 @@ public final class Call {
   private final List<String> query = new ArrayList<>();
   private final Map<String, String> headers = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
   private BodyPublisher body = BodyPublishers.noBody();
+  private Form form;
 
   Call(Causeway causeway, String method, String path) {
     this.causeway = causeway;
@@ -80,13 +82,31 @@ public final class Call {
 
   /** Sends the value as JSON. */
   public Call body(Object value) {
-    return value == null ? this : body(bytesOf(value), JSON);
+    return value == null ? this : body(Json.bytesOf(value), JSON);
   }
 
   /** Sends the bytes as they are. */
   public Call body(byte[] bytes, String contentType) {
     body = BodyPublishers.ofByteArray(bytes);
     return header("Content-Type", contentType);
+  }
+
+  /**
+   * Adds a part to the form that is sent: a {@link Path} or {@link File} as a file, texts, numbers, booleans and enums as they are, anything
+   * else as JSON. A call with a form is not sent again but after a 429.
+   */
+  public Call form(String name, Object value) {
+    if (form == null) {
+      form = new Form();
+    }
+    if (value instanceof File file) {
+      form.add(name, file.toPath());
+    } else if (value instanceof Path file) {
+      form.add(name, file);
+    } else if (value != null) {
+      form.add(name, value);
+    }
+    return header("Content-Type", form.contentType());
   }
 
   /** Sends the call and reads the answer's JSON; null when the answer has none. */
@@ -133,7 +153,7 @@ public final class Call {
 
   private HttpRequest request(List<String> parameters) {
     String suffix = parameters.isEmpty() ? "" : "?" + String.join("&", parameters);
-    HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(causeway.baseUrl() + path + suffix)).method(method, body);
+    HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(causeway.baseUrl() + path + suffix)).method(method, form == null ? body : form.body());
     causeway.headers(isOnInstance).forEach(request::setHeader);
     if (takesKey()) {
       headers.putIfAbsent(KEY, UUID.randomUUID().toString());
@@ -143,7 +163,7 @@ public final class Call {
   }
 
   private boolean isRepeatable() {
-    return REPEATABLE.contains(method) || takesKey();
+    return takesKey() || (REPEATABLE.contains(method) && form == null);
   }
 
   /** The service keeps keys of POST, but not with files. */
@@ -156,14 +176,6 @@ public final class Call {
       return bytes.length == 0 ? null : Json.MAPPER.readValue(bytes, type);
     } catch (IOException unreadable) {
       throw new NetworkException(method + " " + path + " was answered by what is not the JSON that was expected.", unreadable);
-    }
-  }
-
-  private static byte[] bytesOf(Object value) {
-    try {
-      return Json.MAPPER.writeValueAsBytes(value);
-    } catch (JsonProcessingException impossible) {
-      throw new IllegalArgumentException("The body cannot be written as JSON: " + impossible.getOriginalMessage(), impossible);
     }
   }
 

@@ -242,7 +242,9 @@ public final class Causeway {
       return this;
     }
 
-    Builder environment(UnaryOperator<String> variables) {
+    /** A variable that is set to nothing is as one that is not set. */
+    Builder environment(UnaryOperator<String> environment) {
+      UnaryOperator<String> variables = name -> "".equals(environment.apply(name)) ? null : environment.apply(name);
       return baseUrl(variables.apply("CAUSEWAY_URL"))
           .userSecret(variables.apply("CAUSEWAY_USER_SECRET"))
           .organizationSecret(variables.apply("CAUSEWAY_ORGANIZATION_SECRET"))

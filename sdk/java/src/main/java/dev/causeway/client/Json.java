@@ -1,6 +1,7 @@
 package dev.causeway.client;
 
 import com.fasterxml.jackson.core.JsonGenerator;
+import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.SerializationFeature;
@@ -24,4 +25,13 @@ final class Json {
           .build();
 
   private Json() {}
+
+  /** @throws IllegalArgumentException for a value that Jackson cannot write */
+  static byte[] bytesOf(Object value) {
+    try {
+      return MAPPER.writeValueAsBytes(value);
+    } catch (JsonProcessingException unwritable) {
+      throw new IllegalArgumentException("The value cannot be written as JSON: " + unwritable.getOriginalMessage(), unwritable);
+    }
+  }
 }

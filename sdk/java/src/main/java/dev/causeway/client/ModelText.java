@@ -6,8 +6,7 @@ import java.util.StringJoiner;
 
 /** How the models show themselves. Generated code uses it. A text may be a secret, so only texts by which things are told apart are shown. */
 public final class ModelText {
-  private static final Set<String> SHOWN =
-      Set.of("id", "key", "name", "type", "objectName", "status", "state", "resource", "requestId", "eventType", "message", "path", "position");
+  private static final Set<String> SHOWN = Set.of("id", "key", "name", "type", "objectName", "resource", "requestId", "message");
 
   private final StringJoiner members;
 

@@ -2,6 +2,8 @@ package dev.causeway.client;
 
 import com.fasterxml.jackson.databind.JavaType;
 import dev.causeway.client.model.DeletedRecord;
+import java.io.InputStream;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.function.Consumer;
 
@@ -50,6 +52,21 @@ public final class Records<T> {
   /** Makes the record what is given. @return the record as stored */
   public T replace(String id, Object record) {
     return one(onRecord("PUT", id, "").body(record));
+  }
+
+  /** Creates a record that is a file. @return the record as stored */
+  public T createFile(Object fields, Path file) {
+    return one(onObject("POST", "").form("metadata", fields).form("file", file));
+  }
+
+  /** Makes the file a new version of the record's. @return the record as stored */
+  public T replaceFile(String id, Object fields, Path file) {
+    return one(onRecord("PUT", id, "").form("metadata", fields).form("file", file));
+  }
+
+  /** The file of a record in a media type that it is there in, such as {@code application/pdf}. Whoever gets the stream closes it. */
+  public InputStream file(String id, String mediaType) {
+    return onRecord("GET", id, "").header("Accept", mediaType).stream();
   }
 
   public DeletedRecord delete(String id) {

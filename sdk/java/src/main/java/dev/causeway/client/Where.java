@@ -20,6 +20,8 @@ public final class Where {
   private static final Instant FIRST = Instant.parse("0001-01-01T00:00:00Z");
   private static final Instant END = Instant.parse("+10000-01-01T00:00:00Z");
 
+  private static final String NULL = "is null, which nothing equals: say IS NULL";
+
   private Where() {}
 
   /**
@@ -31,6 +33,9 @@ public final class Where {
    *     as null has none: say {@code IS NULL}
    */
   public static String where(String template, Object... values) {
+    if (values == null) {
+      throw refusal(1, NULL);
+    }
     StringBuilder filter = new StringBuilder();
     char quote = 0;
     int used = 0;
@@ -86,7 +91,7 @@ public final class Where {
 
   private static String literal(Object value, int number) {
     if (value == null) {
-      throw refusal(number, "is null, which nothing equals: say IS NULL");
+      throw refusal(number, NULL);
     }
     if (value instanceof CharSequence || value instanceof Character || value instanceof UUID || value instanceof Enum<?>) {
       return quoted(value.toString(), number);

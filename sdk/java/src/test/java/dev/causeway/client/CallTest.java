@@ -1,5 +1,6 @@
 package dev.causeway.client;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
@@ -14,13 +15,17 @@ import dev.causeway.client.TestService.Request;
 import dev.causeway.client.model.InstanceCreate;
 import dev.causeway.client.model.InstanceElement;
 import java.io.IOException;
+import java.io.InputStream;
 import java.math.BigDecimal;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 class CallTest {
   private static final Answer ROW = Answer.of(200, "{\"id\":\"1\"}");
@@ -251,13 +256,46 @@ class CallTest {
     }
   }
 
+  @TempDir Path folder;
+
   @Test
-  void sendsFilesWithoutAKey() throws IOException {
-    try (TestService service = TestService.of(OVERLOADED)) {
-      Call call = service.clientOfInstance().call("POST", "/files").body(new byte[] {1}, "multipart/form-data; boundary=b");
-      assertThrows(ApiException.class, () -> call.answer(JsonNode.class));
-      assertEquals(1, service.requests().size());
-      assertFalse(service.last().headers().containsKey("Idempotency-Key"));
+  void sendsFilesBehindTheirFieldsAndOnce() throws IOException {
+    Path file = Files.writeString(folder.resolve("a \"b\".txt"), "content");
+    try (TestService service = TestService.of(ROW, OVERLOADED)) {
+      Records<Map<String, Object>> files = service.clientOfInstance().records("files");
+      files.createFile(Map.of("name", "n"), file);
+      Request sent = service.last();
+      String boundary = sent.header("Content-Type").replace("multipart/form-data; boundary=", "--");
+      assertEquals(
+          String.join(
+              "\r\n",
+              boundary,
+              "Content-Disposition: form-data; name=\"metadata\"",
+              "Content-Type: application/json",
+              "",
+              "{\"name\":\"n\"}",
+              boundary,
+              "Content-Disposition: form-data; name=\"file\"; filename=\"a %22b%22.txt\"",
+              "Content-Type: application/octet-stream",
+              "",
+              "content",
+              boundary + "--",
+              ""),
+          sent.body());
+      assertFalse(sent.headers().containsKey("Idempotency-Key"));
+      assertThrows(ApiException.class, () -> files.replaceFile("1", Map.of(), file));
+      assertEquals(2, service.requests().size());
+      assertThrows(IllegalArgumentException.class, () -> files.createFile(Map.of(), folder.resolve("none")));
+    }
+  }
+
+  @Test
+  void getsFilesAsTheyAre() throws IOException {
+    try (TestService service = TestService.of(OVERLOADED, Answer.of(200, "%PDF"))) {
+      try (InputStream file = service.clientOfInstance().records("files").file("1", "application/pdf")) {
+        assertEquals("%PDF", new String(file.readAllBytes(), UTF_8));
+      }
+      assertEquals("application/pdf", service.last().header("Accept"));
     }
   }
 }

@@ -19,6 +19,7 @@ import java.io.StringWriter;
 import java.net.URI;
 import java.util.List;
 import java.util.Map;
+import java.util.function.UnaryOperator;
 import javax.tools.JavaCompiler;
 import javax.tools.JavaFileObject;
 import javax.tools.SimpleJavaFileObject;
@@ -83,6 +84,8 @@ class ModelsTest {
         Map.of("CAUSEWAY_URL", "http://127.0.0.1:1", "CAUSEWAY_USER_SECRET", "u", "CAUSEWAY_ORGANIZATION_SECRET", "o", "CAUSEWAY_ELEMENT_TOKEN", "e");
     Causeway causeway = Causeway.builder().environment(variables::get).build();
     assertEquals("User u, Organization o, Element e", causeway.headers(true).get("Authorization"));
+    UnaryOperator<String> withoutToken = name -> name.equals("CAUSEWAY_ELEMENT_TOKEN") ? "" : variables.get(name);
+    assertFalse(Causeway.builder().environment(withoutToken).build().hasInstance());
     assertThrows(IllegalArgumentException.class, () -> Causeway.builder().environment(name -> null).build());
   }
 

@@ -82,6 +82,7 @@ class WhereTest {
   @Test
   void refusesWhatHasNoLiteral() {
     assertTrue(refusal("a = ?", (Object) null).contains("IS NULL"));
+    assertTrue(refusal("a = ?", (Object[]) null).contains("IS NULL"));
     assertTrue(refusal("a = ?", new Object()).contains("java.lang.Object"));
     assertTrue(refusal("a = ?", LocalDateTime.MIN).contains("LocalDateTime"));
     assertTrue(refusal("a = ?", "\ud800").contains("surrogate"));
