@@ -6,6 +6,8 @@ import com.standardwebhooks.Webhook;
 import com.standardwebhooks.exceptions.WebhookVerificationException;
 import dev.causeway.client.model.DeliveredEvent;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
 import java.security.InvalidKeyException;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
@@ -52,7 +54,7 @@ public final class EventVerifier {
   public void verifySignature(byte[] body, Map<String, List<String>> headers) {
     Map<String, List<String>> known = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
     known.putAll(headers);
-    String text = new String(body, UTF_8);
+    String text = textOf(body);
     WebhookVerificationException last = null;
     for (Webhook secret : secrets) {
       try {
@@ -75,6 +77,15 @@ public final class EventVerifier {
     }
     String expected = "sha256=" + Base64.getEncoder().encodeToString(hmac(body, key));
     return MessageDigest.isEqual(expected.getBytes(UTF_8), signature.getBytes(UTF_8));
+  }
+
+  /** Bytes that are no UTF-8 are refused, as they would become the same text as others. */
+  private static String textOf(byte[] body) {
+    try {
+      return UTF_8.newDecoder().decode(ByteBuffer.wrap(body)).toString();
+    } catch (CharacterCodingException notText) {
+      throw new EventSignatureException("The event is not to be trusted: its body is no UTF-8.", notText);
+    }
   }
 
   private static byte[] hmac(byte[] body, String key) {

@@ -17,6 +17,9 @@ import dev.causeway.client.model.InstanceElement;
 import java.io.IOException;
 import java.io.InputStream;
 import java.math.BigDecimal;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -197,27 +200,25 @@ class CallTest {
     }
   }
 
+  /** The service sees that nobody waits for its answer: the connection is closed. */
   @Test
   void endsWhenTheThreadIsInterrupted() throws Exception {
-    CountDownLatch asked = new CountDownLatch(1);
-    CountDownLatch end = new CountDownLatch(1);
-    try (TestService service = new TestService(request -> afterTelling(asked, end))) {
-      AtomicReference<Throwable> thrown = new AtomicReference<>();
-      Thread caller = new Thread(() -> service.client().build().hubs().listHubs());
+    AtomicReference<Throwable> thrown = new AtomicReference<>();
+    try (ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      Causeway causeway =
+          Causeway.builder().baseUrl("http://127.0.0.1:" + server.getLocalPort()).userSecret("u").organizationSecret("o").build();
+      Thread caller = new Thread(() -> causeway.hubs().listHubs());
       caller.setUncaughtExceptionHandler((thread, throwable) -> thrown.set(throwable));
       caller.start();
-      asked.await();
-      caller.interrupt();
-      caller.join();
-      end.countDown();
-      assertEquals(InterruptedCallException.class, thrown.get().getClass());
-      assertEquals(1, service.requests().size());
+      try (Socket connection = server.accept()) {
+        connection.setSoTimeout(30_000);
+        assertEquals('G', connection.getInputStream().read());
+        caller.interrupt();
+        caller.join();
+        connection.getInputStream().readAllBytes();
+      }
     }
-  }
-
-  private static Answer afterTelling(CountDownLatch asked, CountDownLatch end) {
-    asked.countDown();
-    return after(end);
+    assertEquals(InterruptedCallException.class, thrown.get().getClass());
   }
 
   private static Answer after(CountDownLatch end) {

@@ -63,7 +63,7 @@ class EventVerifierTest {
     broken[7] = (byte) 0xff;
     Map<String, List<String>> headers =
         Map.of("webhook-id", List.of("e-1"), "webhook-timestamp", List.of("" + now()), "webhook-signature", List.of(signature));
-    assertThrows(EventSignatureException.class, () -> new EventVerifier(SECRET).verify(broken, headers));
+    assertThrows(EventSignatureException.class, () -> new EventVerifier(SECRET).verifySignature(broken, headers));
   }
 
   @Test
