@@ -95,18 +95,18 @@ class Call(Generic[T]):
         return cast(T, Page(value, answer.headers) if isinstance(value, list) else value)
 
 
-class _Runner(Protocol):
+class Runner(Protocol):
     def call(self, call: Call[T]) -> T: ...
 
 
-class _AsyncRunner(Protocol):
+class AsyncRunner(Protocol):
     async def call(self, call: Call[T]) -> T: ...
 
 
 class Operations:
     """What the operations of one tag are made on."""
 
-    def __init__(self, runner: _Runner) -> None:
+    def __init__(self, runner: Runner) -> None:
         self._runner = runner
 
     def _run(self, call: Call[T]) -> T:
@@ -116,7 +116,7 @@ class Operations:
 class AsyncOperations:
     """What the operations of one tag are made on."""
 
-    def __init__(self, runner: _AsyncRunner) -> None:
+    def __init__(self, runner: AsyncRunner) -> None:
         self._runner = runner
 
     async def _run(self, call: Call[T]) -> T:

@@ -17,6 +17,8 @@ class Model(BaseModel):
 
     model_config = ConfigDict(
         extra="allow",
+        # There are many models, and a program uses few.
+        defer_build=True,
         validate_by_name=True,
         validate_by_alias=True,
         hide_input_in_errors=True,
