@@ -9,7 +9,7 @@ import random
 import time
 import uuid
 from dataclasses import dataclass, field, replace
-from typing import Any, Callable, Generator, Mapping, Optional, Sequence, Tuple, TypeVar, Union
+from typing import Any, Callable, Generator, Mapping, Optional, TypeVar, Union
 
 from causeway.errors import ApiError, CallTimeoutError, CausewayError, NetworkError, error_of
 
@@ -28,8 +28,6 @@ class Request:
     url: str
     headers: Mapping[str, str] = field(repr=False)
     content: Optional[bytes] = field(default=None, repr=False)
-    #: Of a form: its parts, as httpx takes them.
-    files: Optional[Sequence[Tuple[str, Any]]] = field(default=None, repr=False)
 
 
 @dataclass(frozen=True)
@@ -115,17 +113,14 @@ def exchange(request: Request, retries: Retries, is_open: bool = False) -> Flow[
 
 
 def with_idempotency_key(request: Request) -> Request:
-    """The service keeps the outcome of a POST by its key, so that it can be sent again; it takes no key with a form."""
-    has_key = any(name.lower() == "idempotency-key" for name in request.headers)
-    if request.method != "POST" or request.files is not None or has_key:
+    """The service keeps the outcome of a POST by its key, so that it can be sent again."""
+    if request.method != "POST" or _is_keyed(request):
         return request
     return replace(request, headers={**request.headers, "Idempotency-Key": str(uuid.uuid4())})
 
 
 def is_worth_another_try(error: CausewayError, request: Request, attempt: int) -> bool:
-    if request.files is not None:
-        return False
-    is_keyed = any(name.lower() == "idempotency-key" for name in request.headers)
+    is_keyed = _is_keyed(request)
     is_repeatable = is_keyed or request.method in _IDEMPOTENT_METHODS
     if not isinstance(error, ApiError):
         return is_repeatable
@@ -135,3 +130,7 @@ def is_worth_another_try(error: CausewayError, request: Request, attempt: int) -
     if error.status == 409:
         return is_keyed and attempt > 1
     return is_repeatable and error.status in _RETRIED_STATUSES
+
+
+def _is_keyed(request: Request) -> bool:
+    return any(name.lower() == "idempotency-key" for name in request.headers)

@@ -210,6 +210,5 @@ def _built(client: httpx.Client | httpx.AsyncClient, request: Request, timeout: 
         request.url,
         headers=dict(request.headers),
         content=request.content,
-        files=request.files,
         timeout=timeout,
     )

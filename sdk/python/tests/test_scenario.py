@@ -135,7 +135,7 @@ def test_3_queries_over_several_pages(state: State) -> None:
 
 def test_4_creates_changes_finds_and_deletes(state: State) -> None:
     incidents = state.account.records("incident")
-    said = f"{LANGUAGE} says: it's 100% \"fine\" ?"
+    said = f'{LANGUAGE} says: it\'s 100% "fine" ?'
     sys_id = incidents.create({"short_description": said, "caller_id": state.caller_id})["sys_id"]
     assert incidents.get(sys_id)["short_description"] == said
     assert incidents.update(sys_id, {"short_description": said + "!"})["short_description"] == said + "!"
