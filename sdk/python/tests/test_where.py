@@ -19,7 +19,7 @@ from causeway import ErrorCode, Where, escape_like, where
         ("name=?", ("",), "name=''"),
         ("a = ? AND b > ?", (True, 1), "a = TRUE AND b > 1"),
         ("a IN ?", (["x", "y"],), "a IN ('x', 'y')"),
-        ("a IN ( ? )", (("x", 2, None is None),), "a IN ( 'x', 2, TRUE )"),
+        ("a IN ( ? )", (("x", 2, True),), "a IN ( 'x', 2, TRUE )"),
         ("a IN (?, ?)", ("x", "y"), "a IN ('x', 'y')"),
         ("a > ?", (-12.5,), "a > -12.5"),
         ("a > ?", (1e300,), "a > 1e+300"),
