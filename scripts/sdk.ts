@@ -22,7 +22,13 @@ const GENERATOR_CLI = '@openapitools/openapi-generator-cli@2.41.0';
 const PLACEHOLDER = '0.0.0-dev';
 
 /** Files of `sdk/<language>/` that say how the package is made, and are no part of it. */
-const CONFIGURATION: ReadonlySet<string> = new Set(['generator.yaml', '.openapi-generator-ignore', 'templates', 'check']);
+const CONFIGURATION: ReadonlySet<string> = new Set([
+  'generator.yaml',
+  '.openapi-generator-ignore',
+  'templates',
+  'check',
+  'readme.mjs',
+]);
 
 const run = promisify(execFile);
 
@@ -39,6 +45,7 @@ async function makePackage(language: string, version: string): Promise<void> {
   await rm(folder, { recursive: true, force: true });
   await generate(language, folder);
   await layHandWritten(join(HAND_WRITTEN, language), folder, version);
+  await cp(join(ROOT, 'LICENSE'), join(folder, 'LICENSE'));
 }
 
 async function generate(language: string, folder: string): Promise<void> {

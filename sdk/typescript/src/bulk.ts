@@ -144,11 +144,14 @@ export class BulkDownload {
     let byte = 0;
     let tag: string | undefined;
     for (let failures = 0; ; ) {
-      const from = tag === undefined ? undefined : { byte, tag };
+      const from = tag === undefined || byte === 0 ? undefined : { byte, tag };
       const { url, headers } = await this.#api.fileRequest(this.id, this.objectName, accept, from);
-      const { response, chunks } = await this.#transport.open(url, { headers, signal });
-      if (from !== undefined && response.status !== 206) throw new CausewayError('The file changed while it was read.');
-      tag ??= response.headers.get('ETag') ?? undefined;
+      const { response, chunks, close } = await this.#transport.open(url, { headers, signal });
+      if (from !== undefined && response.status !== 206) {
+        close();
+        throw new CausewayError('The file changed while it was read.');
+      }
+      tag = response.headers.get('ETag') ?? undefined;
       const end = byte + Number(response.headers.get('Content-Length') ?? Number.NaN);
       try {
         for await (const chunk of chunks()) {

@@ -72,7 +72,7 @@ export class Causeway {
     this.#options = options;
     this.url = apiUrlOf(options.url ?? 'http://127.0.0.1:8080');
     this.#transport = new Transport({ ...DEFAULTS, ...withoutUndefined(options) });
-    const platform = this.#configuration(platformAuthorization(options));
+    const platform = this.#configuration(() => platformAuthorization(options));
     const instance = this.#configuration(() => instanceAuthorization(options));
     this.accounts = new AccountsApi(platform);
     this.activity = new ActivityApi(platform);
@@ -130,7 +130,8 @@ export class Causeway {
     return this.#transport.sendOnce(`${this.url}/passthrough/${path.replace(/^\//, '')}`, { ...init, headers });
   }
 
-  #configuration(apiKey: string | (() => string)): Configuration {
+  /** A function in place of the text, so that nobody who prints a client prints its secrets. */
+  #configuration(apiKey: () => string): Configuration {
     return new Configuration({
       basePath: this.url,
       apiKey,

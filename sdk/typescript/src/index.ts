@@ -1,3 +1,5 @@
+// The generated part names types of browsers, which a program for Node.js alone need not know.
+/// <reference lib="dom" preserve="true" />
 export * from '../apis/index.js';
 export * from '../models/index.js';
 export type { ApiResponse } from '../runtime.js';

@@ -26,9 +26,10 @@ export interface Surroundings {
 
 export const SURROUNDINGS: Surroundings = { now: Date.now, random: Math.random, sleep };
 
-/** An answer whose body is still to be read. */
+/** An answer whose body is still to be read, or closed. */
 export interface OpenAnswer {
   readonly response: Response;
+  readonly close: () => void;
   /** @throws NetworkError, TimeoutError */
   readonly chunks: () => AsyncGenerator<Uint8Array, void>;
 }
@@ -52,10 +53,10 @@ export class Transport {
     const keyed = withIdempotencyKey(init);
     return this.#retrying(keyed, async () => {
       const { response, chunks } = await this.#open(url, keyed);
-      const parts: Uint8Array<ArrayBuffer>[] = [];
-      for await (const part of chunks()) parts.push(new Uint8Array(part));
+      const parts: Uint8Array[] = [];
+      for await (const part of chunks()) parts.push(part);
       const { status, statusText, headers } = response;
-      return new Response(status === 304 || status === 204 ? null : new Blob(parts), { status, statusText, headers });
+      return new Response(status === 304 || status === 204 ? null : joined(parts), { status, statusText, headers });
     });
   }
 
@@ -100,7 +101,9 @@ export class Transport {
     const attempt = new Attempt(this.#settings.timeoutMs, init.signal);
     try {
       const response = await this.#fetch(url, init, attempt);
-      if (response.ok || response.status === 304) return { response, chunks: () => readChunks(response, attempt) };
+      if (response.ok || response.status === 304) {
+        return { response, chunks: () => readChunks(response, attempt), close: () => attempt.abort() };
+      }
       throw await errorOf(response, this.#surroundings.now()).catch((error) => {
         throw attempt.failureOf(error);
       });
@@ -130,7 +133,7 @@ class Attempt {
     caller?.throwIfAborted();
     this.#timeoutMs = timeoutMs;
     this.#caller = caller;
-    caller?.addEventListener('abort', this.#abort);
+    caller?.addEventListener('abort', this.#abortWithCaller);
     this.renew();
   }
 
@@ -141,13 +144,19 @@ class Attempt {
   /** The time begins anew. */
   renew(): void {
     clearTimeout(this.#timer);
-    const error = new TimeoutError(`There was no answer within ${this.#timeoutMs} ms.`);
-    this.#timer = setTimeout(() => this.#controller.abort(error), this.#timeoutMs);
+    this.#timer = setTimeout(() => {
+      this.#controller.abort(new TimeoutError(`There was no answer within ${this.#timeoutMs} ms.`));
+    }, this.#timeoutMs);
   }
 
   end(): void {
     clearTimeout(this.#timer);
-    this.#caller?.removeEventListener('abort', this.#abort);
+    this.#caller?.removeEventListener('abort', this.#abortWithCaller);
+  }
+
+  abort(): void {
+    this.end();
+    this.#controller.abort();
   }
 
   failureOf(error: unknown): unknown {
@@ -155,7 +164,7 @@ class Attempt {
     return new NetworkError('The connection to the service failed or broke.', { cause: error });
   }
 
-  readonly #abort = (): void => this.#controller.abort(this.#caller?.reason);
+  readonly #abortWithCaller = (): void => this.#controller.abort(this.#caller?.reason);
 }
 
 async function* readChunks({ body }: Response, attempt: Attempt): AsyncGenerator<Uint8Array, void> {
@@ -174,6 +183,16 @@ async function* readChunks({ body }: Response, attempt: Attempt): AsyncGenerator
     attempt.end();
     if (!isRead) await reader?.cancel().catch(() => undefined);
   }
+}
+
+function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
 }
 
 /** The service keeps the outcome of a POST by its key, so that it can be sent again; it takes no key with a form. */

@@ -1,0 +1,56 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
+
+export interface Received {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: string;
+}
+
+export type Answer = (response: ServerResponse, request: Received) => void;
+
+export interface TestServer extends AsyncDisposable {
+  readonly url: string;
+  readonly received: readonly Received[];
+}
+
+/** A service that answers with one answer after the other, the last of them again and again. */
+export async function serve(...answers: readonly Answer[]): Promise<TestServer> {
+  const received: Received[] = [];
+  const server = createServer(async (message, response) => {
+    const { method = '', url = '', headers } = message;
+    const request = { method, url, headers, body: await text(message) };
+    const answer = answers[received.length] ?? answers.at(-1);
+    received.push(request);
+    answer?.(response, request);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${Object(server.address()).port}`,
+    received,
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+export function json(body: unknown, headers: Readonly<Record<string, string>> = {}, status = 200): Answer {
+  return (response) => {
+    response.writeHead(status, { 'Content-Type': 'application/json', ...headers }).end(JSON.stringify(body));
+  };
+}
+
+export function failure(status: number, code: string, headers: Readonly<Record<string, string>> = {}): Answer {
+  return json({ requestId: 'the-request', code, message: `It is ${code}.` }, headers, status);
+}
+
+/** The connection ends before the answer. */
+export const broken: Answer = (response) => response.destroy();
+
+/** No answer comes. */
+export const silent: Answer = () => {};

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { BulkJobError, Causeway } from '../../src/index.js';
+import { type Answer, failure, json, serve } from '../server.js';
+
+const ROWS = Array.from({ length: 50 }, (_, id) => ({ id, name: `Zoë ${'x'.repeat(id)}` }));
+const FILE = Buffer.from(`${ROWS.map((row) => JSON.stringify(row)).join('\n')}\n`);
+
+const created = json({ id: 7, status: 'CREATED', instanceId: 1 });
+const job = (status: string) => json({ id: 7, status, fileFormat: 'jsonl', objectName: 'orders' });
+
+/** The file from where it is asked for, broken off after so many bytes. */
+function file(bytes = FILE.length): Answer {
+  return (response, { headers }) => {
+    const from = Number(/^bytes=(\d+)-$/.exec(headers.range ?? '')?.[1] ?? 0);
+    const part = FILE.subarray(from);
+    response.writeHead(from === 0 ? 200 : 206, { ETag: '"one"', 'Content-Length': String(part.length) });
+    if (bytes >= part.length) response.end(part);
+    else response.write(part.subarray(0, bytes), () => response.destroy());
+  };
+}
+
+function client(url: string): Causeway {
+  return new Causeway({ url, userSecret: 'u', organizationSecret: 'o', elementToken: 't' });
+}
+
+describe('a bulk download', () => {
+  it('waits for the job and goes on where the connection broke', async () => {
+    await using server = await serve(created, job('RUNNING'), job('COMPLETED'), file(1000), file(501), file());
+    const rows: unknown[] = [];
+    for await (const row of client(server.url).bulk.rows({ objectName: 'orders', fields: ['id', 'name'] }))
+      rows.push(row);
+    assert.deepEqual(rows, ROWS);
+    const [start, , , ...parts] = server.received;
+    assert.deepEqual(JSON.parse(start?.body ?? ''), { format: 'jsonl', objectName: 'orders', fields: 'id,name' });
+    assert.deepEqual(
+      parts.map(({ url, headers }) => [url, headers.range, headers['if-range'], headers.accept]),
+      [
+        ['/elements/api-v2/bulk/7/orders', undefined, undefined, 'application/x-ndjson'],
+        ['/elements/api-v2/bulk/7/orders', 'bytes=1000-', '"one"', 'application/x-ndjson'],
+        ['/elements/api-v2/bulk/7/orders', 'bytes=1501-', '"one"', 'application/x-ndjson'],
+      ],
+    );
+  });
+
+  it('gives up when new connections bring nothing', async () => {
+    await using server = await serve(created, job('COMPLETED'), file(0));
+    const options = { url: server.url, userSecret: 'u', organizationSecret: 'o', elementToken: 't', retries: 1 };
+    const rows = new Causeway(options).bulk.rows({ objectName: 'orders' });
+    await assert.rejects(rows.next(), { name: 'NetworkError' });
+  });
+
+  it('does not join two files', async () => {
+    const changed: Answer = (response) => response.writeHead(200, { ETag: '"two"' }).end(FILE);
+    await using server = await serve(created, job('COMPLETED'), file(1000), changed);
+    const read = async () => {
+      for await (const _ of client(server.url).bulk.rows({ objectName: 'orders' }));
+    };
+    await assert.rejects(read, /changed while it was read/);
+  });
+
+  it('goes into a file', async () => {
+    await using server = await serve(created, job('COMPLETED'), job('COMPLETED'), file(10), file());
+    const folder = await mkdtemp(join(tmpdir(), 'causeway-client-'));
+    const download = await client(server.url).bulk.start({ objectName: 'orders' });
+    await download.wait();
+    await download.toFile(join(folder, 'orders.jsonl'));
+    assert.deepEqual(await readFile(join(folder, 'orders.jsonl')), FILE);
+    await rm(folder, { recursive: true });
+  });
+
+  it('says why its job failed', async () => {
+    await using server = await serve(created, job('FAILED'), json([{ message: 'The provider is gone.' }]));
+    const rows = client(server.url).bulk.rows({ objectName: 'orders' });
+    await assert.rejects(
+      rows.next(),
+      (error) => error instanceof BulkJobError && /provider is gone/.test(error.message),
+    );
+    await using refused = await serve(failure(400, 'WHERE_INVALID'));
+    await assert.rejects(client(refused.url).bulk.start({ objectName: 'orders' }), { code: 'WHERE_INVALID' });
+  });
+});
