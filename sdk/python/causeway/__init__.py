@@ -1,6 +1,7 @@
 """A client of Causeway: one API over many providers."""
 
 from causeway._call import Page
+from causeway._flow import Answer
 from causeway._session import VERSION as __version__
 from causeway.bulk import AsyncBulkDownload, BulkDownload, BulkJobError
 from causeway.client import AsyncCauseway, Causeway
@@ -21,6 +22,7 @@ from causeway.records import AsyncRecords, Records
 from causeway.where import Where, escape_like, where
 
 __all__ = [
+    "Answer",
     "ApiError",
     "AsyncBulkDownload",
     "AsyncCauseway",

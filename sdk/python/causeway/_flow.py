@@ -9,7 +9,7 @@ import random
 import time
 import uuid
 from dataclasses import dataclass, field, replace
-from typing import Any, Callable, Generator, Mapping, Optional, TypeVar, Union
+from typing import Any, BinaryIO, Callable, Generator, Mapping, Optional, TypeVar, Union
 
 from causeway.errors import ApiError, CallTimeoutError, CausewayError, NetworkError, error_of
 
@@ -23,11 +23,27 @@ _IDEMPOTENT_METHODS = frozenset({"GET", "HEAD", "PUT", "DELETE"})
 
 
 @dataclass(frozen=True)
+class Form:
+    """A record with its file: the fields come first."""
+
+    fields: bytes
+    file: Union[bytes, BinaryIO]
+    name: str
+    media_type: str
+
+    @property
+    def is_repeatable(self) -> bool:
+        return isinstance(self.file, bytes) or self.file.seekable()
+
+
+@dataclass(frozen=True)
 class Request:
     method: str
     url: str
     headers: Mapping[str, str] = field(repr=False)
     content: Optional[bytes] = field(default=None, repr=False)
+    #: In place of `content`.
+    form: Optional[Form] = field(default=None, repr=False)
 
 
 @dataclass(frozen=True)
@@ -113,13 +129,15 @@ def exchange(request: Request, retries: Retries, is_open: bool = False) -> Flow[
 
 
 def with_idempotency_key(request: Request) -> Request:
-    """The service keeps the outcome of a POST by its key, so that it can be sent again."""
-    if request.method != "POST" or _is_keyed(request):
+    """The service keeps the outcome of a POST by its key, so that it can be sent again; it takes no key with a form."""
+    if request.method != "POST" or request.form is not None or _is_keyed(request):
         return request
     return replace(request, headers={**request.headers, "Idempotency-Key": str(uuid.uuid4())})
 
 
 def is_worth_another_try(error: CausewayError, request: Request, attempt: int) -> bool:
+    if request.form is not None:
+        return isinstance(error, ApiError) and error.status == 429 and request.form.is_repeatable
     is_keyed = _is_keyed(request)
     is_repeatable = is_keyed or request.method in _IDEMPOTENT_METHODS
     if not isinstance(error, ApiError):

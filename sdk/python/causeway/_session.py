@@ -48,7 +48,7 @@ class Session:
             **call.sent_headers(),
             **(headers or {}),
         }
-        return Request(call.method, self.url + call.target(), sent, content)
+        return Request(call.method, self.url + call.target(), sent, content, call.form)
 
     def headers(self, on_instance: bool) -> Dict[str, str]:
         return {

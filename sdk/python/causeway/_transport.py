@@ -205,10 +205,16 @@ class _AsyncStream:
 
 
 def _built(client: httpx.Client | httpx.AsyncClient, request: Request, timeout: float) -> httpx.Request:
+    form = request.form
     return client.build_request(
         request.method,
         request.url,
         headers=dict(request.headers),
         content=request.content,
+        files=form
+        and [
+            ("metadata", (None, form.fields, "application/json")),
+            ("file", (form.name, form.file, form.media_type)),
+        ],
         timeout=timeout,
     )

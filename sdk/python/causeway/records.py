@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
-from typing import Any, AsyncIterator, Dict, Iterator, Mapping, Optional, Sequence, Union
+from typing import Any, AsyncIterator, BinaryIO, Dict, Iterator, Mapping, Optional, Sequence, Union
 
-from causeway._call import Page
+from causeway._call import Call, Page
+from causeway._flow import Answer, Form
+from causeway.api import records_api
 from causeway.api.records_api import AsyncRecordsApi, RecordsApi
 from causeway.models.deleted_record import DeletedRecord
 from causeway.models.query_mode import QueryMode
@@ -13,6 +16,7 @@ from causeway.pages import all_of, all_of_async
 
 ObjectRecord = Dict[str, Any]
 Id = Union[str, int]
+File = Union[bytes, BinaryIO]
 
 
 def _query(
@@ -32,6 +36,16 @@ def _query(
         "elements_max_provider_calls": max_provider_calls,
         "elements_query_mode": mode,
     }
+
+
+def _file_of(object_name: str, object_id: Id, media_type: str) -> Call[Answer]:
+    call = records_api._get_record(object_name, str(object_id))
+    return Call(call.method, call.path, Answer, segments=call.segments, headers={"Accept": media_type})
+
+
+def _with_file(call: Call[ObjectRecord], file: File, name: str, media_type: str) -> Call[ObjectRecord]:
+    fields = call.content() or b"{}"
+    return replace(call, body=None, form=Form(fields, file, name, media_type))
 
 
 class Records:
@@ -112,6 +126,30 @@ class Records:
     def replace(self, object_id: Id, record: Mapping[str, Any]) -> ObjectRecord:
         """Makes the record what is given and answers it as it was stored."""
         return self._api.replace_record(self.object_name, str(object_id), record)
+
+    def file(self, object_id: Id, media_type: str) -> Answer:
+        """The file of a record, as one of the media types that it is there in, such as `application/pdf`."""
+        return self._api._run(_file_of(self.object_name, object_id, media_type))
+
+    def create_file(
+        self, fields: Mapping[str, Any], file: File, *, name: str, media_type: str = "application/octet-stream"
+    ) -> ObjectRecord:
+        """Creates a record that is a file and answers it as it was stored."""
+        call = records_api._create_record(self.object_name, fields)
+        return self._api._run(_with_file(call, file, name, media_type))
+
+    def replace_file(
+        self,
+        object_id: Id,
+        fields: Mapping[str, Any],
+        file: File,
+        *,
+        name: str,
+        media_type: str = "application/octet-stream",
+    ) -> ObjectRecord:
+        """Makes the file a new version of the record's and answers the record as it was stored."""
+        call = records_api._replace_record(self.object_name, str(object_id), fields)
+        return self._api._run(_with_file(call, file, name, media_type))
 
     def delete(self, object_id: Id) -> DeletedRecord:
         return self._api.delete_record(self.object_name, str(object_id))
@@ -195,6 +233,30 @@ class AsyncRecords:
     async def replace(self, object_id: Id, record: Mapping[str, Any]) -> ObjectRecord:
         """Makes the record what is given and answers it as it was stored."""
         return await self._api.replace_record(self.object_name, str(object_id), record)
+
+    async def file(self, object_id: Id, media_type: str) -> Answer:
+        """The file of a record, as one of the media types that it is there in, such as `application/pdf`."""
+        return await self._api._run(_file_of(self.object_name, object_id, media_type))
+
+    async def create_file(
+        self, fields: Mapping[str, Any], file: File, *, name: str, media_type: str = "application/octet-stream"
+    ) -> ObjectRecord:
+        """Creates a record that is a file and answers it as it was stored."""
+        call = records_api._create_record(self.object_name, fields)
+        return await self._api._run(_with_file(call, file, name, media_type))
+
+    async def replace_file(
+        self,
+        object_id: Id,
+        fields: Mapping[str, Any],
+        file: File,
+        *,
+        name: str,
+        media_type: str = "application/octet-stream",
+    ) -> ObjectRecord:
+        """Makes the file a new version of the record's and answers the record as it was stored."""
+        call = records_api._replace_record(self.object_name, str(object_id), fields)
+        return await self._api._run(_with_file(call, file, name, media_type))
 
     async def delete(self, object_id: Id) -> DeletedRecord:
         return await self._api.delete_record(self.object_name, str(object_id))

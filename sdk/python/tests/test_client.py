@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import logging
 import pickle
 import traceback
@@ -190,6 +191,36 @@ def test_ids_are_encoded(both: Both) -> None:
     with serving(Reply(body={"id": "x"})) as service:
         both.run(service, lambda it: it.records("a/b").delete("../c?d#e %"))
     assert service.asked[0].path == "/elements/api-v2/a%2Fb/..%2Fc%3Fd%23e%20%25"
+
+
+@pytest.mark.parametrize("is_stream", [False, True])
+def test_files(both: Both, is_stream: bool) -> None:
+    replies = (error(429, "RATE_LIMITED"), Reply(body={"id": "7"}), error(503, "OVERLOADED"), Reply(body=b"%PDF"))
+    with serving(*replies) as service:
+        file = io.BytesIO(b"%PDF") if is_stream else b"%PDF"
+        sent = {"name": "a.pdf", "media_type": "application/pdf"}
+        assert both.run(service, lambda it: it.records("files").create_file({"path": "/é"}, file, **sent)) == {"id": "7"}
+        with pytest.raises(ApiError):
+            both.run(service, lambda it: it.records("files").replace_file(7, {}, file, **sent))
+        assert both.run(service, lambda it: it.records("files").file(7, "application/pdf")).content == b"%PDF"
+    first, again, replaced, got = service.asked
+    for asked in (first, again):
+        assert asked.headers["Content-Type"].startswith("multipart/form-data; boundary=")
+        assert asked.headers["Idempotency-Key"] is None
+        assert asked.body.index('{"path": "/é"}'.encode()) < asked.body.index(b'name="file"; filename="a.pdf"')
+        assert b"Content-Type: application/pdf\r\n\r\n%PDF\r\n" in asked.body
+    assert (replaced.method, replaced.path) == ("PUT", "/elements/api-v2/files/7")
+    assert (got.method, got.headers["Accept"]) == ("GET", "application/pdf")
+
+
+def test_a_stream_that_cannot_begin_anew_is_sent_once(both: Both) -> None:
+    class Pipe(io.BytesIO):
+        def seekable(self) -> bool:
+            return False
+
+    with serving(error(429, "RATE_LIMITED"), Reply(body={})) as service, pytest.raises(RateLimitedError):
+        both.run(service, lambda it: it.records("files").create_file({}, Pipe(b"x"), name="x"))
+    assert len(service.asked) == 1
 
 
 def test_passthrough(both: Both) -> None:
