@@ -211,8 +211,9 @@ def _built(client: httpx.Client | httpx.AsyncClient, request: Request, timeout: 
         request.url,
         headers=dict(request.headers),
         content=request.content,
-        files=form
-        and [
+        files=None
+        if form is None
+        else [
             ("metadata", (None, form.fields, "application/json")),
             ("file", (form.name, form.file, form.media_type)),
         ],

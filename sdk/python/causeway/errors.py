@@ -44,7 +44,8 @@ class ApiError(CausewayError):
     ) -> None:
         super().__init__(message)
         self.status = status
-        #: An ErrorCode, which is a str too. One of a newer service is kept as it is; what is none of the service's is `HTTP_<status>`.
+        #: Of the specification, or of a newer service, or `HTTP_<status>` where the answer is none of the service's.
+        #: An ErrorCode is a str too.
         self.code = code
         self.message = message
         #: Of the request, for whoever asks the operator about it.
