@@ -112,6 +112,16 @@ describe('records', () => {
     assert.equal(server.received.length, 1);
   });
 
+  it('end where the next page is the same one again', async () => {
+    await using server = await serve(json([{ id: 1 }], { 'Elements-Next-Page-Token': 'same' }));
+    const rows = new Causeway({ ...SECRETS, url: server.url, elementToken: 't' }).records('x').all();
+    const read = async () => {
+      for await (const _ of rows);
+    };
+    await assert.rejects(read, /just read/);
+    assert.equal(server.received.length, 2);
+  });
+
   it('are created, changed, replaced and deleted', async () => {
     await using server = await serve(json({ id: 'A/1' }));
     const records = new Causeway({ ...SECRETS, url: server.url, elementToken: 't' }).records('orders');
