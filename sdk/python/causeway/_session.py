@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 from dataclasses import dataclass, field, replace
 from typing import Any, Dict, Mapping, Optional, TypeVar, Union
 from urllib.parse import urlsplit
@@ -17,6 +18,7 @@ T = TypeVar("T")
 VERSION = "0.0.0-dev"
 USER_AGENT = f"causeway-python/{VERSION} ({platform.python_implementation().lower()}/{platform.python_version()})"
 DEFAULT_URL = "http://127.0.0.1:8080"
+_SECRET = re.compile(r"[!-+\--~]+")
 _API_PATH = "/elements/api-v2"
 
 
@@ -28,6 +30,13 @@ class Session:
     element_token: Optional[str] = field(default=None, repr=False)
     account_id: Union[str, int, None] = None
     retries: Retries = field(default_factory=Retries, repr=False)
+
+    def __post_init__(self) -> None:
+        """:raises ValueError: for what is no secret, such as one with the line end of its file; it does not show it"""
+        for name in ("user_secret", "organization_secret", "element_token"):
+            value = getattr(self, name)
+            if value is not None and not _SECRET.fullmatch(value):
+                raise ValueError(f"The {name} is empty or has blanks, commas or characters that no secret has.")
 
     def with_instance(self, element_token: str) -> Session:
         return replace(self, element_token=element_token)

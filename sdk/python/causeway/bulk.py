@@ -30,8 +30,12 @@ class BulkJobError(CausewayError):
     """A bulk job that failed or was cancelled."""
 
     def __init__(self, job: BulkJob, reason: str) -> None:
-        super().__init__(f"The bulk job {job.id} is {job.status}: {reason}")
+        super().__init__(job, reason)
         self.job = job
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return f"The bulk job {self.job.id} is {self.job.status}: {self.reason}"
 
 
 def _wait(session: Session, job_id: int, on_progress: Optional[OnProgress]) -> Flow[BulkJob]:

@@ -42,7 +42,8 @@ class ApiError(CausewayError):
         provider_message: Optional[str] = None,
         retry_after: Optional[float] = None,
     ) -> None:
-        super().__init__(message)
+        # All of them, so that it can be pickled.
+        super().__init__(status, code, message)
         self.status = status
         #: Of the specification, or of a newer service, or `HTTP_<status>` where the answer is none of the service's.
         #: An ErrorCode is a str too.

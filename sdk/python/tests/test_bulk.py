@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 from pathlib import Path
 from typing import Any, List
 
@@ -103,6 +104,7 @@ def test_a_job_that_comes_to_nothing(both: Both, status: str) -> None:
     ):
         both.run(service, lambda it: it.bulk.rows("x"))
     assert caught.value.job.status == status
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
 
 
 def test_a_file(both: Both, tmp_path: Path) -> None:

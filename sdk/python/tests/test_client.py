@@ -275,6 +275,22 @@ def test_from_the_environment() -> None:
         Causeway.from_environment({"CAUSEWAY_USER_SECRET": "u"})
 
 
+@pytest.mark.parametrize("secret", ["", "a b", "ends-with-a-line\n", "a,b", "é"])
+def test_what_is_no_secret(secret: str) -> None:
+    for secrets in ((secret, "o"), ("u", secret), ("u", "o", secret)):
+        with pytest.raises(ValueError, match="no secret has") as caught:
+            Causeway(*secrets)
+        assert not secret or secret not in str(caught.value)
+
+
+def test_errors_go_between_processes(both: Both) -> None:
+    with serving(error(404, "NOT_FOUND", details=[{"message": "m", "nearest": "n"}])) as service:
+        with pytest.raises(NotFoundError) as caught:
+            both.run(service, lambda it: it.objects.ping())
+    copy = pickle.loads(pickle.dumps(caught.value))
+    assert (type(copy), str(copy), vars(copy)) == (NotFoundError, str(caught.value), vars(caught.value))
+
+
 ASKS: Dict[str, Callable[[Any], Any]] = {
     "an error": lambda it: it.objects.ping(),
     "a wrong answer": lambda it: it.instances.get_instance(1),
@@ -291,4 +307,3 @@ def test_secrets_are_never_shown(both: Both, ask: Callable[[Any], Any], caplog: 
     with Causeway(*SECRETS) as causeway:
         shown += repr(causeway) + repr(causeway._session) + repr(causeway._session.request)
     assert not [secret for secret in SECRETS if secret in shown]
-    assert pickle.dumps(str(caught.value))
