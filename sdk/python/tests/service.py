@@ -20,7 +20,7 @@ class Reply:
     headers: Dict[str, str] = field(default_factory=dict)
     #: Break the connection after so many bytes of the body.
     break_after: Optional[int] = None
-    #: Hold the body back until the service ends.
+    #: Hold the answer back until the service ends, or five seconds.
     hang: bool = False
 
     def content(self) -> bytes:
@@ -61,7 +61,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.server.asked.append(Asked(self.command, self.path, self.headers, body))
         reply = self.server.replies.pop(0) if self.server.replies else Reply(500, {"code": "INTERNAL", "message": "No more."})
         if reply.hang:
-            self.server.end.wait()
+            self.server.end.wait(timeout=5)
         if reply.break_after == 0:
             self.close_connection = True
             return
