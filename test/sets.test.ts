@@ -9,12 +9,7 @@ function readSettings(file: string): { readonly spec: readonly string[]; readonl
 }
 
 /** Quick in the first, and with everything in the rest: `CONFORMANCE`. */
-const IN_BOTH = [
-  'connectors/*/suite.test.ts',
-  'test/api/access-matrix.test.ts',
-  'test/api/rights-model.test.ts',
-  'test/bulk/same-rows.test.ts',
-];
+const IN_BOTH = ['connectors/*/suite.test.ts', 'test/api/access-matrix.test.ts', 'test/api/rights-model.test.ts'];
 
 describe('the two sets of tests', () => {
   const first = readSettings('.mocharc.json');
