@@ -1934,7 +1934,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description What is counted: `api` every request, `hub-api` those on an instance, `events` what was accepted to be delivered, `element-instances-created`. There are no `bulk-jobs` yet: they are counted as soon as there are.
+                 * @description What is counted: `api` every request, `hub-api` those on an instance, `events` what was accepted to be delivered, `element-instances-created`, and `bulk-jobs` that came to their end, downloads and uploads: completed, failed or cancelled.
                  * @example api
                  */
                 metric: components["parameters"]["MetricName"];
@@ -1960,7 +1960,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description What is counted: `api` every request, `hub-api` those on an instance, `events` what was accepted to be delivered, `element-instances-created`. There are no `bulk-jobs` yet: they are counted as soon as there are.
+                 * @description What is counted: `api` every request, `hub-api` those on an instance, `events` what was accepted to be delivered, `element-instances-created`, and `bulk-jobs` that came to their end, downloads and uploads: completed, failed or cancelled.
                  * @example api
                  */
                 metric: components["parameters"]["MetricName"];
@@ -7931,7 +7931,7 @@ export interface components {
          */
         UsageInterval: components["schemas"]["UsageInterval"];
         /**
-         * @description What is counted: `api` every request, `hub-api` those on an instance, `events` what was accepted to be delivered, `element-instances-created`. There are no `bulk-jobs` yet: they are counted as soon as there are.
+         * @description What is counted: `api` every request, `hub-api` those on an instance, `events` what was accepted to be delivered, `element-instances-created`, and `bulk-jobs` that came to their end, downloads and uploads: completed, failed or cancelled.
          * @example api
          */
         MetricName: components["schemas"]["MetricName"];
@@ -12361,7 +12361,7 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description What is counted: `api` every request, `hub-api` those on an instance, `events` what was accepted to be delivered, `element-instances-created`. There are no `bulk-jobs` yet: they are counted as soon as there are.
+                 * @description What is counted: `api` every request, `hub-api` those on an instance, `events` what was accepted to be delivered, `element-instances-created`, and `bulk-jobs` that came to their end, downloads and uploads: completed, failed or cancelled.
                  * @example api
                  */
                 metric: components["parameters"]["MetricName"];
@@ -12403,7 +12403,7 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description What is counted: `api` every request, `hub-api` those on an instance, `events` what was accepted to be delivered, `element-instances-created`. There are no `bulk-jobs` yet: they are counted as soon as there are.
+                 * @description What is counted: `api` every request, `hub-api` those on an instance, `events` what was accepted to be delivered, `element-instances-created`, and `bulk-jobs` that came to their end, downloads and uploads: completed, failed or cancelled.
                  * @example api
                  */
                 metric: components["parameters"]["MetricName"];

@@ -16,7 +16,7 @@ import { forgetNative } from './forget-native.ts';
 import type { BulkJob, JobKey, RowError } from './job.ts';
 import { createBulkWorker, WORKER_OPTIONS, type WorkerOptions, type WorkerPorts } from './worker.ts';
 
-export interface BulkNeighbours extends Pick<WorkerPorts, 'prepare'> {
+export interface BulkNeighbours extends Pick<WorkerPorts, 'prepare' | 'noteEnded'> {
   readonly resources: WorkerPorts['resources'] & CreatePorts['resources'];
   readonly instances: Pick<Instances, 'get'>;
 }
@@ -95,7 +95,7 @@ const LONGEST_UPLOAD_MS = DAY_MS;
 /** Files of many records. It stands on instances, their resources and the engine of events. */
 export function composeBulk(platform: Platform, neighbours: BulkNeighbours, role: BulkRole): Bulk {
   const { knex, notifier, clock, egress, shares } = platform;
-  const { instances, resources, prepare } = neighbours;
+  const { instances, resources, prepare, noteEnded } = neighbours;
   const { works, retentionDays, maxUploadBytes, options } = role;
   const store = createBulkStore(knex);
   const worker = createBulkWorker(platform, {
@@ -103,6 +103,7 @@ export function composeBulk(platform: Platform, neighbours: BulkNeighbours, role
     resources,
     shares,
     prepare,
+    noteEnded,
     getInstance: instances.get,
     measures: createBulkMetrics(platform.metrics),
     retentionMs: retentionDays * DAY_MS,
@@ -178,12 +179,14 @@ export function composeBulk(platform: Platform, neighbours: BulkNeighbours, role
 
     cancel: async (place) => {
       const { id, status } = await get(place);
+      const { connector } = await instances.get(place.accountId, place.instanceId);
       const isCancelled = await store.transaction(async (via) => {
         const cancelled = await store.cancel(via, place, new Date(clock.now()));
         if (cancelled) await notifier.publish(GONE_TOPIC, keyOf(place), via);
         return cancelled;
       });
       if (!isCancelled) throw new AppError('CONFLICT', `Job ${id} has ended already: it is ${status}.`);
+      noteEnded(place.accountId, connector.key);
       const cancelled = await get(place);
       await forgetNative(forget, cancelled, false);
       return cancelled;

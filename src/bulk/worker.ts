@@ -1,7 +1,7 @@
 import { isAppError } from '../errors.ts';
 import { createPool } from '../events/fairness.ts';
 import { createAlarm, every } from '../events/timers.ts';
-import type { Instance, InstanceKey } from '../instances/instance.ts';
+import type { InstanceKey } from '../instances/instance.ts';
 import { behindCallers } from '../pace.ts';
 import type { Platform } from '../platform.ts';
 import type { BulkMetrics } from './bulk-metrics.ts';
@@ -49,11 +49,11 @@ export const WORKER_OPTIONS: WorkerOptions = {
   bewilderedMs: 10 * MINUTE_MS,
 };
 
-export interface WorkerPorts extends Pick<EndPorts, 'prepare'>, Pick<UploadPorts, 'shares'> {
+export interface WorkerPorts
+  extends Pick<EndPorts, 'prepare' | 'getInstance' | 'noteEnded'>,
+    Pick<UploadPorts, 'shares'> {
   readonly resources: DownloadPorts['resources'] & UploadPorts['resources'] & ForgetPorts['resources'];
   readonly store: BulkStore;
-  /** @throws AppError NOT_FOUND */
-  readonly getInstance: (accountId: number, id: number) => Promise<Instance>;
   readonly measures: BulkMetrics;
   /** A job and its file are kept for so long, whether it has come to an end or not. */
   readonly retentionMs: number;
@@ -86,11 +86,12 @@ interface Running {
 /** Works on the jobs that are due, those of all processes together one at a time each. */
 export function createBulkWorker(
   { clock, log, random }: Pick<Platform, 'clock' | 'log' | 'random'>,
-  { store, resources, shares, prepare, getInstance, measures, retentionMs, options }: WorkerPorts,
+  { store, resources, shares, prepare, getInstance, noteEnded, measures, retentionMs, options }: WorkerPorts,
 ): BulkWorker {
   const places = createPool(options.concurrency);
   const running = new Set<Running>();
   const alarm = createAlarm(clock, look);
+  const ending: EndPorts = { store, clock, prepare, getInstance, noteEnded };
   let isStopping = false;
   let looking: Promise<void> | undefined;
   let mustLookAgain = false;
@@ -200,7 +201,7 @@ export function createBulkWorker(
       measures.ended(end.isWait ? 'waited' : 'continued');
       return postpone(job, { dueMs: clock.now() + end.afterMs, hasWaited: end.isWait, calls });
     }
-    await endJob({ store, clock, prepare }, job, { last: end.last, fault: end.fault });
+    await endJob(ending, job, { last: end.last, fault: end.fault });
     measures.ended(end.fault === undefined ? 'completed' : 'failed');
     await forget(job, true);
   }
@@ -230,7 +231,7 @@ export function createBulkWorker(
   }
 
   async function fail(job: ClaimedJob, fault: JobFault, { providerCalls }: CallCount): Promise<void> {
-    await endJob({ store, clock, prepare }, job, { fault, providerCalls });
+    await endJob(ending, job, { fault, providerCalls });
     measures.ended('failed');
     await forget(job);
   }

@@ -139,6 +139,7 @@ export function useBulkBench(database: TestDatabase): BulkBench {
             insert: async () => {},
             committed: () => void events.push(...prepared),
           }),
+          noteEnded: () => {},
           measures: createBulkMetrics(createMetrics()),
           retentionMs: 3 * 86_400_000,
           options: { ...SMALL, ...options },
