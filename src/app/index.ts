@@ -181,7 +181,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
       options: bulkOptions,
     },
   );
-  cleanup.add('bulk', bulk.stop);
+  cleanup.add('bulk', () => bulk.stop(shutdownTimeoutMs));
   await bulk.start();
 
   const removal = createAccountRemoval(platform, [

@@ -60,7 +60,8 @@ export interface ErrorPage {
 /** Jobs of an instance. */
 export interface Bulk {
   readonly start: () => Promise<void>;
-  readonly stop: () => Promise<void>;
+  /** Rows that are being written have so long to come to their end. */
+  readonly stop: (timeoutMs: number) => Promise<void>;
   /** @throws AppError as `planDownload` does */
   readonly createDownload: (request: PlannedRequest) => Promise<BulkJob>;
   /** With its file, which is read to its end. @throws AppError as `receiveUpload` does */
@@ -133,9 +134,9 @@ export function composeBulk(platform: Platform, neighbours: BulkNeighbours, role
       );
       worker.start();
     },
-    stop: async () => {
+    stop: async (timeoutMs) => {
+      await worker.stop(timeoutMs);
       for (const end of ends) end();
-      await worker.stop();
     },
 
     createDownload: async (request) => {

@@ -11,6 +11,7 @@ import { type EndPorts, endJob } from './end-job.ts';
 import type { CallCount } from './file-writer.ts';
 import { type ForgetPorts, forgetNative, type NativeOwner } from './forget-native.ts';
 import { type ClaimedJob, type JobFault, type JobKey, JobLost } from './job.ts';
+import type { TurnInput } from './slice.ts';
 import { type UploadOptions, type UploadPorts, upload } from './upload.ts';
 
 export interface WorkerOptions extends DownloadOptions, UploadOptions {
@@ -62,8 +63,11 @@ export interface WorkerPorts
 
 export interface BulkWorker {
   readonly start: () => void;
-  /** Takes no more, breaks off what is under way, and gives it back. */
-  readonly stop: () => Promise<void>;
+  /**
+   * Takes no more, breaks off what is under way, and gives it back. Rows that are being written have so long to come to their end: what is broken
+   * off there may have been written.
+   */
+  readonly stop: (timeoutMs: number) => Promise<void>;
   /** Something may be due. */
   readonly wake: () => void;
   /** Breaks off a job that was cancelled or deleted. */
@@ -92,13 +96,13 @@ export function createBulkWorker(
   const running = new Set<Running>();
   const alarm = createAlarm(clock, look);
   const ending: EndPorts = { store, clock, prepare, getInstance, noteEnded };
-  let isStopping = false;
+  const stopping = new AbortController();
   let looking: Promise<void> | undefined;
   let mustLookAgain = false;
   let endRenewals: (() => Promise<void>) | undefined;
 
   function look(): void {
-    if (endRenewals === undefined || isStopping) return;
+    if (endRenewals === undefined || stopping.signal.aborted) return;
     if (looking !== undefined) {
       mustLookAgain = true;
       return;
@@ -114,7 +118,7 @@ export function createBulkWorker(
     try {
       let found: number;
       do found = await claim();
-      while (found > 0 && places.free() > 0 && !isStopping);
+      while (found > 0 && places.free() > 0 && !stopping.signal.aborted);
       alarm.ringIn(await untilDueMs());
     } catch (error) {
       log.warn({ err: error }, 'could not look for due bulk jobs; trying again');
@@ -175,11 +179,12 @@ export function createBulkWorker(
   }
 
   /** Does not reject. */
-  async function run({ job, broken: { signal } }: Running): Promise<void> {
+  async function run({ job, broken: { signal: writeSignal } }: Running): Promise<void> {
+    const signal = AbortSignal.any([writeSignal, stopping.signal]);
     const calls: CallCount = { providerCalls: 0 };
     const { accountId, id } = job;
     try {
-      await work(job, signal, calls);
+      await work(job, { signal, writeSignal }, calls);
     } catch (error) {
       if (error instanceof JobLost || signal.reason instanceof JobLost) return measures.ended('lost');
       try {
@@ -192,11 +197,11 @@ export function createBulkWorker(
     }
   }
 
-  async function work(job: ClaimedJob, signal: AbortSignal, calls: CallCount): Promise<void> {
+  async function work(job: ClaimedJob, signals: TurnSignals, calls: CallCount): Promise<void> {
     if (clock.now() >= job.createdAt.getTime() + retentionMs) return fail(job, TOO_OLD, calls);
     const instance = await getInstance(job.accountId, job.instanceId);
     const ports = { store, resources, shares, clock, options, forget };
-    const end = await TURNS[job.direction](ports, { job, instance, signal }, calls);
+    const end = await TURNS[job.direction](ports, { job, instance, ...signals }, calls);
     if (end.kind === 'later') {
       measures.ended(end.isWait ? 'waited' : 'continued');
       return postpone(job, { dueMs: clock.now() + end.afterMs, hasWaited: end.isWait, calls });
@@ -267,16 +272,22 @@ export function createBulkWorker(
       for (const { job, broken } of running)
         if (job.accountId === accountId && job.instanceId === id) broken.abort(new Error('The instance changed.'));
     },
-    stop: async () => {
-      isStopping = true;
+    stop: async (timeoutMs) => {
       alarm.end();
-      for (const { broken } of running) broken.abort(new Error('The service is stopping.'));
-      await endRenewals?.();
+      const reason = new Error('The service is stopping.');
+      stopping.abort(reason);
       await looking;
+      const endWait = clock.after(timeoutMs, () => {
+        for (const { broken } of running) broken.abort(reason);
+      });
       await Promise.all([...running].map(({ work }) => work));
+      endWait();
+      await endRenewals?.();
     },
   };
 }
+
+type TurnSignals = Pick<TurnInput, 'signal' | 'writeSignal'>;
 
 interface Attempt {
   readonly job: ClaimedJob;
