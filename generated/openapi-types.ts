@@ -1934,7 +1934,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description What is counted: `api` every request, `hub-api` those on an instance, `events` what was accepted to be delivered, `element-instances-created`. There are no `bulk-jobs` yet: they are counted as soon as there are.
+                 * @description What is counted: `api` every request, `hub-api` those on an instance, `events` what was accepted to be delivered, `element-instances-created`, and `bulk-jobs` that came to their end, downloads and uploads: completed, failed or cancelled.
                  * @example api
                  */
                 metric: components["parameters"]["MetricName"];
@@ -1960,7 +1960,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description What is counted: `api` every request, `hub-api` those on an instance, `events` what was accepted to be delivered, `element-instances-created`. There are no `bulk-jobs` yet: they are counted as soon as there are.
+                 * @description What is counted: `api` every request, `hub-api` those on an instance, `events` what was accepted to be delivered, `element-instances-created`, and `bulk-jobs` that came to their end, downloads and uploads: completed, failed or cancelled.
                  * @example api
                  */
                 metric: components["parameters"]["MetricName"];
@@ -2354,7 +2354,7 @@ export interface paths {
          * @description Writes the rows of a file to the provider in the background, each with an outcome of its own: a row that fails does not end the job. The file is CSV with a header, or a JSON object on each line. It is stored as it comes; the job begins when the whole form has come.
          *
          *     A cell becomes what its field is, the inverse of what a downloaded file has: an empty cell is no value, `""` the empty text, objects and lists are JSON, and a column with dots leads into nested records. Where there is no value, a new record has no such field, and one that is updated loses it.
-         *     After a crash the rows that were under way are sent again. Rows of `update`, `upsert` and `delete` are the same then as if they were sent once; those of `create` are told as `doubtful`, and there may be two records of each.
+         *     After a crash the rows that were under way are sent again. Rows of `update`, `upsert` and `delete` are the same then as if they were sent once; those of `create` are told as `doubtful`, and there may be two records of each. A service that is stopped lets the rows under way come to their end first.
          */
         post: operations["createBulkUpload"];
         /**
@@ -2898,7 +2898,7 @@ export interface paths {
          * @description Writes the rows of a file to the provider in the background, each with an outcome of its own: a row that fails does not end the job. The file is CSV with a header, or a JSON object on each line. It is stored as it comes; the job begins when the whole form has come. Answers only when the element is in this hub.
          *
          *     A cell becomes what its field is, the inverse of what a downloaded file has: an empty cell is no value, `""` the empty text, objects and lists are JSON, and a column with dots leads into nested records. Where there is no value, a new record has no such field, and one that is updated loses it.
-         *     After a crash the rows that were under way are sent again. Rows of `update`, `upsert` and `delete` are the same then as if they were sent once; those of `create` are told as `doubtful`, and there may be two records of each.
+         *     After a crash the rows that were under way are sent again. Rows of `update`, `upsert` and `delete` are the same then as if they were sent once; those of `create` are told as `doubtful`, and there may be two records of each. A service that is stopped lets the rows under way come to their end first.
          */
         post: operations["createHubBulkUpload"];
         /**
@@ -7931,7 +7931,7 @@ export interface components {
          */
         UsageInterval: components["schemas"]["UsageInterval"];
         /**
-         * @description What is counted: `api` every request, `hub-api` those on an instance, `events` what was accepted to be delivered, `element-instances-created`. There are no `bulk-jobs` yet: they are counted as soon as there are.
+         * @description What is counted: `api` every request, `hub-api` those on an instance, `events` what was accepted to be delivered, `element-instances-created`, and `bulk-jobs` that came to their end, downloads and uploads: completed, failed or cancelled.
          * @example api
          */
         MetricName: components["schemas"]["MetricName"];
@@ -12361,7 +12361,7 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description What is counted: `api` every request, `hub-api` those on an instance, `events` what was accepted to be delivered, `element-instances-created`. There are no `bulk-jobs` yet: they are counted as soon as there are.
+                 * @description What is counted: `api` every request, `hub-api` those on an instance, `events` what was accepted to be delivered, `element-instances-created`, and `bulk-jobs` that came to their end, downloads and uploads: completed, failed or cancelled.
                  * @example api
                  */
                 metric: components["parameters"]["MetricName"];
@@ -12403,7 +12403,7 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description What is counted: `api` every request, `hub-api` those on an instance, `events` what was accepted to be delivered, `element-instances-created`. There are no `bulk-jobs` yet: they are counted as soon as there are.
+                 * @description What is counted: `api` every request, `hub-api` those on an instance, `events` what was accepted to be delivered, `element-instances-created`, and `bulk-jobs` that came to their end, downloads and uploads: completed, failed or cancelled.
                  * @example api
                  */
                 metric: components["parameters"]["MetricName"];

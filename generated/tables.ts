@@ -491,7 +491,7 @@ export interface SubscriptionColumns {
 /** What an account did in each day (UTC), by element; an empty key stands for none. */
 export interface UsageDayColumns {
   readonly account_id: number;
-  readonly metric: 'call' | 'event' | 'instance';
+  readonly metric: 'call' | 'event' | 'instance' | 'bulk_job';
   readonly element_key: string;
   readonly at: Date;
   readonly count: number;
@@ -507,7 +507,7 @@ export interface UsageDayColumns {
 /** What an account did in each hour (UTC), by element; an empty key stands for none. */
 export interface UsageHourColumns {
   readonly account_id: number;
-  readonly metric: 'call' | 'event' | 'instance';
+  readonly metric: 'call' | 'event' | 'instance' | 'bulk_job';
   readonly element_key: string;
   readonly at: Date;
   readonly count: number;
@@ -523,7 +523,7 @@ export interface UsageHourColumns {
 /** What an account did in each minute (UTC), by element; an empty key stands for none. */
 export interface UsageMinuteColumns {
   readonly account_id: number;
-  readonly metric: 'call' | 'event' | 'instance';
+  readonly metric: 'call' | 'event' | 'instance' | 'bulk_job';
   readonly element_key: string;
   readonly at: Date;
   readonly count: number;

@@ -1,8 +1,8 @@
 import { addDurations, countDuration } from './durations.ts';
 import { INTERVALS, type Interval, startOf } from './intervals.ts';
 
-/** What is counted: calls of the API, events that were accepted, instances that were created. */
-export type CountedMetric = 'call' | 'event' | 'instance';
+/** What is counted: calls of the API, events that were accepted, instances that were created, bulk jobs that came to their end. */
+export type CountedMetric = 'call' | 'event' | 'instance' | 'bulk_job';
 
 /** What an account did with an element in some length of time. */
 export interface Tally {

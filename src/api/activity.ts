@@ -51,8 +51,7 @@ interface Listing extends Pick<ActivityQuery, 'fields' | 'instanceId'> {
 type MetricName = OperationPath<'getMetric'>['metric'];
 
 interface MetricSpec {
-  /** Undefined: nothing of it is counted yet. */
-  readonly metric: CountedMetric | undefined;
+  readonly metric: CountedMetric;
   readonly isCounted: (tally: Tally) => boolean;
   readonly detailsOf: DetailsOf;
 }
@@ -64,7 +63,7 @@ const METRICS: Readonly<Record<MetricName, MetricSpec>> = {
   'hub-api': { metric: 'call', isCounted: ({ elementKey }) => elementKey !== '', detailsOf: elementsOf },
   events: { metric: 'event', isCounted: always, detailsOf: elementsOf },
   'element-instances-created': { metric: 'instance', isCounted: always, detailsOf: elementsOf },
-  'bulk-jobs': { metric: undefined, isCounted: always, detailsOf: elementsOf },
+  'bulk-jobs': { metric: 'bulk_job', isCounted: always, detailsOf: elementsOf },
 };
 
 /** Unless the caller asks for another number: the default of the spec. */
@@ -100,7 +99,7 @@ export function createActivityHandlers(
   async function countMetric(owner: { readonly accountId: number; readonly organizationId?: number }, request: Asked) {
     const period = readPeriod(request.query, clock.now());
     const { metric, isCounted, detailsOf } = METRICS[request.path.metric];
-    const tallies = metric === undefined ? [] : await usage.list({ ...owner, metric, period });
+    const tallies = await usage.list({ ...owner, metric, period });
     return listed(toMetricRecords(tallies.filter(isCounted), period.interval, detailsOf));
   }
 

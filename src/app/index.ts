@@ -168,7 +168,12 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
 
   const bulk = composeBulk(
     platform,
-    { instances, resources, prepare: events.prepare },
+    {
+      instances,
+      resources,
+      prepare: events.prepare,
+      noteEnded: (accountId, elementKey) => recorder.count('bulk_job', accountId, elementKey),
+    },
     {
       works: role !== 'api',
       retentionDays: config.bulkRetentionDays,
@@ -176,7 +181,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
       options: bulkOptions,
     },
   );
-  cleanup.add('bulk', bulk.stop);
+  cleanup.add('bulk', () => bulk.stop(shutdownTimeoutMs));
   await bulk.start();
 
   const removal = createAccountRemoval(platform, [

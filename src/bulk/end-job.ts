@@ -1,5 +1,6 @@
 import type { PreparedEvents } from '../events/accept/accept.ts';
 import type { NewEvent } from '../events/model.ts';
+import type { Instance } from '../instances/instance.ts';
 import type { Platform } from '../platform.ts';
 import type { BulkStore, Checkpoint } from './bulk-store.ts';
 import { fenced } from './file-writer.ts';
@@ -11,6 +12,10 @@ export interface EndPorts {
   readonly clock: Pick<Platform['clock'], 'now'>;
   /** Of the engine of events. */
   readonly prepare: (events: readonly NewEvent[]) => Promise<PreparedEvents>;
+  /** @throws AppError NOT_FOUND */
+  readonly getInstance: (accountId: number, id: number) => Promise<Instance>;
+  /** Told of each job that came to its end. */
+  readonly noteEnded: (accountId: number, elementKey: string) => void;
 }
 
 /** How a job ends: with the last step of its file, or without one. */
@@ -20,13 +25,14 @@ export type JobEnd =
 
 /** Stores the end of a job together with the event that tells of it: one of them, and no more than one. @throws JobLost */
 export async function endJob(
-  { store, clock, prepare }: EndPorts,
+  { store, clock, prepare, getInstance, noteEnded }: EndPorts,
   job: ClaimedJob,
   { last, fault, providerCalls = 0 }: JobEnd,
 ): Promise<void> {
   const now = new Date(clock.now());
   const stored = await store.find(job);
   if (stored === undefined) throw new JobLost();
+  const { connector } = await getInstance(job.accountId, job.instanceId);
   const ended: BulkJob = {
     ...stored,
     ...last,
@@ -44,6 +50,7 @@ export async function endJob(
     return true;
   });
   events.committed();
+  noteEnded(job.accountId, connector.key);
 }
 
 function eventOf(job: BulkJob): NewEvent {

@@ -16,7 +16,7 @@ import { forgetNative } from './forget-native.ts';
 import type { BulkJob, JobKey, RowError } from './job.ts';
 import { createBulkWorker, WORKER_OPTIONS, type WorkerOptions, type WorkerPorts } from './worker.ts';
 
-export interface BulkNeighbours extends Pick<WorkerPorts, 'prepare'> {
+export interface BulkNeighbours extends Pick<WorkerPorts, 'prepare' | 'noteEnded'> {
   readonly resources: WorkerPorts['resources'] & CreatePorts['resources'];
   readonly instances: Pick<Instances, 'get'>;
 }
@@ -60,7 +60,8 @@ export interface ErrorPage {
 /** Jobs of an instance. */
 export interface Bulk {
   readonly start: () => Promise<void>;
-  readonly stop: () => Promise<void>;
+  /** Rows that are being written have so long to come to their end. */
+  readonly stop: (timeoutMs: number) => Promise<void>;
   /** @throws AppError as `planDownload` does */
   readonly createDownload: (request: PlannedRequest) => Promise<BulkJob>;
   /** With its file, which is read to its end. @throws AppError as `receiveUpload` does */
@@ -95,7 +96,7 @@ const LONGEST_UPLOAD_MS = DAY_MS;
 /** Files of many records. It stands on instances, their resources and the engine of events. */
 export function composeBulk(platform: Platform, neighbours: BulkNeighbours, role: BulkRole): Bulk {
   const { knex, notifier, clock, egress, shares } = platform;
-  const { instances, resources, prepare } = neighbours;
+  const { instances, resources, prepare, noteEnded } = neighbours;
   const { works, retentionDays, maxUploadBytes, options } = role;
   const store = createBulkStore(knex);
   const worker = createBulkWorker(platform, {
@@ -103,6 +104,7 @@ export function composeBulk(platform: Platform, neighbours: BulkNeighbours, role
     resources,
     shares,
     prepare,
+    noteEnded,
     getInstance: instances.get,
     measures: createBulkMetrics(platform.metrics),
     retentionMs: retentionDays * DAY_MS,
@@ -132,9 +134,9 @@ export function composeBulk(platform: Platform, neighbours: BulkNeighbours, role
       );
       worker.start();
     },
-    stop: async () => {
+    stop: async (timeoutMs) => {
+      await worker.stop(timeoutMs);
       for (const end of ends) end();
-      await worker.stop();
     },
 
     createDownload: async (request) => {
@@ -178,12 +180,14 @@ export function composeBulk(platform: Platform, neighbours: BulkNeighbours, role
 
     cancel: async (place) => {
       const { id, status } = await get(place);
+      const { connector } = await instances.get(place.accountId, place.instanceId);
       const isCancelled = await store.transaction(async (via) => {
         const cancelled = await store.cancel(via, place, new Date(clock.now()));
         if (cancelled) await notifier.publish(GONE_TOPIC, keyOf(place), via);
         return cancelled;
       });
       if (!isCancelled) throw new AppError('CONFLICT', `Job ${id} has ended already: it is ${status}.`);
+      noteEnded(place.accountId, connector.key);
       const cancelled = await get(place);
       await forgetNative(forget, cancelled, false);
       return cancelled;

@@ -8,7 +8,10 @@ import type { ClaimedJob, JobFault } from './job.ts';
 export interface TurnInput {
   readonly job: ClaimedJob;
   readonly instance: Instance;
+  /** Ends the turn: nothing is begun any more, and what is read is broken off. */
   readonly signal: AbortSignal;
+  /** Breaks off also what is being written. Behind `signal` where the service stops, so that nothing of it is in doubt; else with it. */
+  readonly writeSignal: AbortSignal;
 }
 
 /** How a turn of a job ended. */

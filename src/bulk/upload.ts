@@ -26,6 +26,8 @@ export interface UploadOptions extends SliceOptions {
 
 interface Batch {
   readonly begin: Pick<InputPosition, 'byte' | 'row'>;
+  /** Where the next one begins. */
+  readonly end: Batch['begin'];
   readonly rows: readonly InputRow[];
   readonly fault?: JobFault;
 }
@@ -37,11 +39,19 @@ interface Batch {
  */
 export async function upload(ports: UploadPorts, input: TurnInput, calls: CallCount): Promise<TurnEnd> {
   const { resources, store, options } = ports;
-  const { instance, signal } = input;
+  const { instance, signal, writeSignal } = input;
   const job = assertUpload(input.job);
   const { objectName } = job;
   const object = await resources.getObject({ instance, objectName, signal });
-  const writeRows = createRowWriter(ports, { job, instance, object, calls, signal, width: options.batchWidth });
+  const writeRows = createRowWriter(ports, {
+    job,
+    instance,
+    object,
+    calls,
+    signal,
+    writeSignal,
+    width: options.batchWidth,
+  });
   const slice = createSlice(ports, input);
   const file = await openOutcomeFile(store, job);
   const begun = job.inputPosition ?? { byte: job.upload.beginByte, row: 0, open: [], doubtful: [], tries: 0 };
@@ -78,12 +88,12 @@ export async function upload(ports: UploadPorts, input: TurnInput, calls: CallCo
   try {
     let { doubtful, tries } = begun;
     for (;;) {
-      const { begin, rows, fault } = await batches.next();
-      const last = rows.at(-1)?.number;
-      if (last === undefined) {
-        const end = await step({ ...begin, open: [], doubtful: [], tries: 0 });
-        return { kind: 'done', last: end, ...(fault !== undefined && { fault }) };
+      const { begin, end, rows, fault } = await batches.next();
+      if (rows.length === 0) {
+        const last = await step({ ...begin, open: [], doubtful: [], tries: 0 });
+        return { kind: 'done', last, ...(fault !== undefined && { fault }) };
       }
+      const last = end.row;
       const stop = slice.stopEarly(hasAdvanced);
       const numbers = rows.map(({ number }) => number);
       if (stop !== undefined) {
@@ -93,7 +103,6 @@ export async function upload(ports: UploadPorts, input: TurnInput, calls: CallCo
       tries++;
       // If it goes no further than this, any of them may have been sent.
       await advance({ ...begin, last, open: numbers, doubtful: numbers, tries });
-      signal.throwIfAborted();
       const before = new Set(doubtful);
       const written = await writeRows(rows.map((row) => ({ row, isDoubtful: before.has(row.number) })));
       if (signal.reason instanceof JobLost) throw signal.reason;
@@ -112,6 +121,11 @@ export async function upload(ports: UploadPorts, input: TurnInput, calls: CallCo
         throw first.error;
       }
       [doubtful, tries] = [[], 0];
+      // All of the batch came to its end meanwhile.
+      if (signal.aborted) {
+        await advance({ ...end, open: [], doubtful, tries });
+        throw signal.reason;
+      }
     }
   } finally {
     await batches.close();
@@ -211,6 +225,7 @@ function createBatches(ports: UploadPorts, { job, begun, signal }: BatchesInput)
     const behind = place.row + 1;
     return {
       begin,
+      end: place,
       rows: left,
       ...(fault !== undefined && {
         fault: { ...fault, message: `Row ${behind} ${fault.message}: it and what comes behind it was not written.` },

@@ -1,7 +1,7 @@
 import { isAppError } from '../errors.ts';
 import { createPool } from '../events/fairness.ts';
 import { createAlarm, every } from '../events/timers.ts';
-import type { Instance, InstanceKey } from '../instances/instance.ts';
+import type { InstanceKey } from '../instances/instance.ts';
 import { behindCallers } from '../pace.ts';
 import type { Platform } from '../platform.ts';
 import type { BulkMetrics } from './bulk-metrics.ts';
@@ -11,6 +11,7 @@ import { type EndPorts, endJob } from './end-job.ts';
 import type { CallCount } from './file-writer.ts';
 import { type ForgetPorts, forgetNative, type NativeOwner } from './forget-native.ts';
 import { type ClaimedJob, type JobFault, type JobKey, JobLost } from './job.ts';
+import type { TurnInput } from './slice.ts';
 import { type UploadOptions, type UploadPorts, upload } from './upload.ts';
 
 export interface WorkerOptions extends DownloadOptions, UploadOptions {
@@ -49,11 +50,11 @@ export const WORKER_OPTIONS: WorkerOptions = {
   bewilderedMs: 10 * MINUTE_MS,
 };
 
-export interface WorkerPorts extends Pick<EndPorts, 'prepare'>, Pick<UploadPorts, 'shares'> {
+export interface WorkerPorts
+  extends Pick<EndPorts, 'prepare' | 'getInstance' | 'noteEnded'>,
+    Pick<UploadPorts, 'shares'> {
   readonly resources: DownloadPorts['resources'] & UploadPorts['resources'] & ForgetPorts['resources'];
   readonly store: BulkStore;
-  /** @throws AppError NOT_FOUND */
-  readonly getInstance: (accountId: number, id: number) => Promise<Instance>;
   readonly measures: BulkMetrics;
   /** A job and its file are kept for so long, whether it has come to an end or not. */
   readonly retentionMs: number;
@@ -62,8 +63,11 @@ export interface WorkerPorts extends Pick<EndPorts, 'prepare'>, Pick<UploadPorts
 
 export interface BulkWorker {
   readonly start: () => void;
-  /** Takes no more, breaks off what is under way, and gives it back. */
-  readonly stop: () => Promise<void>;
+  /**
+   * Takes no more, breaks off what is under way, and gives it back. Rows that are being written have so long to come to their end: what is broken
+   * off there may have been written.
+   */
+  readonly stop: (timeoutMs: number) => Promise<void>;
   /** Something may be due. */
   readonly wake: () => void;
   /** Breaks off a job that was cancelled or deleted. */
@@ -86,18 +90,19 @@ interface Running {
 /** Works on the jobs that are due, those of all processes together one at a time each. */
 export function createBulkWorker(
   { clock, log, random }: Pick<Platform, 'clock' | 'log' | 'random'>,
-  { store, resources, shares, prepare, getInstance, measures, retentionMs, options }: WorkerPorts,
+  { store, resources, shares, prepare, getInstance, noteEnded, measures, retentionMs, options }: WorkerPorts,
 ): BulkWorker {
   const places = createPool(options.concurrency);
   const running = new Set<Running>();
   const alarm = createAlarm(clock, look);
-  let isStopping = false;
+  const ending: EndPorts = { store, clock, prepare, getInstance, noteEnded };
+  const stopping = new AbortController();
   let looking: Promise<void> | undefined;
   let mustLookAgain = false;
   let endRenewals: (() => Promise<void>) | undefined;
 
   function look(): void {
-    if (endRenewals === undefined || isStopping) return;
+    if (endRenewals === undefined || stopping.signal.aborted) return;
     if (looking !== undefined) {
       mustLookAgain = true;
       return;
@@ -113,7 +118,7 @@ export function createBulkWorker(
     try {
       let found: number;
       do found = await claim();
-      while (found > 0 && places.free() > 0 && !isStopping);
+      while (found > 0 && places.free() > 0 && !stopping.signal.aborted);
       alarm.ringIn(await untilDueMs());
     } catch (error) {
       log.warn({ err: error }, 'could not look for due bulk jobs; trying again');
@@ -174,11 +179,12 @@ export function createBulkWorker(
   }
 
   /** Does not reject. */
-  async function run({ job, broken: { signal } }: Running): Promise<void> {
+  async function run({ job, broken: { signal: writeSignal } }: Running): Promise<void> {
+    const signal = AbortSignal.any([writeSignal, stopping.signal]);
     const calls: CallCount = { providerCalls: 0 };
     const { accountId, id } = job;
     try {
-      await work(job, signal, calls);
+      await work(job, { signal, writeSignal }, calls);
     } catch (error) {
       if (error instanceof JobLost || signal.reason instanceof JobLost) return measures.ended('lost');
       try {
@@ -191,16 +197,16 @@ export function createBulkWorker(
     }
   }
 
-  async function work(job: ClaimedJob, signal: AbortSignal, calls: CallCount): Promise<void> {
+  async function work(job: ClaimedJob, signals: TurnSignals, calls: CallCount): Promise<void> {
     if (clock.now() >= job.createdAt.getTime() + retentionMs) return fail(job, TOO_OLD, calls);
     const instance = await getInstance(job.accountId, job.instanceId);
     const ports = { store, resources, shares, clock, options, forget };
-    const end = await TURNS[job.direction](ports, { job, instance, signal }, calls);
+    const end = await TURNS[job.direction](ports, { job, instance, ...signals }, calls);
     if (end.kind === 'later') {
       measures.ended(end.isWait ? 'waited' : 'continued');
       return postpone(job, { dueMs: clock.now() + end.afterMs, hasWaited: end.isWait, calls });
     }
-    await endJob({ store, clock, prepare }, job, { last: end.last, fault: end.fault });
+    await endJob(ending, job, { last: end.last, fault: end.fault });
     measures.ended(end.fault === undefined ? 'completed' : 'failed');
     await forget(job, true);
   }
@@ -230,7 +236,7 @@ export function createBulkWorker(
   }
 
   async function fail(job: ClaimedJob, fault: JobFault, { providerCalls }: CallCount): Promise<void> {
-    await endJob({ store, clock, prepare }, job, { fault, providerCalls });
+    await endJob(ending, job, { fault, providerCalls });
     measures.ended('failed');
     await forget(job);
   }
@@ -266,16 +272,22 @@ export function createBulkWorker(
       for (const { job, broken } of running)
         if (job.accountId === accountId && job.instanceId === id) broken.abort(new Error('The instance changed.'));
     },
-    stop: async () => {
-      isStopping = true;
+    stop: async (timeoutMs) => {
       alarm.end();
-      for (const { broken } of running) broken.abort(new Error('The service is stopping.'));
-      await endRenewals?.();
+      const reason = new Error('The service is stopping.');
+      stopping.abort(reason);
       await looking;
+      const endWait = clock.after(timeoutMs, () => {
+        for (const { broken } of running) broken.abort(reason);
+      });
       await Promise.all([...running].map(({ work }) => work));
+      endWait();
+      await endRenewals?.();
     },
   };
 }
+
+type TurnSignals = Pick<TurnInput, 'signal' | 'writeSignal'>;
 
 interface Attempt {
   readonly job: ClaimedJob;

@@ -39,7 +39,10 @@ export interface WriteInput {
   readonly instance: Instance;
   readonly object: ObjectSpec;
   readonly calls: CallCount;
+  /** Begins no more rows; those that are not begun are open. */
   readonly signal: AbortSignal;
+  /** Breaks rows off that are being written. */
+  readonly writeSignal: AbortSignal;
   /** Rows at a time. */
   readonly width: number;
 }
@@ -61,7 +64,7 @@ interface RowWork {
 
 /** Rows one by one, as callers write records. */
 export function createRowWriter({ resources }: WritePorts, input: WriteInput): WriteRows {
-  const { job, instance, object, calls, signal } = input;
+  const { job, instance, object, calls, signal, writeSignal } = input;
   const { upload, objectName } = job;
   const idField = idFieldOf(object);
   const isById = upload.identifier === idField;
@@ -148,9 +151,10 @@ export function createRowWriter({ resources }: WritePorts, input: WriteInput): W
   }
 
   async function write({ row, isDoubtful }: RowToWrite): Promise<WrittenRow> {
+    if (signal.aborted) return { kind: 'open', error: signal.reason, mayBeWritten: false };
     // What the answers of the provider take in memory is counted until then.
     const end = new AbortController();
-    const target = { instance, objectName, signal: AbortSignal.any([signal, end.signal]) };
+    const target = { instance, objectName, signal: AbortSignal.any([writeSignal, end.signal]) };
     const outcomeOf = (told: Omit<Outcome, 'row'>): WrittenRow => ({
       kind: 'settled',
       outcome: { row: row.number, ...told },

@@ -20,6 +20,7 @@ import * as console from './migrations/0015-console.ts';
 import * as audit from './migrations/0016-audit.ts';
 import * as accountElements from './migrations/0017-account-elements.ts';
 import * as bulk from './migrations/0020-bulk.ts';
+import * as bulkUsage from './migrations/0022-bulk-usage.ts';
 
 interface Migration {
   readonly name: string;
@@ -45,6 +46,7 @@ const MIGRATIONS: readonly Migration[] = [
   { name: '0016-audit', up: audit.up },
   { name: '0017-account-elements', up: accountElements.up },
   { name: '0020-bulk', up: bulk.up },
+  { name: '0022-bulk-usage', up: bulkUsage.up },
 ];
 
 /** Any number, the same in every process: it names the lock within the database. */

@@ -1,9 +1,28 @@
 import { expect } from 'chai';
 import { type ApiAnswer, useApp } from '../support/app.ts';
 import { SHOP } from './support/simulated.ts';
+import { authorizationOf, createTenants } from './support/tenants.ts';
 import { waitUntil } from './support/wait-until.ts';
 
 const CREATE = { format: 'csv', action: 'create' };
+
+const HOSTILE = [
+  'plain',
+  ' spaces around ',
+  '"quoted", with ""two""',
+  'lines\nof\r\nall\rkinds',
+  '=1+1',
+  '+1',
+  '-1',
+  '@x',
+  'null',
+  "O'Neil; drop table --",
+  'Ünïcödé 名前 🙂',
+  '\t\ufeff\u200b',
+  '\\n',
+  '",\n"',
+  'x'.repeat(255),
+];
 
 describe('bulk uploads', () => {
   const service = useApp({ BULK_UPLOAD_MAX_BYTES: '200000' });
@@ -14,7 +33,10 @@ describe('bulk uploads', () => {
 
   type Part = readonly [name: 'file' | 'metaData', value: string | Buffer<ArrayBuffer> | object];
 
-  async function send(parts: readonly Part[], { object = 'Products', hub = '', headers = {} } = {}) {
+  async function send(
+    parts: readonly Part[],
+    { object = 'Products', hub = '', headers = {}, token = shop.token } = {},
+  ) {
     const form = new FormData();
     for (const [name, value] of parts) {
       if (name === 'file') form.append(name, new Blob([value as string]), 'rows.csv');
@@ -22,22 +44,24 @@ describe('bulk uploads', () => {
     }
     const response = await fetch(`${service.app.baseUrl}${hub}/bulk/${object}`, {
       method: 'POST',
-      headers: { authorization: `User ${service.userSecret}, Element ${shop.token}`, ...headers },
+      headers: { authorization: `User ${service.userSecret}, Element ${token}`, ...headers },
       body: form,
     });
     return { status: response.status, body: Object(await response.json()) };
   }
 
-  const statusOf = async (id: number) => (await service.call(`/bulk/${id}/status`, { token: shop.token })).body;
+  const statusOf = async (id: number, token = shop.token) => (await service.call(`/bulk/${id}/status`, { token })).body;
   const get = (path: string, headers = {}, query = {}): Promise<ApiAnswer> =>
     service.call(path, { token: shop.token, headers, query, asBytes: true });
 
-  async function ended(parts: readonly Part[], more = {}): Promise<ApiAnswer['body']> {
+  async function ended(parts: readonly Part[], more: Parameters<typeof send>[1] = {}): Promise<ApiAnswer['body']> {
     const { status, body } = await send(parts, more);
     expect(status, JSON.stringify(body)).to.equal(200);
-    expect(body).to.include({ status: 'CREATED', instanceId: shop.id });
-    await waitUntil(async () => !['CREATED', 'RUNNING'].includes((await statusOf(body.id)).status));
-    return statusOf(body.id);
+    expect(body).to.include({ status: 'CREATED' });
+    const { token = shop.token } = more;
+    if (token === shop.token) expect(body.instanceId).to.equal(shop.id);
+    await waitUntil(async () => !['CREATED', 'RUNNING'].includes((await statusOf(body.id, token)).status));
+    return statusOf(body.id, token);
   }
 
   const outcomes = async (id: number, object = 'Products') =>
@@ -167,6 +191,105 @@ describe('bulk uploads', () => {
       'Row 2 has a quote within a quoted cell that is not doubled: it and what comes behind it was not written.',
     );
     expect(await outcomes(status.id)).to.have.length(1);
+  });
+
+  it('tell of a row with too few or too many cells, and write the others', async () => {
+    const { id, ...status } = await ended([
+      ['metaData', CREATE],
+      ['file', 'Id,Name\n4000,A\n4001\n4002,B,C\n4003,D\n'],
+    ]);
+    expect(status).to.include({ status: 'COMPLETED', recordsCount: 4, recordsFailedCount: 2 });
+    const errors = (await service.call(`/bulk/${id}/errors`, { token: shop.token })).body;
+    expect(errors.map((error: ApiAnswer['body']) => [error.row, error.code, error.message])).to.deep.equal([
+      [2, 'REQUEST_INVALID', 'The row has 1 cells, and the header has 2.'],
+      [3, 'REQUEST_INVALID', 'The row has 3 cells, and the header has 2.'],
+    ]);
+    expect((await get(`/bulk/${id}/errors`, { accept: 'text/csv' })).body.toString()).to.equal(
+      'Id,Name\n4001\n4002,B,C\n',
+    );
+  });
+
+  it('bring hostile values from one instance to another as they were', async () => {
+    const query = { objectName: 'Products', fields: 'Id,Name', where: 'Id >= 5000 AND Id < 5100', orderBy: 'Id' };
+    const download = async (token: string) => {
+      const { body } = await service.call('/bulk/query', { method: 'POST', token, body: query });
+      await waitUntil(
+        async () => (await service.call(`/bulk/${body.id}/status`, { token })).body.status === 'COMPLETED',
+      );
+      const answer = await service.call(`/bulk/${body.id}/Products`, { token, asBytes: true });
+      return answer.body.toString();
+    };
+    const names = HOSTILE.map((name, index) => `{"Id":${5000 + index},"Name":${JSON.stringify(name)}}`);
+    await ended([
+      ['metaData', { format: 'jsonl', action: 'create' }],
+      ['file', names.join('\n')],
+    ]);
+    const file = await download(shop.token);
+    const gone = await ended([
+      ['metaData', { format: 'csv', action: 'delete' }],
+      ['file', file],
+    ]);
+    expect(gone).to.include({ recordsCount: HOSTILE.length, recordsFailedCount: 0 });
+    expect((await download(shop.token)).split('\r\n')).to.deep.equal(['Id,Name', '']);
+    const other = await service.createInstance('odata', SHOP);
+    const back = await ended(
+      [
+        ['metaData', CREATE],
+        ['file', file],
+      ],
+      { token: other.token },
+    );
+    expect(back).to.include({ status: 'COMPLETED', recordsCount: HOSTILE.length, recordsFailedCount: 0 });
+    expect(await download(other.token)).to.equal(file);
+    const records = (
+      await service.call('/Products', { token: other.token, query: { where: query.where, orderBy: 'Id' } })
+    ).body;
+    expect(records.map(({ Name }: { readonly Name: string }) => Name)).to.deep.equal(HOSTILE);
+  });
+
+  it('are those of their account: nobody else adds to its instance, or sees what came of them', async () => {
+    const { stranger, sibling } = await createTenants(service);
+    const { id } = await ended([
+      ['metaData', CREATE],
+      ['file', 'Id,Name\n6000,Secretive\n6001,\n'],
+    ]);
+    const paths = [`/bulk/${id}/status`, `/bulk/${id}/errors`, `/bulk/${id}/Products`];
+    for (const tenant of [stranger, sibling]) {
+      const own = await service.call('/instances', {
+        method: 'POST',
+        headers: authorizationOf(tenant),
+        body: { element: { key: 'odata' }, name: 'Own', configuration: SHOP },
+      });
+      for (const [token, status] of [
+        [shop.token, 401],
+        [own.body.token, 404],
+      ] as const) {
+        const headers = authorizationOf(tenant, token);
+        for (const path of paths) {
+          const answer = await service.call(path, { headers });
+          expect(answer.status, path).to.equal(status);
+          expect(JSON.stringify(answer.body)).not.to.match(/Secretive|Products/);
+        }
+        for (const [method, path] of [
+          ['PUT', `/bulk/${id}/cancel`],
+          ['DELETE', `/bulk/${id}`],
+        ] as const)
+          expect((await service.call(path, { method, headers })).status, path).to.equal(status);
+      }
+      const ownJobs = await service.call('/bulk/jobs', { headers: authorizationOf(tenant, own.body.token) });
+      expect(ownJobs.body).to.deep.equal([]);
+      const { status } = await send(
+        [
+          ['metaData', CREATE],
+          ['file', 'Id,Name\n6002,Intruder\n'],
+        ],
+        { headers: authorizationOf(tenant, shop.token) },
+      );
+      expect(status).to.equal(401);
+    }
+    expect(await statusOf(id)).to.include({ status: 'COMPLETED', recordsCount: 2 });
+    const query = { where: 'Id >= 6000' };
+    expect((await service.call('/Products', { token: shop.token, query })).body).to.have.length(1);
   });
 
   for (const [what, parts, status, message, object] of [

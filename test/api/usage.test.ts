@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { type ApiAnswer, type ApiCall, useApp } from '../support/app.ts';
 import { theRow } from '../support/database.ts';
 import { expectProblem } from './support/expect-problem.ts';
-import { BAMBOOHR } from './support/simulated.ts';
+import { BAMBOOHR, SHOP } from './support/simulated.ts';
 import { authorizationOf, createTenants, type OtherTenants, withDatabase } from './support/tenants.ts';
 import { waitUntil } from './support/wait-until.ts';
 
@@ -99,6 +99,29 @@ describe('the usage of an account', () => {
     await waitUntil(async () => (await bodyOf('/metrics/events', DAY))[0]?.count === 3);
     const [found] = await bodyOf('/metrics/events', DAY);
     expect(found.metrics[0].details).to.deep.equal({ bamboohr: 3 });
+  });
+
+  it('has metrics of bulk jobs that came to their end, downloads and uploads', async () => {
+    const shop = await service.createInstance('odata', SHOP);
+    const authorization = `User ${service.userSecret}, Element ${shop.token}`;
+    async function upload(text: string): Promise<void> {
+      const form = new FormData();
+      form.append('metaData', JSON.stringify({ format: 'csv', action: 'delete' }));
+      form.append('file', new Blob([text]), 'rows.csv');
+      const url = `${service.app.baseUrl}/bulk/Products`;
+      expect((await fetch(url, { method: 'POST', headers: { authorization }, body: form })).status).to.equal(200);
+    }
+    const download = { method: 'POST', token: shop.token, body: { objectName: 'Products' } };
+    expect((await service.call('/bulk/query', download)).status).to.equal(200);
+    await upload('Id\n999999\n');
+    // It ends as a failure.
+    await upload('Id\n"1"x\n');
+    for (const path of ['/metrics/bulk-jobs', '/organizations/me/metrics/bulk-jobs']) {
+      await waitUntil(async () => (await bodyOf(path, DAY))[0]?.count === 3);
+      const [found, ...more] = await bodyOf(path, DAY);
+      expect(more).to.deep.equal([]);
+      expect(found.metrics[0].details).to.deep.equal({ odata: 3 });
+    }
   });
 
   it('has metrics of all accounts of the organization, for who may see them', async () => {

@@ -27,6 +27,11 @@ export interface WorkerInput {
   readonly options?: Partial<WorkerOptions>;
 }
 
+export interface BenchWorker extends BulkWorker {
+  /** Without a time nothing is waited for. */
+  readonly stop: (timeoutMs?: number) => Promise<void>;
+}
+
 /** Jobs in a database, workers on a clock that the test drives, and what they tell of the ends. */
 export interface BulkBench {
   readonly knex: Knex;
@@ -35,7 +40,7 @@ export interface BulkBench {
   /** Of the ends of jobs that were committed. */
   readonly events: readonly NewEvent[];
   readonly add: (query?: BulkQuery, more?: Partial<NewJob>) => Promise<BulkJob>;
-  readonly start: (input: WorkerInput) => BulkWorker;
+  readonly start: (input: WorkerInput) => BenchWorker;
   readonly find: (job: Pick<BulkJob, 'accountId' | 'instanceId' | 'id'>) => Promise<BulkJob>;
   /** The time goes on until the job has one of these. */
   readonly until: (job: BulkJob, ...statuses: readonly BulkJob['status'][]) => Promise<BulkJob>;
@@ -52,7 +57,7 @@ const INSTANCE_ID = 7;
 export function useBulkBench(database: TestDatabase): BulkBench {
   let clock = createVirtualClock();
   let events: NewEvent[] = [];
-  const workers: BulkWorker[] = [];
+  const workers: BenchWorker[] = [];
 
   before(async () => {
     const { knex } = database;
@@ -139,14 +144,16 @@ export function useBulkBench(database: TestDatabase): BulkBench {
             insert: async () => {},
             committed: () => void events.push(...prepared),
           }),
+          noteEnded: () => {},
           measures: createBulkMetrics(createMetrics()),
           retentionMs: 3 * 86_400_000,
           options: { ...SMALL, ...options },
         },
       );
-      workers.push(worker);
+      const stoppable = { ...worker, stop: (timeoutMs = 0) => worker.stop(timeoutMs) };
+      workers.push(stoppable);
       worker.start();
-      return worker;
+      return stoppable;
     },
     find,
     until: async (job, ...statuses) => {

@@ -19,14 +19,14 @@ interface Kept {
 function createRecords(rows: readonly Kept[] = []) {
   const records = new Map(rows.map((row) => [row.id, row]));
   const calls: string[] = [];
-  let onWrite = async (_key: string): Promise<void> => {};
+  let onWrite = async (_key: string, _signal: AbortSignal): Promise<void> => {};
   const text = { type: 'string', createable: true, updateable: true } as const;
-  const write = async (id: string, values: object) => {
+  const write = async (id: string, values: object, signal: AbortSignal) => {
     const record = { ...records.get(id), ...values, id };
     records.set(id, record);
     const key = String(Object(record).key);
     calls.push(key);
-    await onWrite(key);
+    await onWrite(key, signal);
     return record;
   };
   const find = (id: string) => {
@@ -46,20 +46,20 @@ function createRecords(rows: readonly Kept[] = []) {
       maxPageSize: 10,
       run: async (_context, { filter }) => ({ records: [...records.values()].filter(({ key }) => key === filter) }),
     },
-    create: { run: async (_context, { values }) => write(`r${records.size}`, values) },
+    create: { run: async ({ signal }, { values }) => write(`r${records.size}`, values, signal) },
     update: {
-      run: async (_context, { id, values }) => {
+      run: async ({ signal }, { id, values }) => {
         find(id);
-        return write(id, values);
+        return write(id, values, signal);
       },
     },
     remove: {
-      run: async (_context, { id }) => {
+      run: async ({ signal }, { id }) => {
         find(id);
         const key = String(records.get(id)?.key);
         records.delete(id);
         calls.push(key);
-        await onWrite(key);
+        await onWrite(key, signal);
       },
     },
   };
@@ -67,7 +67,7 @@ function createRecords(rows: readonly Kept[] = []) {
     service: createService({ rows: object as ObjectSpec }),
     records,
     calls,
-    beforeAnswer: (act: (key: string) => Promise<void>) => {
+    beforeAnswer: (act: typeof onWrite) => {
       onWrite = act;
     },
   };
@@ -206,5 +206,105 @@ describe('an upload whose process is killed', () => {
     const twice = calls.filter((key, index) => calls.indexOf(key) !== index);
     expect(['k10', 'k11', 'k12', 'k13', 'k14']).to.include.members(twice);
     await Promise.all([first.stop(), second.stop()]);
+  });
+});
+
+describe('an upload that is broken off', () => {
+  const bench = useBulkBench(useDatabase());
+
+  /** Its rows from one on hang until they are let go, or broken off. */
+  async function hang(from = 12) {
+    const { service, records, calls, beforeAnswer } = createRecords();
+    const job = await addUpload(bench, fileOf('create'));
+    const letGo = Promise.withResolvers<void>();
+    const broken: string[] = [];
+    let held = 0;
+    beforeAnswer(async (key, signal) => {
+      if (Number(key.slice(1)) < from) return;
+      held++;
+      const breaking = new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+      await Promise.race([letGo.promise, breaking]).catch((error: unknown) => {
+        broken.push(key);
+        throw error;
+      });
+    });
+    const worker = bench.start({ ...service, options: OPTIONS });
+    await bench.pass(() => held === Math.min(OPTIONS.batchWidth, 15 - from));
+    return { service, records, calls, broken, job, worker, letGo: letGo.resolve };
+  }
+
+  it('lets rows that are being written come to their end when the service stops, and begins no more', async () => {
+    const { service, records, calls, broken, job, worker, letGo } = await hang();
+    const stopped = worker.stop(10_000);
+    letGo();
+    await stopped;
+    expect(broken).to.deep.equal([]);
+    expect(calls.at(-1)).to.equal('k13');
+    expect((await bench.find(job)).inputPosition).to.deep.include({ last: 15, open: [15], doubtful: [] });
+    bench.start({ ...service, options: OPTIONS });
+    await bench.until(job, 'COMPLETED');
+    const outcomes = await outcomesOf(bench, job);
+    expect(outcomes.map(({ row }) => row)).to.deep.equal(Array.from({ length: COUNT }, (_, index) => index + 1));
+    expect(outcomes.filter(({ doubtful }) => doubtful)).to.deep.equal([]);
+    expect(new Set(calls).size).to.equal(calls.length);
+    expect(records.size).to.equal(calls.length);
+  });
+
+  it('keeps what came of a batch whose last row comes to its end while the service stops', async () => {
+    const { job, worker, letGo } = await hang(14);
+    const stopped = worker.stop(10_000);
+    letGo();
+    await stopped;
+    const { recordCount, inputPosition } = await bench.find(job);
+    expect(recordCount).to.equal(15);
+    expect(inputPosition).to.deep.include({ row: 15, open: [], doubtful: [], tries: 0 });
+  });
+
+  it('waits for them no longer than a stop may take; then exactly they are in doubt', async () => {
+    const { service, broken, job, worker } = await hang();
+    let hasStopped = false;
+    const stopped = worker.stop(10_000).then(() => {
+      hasStopped = true;
+    });
+    const begunMs = bench.clock.now();
+    await bench.pass(() => hasStopped);
+    await stopped;
+    expect(bench.clock.now() - begunMs).to.be.at.least(10_000);
+    expect(broken).to.deep.equal(['k12', 'k13']);
+    expect((await bench.find(job)).inputPosition).to.deep.include({ open: [13, 14, 15], doubtful: [13, 14] });
+    bench.start({ ...service, options: OPTIONS });
+    await bench.pass(() => broken.length === 2);
+  });
+
+  it('stores no more of it when it was cancelled, and breaks the calls off', async () => {
+    const { records, calls, broken, job, worker } = await hang();
+    const { recordCount } = await bench.find(job);
+    expect(await bench.store.cancel(bench.knex, job, new Date(bench.clock.now()))).to.equal(true);
+    worker.drop(job);
+    await bench.pass(() => broken.length === OPTIONS.batchWidth);
+    const written = records.size;
+    await worker.stop(10_000);
+    expect(records.size).to.equal(written);
+    expect(calls.at(-1)).to.equal('k13');
+    expect(await bench.find(job)).to.include({ status: 'CANCELLED', lease: null, due: null, recordCount });
+    const outcomes = await outcomesOf(bench, job);
+    expect(outcomes.map(({ row }) => row)).to.deep.equal(Array.from({ length: recordCount }, (_, index) => index + 1));
+    expect(bench.events).to.deep.equal([]);
+  });
+
+  it('writes a row that the provider cannot answer again, and none that has its outcome', async () => {
+    const { service, calls, beforeAnswer } = createRecords(INITIAL);
+    let failures = 0;
+    beforeAnswer(async (key) => {
+      if (key === 'k1' && failures++ < 3) throw new AppError('PROVIDER_UNAVAILABLE', 'Away.');
+    });
+    const job = await addUpload(bench, fileOf('update'), { action: 'update', identifier: 'key' });
+    bench.start({ ...service, options: OPTIONS });
+    const ended = await bench.until(job, 'COMPLETED');
+    expect(ended).to.include({ recordCount: COUNT, failedCount: 0 });
+    expect(calls.filter((key) => key === 'k1')).to.have.length(4);
+    expect(calls).to.have.length(COUNT + 3);
+    const rows = (await outcomesOf(bench, job)).map(({ row }) => row).toSorted((one, other) => one - other);
+    expect(rows).to.deep.equal(Array.from({ length: COUNT }, (_, index) => index + 1));
   });
 });

@@ -22,6 +22,7 @@ const ALL = [
   '0016-audit',
   '0017-account-elements',
   '0020-bulk',
+  '0022-bulk-usage',
 ];
 
 describe('migrateDatabase', () => {

@@ -1,0 +1,66 @@
+import { type ClientRequest, request as send } from 'node:http';
+import { expect } from 'chai';
+import { type StartedApp, startTestApp, useApp } from '../support/app.ts';
+import { SHOP } from './support/simulated.ts';
+import { countRows } from './support/tenants.ts';
+import { waitUntil } from './support/wait-until.ts';
+
+const BOUNDARY = 'cut-here';
+const HEAD = [
+  `--${BOUNDARY}`,
+  'Content-Disposition: form-data; name="metaData"',
+  '',
+  '{"format":"csv","action":"create"}',
+  `--${BOUNDARY}`,
+  'Content-Disposition: form-data; name="file"; filename="rows.csv"',
+  '',
+  'Id,Name',
+  '',
+].join('\r\n');
+/** More than is gathered before it is stored. */
+const ROWS = '1,A name that is rather long\r\n'.repeat(60_000);
+
+describe('a bulk upload whose sender goes away', () => {
+  const service = useApp();
+  let other: StartedApp;
+  let token: string;
+  before(async () => {
+    ({ token } = await service.createInstance('odata', SHOP));
+    other = await startTestApp({ DATABASE_URL: service.databaseUrl });
+  });
+
+  /** Sends the beginning of a file, and waits until parts of it are stored. */
+  async function begin({ app }: Pick<StartedApp, 'app'>): Promise<ClientRequest> {
+    const request = send(`${app.baseUrl}/bulk/Products`, {
+      method: 'POST',
+      headers: {
+        authorization: `User ${service.userSecret}, Element ${token}`,
+        'content-type': `multipart/form-data; boundary=${BOUNDARY}`,
+      },
+    });
+    // It is broken off.
+    request.on('error', () => {});
+    request.write(HEAD);
+    request.write(ROWS);
+    await waitUntil(async () => (await countRows(service, 'bulk_chunk')) > 0);
+    return request;
+  }
+
+  const expectNothing = async () => {
+    await waitUntil(async () => (await countRows(service, 'bulk_chunk')) === 0);
+    expect(await countRows(service, 'bulk_job')).to.equal(0);
+  };
+
+  it('leaves no job and nothing of its file when it hangs up', async () => {
+    const request = await begin(service);
+    request.destroy();
+    await expectNothing();
+  });
+
+  it('leaves neither when it falls silent and its connection is ended, here by a stop of the service', async () => {
+    const request = await begin(other);
+    await other.stop();
+    request.destroy();
+    await expectNothing();
+  });
+});
