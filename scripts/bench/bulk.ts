@@ -35,6 +35,8 @@ const CALLS_PER_SECOND = 20;
 const ALONE_SECONDS = 10;
 const IDLE_MS = 3_000;
 const LOOK_MS = 50;
+/** One whose provider is away would go on for hours. */
+const LONGEST_JOB_MS = 20 * 60_000;
 const READINGS =
   'Id,IsDeleted,CreatedDate,LastModifiedDate,SystemModstamp,Name,Serial__c,City__c,Note__c,Kind__c,Account__c,Count__c,Level__c,Lowest__c,Highest__c,Cost__c,Share__c,IsEstimated__c,TakenOn__c,TakenAt__c';
 
@@ -135,8 +137,9 @@ async function runJob({ authorization, rows, body }: Wanted): Promise<Job> {
   return { id, authorization, seconds: (performance.now() - startMs) / 1000, fileSize };
 }
 
-/** @returns bytes of its file. @throws unless each of so many rows went well */
+/** @returns bytes of its file. @throws unless each of so many rows went well, in time */
 async function untilEnded({ authorization, rows, id }: Omit<Wanted, 'body'> & Pick<Job, 'id'>): Promise<number> {
+  const lastMs = performance.now() + LONGEST_JOB_MS;
   for (;;) {
     const status = Object(await (await call(`/bulk/${id}/status`, {}, authorization)).json());
     const { recordsCount, recordsFailedCount, fileSize, message } = status;
@@ -145,6 +148,7 @@ async function untilEnded({ authorization, rows, id }: Omit<Wanted, 'body'> & Pi
       throw new Error(`There are ${recordsCount} rows, not ${rows}; ${recordsFailedCount} failed`);
     }
     if (status.status === 'FAILED') throw new Error(message);
+    if (performance.now() > lastMs) throw new Error(`Job ${id} has not ended: it is ${status.status}`);
     await sleep(LOOK_MS);
   }
 }
