@@ -174,6 +174,7 @@ async function costOf<Result>(work: () => Promise<Result>) {
   const result = await work();
   const cost = {
     'CPU s of the service': rounded((cpuMsOf([service.pid]) - cpuMs) / 1000, 1),
+    'idle MB': rounded(idleMb),
     'MB above idle': rounded(memoryOf(service.pid, 'VmHWM') - idleMb),
   };
   return { result, cost };
