@@ -1,9 +1,10 @@
 /**
- * Bulk jobs, in parts (`--only jobs,callers,jsforce`): `npm run bench:bulk [-- --rows 1000000] [--rounds 3] [--json] [--profile FOLDER]`;
+ * Bulk jobs, in parts (`--only jobs,uploads,callers,jsforce`): `npm run bench:bulk [-- --rows 1000000] [--rounds 3] [--json] [--profile FOLDER]`;
  * the last writes a CPU profile of the service. PostgreSQL is durable; the provider, PostgreSQL, the service and this caller share the
  * machine. Everything stays on loopback and stops by itself.
  *
  * jobs: rows of 20 fields of a local provider into a file, and out again. Of two sizes, so that it shows whether memory grows with the file.
+ * uploads: such a file back to the provider, created and updated row by row, as providers take them. The provider counts what it was sent.
  * callers: lists by themselves and beside a job, in turns, so that whatever else goes on in the machine is in both.
  * jsforce: the same records of the simulated Salesforce by a job, and by the two ways of `jsforce` with the rows thrown away.
  */
@@ -25,7 +26,7 @@ const { values: options } = parseArgs({
   options: {
     rows: { type: 'string', default: '1000000' },
     rounds: { type: 'string', default: '3' },
-    only: { type: 'string', default: 'jobs,callers,jsforce' },
+    only: { type: 'string', default: 'jobs,uploads,callers,jsforce' },
     json: { type: 'boolean', default: false },
     profile: { type: 'string' },
   },
@@ -34,6 +35,8 @@ const CALLS_PER_SECOND = 20;
 const ALONE_SECONDS = 10;
 const IDLE_MS = 3_000;
 const LOOK_MS = 50;
+/** One whose provider is away would go on for hours. */
+const LONGEST_JOB_MS = 20 * 60_000;
 const READINGS =
   'Id,IsDeleted,CreatedDate,LastModifiedDate,SystemModstamp,Name,Serial__c,City__c,Note__c,Kind__c,Account__c,Count__c,Level__c,Lowest__c,Highest__c,Cost__c,Share__c,IsEstimated__c,TakenOn__c,TakenAt__c';
 
@@ -130,13 +133,22 @@ async function runJob({ authorization, rows, body }: Wanted): Promise<Job> {
   const startMs = performance.now();
   const sent = { method: 'POST', body: JSON.stringify(body) };
   const { id } = Object(await (await call('/bulk/query', sent, authorization)).json());
+  const fileSize = await untilEnded({ authorization, rows, id });
+  return { id, authorization, seconds: (performance.now() - startMs) / 1000, fileSize };
+}
+
+/** @returns bytes of its file. @throws unless each of so many rows went well, in time */
+async function untilEnded({ authorization, rows, id }: Omit<Wanted, 'body'> & Pick<Job, 'id'>): Promise<number> {
+  const lastMs = performance.now() + LONGEST_JOB_MS;
   for (;;) {
     const status = Object(await (await call(`/bulk/${id}/status`, {}, authorization)).json());
+    const { recordsCount, recordsFailedCount, fileSize, message } = status;
     if (status.status === 'COMPLETED') {
-      if (status.recordsCount !== rows) throw new Error(`There are ${status.recordsCount} rows`);
-      return { id, authorization, seconds: (performance.now() - startMs) / 1000, fileSize: status.fileSize };
+      if (recordsCount === rows && !recordsFailedCount) return fileSize;
+      throw new Error(`There are ${recordsCount} rows, not ${rows}; ${recordsFailedCount} failed`);
     }
-    if (status.status === 'FAILED') throw new Error(status.message);
+    if (status.status === 'FAILED') throw new Error(message);
+    if (performance.now() > lastMs) throw new Error(`Job ${id} has not ended: it is ${status.status}`);
     await sleep(LOOK_MS);
   }
 }
@@ -145,12 +157,27 @@ async function runWide(rows: number, format: 'csv' | 'jsonl'): Promise<Job> {
   return runJob({ authorization: await createWide(rows), rows, body: { objectName: 'rows', format } });
 }
 
-async function storedBytes(id: number): Promise<number> {
+async function storedBytes(id: number, file: 'input' | 'result'): Promise<number> {
   const { rows } = await database.knex.raw(
-    'select sum(octet_length(data))::float8 as bytes from bulk_chunk where job_id = ?',
-    [id],
+    'select sum(octet_length(data))::float8 as bytes from bulk_chunk where job_id = ? and file = ?',
+    [id, file],
   );
   return rows[0].bytes;
+}
+
+/** What it takes of the service, which is left alone before. */
+async function costOf<Result>(work: () => Promise<Result>) {
+  await sleep(IDLE_MS);
+  const idleMb = memoryOf(service.pid, 'VmRSS');
+  forgetPeak(service.pid);
+  const cpuMs = cpuMsOf([service.pid]);
+  const result = await work();
+  const cost = {
+    'CPU s of the service': rounded((cpuMsOf([service.pid]) - cpuMs) / 1000, 1),
+    'idle MB': rounded(idleMb),
+    'MB above idle': rounded(memoryOf(service.pid, 'VmHWM') - idleMb),
+  };
+  return { result, cost };
 }
 
 async function download({ id, authorization }: Job, accept: string, encoding: string): Promise<number> {
@@ -173,24 +200,65 @@ async function measureJobs(): Promise<Table> {
     [most, 'csv'],
     [most, 'jsonl'],
   ] as const) {
-    await sleep(IDLE_MS);
-    const idleMb = memoryOf(service.pid, 'VmRSS');
-    forgetPeak(service.pid);
-    const cpuMs = cpuMsOf([service.pid]);
-    const job = await runWide(rows, format);
-    const aboveMb = memoryOf(service.pid, 'VmHWM') - idleMb;
-    const cpuSeconds = (cpuMsOf([service.pid]) - cpuMs) / 1000;
+    const { result: job, cost } = await costOf(() => runWide(rows, format));
     const stored = format === 'csv' ? 'text/csv' : 'application/x-ndjson';
     table[`${rows} rows as ${format}`] = {
       'rows/s': rounded(rows / job.seconds),
       seconds: rounded(job.seconds, 1),
-      'CPU s of the service': rounded(cpuSeconds, 1),
-      'MB above idle': rounded(aboveMb),
+      ...cost,
       'bytes/row': rounded(job.fileSize / rows),
-      'stored bytes/row': rounded((await storedBytes(job.id)) / rows),
+      'stored bytes/row': rounded((await storedBytes(job.id, 'result')) / rows),
       'stored form MB/s': rounded(await download(job, stored, 'identity')),
       'packed MB/s': rounded(await download(job, stored, 'gzip')),
       'as JSON MB/s': rounded(await download(job, 'application/json', 'identity')),
+    };
+  }
+  return table;
+}
+
+/** Of the provider, since it began. */
+async function sentRows(): Promise<number> {
+  return Number(await (await fetch(`http://127.0.0.1:${providerPort}/written`)).text());
+}
+
+async function sendFile(file: Blob, { rows, action }: { readonly rows: number; readonly action: string }) {
+  const authorization = await createWide(rows);
+  const form = new FormData();
+  form.append('metaData', JSON.stringify({ format: 'csv', action }));
+  form.append('file', file, 'rows.csv');
+  const before = await sentRows();
+  const startMs = performance.now();
+  const sent = await fetch(`${service.baseUrl}/bulk/rows`, { method: 'POST', headers: { authorization }, body: form });
+  if (!sent.ok) throw new Error(`The upload was answered ${sent.status}: ${await sent.text()}`);
+  const receivedMs = performance.now();
+  const { id } = Object(await sent.json());
+  await untilEnded({ authorization, rows, id });
+  const endMs = performance.now();
+  const written = (await sentRows()) - before;
+  if (written !== rows) throw new Error(`The provider was sent ${written} rows, not ${rows}`);
+  return { id, receivedSeconds: (receivedMs - startMs) / 1000, seconds: (endMs - startMs) / 1000 };
+}
+
+async function measureUploads(): Promise<Table> {
+  const table: Table = {};
+  for (const [action, rows] of [
+    ['create', most / 50],
+    ['create', most / 5],
+    ['update', most / 10],
+  ] as const) {
+    const { id: source, authorization } = await runWide(rows, 'csv');
+    const file = await (await call(`/bulk/${source}/rows`, {}, authorization)).blob();
+    const { result, cost } = await costOf(() => sendFile(file, { rows, action }));
+    const { id, receivedSeconds, seconds } = result;
+    table[`${action} ${rows} rows`] = {
+      'rows/s': rounded(rows / seconds),
+      seconds: rounded(seconds, 1),
+      'taken in, MB/s': rounded(file.size / 1024 / 1024 / receivedSeconds),
+      ...cost,
+      'bytes/row': rounded(file.size / rows),
+      'stored bytes/row': rounded((await storedBytes(id, 'input')) / rows),
+      'of outcomes': rounded((await storedBytes(id, 'result')) / rows),
+      load: rounded(loadavg()[0] ?? 0, 1),
     };
   }
   return table;
@@ -284,6 +352,7 @@ async function measureJsforce(): Promise<Table> {
 
 const MEASUREMENTS: Readonly<Record<string, () => Promise<Table>>> = {
   jobs: measureJobs,
+  uploads: measureUploads,
   callers: measureCallers,
   jsforce: measureJsforce,
 };

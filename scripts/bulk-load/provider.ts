@@ -1,6 +1,10 @@
-/** The provider of measurements of bulk jobs, a process of its own: rows of 20 fields by offset, printed as fast as can be. */
+/**
+ * The provider of measurements of bulk jobs, a process of its own: rows of 20 fields by offset, printed as fast as can be. What is written is
+ * counted and given back, and not kept.
+ */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 
 const WORDS = ['Book', 'Ulm, "Donau"', 'Straße 12', 'northern', 'open', 'x', 'a longer text of some words', '', 'é😀'];
 
@@ -16,10 +20,18 @@ function printRow(id: number): string {
 /** To print them takes longer than all the rest. */
 const PRINTED = Array.from({ length: 5000 }, (_, id) => printRow(id).slice(`{"id":${id}`.length));
 
-const server = createServer((request, response) => {
+let written = 0;
+
+const server = createServer(async (request, response) => {
   const { pathname, searchParams } = new URL(request.url ?? '/', 'http://127.0.0.1');
   response.setHeader('content-type', 'application/json');
   if (pathname === '/me') return response.end('{}');
+  if (pathname === '/written') return response.end(`${written}`);
+  if (request.method !== 'GET') {
+    const values = JSON.parse(await text(request));
+    written++;
+    return response.end(JSON.stringify({ id: pathname.split('/').at(-1), ...values }));
+  }
   const total = Number(request.headers['x-rows']);
   const offset = Number(searchParams.get('offset') ?? 0);
   const end = Math.min(total, offset + Number(searchParams.get('limit')));

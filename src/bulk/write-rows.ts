@@ -167,7 +167,7 @@ export function createRowWriter({ resources }: WritePorts, input: WriteInput): W
       if (!isOwnFault(error)) return { kind: 'open', error, mayBeWritten: !isAppError(error, ...UNSENT) };
       return outcomeOf({ ...failureOf(error), doubtful: isDoubtful && !isRepeatable(job.upload) });
     } finally {
-      end.abort();
+      end.abort(ROW_DONE);
     }
   }
 
@@ -194,6 +194,8 @@ export function createRowWriter({ resources }: WritePorts, input: WriteInput): W
   };
 }
 
+/** The same for all rows: without one, each makes an error with its stack. */
+const ROW_DONE = new Error('The row was written.');
 /** A find by a field of text ends soon; one whose answers are checked again here may take some pages. */
 const MOST_FINDING_CALLS = 25;
 const SENT_TWICE = 'The row was sent twice, as it was broken off the first time: there may be two records of it.';

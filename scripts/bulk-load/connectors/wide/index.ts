@@ -1,14 +1,41 @@
-import { can, defineConnector, defineObject, type Fields, type Inputs, inputs, json, list } from '#connector';
+import {
+  can,
+  defineConnector,
+  defineObject,
+  type FieldSpec,
+  type Fields,
+  type Inputs,
+  inputs,
+  json,
+  list,
+  path,
+  records,
+} from '#connector';
 
-/** A row as a table of a business has it: ids, names, amounts, dates, a note. */
+const written = { createable: true, updateable: true } as const;
+
+function several(length: number, name: string, type: FieldSpec['type']): Fields {
+  return Object.fromEntries(Array.from({ length }, (_, at) => [`${name}${at}`, { ...written, type }]));
+}
+
+/** A row as a table of a business has it: ids, names, amounts, dates, a note. Whoever creates one chooses its id. */
 const FIELDS: Fields = {
-  id: { type: 'integer', nullable: false, sortable: true },
-  ...Object.fromEntries(Array.from({ length: 9 }, (_, at) => [`text${at}`, { type: 'string' }])),
-  ...Object.fromEntries(Array.from({ length: 5 }, (_, at) => [`number${at}`, { type: 'number' }])),
-  ...Object.fromEntries(Array.from({ length: 3 }, (_, at) => [`flag${at}`, { type: 'boolean' }])),
-  created: { type: 'datetime', nullable: false },
-  updated: { type: 'datetime', nullable: false, filter: can.only('exact', '>=') },
+  id: { type: 'integer', nullable: false, sortable: true, createable: true },
+  ...several(9, 'text', 'string'),
+  ...several(5, 'number', 'number'),
+  ...several(3, 'flag', 'boolean'),
+  created: { ...written, type: 'datetime', nullable: false },
+  updated: { ...written, type: 'datetime', nullable: false, filter: can.only('exact', '>=') },
 };
+
+const { create, update } = records({
+  get: (id) => ({ path: path`/rows/${id}` }),
+  create: { request: (values) => ({ method: 'POST', path: '/rows', json: values }) },
+  update: {
+    request: (id, values) => ({ method: 'PATCH', path: path`/rows/${id}`, json: values }),
+    record: ({ body }) => json.object(body, 'a row'),
+  },
+});
 
 const rows = defineObject<Inputs>({
   fields: FIELDS,
@@ -19,6 +46,8 @@ const rows = defineObject<Inputs>({
     paging: { kind: 'offset', offset: 'offset', size: 'limit', max: 5000 },
     order: { term: (native, direction) => `${native} ${direction}`, id: 'id' },
   }),
+  create,
+  update,
   changes: { updated: 'updated', overlapSeconds: 60 },
 });
 
