@@ -2,7 +2,6 @@ import type { ObjectSpec } from '../connector/index.ts';
 import { AppError, type ErrorCode, invalidRequest, isAppError } from '../errors.ts';
 import type { Instance } from '../instances/instance.ts';
 import { ExactNumber, isJsonObject, parseJson } from '../numbers/exact-json.ts';
-import type { CallReport } from '../resources/call.ts';
 import type { ObjectTarget, Resources } from '../resources/index.ts';
 import { sizeOf } from '../resources/record.ts';
 import { quoteText, type Row, reader } from '../where/index.ts';
@@ -71,20 +70,14 @@ export function createRowWriter({ resources }: WritePorts, input: WriteInput): W
   const readId = reader(idField);
   const toValues = valuesMaker(job, object);
 
-  async function counted<Report extends CallReport>(call: Promise<Report>): Promise<Report> {
-    const report = await call;
-    calls.providerCalls += report.providerCalls;
-    return report;
-  }
-
   async function create({ values, target }: RowWork): Promise<Written> {
-    const { record } = await counted(resources.createRecord(target, withoutNulls(values)));
+    const { record } = await resources.createRecord(target, withoutNulls(values));
     return { outcome: 'created', id: textOf(readId(record)), isRepeatable: false };
   }
 
   async function update(work: RowWork, id = identify(work.values)): Promise<Written> {
     const values = without(work.values, upload.identifier);
-    await counted(resources.updateRecord(work.target, id, values));
+    await resources.updateRecord(work.target, id, values);
     return { outcome: 'updated', id, isRepeatable: true };
   }
 
@@ -94,7 +87,7 @@ export function createRowWriter({ resources }: WritePorts, input: WriteInput): W
     if (id === undefined && isDoubtful) return { outcome: 'deleted', id: null, isRepeatable: true };
     const known = known404(id, values);
     try {
-      await counted(resources.deleteRecord(target, known));
+      await resources.deleteRecord(target, known);
     } catch (error) {
       if (!isDoubtful || !isAppError(error, 'NOT_FOUND')) throw error;
     }
@@ -137,7 +130,7 @@ export function createRowWriter({ resources }: WritePorts, input: WriteInput): W
     const text = identify(values);
     const where = `\`${identifier}\` = ${literalOf(reader(identifier)(values), text)}`;
     const asked = { where, fields: idField, pageSize: 2, maxProviderCalls: MOST_FINDING_CALLS, pushdownOnly: false };
-    const { records, cutBy } = await counted(resources.listRecords(target, asked));
+    const { records, cutBy } = await resources.listRecords(target, asked);
     const [first, second] = records;
     if (second !== undefined) throw new AppError('CONFLICT', `Several records have '${text}' in '${identifier}'.`);
     if (first === undefined && cutBy !== undefined)
@@ -154,7 +147,8 @@ export function createRowWriter({ resources }: WritePorts, input: WriteInput): W
     if (signal.aborted) return { kind: 'open', error: signal.reason, mayBeWritten: false };
     // What the answers of the provider take in memory is counted until then.
     const end = new AbortController();
-    const target = { instance, objectName, signal: AbortSignal.any([writeSignal, end.signal]) };
+    const tally = { providerCalls: 0 };
+    const target = { instance, objectName, signal: AbortSignal.any([writeSignal, end.signal]), tally };
     const outcomeOf = (told: Omit<Outcome, 'row'>): WrittenRow => ({
       kind: 'settled',
       outcome: { row: row.number, ...told },
@@ -167,6 +161,7 @@ export function createRowWriter({ resources }: WritePorts, input: WriteInput): W
       if (!isOwnFault(error)) return { kind: 'open', error, mayBeWritten: !isAppError(error, ...UNSENT) };
       return outcomeOf({ ...failureOf(error), doubtful: isDoubtful && !isRepeatable(job.upload) });
     } finally {
+      calls.providerCalls += tally.providerCalls;
       end.abort(ROW_DONE);
     }
   }

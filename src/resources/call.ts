@@ -94,6 +94,7 @@ export function startCall(
   instance: ConnectedInstance,
   signal: AbortSignal,
   work: string | undefined,
+  tally: CallTally = { providerCalls: 0 },
 ): InstanceCall {
   if (instance.fault !== undefined) throw new AppError(instance.fault.code, instance.fault.message);
   if (instance.disabled && work !== undefined) {
@@ -105,7 +106,6 @@ export function startCall(
   const hold = budget.open(instance.accountId);
   if (signal.aborted) hold.close();
   else signal.addEventListener('abort', hold.close, { once: true });
-  const tally: CallTally = { providerCalls: 0 };
   const { connector, config } = instance;
   const call = { connector, config, tokens: tokensOf(instance), signal, hold, tally };
 

@@ -1,4 +1,4 @@
-import type { PassedRequest, PassedResponse } from '../connector/client/index.ts';
+import type { CallTally, PassedRequest, PassedResponse } from '../connector/client/index.ts';
 import type { ChangesInput, RecordChange } from '../connector/contract.ts';
 import type { ListOperation, ObjectSpec, Objects, StoredUpload } from '../connector/index.ts';
 import type { PlatformKeys } from '../db/platform-keys.ts';
@@ -49,6 +49,8 @@ export interface ObjectTarget {
   readonly objectName: string;
   /** Aborts when the caller hangs up, and at the end of the request: what its answer holds is counted until then. */
   readonly signal: AbortSignal;
+  /** Goes on with the calls of the provider, those of what fails as well. */
+  readonly tally?: CallTally;
 }
 
 export interface ChildTarget extends ObjectTarget {
@@ -190,7 +192,7 @@ export function composeResources(
   const prepare = createQueryCache();
 
   async function open(target: ObjectTarget, action: Action): Promise<Opened> {
-    const call = startCall(neighbours, target.instance, target.signal, `${action} ${target.objectName}`);
+    const call = startCall(neighbours, target.instance, target.signal, `${action} ${target.objectName}`, target.tally);
     const object = await catalog.getObject(call, target.objectName);
     return { call, object };
   }

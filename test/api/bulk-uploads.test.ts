@@ -178,6 +178,15 @@ describe('bulk uploads', () => {
     expect(failed.body.toString()).to.equal('"no object"\n{\r\n');
   });
 
+  it('count the calls of rows that fail', async () => {
+    const status = await ended([
+      ['metaData', { format: 'csv', action: 'delete' }],
+      ['file', 'Id\n999997\n999998\n999999\n'],
+    ]);
+    expect(status).to.include({ recordsCount: 3, recordsFailedCount: 3 });
+    expect(status.progress.providerCalls).to.equal(3);
+  });
+
   it('end where nobody can tell any more where a row ends, and say which rows were not written', async () => {
     const status = await ended(
       [
@@ -200,6 +209,8 @@ describe('bulk uploads', () => {
     ]);
     expect(status).to.include({ status: 'COMPLETED', recordsCount: 4, recordsFailedCount: 2 });
     const errors = (await service.call(`/bulk/${id}/errors`, { token: shop.token })).body;
+    // Those of the good rows, and of none that was not sent.
+    expect(status.progress.providerCalls).to.equal(2);
     expect(errors.map((error: ApiAnswer['body']) => [error.row, error.code, error.message])).to.deep.equal([
       [2, 'REQUEST_INVALID', 'The row has 1 cells, and the header has 2.'],
       [3, 'REQUEST_INVALID', 'The row has 3 cells, and the header has 2.'],

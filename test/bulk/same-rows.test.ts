@@ -122,7 +122,7 @@ function withPagesOf(maxPageSize: number, connector: Connector): Connector {
 
 const IS_FULL = process.env.CONFORMANCE === 'full';
 const NAMES = IS_FULL ? Object.keys(PROVIDERS) : ['odata', 'salesforce'];
-const FILTERS = IS_FULL ? 15 : 6;
+const FILTERS = 6;
 const LISTINGS = IS_FULL ? 3 : 1;
 const SEED = 16;
 
