@@ -5945,11 +5945,11 @@ export interface components {
              */
             estimatedTotal?: number;
             /**
-             * @description Who finds the rows of a download. `native` - a job of the provider's own, for many rows; `paging` - its lists, page by page. Absent before that is settled.
+             * @description Who finds the rows of a download, or writes those of an upload. `native` - jobs of the provider's own, for many rows; `paging` - its lists, page by page; `rows` - calls for single records. Absent before that is settled.
              * @enum {string}
              */
-            way?: "native" | "paging";
-            /** @description The id that the job of the provider's own has there. Absent with `paging`. */
+            way?: "native" | "paging" | "rows";
+            /** @description The id that the job of the provider's own has there, of several the last one. Absent with `paging` and `rows`. */
             providerJobId?: string;
         };
         /**

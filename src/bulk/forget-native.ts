@@ -12,18 +12,20 @@ export interface ForgetPorts {
   readonly log: Logger;
 }
 
-/** Of a bulk job: which job of the provider found its rows. */
-export type NativeOwner = Pick<BulkJob, 'accountId' | 'instanceId' | 'id' | 'objectName' | 'nativeJob'>;
+/** Of a bulk job: which job of the provider found its rows, or writes them. */
+export type NativeOwner = Pick<BulkJob, 'accountId' | 'instanceId' | 'id' | 'direction' | 'objectName' | 'nativeJob'>;
+
+const ABILITIES = { DOWNLOAD: 'query', UPLOAD: 'ingest' } as const;
 
 const MOST_MS = 1_000;
 
 /**
- * Lets the provider forget the job of its own that found the rows of a bulk job, if there is one; unless that `isDone` it is broken off first.
+ * Lets the provider forget the job of its own that works for a bulk job, if there is one; unless that `isDone` it is broken off first.
  * It takes a second at most, and does not reject: a provider that was not told forgets by itself, later.
  */
 export async function forgetNative(
   { resources, getInstance, clock, log }: ForgetPorts,
-  { accountId, instanceId, id: jobId, objectName, nativeJob }: NativeOwner,
+  { accountId, instanceId, id: jobId, direction, objectName, nativeJob }: NativeOwner,
   isDone: boolean,
 ): Promise<void> {
   if (nativeJob === null) return;
@@ -31,7 +33,10 @@ export async function forgetNative(
   const endWait = clock.after(MOST_MS, () => end.abort(new Error('The provider took more than a second.')));
   try {
     const instance = await getInstance(accountId, instanceId);
-    await resources.endNative({ instance, objectName, signal: end.signal }, { id: nativeJob, isDone });
+    await resources.endNative(
+      { instance, objectName, signal: end.signal },
+      { id: nativeJob, isDone, ability: ABILITIES[direction] },
+    );
   } catch (err) {
     log.info({ err, accountId, jobId, nativeJob }, 'a provider was not told that its job is not needed any more');
   } finally {
