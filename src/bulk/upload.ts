@@ -224,6 +224,7 @@ function createBatches(ports: UploadPorts, { job, begun, isWhole, signal }: Batc
     const taken: InputRow[] = [];
     for (let row = await read(); row !== undefined; row = await read()) {
       if (wanted?.has(row.number) !== false) taken.push(row);
+      place = { byte: row.endByte, row: row.number };
       if (row.number === last) break;
     }
     return taken;
@@ -257,7 +258,6 @@ function createBatches(ports: UploadPorts, { job, begun, isWhole, signal }: Batc
     rest = undefined;
     const taken = kept === undefined ? await takeRows() : await takeRest(kept.last);
     const last = taken.at(-1);
-    if (last !== undefined) place = { byte: last.endByte, row: last.number };
     const left = kept === undefined ? taken : taken.filter(({ number }) => kept.open.has(number));
     // All of it had come to its end.
     if (kept !== undefined && left.length === 0) return next();
