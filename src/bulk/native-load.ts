@@ -9,7 +9,7 @@ import { waitForJobMs } from '../resources/native-job.ts';
 import { printCell } from './csv.ts';
 import { bytesReader, type FilePorts } from './file.ts';
 import type { CallCount } from './file-writer.ts';
-import type { NativeOwner } from './forget-native.ts';
+import type { NativeEndHow, NativeOwner } from './forget-native.ts';
 import { BrokenFile, type InputRow, ROW_READERS } from './input-file.ts';
 import type { BulkUpload, ClaimedJob, InputPosition, NativeLoad, RowOutcome } from './job.ts';
 import type { Outcome } from './outcomes.ts';
@@ -20,7 +20,7 @@ import { failureOf, isOwnFault, valuesMaker } from './write-rows.ts';
 export interface LoadPorts extends FilePorts {
   readonly resources: Pick<Resources, 'startIngest' | 'sendIngest' | 'lookAtIngest' | 'readIngest' | 'endNative'>;
   /** Lets the provider forget its job, which may be at work. Does not reject. */
-  readonly forget: (job: NativeOwner, isDone?: boolean) => Promise<void>;
+  readonly forget: (job: NativeOwner, how?: NativeEndHow) => Promise<void>;
 }
 
 export interface LoadInput {
@@ -95,12 +95,12 @@ function createPlannedLoad(ports: LoadPorts, input: LoadInput, plan: IngestPlan)
     }
   }
 
-  /** A job that was begun and nobody would know of is not left open. */
+  /** A job that was begun and nobody may know of is not left open. Where it was stored all the same, it is asked what it did: nothing. */
   async function know(position: InputPosition, load: NativeLoad): Promise<void> {
     try {
       await progress.advance({ ...batchAt(position), load }, load.id);
     } catch (error) {
-      await forget({ ...job, nativeJob: load.id });
+      await forget({ ...job, nativeJob: load.id }, { isDone: false, isKept: true });
       throw error;
     }
   }
@@ -143,7 +143,7 @@ function createPlannedLoad(ports: LoadPorts, input: LoadInput, plan: IngestPlan)
     const results = await readResults(load, meaning);
     const after = next(position, load, { part, meaning, results });
     await progress.advance(after);
-    await forget({ ...job, nativeJob: load.id }, true);
+    await forget({ ...job, nativeJob: load.id }, { isDone: true });
     return after;
   }
 

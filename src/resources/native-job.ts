@@ -56,13 +56,15 @@ export async function endJob(
 ): Promise<void> {
   const { config } = call.instance;
   if (!end.isDone && abort !== undefined) await passOver(call.send(abort(end.id, config)));
-  if (remove !== undefined) await passOver(call.send(remove(end.id, config)));
+  if (remove !== undefined && end.isKept !== true) await passOver(call.send(remove(end.id, config)));
 }
 
 export interface NativeEnd {
   readonly id: string;
   /** It was read to its end. */
   readonly isDone: boolean;
+  /** Somebody may still ask what it did. */
+  readonly isKept?: boolean;
 }
 
 /** It has ended already, or is not there any more. */

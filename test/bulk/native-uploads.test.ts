@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import jsforce from 'jsforce';
+
 import type { Connector, ObjectSpec, Objects } from '#connector';
 import salesforce from '../../connectors/salesforce/index.ts';
 import { CONNECTED } from '../../connectors/salesforce/simulator/samples.ts';
@@ -58,23 +58,31 @@ const HOSTILE = [
 ];
 
 /** A twentieth of the rows is bad, each in its own way. */
-const ACCOUNT = fc.record(
-  {
-    Name: fc.oneof({ weight: 30, arbitrary: fc.constantFrom('Ada', 'Bob', 'Cy') }, { weight: 1, arbitrary: fc.constant(null) }),
-    Description: fc.oneof(fc.constantFrom(...HOSTILE), fc.constant(null)),
-    NumberOfEmployees: fc.oneof(
-      { weight: 40, arbitrary: fc.integer({ min: 0, max: 9 }) },
-      { weight: 1, arbitrary: fc.constantFrom('many', 2 ** 40) },
-      { weight: 5, arbitrary: fc.constant(null) },
-    ),
-    Tier__c: fc.oneof({ weight: 40, arbitrary: fc.constantFrom('Gold', null) }, { weight: 1, arbitrary: fc.constant('Tin') }),
-    FoundedOn__c: fc.oneof({ weight: 40, arbitrary: fc.constantFrom('2001-02-03', null) }, { weight: 1, arbitrary: fc.constant('soon') }),
-  },
-);
+const ACCOUNT = fc.record({
+  Name: fc.oneof(
+    { weight: 30, arbitrary: fc.constantFrom('Ada', 'Bob', 'Cy') },
+    { weight: 1, arbitrary: fc.constant(null) },
+  ),
+  Description: fc.oneof(fc.constantFrom(...HOSTILE), fc.constant(null)),
+  NumberOfEmployees: fc.oneof(
+    { weight: 40, arbitrary: fc.integer({ min: 0, max: 9 }) },
+    { weight: 1, arbitrary: fc.constantFrom('many', 2 ** 40) },
+    { weight: 5, arbitrary: fc.constant(null) },
+  ),
+  Tier__c: fc.oneof(
+    { weight: 40, arbitrary: fc.constantFrom('Gold', null) },
+    { weight: 1, arbitrary: fc.constant('Tin') },
+  ),
+  FoundedOn__c: fc.oneof(
+    { weight: 40, arbitrary: fc.constantFrom('2001-02-03', null) },
+    { weight: 1, arbitrary: fc.constant('soon') },
+  ),
+});
 
 function printCsv(rows: readonly Values[]): string {
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
-  const cell = (value: unknown) => (value === null || value === undefined ? '' : `"${String(value).replaceAll('"', '""')}"`);
+  const cell = (value: unknown) =>
+    value === null || value === undefined ? '' : `"${String(value).replaceAll('"', '""')}"`;
   return [names.join(','), ...rows.map((row) => names.map((name) => cell(row[name])).join(','))].join('\r\n');
 }
 
@@ -134,7 +142,8 @@ describe('an upload whose rows jobs of Salesforce write', () => {
     const rows = await listAll(target, '/Account', { pageSize: 5000 });
     return rows.map((row) => JSON.stringify(SHOWN.map((name) => row[name]))).toSorted();
   }
-  const told = (outcomes: readonly Row[]) => outcomes.map(({ row, outcome, doubtful, code }) => ({ row, outcome, doubtful, code }));
+  const told = (outcomes: readonly Row[]) =>
+    outcomes.map(({ row, outcome, doubtful, code }) => ({ row, outcome, doubtful, code }));
 
   for (const format of ['csv', 'jsonl'] as const) {
     it(`has the outcomes and the records that single calls have, for random rows of ${format}`, async () => {
