@@ -2355,6 +2355,7 @@ export interface paths {
          *
          *     A cell becomes what its field is, the inverse of what a downloaded file has: an empty cell is no value, `""` the empty text, objects and lists are JSON, and a column with dots leads into nested records. Where there is no value, a new record has no such field, and one that is updated loses it.
          *     After a crash the rows that were under way are sent again. Rows of `update`, `upsert` and `delete` are the same then as if they were sent once; those of `create` are told as `doubtful`, and there may be two records of each.
+         *     Where the provider has jobs of its own that write, and there are rows enough, they write the rows, each once also after a crash: `progress.way` is `native` then. Their outcomes come when such a job ends, with those that single calls have to write behind them. An upload that is cancelled aborts the job; what it had written by then is not told.
          */
         post: operations["createBulkUpload"];
         /**
@@ -2899,6 +2900,7 @@ export interface paths {
          *
          *     A cell becomes what its field is, the inverse of what a downloaded file has: an empty cell is no value, `""` the empty text, objects and lists are JSON, and a column with dots leads into nested records. Where there is no value, a new record has no such field, and one that is updated loses it.
          *     After a crash the rows that were under way are sent again. Rows of `update`, `upsert` and `delete` are the same then as if they were sent once; those of `create` are told as `doubtful`, and there may be two records of each.
+         *     Where the provider has jobs of its own that write, and there are rows enough, they write the rows, each once also after a crash: `progress.way` is `native` then. Their outcomes come when such a job ends, with those that single calls have to write behind them. An upload that is cancelled aborts the job; what it had written by then is not told.
          */
         post: operations["createHubBulkUpload"];
         /**

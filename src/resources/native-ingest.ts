@@ -9,6 +9,7 @@ import { type AppError, isAppError } from '../errors.ts';
 import { ExactNumber } from '../numbers/exact-json.ts';
 import { readDecimal } from '../numbers/number-value.ts';
 import { type FieldSpec, pushedField, type Row, reader } from '../where/index.ts';
+import { createPacer } from '../pace.ts';
 import type { InstanceCall } from './call.ts';
 import { csvRows } from './csv-rows.ts';
 import { type JobLook, jobIdIn, lookAtJob, passOver, readAs } from './native-job.ts';
@@ -189,10 +190,17 @@ export async function readIngest(
   const { succeeded, failed, unprocessed } = results;
   const { answer = rejection } = failed;
   const { config } = call.instance;
+  const pacer = createPacer(call.signal);
 
   async function read(request: ProviderRequest): Promise<readonly ResultRow[]> {
     const { body } = await call.send(request);
-    return readAs(call, () => [...resultRows(body)]);
+    const rows = resultRows(body);
+    const all: ResultRow[] = [];
+    for (let row = readAs(call, () => rows.next()); !row.done; row = readAs(call, () => rows.next())) {
+      if (pacer.isDue()) await pacer.pause();
+      all.push(row.value);
+    }
+    return all;
   }
 
   const written = await read(succeeded.request(id, config));

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
+import jsforce from 'jsforce';
 
 import type { Connector, ObjectSpec, Objects } from '#connector';
 import salesforce from '../../connectors/salesforce/index.ts';
@@ -185,4 +186,88 @@ describe('an upload whose rows jobs of Salesforce write', () => {
       expect(await recordsAt(native)).to.deep.equal(await recordsAt(single));
     }).timeout(180_000);
   }
+
+  const atProvider = (id: string) => native.call(`/passthrough/jobs/ingest/${id}`);
+  const named = (name: string, count = 40): readonly Values[] =>
+    Array.from({ length: count }, (_, index) => ({ Name: `${name} ${index}`, Score__c: index }));
+  const countOf = async (name: string) =>
+    (await listAll(native, '/Account', { where: `Name LIKE '${name}%'`, pageSize: 5000 })).length;
+  async function started(rows: readonly Values[]) {
+    const id = await send(native, rows, { action: 'create' });
+    await waitUntil(async () => (await statusOf(native, id)).progress?.providerJobId !== undefined);
+    return { id, providerJobId: String((await statusOf(native, id)).progress.providerJobId) };
+  }
+
+  it('is told of in the status, and leaves records that jsforce sees, and nothing else', async () => {
+    await native.provider?.command('/simulate/jobs', { queuedMs: 0, workMs: 60_000 });
+    const { id, providerJobId } = await started(named('Seen'));
+    expect((await statusOf(native, id)).progress).to.include({ way: 'native', rows: 0 });
+    await waitUntil(async () => (await atProvider(providerJobId)).body.state === 'InProgress');
+    await native.provider?.command('/simulate/clock', { byMs: 60_000 });
+    const status = await ended(native, id);
+    expect(status).to.include({ status: 'COMPLETED', recordsCount: 40, recordsFailedCount: 0 });
+    expect(status.progress).to.include({ way: 'native', providerJobId });
+    await waitUntil(async () => (await atProvider(providerJobId)).status === 404);
+    const connection = new jsforce.Connection({
+      instanceUrl: native.provider?.url ?? '',
+      accessToken: DEMO_ACCESS_TOKEN,
+      version: '62.0',
+    });
+    const { records } = await connection.query("SELECT Id, Name FROM Account WHERE Name LIKE 'Seen%'");
+    const byId = new Map(records.map((record: Row) => [record.Id, record.Name]));
+    const outcomes = await outcomesOf(native, id);
+    expect(outcomes.map(({ id: record }) => byId.get(record))).to.deep.equal(named('Seen').map(({ Name }) => Name));
+  });
+
+  for (const [what, path, method] of [
+    ['cancelled', '/cancel', 'PUT'],
+    ['deleted', '', 'DELETE'],
+  ] as const) {
+    it(`is ended at the provider when it is ${what}`, async () => {
+      await native.provider?.command('/simulate/jobs', { queuedMs: 3_600_000, workMs: 0 });
+      const { id, providerJobId } = await started(named(what));
+      await waitUntil(async () => (await atProvider(providerJobId)).body.state === 'UploadComplete');
+      await getOk(native, `/bulk/${id}${path}`, { method });
+      expect((await atProvider(providerJobId)).status).to.equal(404);
+      await native.provider?.command('/simulate/clock', { byMs: 3_600_000 });
+      expect(await countOf(what)).to.equal(0);
+    });
+  }
+
+  it('writes each row once where a job of Salesforce fails halfway', async () => {
+    await native.provider?.command('/simulate/jobs', {
+      queuedMs: 0,
+      workMs: 0,
+      failure: 'InternalServerError : Sorry',
+    });
+    const { status, outcomes } = await done(native, named('Half'), { action: 'create' });
+    expect(status).to.include({ recordsFailedCount: 0 });
+    expect(new Set(outcomes.map(({ id }) => id)).size).to.equal(40);
+    expect(await countOf('Half')).to.equal(40);
+  });
+
+  it('writes rows about one record in the order of the file', async () => {
+    const keyed = named('Twice').map((row, index): Values => ({ ...row, ExternalKey__c: `T${index % 30}` }));
+    const { status, outcomes } = await done(native, keyed, {
+      action: 'upsert',
+      identifierFieldName: 'ExternalKey__c',
+    });
+    expect(status.progress.way).to.equal('native');
+    expect(outcomes.map(({ outcome }) => outcome)).to.deep.equal(
+      keyed.map((_, index) => (index < 30 ? 'created' : 'updated')),
+    );
+    const [first] = await listAll(native, '/Account', { where: "ExternalKey__c = 'T0'" });
+    expect(first).to.include({ Name: 'Twice 30', Score__c: 30 });
+  });
+
+  it('tells of rows that Salesforce refuses in its words, as single calls do', async () => {
+    const rows = named('Tin').map((row, index): Values => (index % 9 === 4 ? { ...row, Tier__c: 'Tin' } : row));
+    const [byJobs, bySingles] = [
+      await done(native, rows, { action: 'create', format: 'jsonl' }),
+      await done(single, rows, { action: 'create', format: 'jsonl' }),
+    ];
+    const messages = (outcomes: readonly Row[]) => outcomes.map(({ message }) => message);
+    expect(messages(byJobs.outcomes)).to.deep.equal(messages(bySingles.outcomes));
+    expect(byJobs.status.recordsFailedCount).to.equal(4);
+  });
 });
