@@ -33,7 +33,9 @@ export interface LoadInput {
 }
 
 /** One step with the rows from a place on: where the upload is after it, or that it is to come again later. */
-export type Load = (position: InputPosition) => Promise<InputPosition | Extract<TurnEnd, { readonly kind: 'later' }>>;
+export type LoadStep = (
+  position: InputPosition,
+) => Promise<InputPosition | Extract<TurnEnd, { readonly kind: 'later' }>>;
 
 /** Of an upload: the batch that is next begins here. */
 export function batchAt({ byte, row }: Pick<InputPosition, 'byte' | 'row'>): InputPosition {
@@ -46,13 +48,13 @@ export function batchAt({ byte, row }: Pick<InputPosition, 'byte' | 'row'>): Inp
  * are rows that it does not take, behind the others of their part.
  * @returns undefined where the provider has no jobs for the upload
  */
-export function createLoad(ports: LoadPorts, input: LoadInput): Load | undefined {
+export function createLoad(ports: LoadPorts, input: LoadInput): LoadStep | undefined {
   const { action, identifier } = input.job.upload;
   const plan = planIngest(input.object, action, identifier);
   return plan && createPlannedLoad(ports, input, plan);
 }
 
-function createPlannedLoad(ports: LoadPorts, input: LoadInput, plan: IngestPlan): Load {
+function createPlannedLoad(ports: LoadPorts, input: LoadInput, plan: IngestPlan): LoadStep {
   const { resources, forget } = ports;
   const { job, instance, calls, signal, progress } = input;
 
@@ -69,7 +71,7 @@ function createPlannedLoad(ports: LoadPorts, input: LoadInput, plan: IngestPlan)
     }
   }
 
-  async function begin(position: InputPosition): ReturnType<Load> {
+  async function begin(position: InputPosition): ReturnType<LoadStep> {
     const part = await readPart(ports, input, { plan, from: position });
     const { byte, row } = part.end;
     // Where parts are short, as the same record comes again and again, a stretch of them is written so.
@@ -116,13 +118,13 @@ function createPlannedLoad(ports: LoadPorts, input: LoadInput, plan: IngestPlan)
     }
   }
 
-  async function wait(position: InputPosition, load: NativeLoad): ReturnType<Load> {
+  async function wait(position: InputPosition, load: NativeLoad): ReturnType<LoadStep> {
     if (load.looks === 0) progress.move();
     await progress.advance({ ...batchAt(position), load });
     return { kind: 'later', afterMs: waitForJobMs(load.looks), isWait: false };
   }
 
-  async function goOn(position: InputPosition, load: NativeLoad): ReturnType<Load> {
+  async function goOn(position: InputPosition, load: NativeLoad): ReturnType<LoadStep> {
     try {
       const { meaning } = await counted((target) => resources.lookAtIngest(target, plan, load));
       if (meaning === 'running' || meaning === 'open') return await wait(position, { ...load, looks: load.looks + 1 });
@@ -138,7 +140,7 @@ function createPlannedLoad(ports: LoadPorts, input: LoadInput, plan: IngestPlan)
     return { ...batchAt(position), single: { last, isDoubtful: true } };
   }
 
-  async function finish(position: InputPosition, load: NativeLoad, meaning: 'done' | 'failed'): ReturnType<Load> {
+  async function finish(position: InputPosition, load: NativeLoad, meaning: 'done' | 'failed'): ReturnType<LoadStep> {
     const part = await readPart(ports, input, { plan, from: position, until: load.last });
     const results = await readResults(load, meaning);
     const after = next(position, load, { part, meaning, results });

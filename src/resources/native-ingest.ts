@@ -8,8 +8,8 @@ import {
 import { type AppError, isAppError } from '../errors.ts';
 import { ExactNumber } from '../numbers/exact-json.ts';
 import { readDecimal } from '../numbers/number-value.ts';
-import { type FieldSpec, pushedField, type Row, reader } from '../where/index.ts';
 import { createPacer } from '../pace.ts';
+import { type FieldSpec, pushedField, type Row, reader } from '../where/index.ts';
 import type { InstanceCall } from './call.ts';
 import { csvRows } from './csv-rows.ts';
 import { type JobLook, jobIdIn, lookAtJob, passOver, readAs } from './native-job.ts';
