@@ -21,7 +21,7 @@ const INGEST: NativeIngest = {
   fromRows: 5,
   mostRows: 12,
   mostBytes: 10_000,
-  actions: { create: [] },
+  actions: { create: [], update: ['id'] },
   nullCell: '-',
   start: () => ({ method: 'POST', path: '/jobs' }),
   id: ['id'],
@@ -52,6 +52,8 @@ function createProvider() {
   const jobs = new Map<string, FakeJob>();
   const written: string[] = [];
   const told: string[] = [];
+  /** As they were written last, by key. */
+  const names = new Map<string, unknown>();
   /** Says what goes wrong: after the request was done, or in its place. */
   const faults = {
     before: (_request: string): void => {},
@@ -61,22 +63,24 @@ function createProvider() {
     lies: false,
   };
   const text = { type: 'string', createable: true, updateable: true } as const;
-  const write = (key: string) => {
+  const write = (key: string, name: unknown) => {
     written.push(key);
+    names.set(key, name);
     return { id: `r${written.length}`, key };
   };
   const object: ObjectSpec = {
     fields: { id: { type: 'string' }, key: text, name: { ...text, required: true } },
-    create: { run: async (_context, { values }) => write(String(values.key)) },
+    create: { run: async (_context, { values }) => write(String(values.key), values.name) },
+    update: { run: async (_context, { id, values }) => write(id, values.name) },
     bulk: { ingest: INGEST },
   };
 
   function work(job: FakeJob): void {
     const end = Math.min(job.rows.length - 1, faults.breaksAt);
-    for (; job.done < end; job.done++) {
-      const [key = '', name] = job.rows[job.done + 1] ?? [];
-      if (name !== 'refused') write(key);
-    }
+    // The last come first: a job works in any order.
+    for (const [key = '', name] of job.rows.slice(job.done + 1, end + 1).toReversed())
+      if (name !== 'refused') write(key, name);
+    job.done = end;
     job.state = faults.breaksAt < Number.POSITIVE_INFINITY ? 'broken' : 'ready';
   }
 
@@ -86,15 +90,17 @@ function createProvider() {
 
   // In another order than they came, with the columns in another order.
   function results({ rows, done }: FakeJob, list: string): string {
+    const [named = []] = rows;
+    const [keyed = ''] = named;
     const all = rows.slice(1, done + 1).toReversed();
     if (list === 'good')
       return print(
-        ['name', 'its id', 'is new', 'key'],
+        ['name', 'its id', 'is new', keyed],
         ...all.filter(isGood).map(([key = '', name = '']) => [name, `p${key}`, 'true', faults.lies ? 'other' : key]),
       );
     if (list === 'bad')
-      return print(['why', 'key', 'name'], ...all.filter((row) => !isGood(row)).map((row) => ['No!', ...row]));
-    return print(['key', 'name'], ...rows.slice(done + 1));
+      return print(['why', ...named], ...all.filter((row) => !isGood(row)).map((row) => ['No!', ...row]));
+    return print(named, ...rows.slice(done + 1));
   }
 
   function act({ method = 'GET', path = '', csv }: ProviderRequest): Partial<ProviderResponse> {
@@ -129,7 +135,7 @@ function createProvider() {
     faults.after(name);
     return answer;
   });
-  return { service, written, told, faults, jobs };
+  return { service, written, names, told, faults, jobs };
 }
 
 /** Nobody hears of a dead process any more. */
@@ -262,6 +268,18 @@ describe('an upload whose rows jobs of a provider write', () => {
     expect(ended).to.include({ code: 'PROVIDER_PROTOCOL', recordCount: 0 });
     expect(ended.message).to.equal('Fake tells of other rows of its job than it was sent.');
     await bench.pass(() => told.includes('DELETE /jobs/1'));
+  });
+
+  it('writes rows about one record in the order of the file, in whatever order a job works', async () => {
+    const { service, names, told } = createProvider();
+    const idOf = (index: number) => `x${index % 7}`;
+    const rows = Array.from({ length: 28 }, (_, index) => `${idOf(index)},name ${index}\r\n`);
+    const job = await addUpload(bench, `id,name\r\n${rows.join('')}`, { action: 'update' });
+    bench.start({ ...service, options: OPTIONS });
+    await bench.until(job, 'COMPLETED');
+    expect(told.filter((request) => request === 'POST /jobs')).to.have.length(4);
+    const last = [21, 22, 23, 24, 25, 26, 27].map((index) => [idOf(index), `name ${index}`]);
+    expect([...names].toSorted()).to.deep.equal(last);
   });
 
   it('has no place while the provider is at work', async () => {
