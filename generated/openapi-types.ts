@@ -2355,6 +2355,7 @@ export interface paths {
          *
          *     A cell becomes what its field is, the inverse of what a downloaded file has: an empty cell is no value, `""` the empty text, objects and lists are JSON, and a column with dots leads into nested records. Where there is no value, a new record has no such field, and one that is updated loses it.
          *     After a crash the rows that were under way are sent again. Rows of `update`, `upsert` and `delete` are the same then as if they were sent once; those of `create` are told as `doubtful`, and there may be two records of each. A service that is stopped lets the rows under way come to their end first.
+         *     Where the provider has jobs of its own that write, and there are rows enough, they write the rows, each once also after a crash: `progress.way` is `native` then. Their outcomes come when such a job ends, with those that single calls have to write behind them. An upload that is cancelled aborts the job; what it had written by then is not told.
          */
         post: operations["createBulkUpload"];
         /**
@@ -2899,6 +2900,7 @@ export interface paths {
          *
          *     A cell becomes what its field is, the inverse of what a downloaded file has: an empty cell is no value, `""` the empty text, objects and lists are JSON, and a column with dots leads into nested records. Where there is no value, a new record has no such field, and one that is updated loses it.
          *     After a crash the rows that were under way are sent again. Rows of `update`, `upsert` and `delete` are the same then as if they were sent once; those of `create` are told as `doubtful`, and there may be two records of each. A service that is stopped lets the rows under way come to their end first.
+         *     Where the provider has jobs of its own that write, and there are rows enough, they write the rows, each once also after a crash: `progress.way` is `native` then. Their outcomes come when such a job ends, with those that single calls have to write behind them. An upload that is cancelled aborts the job; what it had written by then is not told.
          */
         post: operations["createHubBulkUpload"];
         /**
@@ -5790,10 +5792,10 @@ export interface components {
             body?: string;
         };
         /**
-         * @description `native` - by a job of the provider itself, for many rows; `paging` - by its lists, page by page. Of a job it is absent before that is settled.
+         * @description Who finds the rows of a download, or writes those of an upload. `native` - jobs of the provider itself, for many rows; `paging` - its lists, page by page; `rows` - calls for single records. Of a job it is absent before that is settled.
          * @enum {string}
          */
-        BulkWay: "native" | "paging";
+        BulkWay: "native" | "paging" | "rows";
         /** @description How a bulk job without a limit would find the rows. Absent where the provider has no jobs of its own for the object, so that its lists are read page by page. */
         BulkExplanation: {
             way: components["schemas"]["BulkWay"];
@@ -5963,7 +5965,7 @@ export interface components {
              */
             estimatedTotal?: number;
             way?: components["schemas"]["BulkWay"];
-            /** @description The id that the job of the provider's own has there. Absent with `paging`. */
+            /** @description The id that the job of the provider's own has there, of several the last one. Absent with `paging` and `rows`. */
             providerJobId?: string;
         };
         /**

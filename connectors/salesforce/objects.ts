@@ -11,7 +11,7 @@ import {
   path,
   records,
 } from '#connector';
-import { bulkOf } from './bulk.ts';
+import { bulkIngestOf, bulkQueryOf } from './bulk.ts';
 import { setting } from './config.ts';
 import { toFieldSpec, toParentName } from './fields.ts';
 import { FILES } from './files.ts';
@@ -66,8 +66,13 @@ async function describeObject({ config, send }: ConnectorContext, object: Descri
   const described = json.array(json.at(body, 'fields'), 'the fields of the object').filter(isOffered);
   const fields = fieldsOf(described, config);
   const changes = object.queryable === true ? changesOf(object.name, fields) : undefined;
-  const bulk = object.queryable === true ? bulkOf(object.name) : undefined;
-  return defineObject({ ...abilitiesOf(object), fields, ...FILTERING, ...defined({ changes, bulk }) });
+  const abilities = abilitiesOf(object);
+  const externalIds = described.filter(({ externalId }) => externalId === true).map(({ name }) => name);
+  const bulk = defined({
+    query: object.queryable === true ? bulkQueryOf(object.name) : undefined,
+    ingest: bulkIngestOf(object.name, { ...abilities, externalIds }),
+  });
+  return defineObject({ ...abilities, fields, ...FILTERING, ...defined({ changes, bulk }) });
 }
 
 /**

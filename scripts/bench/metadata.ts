@@ -7,6 +7,7 @@ import { parseArgs } from 'node:util';
 import odata from '../../connectors/odata/index.ts';
 import { SYSTEM_CLOCK } from '../../src/clock.ts';
 import { createByteBudget, type ProviderClient } from '../../src/connector/client/index.ts';
+import { AppError } from '../../src/errors.ts';
 import { composeResources } from '../../src/resources/index.ts';
 import { printLargeMetadata } from './s4-metadata.ts';
 
@@ -19,6 +20,7 @@ const client: ProviderClient = {
   sendForFile: () => Promise.reject(new Error('There are no files.')),
   upload: () => Promise.reject(new Error('There are no files.')),
   pass: () => Promise.reject(new Error('Nothing is passed on.')),
+  judge: () => new AppError('INTERNAL', 'Nothing is judged.'),
   preview: () => ({ method: 'GET', url: '' }),
   execute: async (operation, input, { config }) => {
     if (!('run' in operation)) throw new Error('Nothing is called but discovery.');

@@ -44,6 +44,8 @@ export interface Checkpoint extends JobProgress {
   /** One that begins where a stored one does takes its place. */
   readonly chunks: readonly NewChunk[];
   readonly rowErrors?: readonly RowError[];
+  /** Of an upload: the job of the provider that has its rows from now on. */
+  readonly nativeJob?: string;
   /** Since the last one. */
   readonly providerCalls: number;
   /** False: the job got no further with it, and goes on failing. */
@@ -283,7 +285,7 @@ export function createBulkStore(knex: Knex) {
       step: Checkpoint,
     ): Promise<boolean> => {
       const { fields, walkKey, position, inputPosition, recordCount, failedCount, byteCount, estimatedTotal } = step;
-      const { providerCalls, chunks, rowErrors = [], isProgress = true } = step;
+      const { providerCalls, chunks, rowErrors = [], nativeJob, isProgress = true } = step;
       const job = { accountId, id, createdAt };
       const updated = await via('bulk_job')
         .where({ account_id: accountId, id, lease })
@@ -298,14 +300,16 @@ export function createBulkStore(knex: Knex) {
           estimated_total: estimatedTotal,
           // The last step leads nowhere: who found the rows is kept.
           ...(position !== null && { native_job: position.native?.id ?? null }),
+          ...(nativeJob !== undefined && { native_job: nativeJob }),
           provider_calls: via.raw('provider_calls + ?', [providerCalls]),
           ...(isProgress && { failures: 0, failing_since: null, waits: 0 }),
         });
       if (updated === 0) return false;
       for (const chunk of chunks) await addChunk(via, 'result', job, chunk);
-      if (rowErrors.length > 0) {
+      // A statement takes 65,535 values.
+      for (let at = 0; at < rowErrors.length; at += ROW_ERRORS_AT_ONCE) {
         await via('bulk_row_error').insert(
-          rowErrors.map((row) => ({
+          rowErrors.slice(at, at + ROW_ERRORS_AT_ONCE).map((row) => ({
             account_id: accountId,
             job_id: id,
             job_created_at: createdAt,
@@ -490,6 +494,7 @@ const CLAIM = `
     .map(([name, column]) => `j.${column} as "${name}"`)
     .join(', ')}`;
 
+const ROW_ERRORS_AT_ONCE = 1_000;
 /** Chunks. */
 const REMOVED_AT_ONCE = 2_000;
 

@@ -31,7 +31,7 @@ export function cellOf(value: unknown): Cell {
   return typeof value === 'object' && !(value instanceof ExactNumber) ? JSON.stringify(value) : String(value);
 }
 
-function printCell(cell: Cell): string {
+export function printCell(cell: Cell): string {
   if (cell === null) return '';
   if (cell === '') return '""';
   return AWKWARD.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;

@@ -2,6 +2,7 @@ import type { Clock } from '../clock.ts';
 import type { Instance } from '../instances/instance.ts';
 import type { Logger } from '../log.ts';
 import type { Resources } from '../resources/index.ts';
+import type { NativeEnd } from '../resources/native-job.ts';
 import type { BulkJob } from './job.ts';
 
 export interface ForgetPorts {
@@ -12,26 +13,33 @@ export interface ForgetPorts {
   readonly log: Logger;
 }
 
-/** Of a bulk job: which job of the provider found its rows. */
-export type NativeOwner = Pick<BulkJob, 'accountId' | 'instanceId' | 'id' | 'objectName' | 'nativeJob'>;
+/** Of a bulk job: which job of the provider found its rows, or writes them. */
+export type NativeOwner = Pick<BulkJob, 'accountId' | 'instanceId' | 'id' | 'direction' | 'objectName' | 'nativeJob'>;
+
+export type NativeEndHow = Omit<NativeEnd, 'id'>;
+
+const ABILITIES = { DOWNLOAD: 'query', UPLOAD: 'ingest' } as const;
 
 const MOST_MS = 1_000;
 
 /**
- * Lets the provider forget the job of its own that found the rows of a bulk job, if there is one; unless that `isDone` it is broken off first.
+ * Lets the provider forget the job of its own that works for a bulk job, if there is one; unless that is done it is broken off first.
  * It takes a second at most, and does not reject: a provider that was not told forgets by itself, later.
  */
 export async function forgetNative(
   { resources, getInstance, clock, log }: ForgetPorts,
-  { accountId, instanceId, id: jobId, objectName, nativeJob }: NativeOwner,
-  isDone: boolean,
+  { accountId, instanceId, id: jobId, direction, objectName, nativeJob }: NativeOwner,
+  how: NativeEndHow,
 ): Promise<void> {
   if (nativeJob === null) return;
   const end = new AbortController();
   const endWait = clock.after(MOST_MS, () => end.abort(new Error('The provider took more than a second.')));
   try {
     const instance = await getInstance(accountId, instanceId);
-    await resources.endNative({ instance, objectName, signal: end.signal }, { id: nativeJob, isDone });
+    await resources.endNative(
+      { instance, objectName, signal: end.signal },
+      { ...how, id: nativeJob, ability: ABILITIES[direction] },
+    );
   } catch (err) {
     log.info({ err, accountId, jobId, nativeJob }, 'a provider was not told that its job is not needed any more');
   } finally {

@@ -189,7 +189,7 @@ export function composeBulk(platform: Platform, neighbours: BulkNeighbours, role
       if (!isCancelled) throw new AppError('CONFLICT', `Job ${id} has ended already: it is ${status}.`);
       noteEnded(place.accountId, connector.key);
       const cancelled = await get(place);
-      await forgetNative(forget, cancelled, false);
+      await forgetNative(forget, cancelled, { isDone: false });
       return cancelled;
     },
 
@@ -201,7 +201,7 @@ export function composeBulk(platform: Platform, neighbours: BulkNeighbours, role
         return last;
       });
       // That of a job that has ended was told already.
-      if (removed?.finishedAt === null) await forgetNative(forget, removed, false);
+      if (removed?.finishedAt === null) await forgetNative(forget, removed, { isDone: false });
     },
 
     open: async (place, objectName) => {

@@ -35,7 +35,7 @@ export interface BulkUpload {
   readonly byteCount: number;
 }
 
-/** The batch of rows of an upload that is next, or under way. */
+/** Where an upload is: the batch of rows that is next, or under way, or the job of the provider that has rows from there on. */
 export interface InputPosition {
   /** Where it begins. */
   readonly byte: number;
@@ -49,6 +49,34 @@ export interface InputPosition {
   readonly doubtful: readonly number[];
   /** How often they were tried. */
   readonly tries: number;
+  /** Rows that are written by single calls where others would be left to jobs of the provider. */
+  readonly single?: SingleRows;
+  readonly load?: NativeLoad;
+}
+
+export interface SingleRows {
+  /** Up to the row of this number. */
+  readonly last: number;
+  /** Those of them that have no outcome yet, by number; absent: all. */
+  readonly rows?: readonly number[];
+  /** They may have been written. */
+  readonly isDoubtful: boolean;
+}
+
+/** A job of the provider that was begun for rows of an upload. */
+export interface NativeLoad {
+  /** The provider's. */
+  readonly id: string;
+  /** The number of its last row. */
+  readonly last: number;
+  /** Where that ends. */
+  readonly endByte: number;
+  /** Of the rows as they were to be sent: whether what is read again later is the same. */
+  readonly digest: string;
+  /** They were sent, and the job closed; otherwise nobody knows. */
+  readonly isClosed: boolean;
+  /** How often it was asked for its state. */
+  readonly looks: number;
 }
 
 export type BulkFormat = BulkJob['format'];

@@ -22,14 +22,14 @@ export interface BulkStatus {
     readonly rows: number;
     readonly providerCalls: number;
     readonly estimatedTotal?: number;
-    /** Who finds the rows; absent before that is settled. */
-    readonly way?: 'native' | 'paging';
+    /** Who finds the rows, or writes them; absent before that is settled. */
+    readonly way?: 'native' | 'paging' | 'rows';
     readonly providerJobId?: string;
   };
 }
 
 export function statusOf(job: BulkJob): BulkStatus {
-  const { startedAt, finishedAt, code, message, estimatedTotal, walkKey, nativeJob } = job;
+  const { startedAt, finishedAt, code, message, estimatedTotal, nativeJob } = job;
   return {
     id: job.id,
     status: job.status,
@@ -51,11 +51,22 @@ export function statusOf(job: BulkJob): BulkStatus {
         rows: job.recordCount,
         providerCalls: job.providerCalls,
         ...(estimatedTotal !== null && { estimatedTotal }),
-        ...(walkKey !== null && { way: nativeJob === null ? 'paging' : 'native' }),
+        ...wayOf(job),
         ...(nativeJob !== null && { providerJobId: nativeJob }),
       },
     }),
   };
+}
+
+function wayOf({
+  direction,
+  walkKey,
+  inputPosition,
+  nativeJob,
+}: BulkJob): Pick<NonNullable<BulkStatus['progress']>, 'way'> {
+  if (walkKey === null && inputPosition === null) return {};
+  if (nativeJob !== null) return { way: 'native' };
+  return { way: direction === 'DOWNLOAD' ? 'paging' : 'rows' };
 }
 
 export function fileNameOf({ fileName, objectName, id, format }: BulkJob): string {

@@ -1,14 +1,24 @@
 import type { Clock } from '../clock.ts';
-import type { BulkStore, Checkpoint } from './bulk-store.ts';
+import type { BulkStore } from './bulk-store.ts';
 import { bytesReader, type FilePorts } from './file.ts';
-import { type CallCount, fenced } from './file-writer.ts';
+import type { CallCount } from './file-writer.ts';
 import { BrokenFile, type InputRow, ROW_READERS } from './input-file.ts';
-import { type BulkUpload, type ClaimedJob, type InputPosition, type JobFault, JobLost, type RowError } from './job.ts';
-import { OUTCOME_COLUMNS, type Outcome, openOutcomeFile } from './outcomes.ts';
+import {
+  type BulkUpload,
+  type ClaimedJob,
+  type InputPosition,
+  type JobFault,
+  JobLost,
+  type SingleRows,
+} from './job.ts';
+import { batchAt, createLoad, type LoadInput, type LoadPorts } from './native-load.ts';
+import type { Outcome } from './outcomes.ts';
 import { createSlice, type SliceOptions, type TurnEnd, type TurnInput } from './slice.ts';
+import { openProgress } from './upload-progress.ts';
 import { createRowWriter, failureOf, isRepeatable, type WritePorts, type WrittenRow } from './write-rows.ts';
 
-export interface UploadPorts extends FilePorts, WritePorts {
+export interface UploadPorts extends FilePorts, Omit<LoadPorts, 'resources'> {
+  readonly resources: WritePorts['resources'] & LoadPorts['resources'];
   readonly store: Pick<BulkStore, 'transaction' | 'checkpoint' | 'findChunk'>;
   readonly clock: Clock;
   readonly options: UploadOptions;
@@ -27,103 +37,122 @@ export interface UploadOptions extends SliceOptions {
 interface Batch {
   readonly begin: Pick<InputPosition, 'byte' | 'row'>;
   /** Where the next one begins. */
-  readonly end: Batch['begin'];
+  readonly end: Pick<InputPosition, 'byte' | 'row' | 'single'>;
+  /** Those without an outcome. */
   readonly rows: readonly InputRow[];
+  /** How many it had when it was cut. */
+  readonly size: number;
+  /** The number of its last row; absent: there are no more. */
+  readonly last?: number;
+  /** As it is stored with the batch. */
+  readonly single?: SingleRows | undefined;
   readonly fault?: JobFault;
+  /** What comes next is written in another way. */
+  readonly isBehind: boolean;
 }
 
 /**
- * Goes on with an upload: writes its rows batch by batch. One transaction stores what came of a batch and which rows are sent next, so that
- * after a crash exactly those are in doubt. `calls` is kept up to date also when it throws.
+ * Goes on with an upload: jobs of the provider write its rows, where it has such jobs and there are rows enough, otherwise single calls.
+ * `calls` is kept up to date also when it throws.
  * @throws JobLost; AppError as calls of the provider do; the reason of the signal; what the database says
  */
 export async function upload(ports: UploadPorts, input: TurnInput, calls: CallCount): Promise<TurnEnd> {
-  const { resources, store, options } = ports;
   const { instance, signal, writeSignal } = input;
   const job = assertUpload(input.job);
-  const { objectName } = job;
-  const object = await resources.getObject({ instance, objectName, signal });
-  const writeRows = createRowWriter(ports, {
-    job,
-    instance,
-    object,
-    calls,
-    signal,
-    writeSignal,
-    width: options.batchWidth,
-  });
+  const object = await ports.resources.getObject({ instance, objectName: job.objectName, signal });
+  const progress = await openProgress(ports.store, job, calls);
   const slice = createSlice(ports, input);
-  const file = await openOutcomeFile(store, job);
-  const begun = job.inputPosition ?? { byte: job.upload.beginByte, row: 0, open: [], doubtful: [], tries: 0 };
-  const batches = createBatches(ports, { job, begun, signal });
-  let { recordCount, failedCount } = job;
-  let waiting: readonly RowError[] = [];
-  let hasAdvanced = false;
-
-  async function step(inputPosition: InputPosition): Promise<Checkpoint> {
-    const { providerCalls } = calls;
-    calls.providerCalls = 0;
-    const isProgress = hasAdvanced;
-    const chunks = await file.pack();
-    const rowErrors = waiting;
-    waiting = [];
-    const progress = { recordCount, failedCount, byteCount: file.byteCount(), estimatedTotal: null };
-    const place = { fields: OUTCOME_COLUMNS, walkKey: null, position: null, inputPosition };
-    return { ...progress, ...place, chunks, rowErrors, providerCalls, isProgress };
+  const work: UploadWork = { job, instance, object, calls, signal, writeSignal, progress, slice };
+  const load = createLoad(ports, work);
+  let position = job.inputPosition ?? batchAt({ byte: job.upload.beginByte, row: 0 });
+  for (;;) {
+    if (load === undefined || isForSingles(position)) {
+      const end = await writeBatches(ports, work, { begun: position, isWhole: load === undefined });
+      if ('kind' in end) return end;
+      position = end;
+    } else {
+      const stop = slice.stopEarly(progress.hasAdvanced());
+      if (stop !== undefined) {
+        await progress.advance(position);
+        return { kind: 'later', ...stop };
+      }
+      const after = await load(position);
+      if ('kind' in after) return after;
+      position = after;
+    }
   }
+}
 
-  async function advance(inputPosition: InputPosition): Promise<void> {
-    const next = await step(inputPosition);
-    await fenced(store, (via) => store.checkpoint(via, job, next));
-  }
+interface UploadWork extends LoadInput, Pick<TurnInput, 'writeSignal'> {
+  readonly job: UploadJob;
+  readonly slice: ReturnType<typeof createSlice>;
+}
 
-  function settle(row: InputRow, outcome: Outcome): void {
-    file.add(outcome);
-    recordCount++;
-    hasAdvanced = true;
-    if (outcome.outcome === 'failed') failedCount++;
-    if (outcome.outcome === 'failed' || outcome.doubtful) waiting = [...waiting, errorOf(row, outcome)];
-  }
+/** A batch of them is under way, or some are left to them. */
+function isForSingles({ last, single }: InputPosition): boolean {
+  return last !== undefined || single !== undefined;
+}
+
+interface BatchesBegun {
+  readonly begun: InputPosition;
+  /** There is no other way to write what comes behind. */
+  readonly isWhole: boolean;
+}
+
+/**
+ * Writes rows by single calls, batch by batch. One transaction stores what came of a batch and which rows are sent next, so that after a crash
+ * exactly those are in doubt. @returns the end of the turn, or where rows begin that are to be written in another way
+ */
+async function writeBatches(
+  ports: UploadPorts,
+  work: UploadWork,
+  { begun, isWhole }: BatchesBegun,
+): Promise<TurnEnd | InputPosition> {
+  const { options } = ports;
+  const { job, signal, progress, slice } = work;
+  const writeRows = createRowWriter(ports, { ...work, width: options.batchWidth });
+  const batches = createBatches(ports, { job, begun, isWhole, signal });
 
   try {
     let { doubtful, tries } = begun;
     for (;;) {
-      const { begin, end, rows, fault } = await batches.next();
-      if (rows.length === 0) {
-        const last = await step({ ...begin, open: [], doubtful: [], tries: 0 });
-        return { kind: 'done', last, ...(fault !== undefined && { fault }) };
+      const { begin, end, rows, size, last, single, fault, isBehind } = await batches.next();
+      if (last === undefined) {
+        if (isBehind) return batchAt(begin);
+        const lastStep = await progress.finish(batchAt(begin));
+        return { kind: 'done', last: lastStep, ...(fault !== undefined && { fault }) };
       }
-      const last = end.row;
-      const stop = slice.stopEarly(hasAdvanced);
+      const place = { ...begin, last, ...(single !== undefined && { single }) };
       const numbers = rows.map(({ number }) => number);
+      const stop = slice.stopEarly(progress.hasAdvanced());
       if (stop !== undefined) {
-        await advance({ ...begin, last, open: numbers, doubtful, tries });
+        await progress.advance({ ...place, open: numbers, doubtful, tries });
         return { kind: 'later', ...stop };
       }
       tries++;
       // If it goes no further than this, any of them may have been sent.
-      await advance({ ...begin, last, open: numbers, doubtful: numbers, tries });
-      const before = new Set(doubtful);
+      await progress.advance({ ...place, open: numbers, doubtful: numbers, tries });
+      const before = new Set(single?.isDoubtful ? numbers : doubtful);
       const written = await writeRows(rows.map((row) => ({ row, isDoubtful: before.has(row.number) })));
       if (signal.reason instanceof JobLost) throw signal.reason;
       const open = openRows(written);
-      const isPoisoned = tries >= options.rowTries && open.length < last - begin.row;
+      const isPoisoned = tries >= options.rowTries && open.length < size;
       for (const [index, row] of rows.entries()) {
         const result = written[index];
-        if (result?.kind === 'settled') settle(row, result.outcome);
-        else if (isPoisoned && !signal.aborted) settle(row, failureOfOpen(job, row, result));
+        if (result?.kind === 'settled') progress.settle(row, result.outcome);
+        else if (isPoisoned && !signal.aborted) progress.settle(row, failureOfOpen(job, row, result));
       }
       const [first] = open;
       if (first !== undefined && (!isPoisoned || signal.aborted)) {
         const sent = open.filter(({ index, mayBeWritten }) => mayBeWritten || before.has(numbers[index] ?? 0));
         const numberOf = ({ index }: OpenRow) => numbers[index] ?? 0;
-        await advance({ ...begin, last, open: open.map(numberOf), doubtful: sent.map(numberOf), tries });
+        await progress.advance({ ...place, open: open.map(numberOf), doubtful: sent.map(numberOf), tries });
         throw first.error;
       }
       [doubtful, tries] = [[], 0];
       // All of the batch came to its end meanwhile.
       if (signal.aborted) {
-        await advance({ ...end, open: [], doubtful, tries });
+        await progress.advance({ ...end, open: [], doubtful, tries });
         throw signal.reason;
       }
     }
@@ -151,26 +180,25 @@ function failureOfOpen({ upload }: UploadJob, { number }: InputRow, result: Writ
   return { row: number, ...failureOf(error), doubtful: mayBeWritten && !isRepeatable(upload) };
 }
 
-function errorOf({ startByte, endByte }: InputRow, { row, outcome, doubtful, code, message }: Outcome): RowError {
-  return { rowNumber: row, outcome, isDoubtful: doubtful, code, message: message ?? '', startByte, endByte };
-}
-
-interface BatchesInput {
+interface BatchesInput extends BatchesBegun {
   readonly job: UploadJob;
-  readonly begun: InputPosition;
   readonly signal: AbortSignal;
 }
 
-/** The rows of the file, batch by batch; the first one is what is left of the one that is under way. */
-function createBatches(ports: UploadPorts, { job, begun, signal }: BatchesInput) {
+/** The rows of the file that single calls write, batch by batch; the first one is what is left of the one that is under way. */
+function createBatches(ports: UploadPorts, { job, begun, isWhole, signal }: BatchesInput) {
   const { batchRows, batchBytes } = ports.options;
   const { byteCount, columns = [] } = job.upload;
+  const { single } = begun;
+  const wanted = single?.rows && new Set(single.rows);
   const bytes = bytesReader(ports, job, 'input')(begun.byte, byteCount);
   const rows = ROW_READERS[job.format](bytes, { ...begun, columns: columns.length }, signal);
   let place: Batch['begin'] = { byte: begun.byte, row: begun.row };
   let ahead: InputRow | undefined;
   let fault: JobFault | undefined;
   let rest = begun.last === undefined ? undefined : { last: begun.last, open: new Set(begun.open) };
+  // Of a batch that stood alone, what comes behind it may go another way.
+  const lastRow = single?.last ?? (isWhole ? Number.POSITIVE_INFINITY : (begun.last ?? 0));
 
   async function read(): Promise<InputRow | undefined> {
     const row = ahead;
@@ -186,11 +214,23 @@ function createBatches(ports: UploadPorts, { job, begun, signal }: BatchesInput)
     }
   }
 
+  /** The next one that single calls write; those before it have an outcome. */
+  async function readWanted(): Promise<InputRow | undefined> {
+    while (place.row < lastRow) {
+      const row = await read();
+      if (row === undefined) return undefined;
+      if (wanted?.has(row.number) !== false) return row;
+      place = { byte: row.endByte, row: row.number };
+    }
+    return undefined;
+  }
+
   /** What is left of a batch has the bounds that it had. */
   async function takeRest(last: number): Promise<readonly InputRow[]> {
     const taken: InputRow[] = [];
     for (let row = await read(); row !== undefined; row = await read()) {
-      taken.push(row);
+      if (wanted?.has(row.number) !== false) taken.push(row);
+      place = { byte: row.endByte, row: row.number };
       if (row.number === last) break;
     }
     return taken;
@@ -200,7 +240,7 @@ function createBatches(ports: UploadPorts, { job, begun, signal }: BatchesInput)
     const taken: InputRow[] = [];
     let size = 0;
     while (taken.length < batchRows) {
-      const row = await read();
+      const row = await readWanted();
       if (row === undefined) break;
       size += row.endByte - row.startByte;
       if (taken.length > 0 && size > batchBytes) {
@@ -208,8 +248,14 @@ function createBatches(ports: UploadPorts, { job, begun, signal }: BatchesInput)
         break;
       }
       taken.push(row);
+      place = { byte: row.endByte, row: row.number };
     }
     return taken;
+  }
+
+  /** Rows that have an outcome need not be named any more. */
+  function singleFrom(row: number): SingleRows | undefined {
+    return single?.rows === undefined ? single : { ...single, rows: single.rows.filter((number) => number > row) };
   }
 
   async function next(): Promise<Batch> {
@@ -218,15 +264,18 @@ function createBatches(ports: UploadPorts, { job, begun, signal }: BatchesInput)
     rest = undefined;
     const taken = kept === undefined ? await takeRows() : await takeRest(kept.last);
     const last = taken.at(-1);
-    if (last !== undefined) place = { byte: last.endByte, row: last.number };
     const left = kept === undefined ? taken : taken.filter(({ number }) => kept.open.has(number));
     // All of it had come to its end.
     if (kept !== undefined && left.length === 0) return next();
     const behind = place.row + 1;
     return {
-      begin,
-      end: place,
+      begin: last === undefined ? place : begin,
+      end: { ...place, single: singleFrom(place.row) },
       rows: left,
+      size: taken.length,
+      ...(last !== undefined && { last: last.number }),
+      single: singleFrom(begin.row),
+      isBehind: place.row >= lastRow,
       ...(fault !== undefined && {
         fault: { ...fault, message: `Row ${behind} ${fault.message}: it and what comes behind it was not written.` },
       }),

@@ -9,7 +9,7 @@ import type { BulkStore, Postponement } from './bulk-store.ts';
 import { type DownloadOptions, type DownloadPorts, download } from './download.ts';
 import { type EndPorts, endJob } from './end-job.ts';
 import type { CallCount } from './file-writer.ts';
-import { type ForgetPorts, forgetNative, type NativeOwner } from './forget-native.ts';
+import { type ForgetPorts, forgetNative, type NativeEndHow, type NativeOwner } from './forget-native.ts';
 import { type ClaimedJob, type JobFault, type JobKey, JobLost } from './job.ts';
 import type { TurnInput } from './slice.ts';
 import { type UploadOptions, type UploadPorts, upload } from './upload.ts';
@@ -208,11 +208,11 @@ export function createBulkWorker(
     }
     await endJob(ending, job, { last: end.last, fault: end.fault });
     measures.ended(end.fault === undefined ? 'completed' : 'failed');
-    await forget(job, true);
+    await forget(job, { isDone: true });
   }
 
-  function forget(job: NativeOwner, isDone = false): Promise<void> {
-    return forgetNative({ resources, getInstance, clock, log }, job, isDone);
+  function forget(job: NativeOwner, how: NativeEndHow = { isDone: false }): Promise<void> {
+    return forgetNative({ resources, getInstance, clock, log }, job, how);
   }
 
   async function endWith(error: unknown, { job, signal, calls }: Attempt): Promise<void> {

@@ -217,7 +217,7 @@ const OWN_FAULTS: readonly ErrorCode[] = [
   'PROVIDER_REJECTED',
 ];
 
-function isOwnFault(error: unknown): error is AppError {
+export function isOwnFault(error: unknown): error is AppError {
   return isAppError(error, ...OWN_FAULTS);
 }
 
@@ -243,7 +243,10 @@ export function idFieldOf({ idField = 'id' }: ObjectSpec): string {
 }
 
 /** @throws AppError REQUEST_INVALID for a row that cannot be read */
-function valuesMaker({ upload: { columns = [], action, identifier } }: WriteInput['job'], { fields }: ObjectSpec) {
+export function valuesMaker(
+  { upload: { columns = [], action, identifier } }: Pick<WriteInput['job'], 'upload'>,
+  { fields }: ObjectSpec,
+) {
   const makers = columns.map((name) => {
     const { type = 'string', format } = fields[name] ?? {};
     return { name, toValue: valueMaker({ type, ...(format !== undefined && { format }) }) };

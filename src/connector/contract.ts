@@ -34,6 +34,8 @@ export interface ProviderRequest {
   readonly headers?: Readonly<Record<string, string>>;
   readonly json?: unknown;
   readonly form?: Readonly<Record<string, string>>;
+  /** Rows, with their header; sent as `text/csv`. */
+  readonly csv?: string;
   /** May be sent again after a failure. Default: GET, PUT and DELETE are, POST and PATCH are not. */
   readonly idempotent?: boolean;
   /** Without what authenticates: to see what the provider shows to everybody. For `examine`; elsewhere a refusal would count for the credentials. */
@@ -347,6 +349,7 @@ export type StoredUpload = { readonly record: unknown } | { readonly id: string 
  */
 export interface NativeBulk<Native = unknown> {
   readonly query?: NativeQuery<Native>;
+  readonly ingest?: NativeIngest;
 }
 
 /** The names of members, one in the other, that lead to a value of an answer of JSON. */
@@ -413,6 +416,64 @@ export interface NativePages {
   readonly end?: readonly string[];
   /** Where an answer says how many rows it has: one with another number of them was cut off. */
   readonly rowCount?: Found;
+}
+
+/** What is done with rows that somebody sends. */
+export type IngestAction = 'create' | 'update' | 'upsert' | 'delete';
+
+/**
+ * A job that writes rows: it is begun, given one file of CSV, and closed; then the provider works. Which rows it has is stored before they
+ * are sent. What it does not take, or did not process, is written by single calls.
+ */
+export interface NativeIngest extends NativeJob {
+  /** From so many rows of a job on. Below, calls for single records are cheaper. */
+  readonly fromRows: number;
+  /** Of the file of one job. All of it is in memory at a time. */
+  readonly mostRows: number;
+  readonly mostBytes: number;
+  /** What jobs do, with the native fields by which records may be found for it; of `create` there are none. */
+  readonly actions: Readonly<Partial<Record<IngestAction, readonly string[]>>>;
+  /** Types (`FieldSpec.nativeType`) whose values it does not take. */
+  readonly withoutTypes?: readonly string[];
+  /** How a cell says that a field has no value any more. An empty cell leaves the field as it is. */
+  readonly nullCell: string;
+  /** The same for the empty text. Absent: there is no way to say it. */
+  readonly emptyCell?: string;
+  readonly start: (input: IngestStart, config: Config) => ProviderRequest;
+  /** Gives the job its rows, with `csv` as the body: a header of native names, values apart by commas, rows ending with LF. Sent once. */
+  readonly send: (id: string, csv: string, config: Config) => ProviderRequest;
+  /** Says that the job has all its rows, and may begin. */
+  readonly close: (id: string, config: Config) => ProviderRequest;
+  /** `open`: the job was not closed, and does nothing with what it has. */
+  readonly states: NativeStates & { readonly open: readonly string[] };
+  /** A job that is open does nothing after it; what one at work has done is told by the results. */
+  readonly abort: NonNullable<NativeJob['abort']>;
+  readonly results: IngestResults;
+}
+
+export interface IngestStart {
+  readonly action: IngestAction;
+  /** The native field by which records are found; of `create` it is absent. */
+  readonly key?: string;
+}
+
+/** Three lists of CSV, together all rows of the job: each row with the columns that were sent, in any order, and some of the provider's own. */
+export interface IngestResults {
+  readonly succeeded: {
+    readonly request: (id: string, config: Config) => ProviderRequest;
+    /** The column with the id of the record. */
+    readonly id: string;
+    /** The column with `true` for a record that is new. */
+    readonly created: string;
+  };
+  readonly failed: {
+    readonly request: (id: string, config: Config) => ProviderRequest;
+    /** The column that says why. */
+    readonly error: string;
+    /** What a call for the row alone would have answered, for `classify`. Absent: the row is rejected, with the text as the reason. */
+    readonly answer?: (error: string) => Pick<ProviderResponse, 'status' | 'body'>;
+  };
+  readonly unprocessed: { readonly request: (id: string, config: Config) => ProviderRequest };
 }
 
 export interface NativePlace {

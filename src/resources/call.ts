@@ -72,6 +72,8 @@ export interface InstanceCall {
     input: Input,
     bytes: AsyncIterable<Buffer>,
   ) => Promise<StoredUpload>;
+  /** The error that a call would have failed with, had the provider answered so. */
+  readonly judge: (answer: Pick<ProviderResponse, 'status' | 'body'>) => AppError;
   readonly execute: <Input, Output>(operation: Operation<Input, Output>, input: Input) => Promise<Output>;
   /** For what only describes objects. Many providers tell that to everybody, so it proves nothing of records. */
   readonly discover: <Found>(find: (context: ConnectorContext) => Promise<Found>) => Promise<Found>;
@@ -143,6 +145,7 @@ export function startCall(
     pass: (request) => noted(client.pass(call, request)),
     sendForFile: (request) => judged(`${records} as a file`, client.sendForFile(call, request)),
     upload: (operation, input, bytes) => judged(records, client.upload(operation, { input, bytes }, call)),
+    judge: (answer) => client.judge(call, answer),
     execute: (operation, input) => judged(records, client.execute(operation, input, call)),
     discover: (find) => judged(DISCOVERY, client.execute({ run: find }, undefined, call)),
   };

@@ -1,6 +1,6 @@
 import type { CallTally, PassedRequest, PassedResponse } from '../connector/client/index.ts';
 import type { ChangesInput, RecordChange } from '../connector/contract.ts';
-import type { ListOperation, ObjectSpec, Objects, StoredUpload } from '../connector/index.ts';
+import type { ListOperation, NativeBulk, ObjectSpec, Objects, StoredUpload } from '../connector/index.ts';
 import type { PlatformKeys } from '../db/platform-keys.ts';
 import { AppError, isAppError, pointer } from '../errors.ts';
 import type { Platform } from '../platform.ts';
@@ -18,14 +18,18 @@ import { type CallNeighbours, type CallReport, type ConnectedInstance, type Inst
 import { createCatalog } from './catalog.ts';
 import { chooseFile, describeFile, fetchFile, type RecordFile } from './media.ts';
 import {
-  endNatively,
-  goOnNatively,
-  judgeNative,
-  type NativeEnd,
-  type NativeFit,
-  nativeStart,
-  toNativeInput,
-} from './native-walk.ts';
+  type IngestedRow,
+  type IngestFile,
+  type IngestLook,
+  type IngestPlan,
+  type IngestSeen,
+  lookAtIngest,
+  readIngest,
+  sendIngest,
+  startIngest,
+} from './native-ingest.ts';
+import { endJob, type NativeEnd } from './native-job.ts';
+import { goOnNatively, judgeNative, type NativeFit, nativeStart, toNativeInput } from './native-walk.ts';
 import { getChild, requireOperation } from './objects.ts';
 import {
   type BulkExplanation,
@@ -143,8 +147,20 @@ export interface Resources {
    * @throws AppError as `planWalk` and calls of the provider do; WHERE_UNSUPPORTED where the provider hides rows of the query
    */
   readonly readPage: (target: ObjectTarget, request: WalkRequest, position: Position) => Promise<WalkedPage>;
-  /** Lets the provider forget a job of its own that a walk has started. @throws AppError as calls of the provider do */
-  readonly endNative: (target: ObjectTarget, end: NativeEnd) => Promise<void>;
+  /** Lets the provider forget a job of its own that was started for us. @throws AppError as calls of the provider do */
+  readonly endNative: (target: ObjectTarget, end: NativeEnd & { readonly ability: keyof NativeBulk }) => Promise<void>;
+  /** Begins a job of the provider that writes rows, and has none yet. @throws AppError as calls of the provider do */
+  readonly startIngest: (target: ObjectTarget, plan: IngestPlan) => Promise<CallReport & { readonly id: string }>;
+  /** Gives it all its rows, once, and has it work. @throws AppError as calls of the provider do */
+  readonly sendIngest: (target: ObjectTarget, plan: IngestPlan, file: IngestFile) => Promise<CallReport>;
+  /** @throws AppError as calls of the provider do; NOT_FOUND where it has no such job any more */
+  readonly lookAtIngest: (target: ObjectTarget, plan: IngestPlan, job: IngestSeen) => Promise<CallReport & IngestLook>;
+  /** What came of the rows of a job that has ended. @throws as `lookAtIngest` */
+  readonly readIngest: (
+    target: ObjectTarget,
+    plan: IngestPlan,
+    id: string,
+  ) => Promise<CallReport & { readonly rows: readonly IngestedRow[] }>;
   /** How the query would be answered; it is not sent. Answers for a disabled instance too. */
   readonly explain: (
     target: ObjectTarget,
@@ -354,7 +370,7 @@ export function composeResources(
       const { call, object, operation: list, query } = opened;
       const { native: step } = position;
       if (step !== undefined) {
-        const native = requireNative(target, object);
+        const native = requireNative(target, object, 'query');
         const paged = pagedStart(opened, request);
         const part = await goOnNatively(call, { native, query, position: { ...position, native: step }, paged });
         return { ...part, ...call.tally };
@@ -372,9 +388,27 @@ export function composeResources(
       };
     },
 
-    endNative: async (target, end) => {
+    endNative: async (target, { ability, ...end }) => {
       const { call, object } = await open(target, 'list');
-      await endNatively(call, requireNative(target, object), end);
+      await endJob(call, requireNative(target, object, ability), end);
+    },
+
+    startIngest: async (target, plan) => {
+      const { call } = await open(target, plan.action);
+      return { id: await startIngest(call, plan), ...call.tally };
+    },
+    sendIngest: async (target, plan, file) => {
+      const { call } = await open(target, plan.action);
+      await sendIngest(call, plan, file);
+      return call.tally;
+    },
+    lookAtIngest: async (target, plan, job) => {
+      const { call } = await open(target, plan.action);
+      return { ...(await lookAtIngest(call, plan, job)), ...call.tally };
+    },
+    readIngest: async (target, plan, id) => {
+      const { call } = await open(target, plan.action);
+      return { rows: await readIngest(call, plan, id), ...call.tally };
     },
 
     explain: async ({ instance, objectName, signal }, request) => {
@@ -463,8 +497,13 @@ function pagedStart(
 }
 
 /** A connector that had jobs of its provider when a walk began may have none any more. */
-function requireNative({ instance, objectName }: ObjectTarget, { bulk }: ObjectSpec) {
-  if (bulk?.query !== undefined) return bulk.query;
+function requireNative<Ability extends keyof NativeBulk>(
+  { instance, objectName }: ObjectTarget,
+  { bulk }: ObjectSpec,
+  ability: Ability,
+): NonNullable<NativeBulk[Ability]> {
+  const native = bulk?.[ability];
+  if (native !== undefined) return native;
   throw new AppError('PROVIDER_PROTOCOL', `${instance.connector.name} has no jobs for '${objectName}' any more.`);
 }
 
@@ -529,6 +568,7 @@ type Action =
   | 'get'
   | 'create'
   | 'update'
+  | 'upsert'
   | 'replace'
   | 'upload'
   | 'delete'

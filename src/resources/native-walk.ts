@@ -1,9 +1,9 @@
-import { toUnreadable } from '../connector/client/index.ts';
-import { json, type NativeQuery, type NativeStates, type ObjectSpec } from '../connector/index.ts';
+import type { NativeQuery, ObjectSpec } from '../connector/index.ts';
 import { AppError, cutText, isAppError } from '../errors.ts';
 import { createPacer } from '../pace.ts';
 import type { PushedField, Row } from '../where/index.ts';
 import type { InstanceCall } from './call.ts';
+import { jobIdIn, lookAtJob, readAs, unreadable, waitForJobMs } from './native-job.ts';
 import { readNativeAnswer } from './native-rows.ts';
 import { type NativeStep, type Position, toListInput } from './page.ts';
 import type { Query } from './query.ts';
@@ -100,7 +100,7 @@ async function start(call: InstanceCall, walk: NativeWalk, total: number): Promi
   const { native, query, position } = walk;
   try {
     const { body } = await call.send(native.start(toNativeInput(query, position), call.instance.config));
-    const id = readAs(call, () => json.key(json.at(body, ...native.id), 'the id of the job'));
+    const id = jobIdIn(call, native, body);
     return { ...wait(walk, { id, looks: 0 }), ...(query.plan.residual === undefined && { total }) };
   } catch (error) {
     if (isAppError(error, 'PROVIDER_REJECTED', 'NOT_FOUND')) return onPages(walk);
@@ -108,27 +108,20 @@ async function start(call: InstanceCall, walk: NativeWalk, total: number): Promi
   }
 }
 
-const FIRST_WAIT_MS = 1_000;
-const LONGEST_WAIT_MS = 30_000;
-
-/** Twice as long each time. */
 function wait({ position }: NativeWalk, native: NativeStep): NativePart {
-  const waitMs = Math.min(FIRST_WAIT_MS * 2 ** Math.min(native.looks, 10), LONGEST_WAIT_MS);
-  return { ...NOTHING, next: { ...position, native }, waitMs };
+  return { ...NOTHING, next: { ...position, native }, waitMs: waitForJobMs(native.looks) };
 }
 
 async function look(call: InstanceCall, walk: NativeWalk, id: string): Promise<NativePart> {
   const { native, position } = walk;
-  const { body } = await call.send(native.status(id, call.instance.config));
-  const state = readAs(call, () => json.text(json.at(body, ...native.state), 'the state of the job'));
-  switch (readAs(call, () => meaningOf(native.states, state))) {
+  const { meaning, state, said } = await lookAtJob(call, native, id);
+  switch (meaning) {
     case 'running':
       return wait(walk, { id, looks: position.native.looks + 1 });
     case 'done':
       return { ...NOTHING, next: { ...position, native: { id, looks: position.native.looks, isDone: true } } };
     case 'failed': {
       const { name } = call.instance.connector;
-      const said = native.message === undefined ? undefined : json.findText(json.at(body, ...native.message));
       throw new AppError(
         'PROVIDER_REJECTED',
         `The job ${cutText(id)} of ${name} did not find the rows: it is ${cutText(state)}.`,
@@ -138,13 +131,6 @@ async function look(call: InstanceCall, walk: NativeWalk, id: string): Promise<N
       );
     }
   }
-}
-
-function meaningOf({ running, done, failed }: NativeStates, state: string): keyof NativeStates {
-  if (running.includes(state)) return 'running';
-  if (done.includes(state)) return 'done';
-  if (failed.includes(state)) return 'failed';
-  throw new Error(`Nobody knows what it means that the job is ${cutText(state)}.`);
 }
 
 async function readPage(call: InstanceCall, walk: NativeWalk, id: string): Promise<NativePart> {
@@ -176,37 +162,3 @@ async function readPage(call: InstanceCall, walk: NativeWalk, id: string): Promi
 }
 
 const CIRCLE = 'The provider names the page that it has just given as the next one: the rows would never end.';
-
-function readAs<Read>(call: InstanceCall, read: () => Read): Read {
-  try {
-    return read();
-  } catch (error) {
-    throw unreadable(call, error);
-  }
-}
-
-function unreadable({ instance }: InstanceCall, error: unknown): AppError {
-  return toUnreadable(instance, error);
-}
-
-/** Lets the provider forget a job; one that may be at work is broken off first. @throws what calls of the provider do */
-export async function endNatively(call: InstanceCall, { abort, remove }: NativeQuery, end: NativeEnd): Promise<void> {
-  const { config } = call.instance;
-  if (!end.isDone && abort !== undefined) await passOver(call.send(abort(end.id, config)));
-  if (remove !== undefined) await passOver(call.send(remove(end.id, config)));
-}
-
-export interface NativeEnd {
-  readonly id: string;
-  /** It was read to its end. */
-  readonly isDone: boolean;
-}
-
-/** It has ended already, or is not there any more. */
-async function passOver(call: Promise<unknown>): Promise<void> {
-  try {
-    await call;
-  } catch (error) {
-    if (!isAppError(error, 'PROVIDER_REJECTED', 'NOT_FOUND', 'CONFLICT')) throw error;
-  }
-}

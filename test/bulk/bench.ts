@@ -1,8 +1,10 @@
 import type { Knex } from 'knex';
 import { createBulkMetrics } from '../../src/bulk/bulk-metrics.ts';
 import { type BulkStore, createBulkStore, type NewJob } from '../../src/bulk/bulk-store.ts';
+import { packChunks } from '../../src/bulk/chunks.ts';
 import { openFile } from '../../src/bulk/file.ts';
-import type { BulkJob, BulkQuery } from '../../src/bulk/job.ts';
+import { readHeader } from '../../src/bulk/input-file.ts';
+import type { BulkJob, BulkQuery, BulkUpload } from '../../src/bulk/job.ts';
 import {
   type BulkWorker,
   createBulkWorker,
@@ -217,4 +219,46 @@ export function createMortalStore(store: BulkStore, { at, when }: Death) {
     isDead: () => isDead,
     transactions: () => transactions,
   };
+}
+
+/** An upload of this text. */
+export async function addUpload(bench: BulkBench, text: string, more: Partial<BulkUpload> = {}): Promise<BulkJob> {
+  const input = Buffer.from(text);
+  const header = await readHeader(input, 0);
+  const id = await bench.store.nextJobId();
+  const createdAt = new Date(bench.clock.now());
+  // In several parts, cut where they please.
+  for (let at = 0; at < input.length; at += 100)
+    for (const chunk of await packChunks(input.subarray(at, at + 100), at))
+      await bench.store.addInput({ accountId: 1, id, createdAt }, chunk);
+  return bench.add(
+    {},
+    {
+      id,
+      direction: 'UPLOAD',
+      createdAt,
+      upload: {
+        action: 'create',
+        identifier: 'id',
+        columns: (header?.names ?? []).map(String),
+        beginByte: header?.endByte ?? 0,
+        byteCount: input.length,
+        ...more,
+      },
+    },
+  );
+}
+
+/** As its file tells them. */
+export async function outcomesOf(bench: BulkBench, job: BulkJob) {
+  const [, ...lines] = (await bench.read(job)).trimEnd().split('\r\n');
+  return lines
+    .map((line) => line.split(','))
+    .map(([row, id, outcome, doubtful, code]) => ({
+      row: Number(row),
+      id,
+      outcome,
+      doubtful: doubtful === 'true',
+      code,
+    }));
 }

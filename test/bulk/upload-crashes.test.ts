@@ -1,12 +1,10 @@
 import { expect } from 'chai';
 import type { ObjectSpec } from '#connector';
-import { packChunks } from '../../src/bulk/chunks.ts';
-import { readHeader } from '../../src/bulk/input-file.ts';
-import type { BulkJob, BulkUpload, UploadAction } from '../../src/bulk/job.ts';
+import type { UploadAction } from '../../src/bulk/job.ts';
 import { AppError } from '../../src/errors.ts';
 import { createService } from '../resources/fake-provider.ts';
 import { useDatabase } from '../support/database.ts';
-import { type BulkBench, createMortalStore, useBulkBench } from './bench.ts';
+import { addUpload, createMortalStore, outcomesOf, useBulkBench } from './bench.ts';
 
 const COUNT = 47;
 
@@ -82,46 +80,6 @@ function fileOf(action: UploadAction): string {
     return `k${index},${name}\r\n`;
   });
   return `key,name\r\n${rows.join('')}`;
-}
-
-async function addUpload(bench: BulkBench, text: string, more: Partial<BulkUpload> = {}): Promise<BulkJob> {
-  const input = Buffer.from(text);
-  const header = await readHeader(input, 0);
-  const id = await bench.store.nextJobId();
-  const createdAt = new Date(bench.clock.now());
-  // In several parts, cut where they please.
-  for (let at = 0; at < input.length; at += 100)
-    for (const chunk of await packChunks(input.subarray(at, at + 100), at))
-      await bench.store.addInput({ accountId: 1, id, createdAt }, chunk);
-  return bench.add(
-    {},
-    {
-      id,
-      direction: 'UPLOAD',
-      createdAt,
-      upload: {
-        action: 'create',
-        identifier: 'id',
-        columns: (header?.names ?? []).map(String),
-        beginByte: header?.endByte ?? 0,
-        byteCount: input.length,
-        ...more,
-      },
-    },
-  );
-}
-
-async function outcomesOf(bench: BulkBench, job: BulkJob) {
-  const [, ...lines] = (await bench.read(job)).trimEnd().split('\r\n');
-  return lines
-    .map((line) => line.split(','))
-    .map(([row, id, outcome, doubtful, code]) => ({
-      row: Number(row),
-      id,
-      outcome,
-      doubtful: doubtful === 'true',
-      code,
-    }));
 }
 
 const INITIAL = Array.from({ length: COUNT }, (_, index) => ({ id: `i${index}`, key: `k${index}`, name: 'Old' }));

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { NativeQuery, ObjectSpec } from '../../src/connector/index.ts';
+import type { NativeIngest, NativeQuery, ObjectSpec } from '../../src/connector/index.ts';
 import { findObjectProblems } from '../../src/connector/validate.ts';
 
 const PAGES = {
@@ -84,4 +84,96 @@ describe('a declaration of jobs of a provider', () => {
   it('is not used without a list', () => {
     expect(problemsOf({}, {})).to.deep.equal(['rows: bulk.query has no list beside it']);
   });
+});
+
+const INGEST: NativeIngest = {
+  fromRows: 100,
+  mostRows: 1000,
+  mostBytes: 1_000_000,
+  actions: { create: [], delete: ['id'] },
+  nullCell: '#N/A',
+  start: () => ({ method: 'POST', path: '/jobs' }),
+  send: (id, csv) => ({ method: 'PUT', path: `/jobs/${id}`, csv }),
+  close: (id) => ({ method: 'PATCH', path: `/jobs/${id}` }),
+  abort: (id) => ({ method: 'DELETE', path: `/jobs/${id}` }),
+  id: ['id'],
+  status: (id) => ({ path: `/jobs/${id}` }),
+  state: ['state'],
+  states: { open: ['open'], running: ['busy'], done: ['ready'], failed: ['broken'] },
+  results: {
+    succeeded: { request: () => ({}), id: 'id', created: 'created' },
+    failed: { request: () => ({}), error: 'error' },
+    unprocessed: { request: () => ({}) },
+  },
+};
+
+const WRITES: Partial<ObjectSpec> = {
+  create: { run: async () => ({}) },
+  remove: { run: async () => undefined },
+};
+
+function ingestProblemsOf(declared: object, object: Partial<ObjectSpec> = WRITES): readonly string[] {
+  const ingest: NativeIngest = Object.assign({ ...INGEST }, declared);
+  return findObjectProblems({ rows: { fields: { id: { type: 'string' } }, ...object, bulk: { ingest } } });
+}
+
+describe('a declaration of jobs of a provider that write', () => {
+  it('has no problem when it says all', () => {
+    expect(ingestProblemsOf({})).to.deep.equal([]);
+    expect(ingestProblemsOf({ emptyCell: '#E', withoutTypes: ['base64'], message: ['error'] })).to.deep.equal([]);
+  });
+
+  const { results } = INGEST;
+  const PROBLEMS: readonly (readonly [name: string, declared: object, ...problems: readonly string[]])[] = [
+    ['fromRows', { fromRows: 0 }, 'has a fromRows that is no whole number from 1'],
+    ['mostRows', { mostRows: 99 }, 'has a mostRows that is no whole number from fromRows'],
+    ['mostBytes', { mostBytes: 16_000_001 }, 'has a mostBytes that is no whole number up to 16000000'],
+    ['actions', { actions: {} }, 'takes no action'],
+    [
+      'unknown action',
+      { actions: { create: [], merge: [] } },
+      "takes 'merge', which is none of create, update, upsert, delete",
+    ],
+    [
+      'action without a field',
+      { actions: { delete: [] } },
+      "takes 'delete', and names no field by which records are found",
+    ],
+    [
+      'action that the object has not',
+      { actions: { update: ['id'] } },
+      "takes 'update', and the object has no such calls for single records beside it",
+    ],
+    ['nullCell', { nullCell: '' }, 'does not say how no value is written'],
+    ['emptyCell', { emptyCell: '' }, 'has an emptyCell that leaves the field as it is'],
+    ['start', { start: undefined }, 'has no start'],
+    ['send', { send: undefined }, 'has no send'],
+    ['close', { close: undefined }, 'has no close'],
+    ['abort', { abort: undefined }, 'has no abort'],
+    ['id', { id: [] }, 'does not say where the id stands'],
+    [
+      'states',
+      { states: { running: ['busy'], done: ['ready'], failed: ['busy'] } },
+      "names no state that means 'open'",
+      "has two meanings of the state 'busy'",
+    ],
+    ['results', { results: undefined }, 'has no results'],
+    ['lists', { results: { ...results, unprocessed: {} } }, 'has no request of the rows that are unprocessed'],
+    [
+      'column of ids',
+      { results: { ...results, succeeded: { request: () => ({}) } } },
+      'does not say which column has the id of a record',
+      'does not say which column tells new records',
+    ],
+    [
+      'column of errors',
+      { results: { ...results, failed: { request: () => ({}), error: '' } } },
+      'does not say which column has the error of a row',
+    ],
+  ];
+  for (const [name, declared, ...problems] of PROBLEMS) {
+    it(`is not used for its ${name}`, () => {
+      expect(ingestProblemsOf(declared)).to.deep.equal(problems.map((problem) => `rows: bulk.ingest ${problem}`));
+    });
+  }
 });

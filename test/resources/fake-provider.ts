@@ -11,7 +11,7 @@ import type {
   Translator,
 } from '../../src/connector/index.ts';
 import type { PlatformKeys } from '../../src/db/platform-keys.ts';
-import { type AppError, isAppError } from '../../src/errors.ts';
+import { AppError, isAppError } from '../../src/errors.ts';
 import type { ConnectedInstance } from '../../src/resources/call.ts';
 import { composeResources, type ListRequest, type RecordList, type Resources } from '../../src/resources/index.ts';
 import { createVirtualClock } from '../support/virtual-clock.ts';
@@ -208,6 +208,8 @@ function createClient(onSend: (request: ProviderRequest) => Promise<Partial<Prov
     pass: () => {
       throw new Error('Nothing is passed on here.');
     },
+    judge: (_call, { status, body }) =>
+      new AppError('PROVIDER_REJECTED', `Fake answered ${status}.`, { providerMessage: String(body) }),
     preview: () => {
       throw new Error('Nothing is explained here.');
     },

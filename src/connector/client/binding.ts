@@ -159,6 +159,7 @@ export function prepareOutgoing(binding: Binding, request: ProviderRequest): Out
 
 function encodeBody(request: ProviderRequest): { readonly type?: string; readonly body?: string } {
   if (request.json !== undefined) return { type: 'application/json', body: JSON.stringify(request.json) };
+  if (request.csv !== undefined) return { type: 'text/csv', body: request.csv };
   if (request.form === undefined) return {};
   return { type: 'application/x-www-form-urlencoded', body: new URLSearchParams(request.form).toString() };
 }

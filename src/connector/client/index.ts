@@ -22,7 +22,14 @@ import {
   exchange,
   type ProviderCall,
 } from './exchange.ts';
-import { type FailedCall, isIdempotent, planRetry } from './failure.ts';
+import {
+  describeFailure,
+  type FailedCall,
+  isIdempotent,
+  type JudgedFailure,
+  judgeResponse,
+  planRetry,
+} from './failure.ts';
 import { type PassedRequest, type PassedResponse, pass } from './passthrough.ts';
 import { logProviderCalls, measureBudget, measureProviderCalls, type Tell } from './telling.ts';
 import { sendFile } from './upload.ts';
@@ -50,6 +57,8 @@ export interface ProviderClient {
   ) => Promise<StoredUpload>;
   /** What `send` would send first, with every secret masked; nothing is sent. */
   readonly preview: (call: Pick<ProviderCall, 'connector' | 'config'>, request: ProviderRequest) => RequestPreview;
+  /** The error that a call would have failed with, had the provider answered so. */
+  readonly judge: (call: ProviderCall, answer: Pick<ProviderResponse, 'status' | 'body'>) => AppError;
   /** @throws as `send`, and AppError PROVIDER_PROTOCOL when the connector cannot read the response */
   readonly execute: <Input, Output>(
     operation: Operation<Input, Output>,
@@ -115,6 +124,8 @@ export function composeProviderClient(
 }
 
 const MAX_REDIRECTS = 3;
+/** What the provider calls a failure is one, whatever the connector makes of its words. */
+const REJECTED: JudgedFailure = { kind: 'rejected', status: 400, mayPass: false };
 
 export function createProviderClient(ports: ClientPorts): ProviderClient {
   const { clock, budget = createByteBudget(Number.POSITIVE_INFINITY) } = ports;
@@ -209,6 +220,13 @@ export function createProviderClient(ports: ClientPorts): ProviderClient {
       const { redact } = binding.redactor;
       const url = redact(resolveTarget(binding, request).href);
       return { method, url, ...(body !== undefined && { body: redact(body) }) };
+    },
+
+    judge: ({ connector, config }, answer) => {
+      const response = { headers: {}, ...answer };
+      const said = connector.classify?.(response);
+      const failure = judgeResponse(said ?? undefined, answer.status, 'POST') ?? REJECTED;
+      return describeFailure(clock, { binding: bind(connector, config), response, failure, quotable: true }).error;
     },
 
     execute: async (operation, input, call) => {

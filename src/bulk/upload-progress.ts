@@ -1,0 +1,67 @@
+import type { BulkStore, Checkpoint } from './bulk-store.ts';
+import { type CallCount, fenced } from './file-writer.ts';
+import type { InputRow } from './input-file.ts';
+import type { ClaimedJob, InputPosition, RowError } from './job.ts';
+import { OUTCOME_COLUMNS, type Outcome, openOutcomeFile } from './outcomes.ts';
+
+/** Where a row stands in the file that somebody sent. */
+export type RowPlace = Pick<InputRow, 'number' | 'startByte' | 'endByte'>;
+
+/** What came of the rows of an upload on its way into the database, always together with the place of what comes next. */
+export interface UploadProgress {
+  readonly settle: (row: RowPlace, outcome: Outcome) => void;
+  /** Got further, though no row has an outcome by it. */
+  readonly move: () => void;
+  /** In this turn. */
+  readonly hasAdvanced: () => boolean;
+  /** Stores all since it was asked last; `nativeJob` is the provider's that has rows from now on. @throws JobLost */
+  readonly advance: (next: InputPosition, nativeJob?: string) => Promise<void>;
+  /** The last step, for whoever stores it. */
+  readonly finish: (end: InputPosition) => Promise<Checkpoint>;
+}
+
+export async function openProgress(
+  store: Pick<BulkStore, 'transaction' | 'checkpoint' | 'findChunk'>,
+  job: ClaimedJob,
+  calls: CallCount,
+): Promise<UploadProgress> {
+  const file = await openOutcomeFile(store, job);
+  let { recordCount, failedCount } = job;
+  let waiting: RowError[] = [];
+  let hasAdvanced = false;
+
+  async function step(inputPosition: InputPosition): Promise<Checkpoint> {
+    const { providerCalls } = calls;
+    calls.providerCalls = 0;
+    const isProgress = hasAdvanced;
+    const chunks = await file.pack();
+    const rowErrors = waiting;
+    waiting = [];
+    const progress = { recordCount, failedCount, byteCount: file.byteCount(), estimatedTotal: null };
+    const place = { fields: OUTCOME_COLUMNS, walkKey: null, position: null, inputPosition };
+    return { ...progress, ...place, chunks, rowErrors, providerCalls, isProgress };
+  }
+
+  return {
+    settle: (row, outcome) => {
+      file.add(outcome);
+      recordCount++;
+      hasAdvanced = true;
+      if (outcome.outcome === 'failed') failedCount++;
+      if (outcome.outcome === 'failed' || outcome.doubtful) waiting.push(errorOf(row, outcome));
+    },
+    move: () => {
+      hasAdvanced = true;
+    },
+    hasAdvanced: () => hasAdvanced,
+    advance: async (next, nativeJob) => {
+      const told = { ...(await step(next)), ...(nativeJob !== undefined && { nativeJob }) };
+      await fenced(store, (via) => store.checkpoint(via, job, told));
+    },
+    finish: step,
+  };
+}
+
+function errorOf({ startByte, endByte }: RowPlace, { row, outcome, doubtful, code, message }: Outcome): RowError {
+  return { rowNumber: row, outcome, isDoubtful: doubtful, code, message: message ?? '', startByte, endByte };
+}

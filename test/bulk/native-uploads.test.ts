@@ -1,0 +1,273 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import jsforce from 'jsforce';
+
+import type { Connector, ObjectSpec, Objects } from '#connector';
+import salesforce from '../../connectors/salesforce/index.ts';
+import { CONNECTED } from '../../connectors/salesforce/simulator/samples.ts';
+import { createSimulator, DEMO_ACCESS_TOKEN } from '../../connectors/salesforce/simulator.ts';
+import { getOk, listAll, type Row, startTarget, type Target } from '../../suite/target.ts';
+import { waitUntil } from '../api/support/wait-until.ts';
+
+const FROM_ROWS = 20;
+
+/** The same, with jobs for few rows, or with none. */
+function withIngest(connector: Connector, isSmall: boolean): Connector {
+  const { objects } = connector;
+  const change = (object: ObjectSpec): ObjectSpec => {
+    const { bulk, describe, ...rest } = object;
+    const ingest = bulk?.ingest && { ...bulk.ingest, fromRows: FROM_ROWS, mostRows: 60, mostBytes: 40_000 };
+    return {
+      ...rest,
+      ...(isSmall && ingest !== undefined && { bulk: { ingest } }),
+      ...(describe !== undefined && { describe: async (context) => change(await describe(context)) }),
+    };
+  };
+  const changeAll = (all: Objects) =>
+    Object.fromEntries(Object.entries(all).map(([name, object]) => [name, change(object)]));
+  return {
+    ...connector,
+    objects: typeof objects === 'function' ? async (context) => changeAll(await objects(context)) : changeAll(objects),
+  };
+}
+
+const start = (isSmall: boolean) =>
+  startTarget({
+    connector: withIngest(salesforce, isSmall),
+    configuration: CONNECTED,
+    createSimulator,
+    overrides: { bulkOptions: { lookMs: 50, firstBackoffMs: 50, longestBackoffMs: 100 } },
+  });
+
+type Values = Readonly<Record<string, string | number | boolean | null>>;
+
+const HOSTILE = [
+  '#N/A',
+  '#n/a',
+  '',
+  'a "quoted" text, with a comma',
+  'two\nlines',
+  'two\r\nlines',
+  '=1+1',
+  '""',
+  "O'Brien",
+  '\u{1F4A5} \u00e4\u00f6\u00fc \u202e',
+  'null',
+  ' spaces ',
+  '\t',
+  'sf__Id',
+];
+
+/** A twentieth of the rows is bad, each in its own way. */
+const ACCOUNT = fc.record({
+  Name: fc.oneof(
+    { weight: 30, arbitrary: fc.constantFrom('Ada', 'Bob', 'Cy') },
+    { weight: 1, arbitrary: fc.constant(null) },
+  ),
+  Description: fc.oneof(fc.constantFrom(...HOSTILE), fc.constant(null)),
+  NumberOfEmployees: fc.oneof(
+    { weight: 40, arbitrary: fc.integer({ min: 0, max: 9 }) },
+    { weight: 1, arbitrary: fc.constantFrom('many', 2 ** 40) },
+    { weight: 5, arbitrary: fc.constant(null) },
+  ),
+  Tier__c: fc.oneof(
+    { weight: 40, arbitrary: fc.constantFrom('Gold', null) },
+    { weight: 1, arbitrary: fc.constant('Tin') },
+  ),
+  FoundedOn__c: fc.oneof(
+    { weight: 40, arbitrary: fc.constantFrom('2001-02-03', null) },
+    { weight: 1, arbitrary: fc.constant('soon') },
+  ),
+});
+
+function printCsv(rows: readonly Values[]): string {
+  const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  const cell = (value: unknown) =>
+    value === null || value === undefined ? '' : `"${String(value).replaceAll('"', '""')}"`;
+  return [names.join(','), ...rows.map((row) => names.map((name) => cell(row[name])).join(','))].join('\r\n');
+}
+
+const FORMATS = {
+  csv: printCsv,
+  jsonl: (rows: readonly Values[]) => rows.map((row) => JSON.stringify(row)).join('\n'),
+} as const;
+
+interface Sent {
+  readonly format?: keyof typeof FORMATS;
+  readonly action: string;
+  readonly identifierFieldName?: string;
+  readonly object?: string;
+}
+
+describe('an upload whose rows jobs of Salesforce write', () => {
+  let native: Target;
+  let single: Target;
+  before(async function startAll() {
+    this.timeout(60_000);
+    [native, single] = await Promise.all([start(true), start(false)]);
+  });
+  after(() => Promise.all([native.stop(), single.stop()]));
+  afterEach(() => native.provider?.command('/simulate/jobs', {}));
+
+  const statusOf = async (target: Target, id: number) => (await getOk(target, `/bulk/${id}/status`)).body;
+
+  async function send(target: Target, rows: readonly Values[], sent: Sent): Promise<number> {
+    const { format = 'csv', object = 'Account', ...metaData } = sent;
+    const form = new FormData();
+    form.append('metaData', JSON.stringify({ format, ...metaData }));
+    form.append('file', new Blob([FORMATS[format](rows)]), 'rows');
+    return (await getOk(target, `/bulk/${object}`, { method: 'POST', body: form })).body.id;
+  }
+
+  async function ended(target: Target, id: number) {
+    await waitUntil(async () => (await statusOf(target, id)).bulkFinishTime !== undefined);
+    return statusOf(target, id);
+  }
+
+  async function outcomesOf(target: Target, id: number): Promise<readonly Row[]> {
+    const headers = { accept: 'application/json' };
+    const rows: readonly Row[] = (await getOk(target, `/bulk/${id}/Account`, { headers })).body;
+    return rows.toSorted((a, b) => Number(a.row) - Number(b.row));
+  }
+
+  async function done(target: Target, rows: readonly Values[], sent: Sent) {
+    const id = await send(target, rows, sent);
+    const status = await ended(target, id);
+    expect(status, JSON.stringify(status)).to.include({ status: 'COMPLETED', recordsCount: rows.length });
+    return { id, status, outcomes: await outcomesOf(target, id) };
+  }
+
+  const SHOWN = ['Name', 'Description', 'NumberOfEmployees', 'Tier__c', 'FoundedOn__c', 'ExternalKey__c', 'Score__c'];
+  /** Ids differ, as the providers do. */
+  async function recordsAt(target: Target): Promise<readonly string[]> {
+    const rows = await listAll(target, '/Account', { pageSize: 5000 });
+    return rows.map((row) => JSON.stringify(SHOWN.map((name) => row[name]))).toSorted();
+  }
+  const told = (outcomes: readonly Row[]) =>
+    outcomes.map(({ row, outcome, doubtful, code }) => ({ row, outcome, doubtful, code }));
+
+  for (const format of ['csv', 'jsonl'] as const) {
+    it(`has the outcomes and the records that single calls have, for random rows of ${format}`, async () => {
+      const rows = fc.sample(ACCOUNT, { numRuns: 150, seed: 23 });
+      const keyed = rows.map((row, index): Values => ({ ...row, ExternalKey__c: `K${format}${index % 140}` }));
+      for (const sent of [
+        { action: 'create', rows: keyed.slice(0, 70) },
+        { action: 'upsert', identifierFieldName: 'ExternalKey__c', rows: keyed.toReversed() },
+      ]) {
+        const { rows: all, ...how } = sent;
+        const [byJobs, bySingles] = await Promise.all([
+          done(native, all, { format, ...how }),
+          done(single, all, { format, ...how }),
+        ]);
+        expect(byJobs.status.progress.way).to.equal('native');
+        expect(bySingles.status.progress.way).to.equal('rows');
+        expect(told(byJobs.outcomes)).to.deep.equal(told(bySingles.outcomes));
+        expect(byJobs.outcomes.filter(({ outcome }) => outcome === 'failed')).to.have.length.above(2);
+        expect(await recordsAt(native)).to.deep.equal(await recordsAt(single));
+      }
+      const withIds = async (target: Target) => {
+        const found = await listAll(target, '/Account', { where: `ExternalKey__c LIKE 'K${format}%'`, pageSize: 5000 });
+        return found.toSorted((a, b) => String(a.ExternalKey__c).localeCompare(String(b.ExternalKey__c)));
+      };
+      const update = async (target: Target) =>
+        (await withIds(target)).map(({ Id }, index): Values => ({ Id: String(Id), ...rows.at(-1 - index) }));
+      const [byJobs, bySingles] = [
+        await done(native, await update(native), { format, action: 'update' }),
+        await done(single, await update(single), { format, action: 'update' }),
+      ];
+      expect(byJobs.status.progress.way).to.equal('native');
+      expect(told(byJobs.outcomes)).to.deep.equal(told(bySingles.outcomes));
+      expect(await recordsAt(native)).to.deep.equal(await recordsAt(single));
+      const remove = async (target: Target) => (await withIds(target)).map(({ Id }): Values => ({ Id: String(Id) }));
+      for (const target of [native, single])
+        expect((await done(target, await remove(target), { format, action: 'delete' })).status).to.include({
+          recordsFailedCount: 0,
+        });
+      expect(await recordsAt(native)).to.deep.equal(await recordsAt(single));
+    }).timeout(180_000);
+  }
+
+  const atProvider = (id: string) => native.call(`/passthrough/jobs/ingest/${id}`);
+  const named = (name: string, count = 40): readonly Values[] =>
+    Array.from({ length: count }, (_, index) => ({ Name: `${name} ${index}`, Score__c: index }));
+  const countOf = async (name: string) =>
+    (await listAll(native, '/Account', { where: `Name LIKE '${name}%'`, pageSize: 5000 })).length;
+  async function started(rows: readonly Values[]) {
+    const id = await send(native, rows, { action: 'create' });
+    await waitUntil(async () => (await statusOf(native, id)).progress?.providerJobId !== undefined);
+    return { id, providerJobId: String((await statusOf(native, id)).progress.providerJobId) };
+  }
+
+  it('is told of in the status, and leaves records that jsforce sees, and nothing else', async () => {
+    await native.provider?.command('/simulate/jobs', { queuedMs: 0, workMs: 60_000 });
+    const { id, providerJobId } = await started(named('Seen'));
+    expect((await statusOf(native, id)).progress).to.include({ way: 'native', rows: 0 });
+    await waitUntil(async () => (await atProvider(providerJobId)).body.state === 'InProgress');
+    await native.provider?.command('/simulate/clock', { byMs: 60_000 });
+    const status = await ended(native, id);
+    expect(status).to.include({ status: 'COMPLETED', recordsCount: 40, recordsFailedCount: 0 });
+    expect(status.progress).to.include({ way: 'native', providerJobId });
+    await waitUntil(async () => (await atProvider(providerJobId)).status === 404);
+    const connection = new jsforce.Connection({
+      instanceUrl: native.provider?.url ?? '',
+      accessToken: DEMO_ACCESS_TOKEN,
+      version: '62.0',
+    });
+    const { records } = await connection.query("SELECT Id, Name FROM Account WHERE Name LIKE 'Seen%'");
+    const byId = new Map(records.map((record: Row) => [record.Id, record.Name]));
+    const outcomes = await outcomesOf(native, id);
+    expect(outcomes.map(({ id: record }) => byId.get(record))).to.deep.equal(named('Seen').map(({ Name }) => Name));
+  });
+
+  for (const [what, path, method] of [
+    ['cancelled', '/cancel', 'PUT'],
+    ['deleted', '', 'DELETE'],
+  ] as const) {
+    it(`is ended at the provider when it is ${what}`, async () => {
+      await native.provider?.command('/simulate/jobs', { queuedMs: 3_600_000, workMs: 0 });
+      const { id, providerJobId } = await started(named(what));
+      await waitUntil(async () => (await atProvider(providerJobId)).body.state === 'UploadComplete');
+      await getOk(native, `/bulk/${id}${path}`, { method });
+      expect((await atProvider(providerJobId)).status).to.equal(404);
+      await native.provider?.command('/simulate/clock', { byMs: 3_600_000 });
+      expect(await countOf(what)).to.equal(0);
+    });
+  }
+
+  it('writes each row once where a job of Salesforce fails halfway', async () => {
+    await native.provider?.command('/simulate/jobs', {
+      queuedMs: 0,
+      workMs: 0,
+      failure: 'InternalServerError : Sorry',
+    });
+    const { status, outcomes } = await done(native, named('Half'), { action: 'create' });
+    expect(status).to.include({ recordsFailedCount: 0 });
+    expect(new Set(outcomes.map(({ id }) => id)).size).to.equal(40);
+    expect(await countOf('Half')).to.equal(40);
+  });
+
+  it('writes rows about one record in the order of the file', async () => {
+    const keyed = named('Twice').map((row, index): Values => ({ ...row, ExternalKey__c: `T${index % 30}` }));
+    const { status, outcomes } = await done(native, keyed, {
+      action: 'upsert',
+      identifierFieldName: 'ExternalKey__c',
+    });
+    expect(status.progress.way).to.equal('native');
+    expect(outcomes.map(({ outcome }) => outcome)).to.deep.equal(
+      keyed.map((_, index) => (index < 30 ? 'created' : 'updated')),
+    );
+    const [first] = await listAll(native, '/Account', { where: "ExternalKey__c = 'T0'" });
+    expect(first).to.include({ Name: 'Twice 30', Score__c: 30 });
+  });
+
+  it('tells of rows that Salesforce refuses in its words, as single calls do', async () => {
+    const rows = named('Tin').map((row, index): Values => (index % 9 === 4 ? { ...row, Tier__c: 'Tin' } : row));
+    const [byJobs, bySingles] = [
+      await done(native, rows, { action: 'create', format: 'jsonl' }),
+      await done(single, rows, { action: 'create', format: 'jsonl' }),
+    ];
+    const messages = (outcomes: readonly Row[]) => outcomes.map(({ message }) => message);
+    expect(messages(byJobs.outcomes)).to.deep.equal(messages(bySingles.outcomes));
+    expect(byJobs.status.recordsFailedCount).to.equal(4);
+  });
+});
