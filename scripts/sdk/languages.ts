@@ -4,9 +4,9 @@ import { join, resolve } from 'node:path';
 /** Where the parts of the clients are that are written by hand. */
 export const HAND_WRITTEN = resolve(import.meta.dirname, '../../sdk');
 
-/** The languages that there are clients in: the folders of `sdk/` that say which generator makes them. */
+/** What there is in `sdk/`: clients by their languages, and `cli`, which stands on one of them. Each has a check. */
 export const LANGUAGES: readonly string[] = readdirSync(HAND_WRITTEN).filter((name) =>
-  existsSync(join(HAND_WRITTEN, name, 'generator.yaml')),
+  existsSync(join(HAND_WRITTEN, name, 'check')),
 );
 
 /** The languages that a command line names, all of them when it names none. @throws on a name that is none of them */
