@@ -103,7 +103,7 @@ export class Output {
   }
 
   #entry<Row extends object>(row: Row, columns: Columns<Row>): string {
-    if (this.format === 'csv') return csvLine(Object.values(columns).map((valueOf) => valueOf(row)));
+    if (this.format === 'csv') return csvLine(Object.values(columns).map((valueIn) => valueIn(row)));
     return this.format === 'json' ? printableJson(row, 2).replaceAll('\n', '\n  ') : `${printableJson(row)}\n`;
   }
 }

@@ -19,7 +19,7 @@ export async function readSettings(
     return [key, (await readFile(file, 'utf8')).replace(/\r?\n$/, '')] as const;
   });
   const pairs = [...given, ...(await Promise.all(read))];
-  return Object.fromEntries(pairs.map(([key, text]) => [key, valueOf(fieldOf(fields, key), text)]));
+  return Object.fromEntries(pairs.map(([key, text]) => [key, settingOf(fieldOf(fields, key), text)]));
 }
 
 /** With what is required and not given; the user is told how to come by it, and asked. @throws UsageError where nobody can be asked */
@@ -38,7 +38,7 @@ export async function askMissing(
     if (asker.isInteractive && steps !== '' && steps !== told) tell(`\n${printable(field.description)}\n${steps}\n`);
     told = steps;
     const answer = await askFor(asker, field);
-    if (answer !== '') settings[field.key] = valueOf(field, answer);
+    if (answer !== '') settings[field.key] = settingOf(field, answer);
   }
   return settings;
 }
@@ -79,7 +79,7 @@ function fieldOf(fields: readonly ConfigurationField[], key: string): Configurat
   );
 }
 
-function valueOf({ key, type }: ConfigurationField, text: string): Settings[string] {
+function settingOf({ key, type }: ConfigurationField, text: string): Settings[string] {
   if (!isOfType(type, text)) throw new UsageError(`${key} is of the type ${type}, which '${text}' is not.`);
   if (type === 'boolean') return text === 'true';
   if (type === 'number') return Number(text);

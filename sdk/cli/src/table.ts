@@ -32,8 +32,8 @@ export function tableText<Row>(
   width = Number.POSITIVE_INFINITY,
 ): TableText {
   const isTerminal = Number.isFinite(width);
-  const cells = Object.entries(columns).map(([heading, valueOf]) => {
-    const texts = rows.map((row) => printable(cellOf(valueOf(row))));
+  const cells = Object.entries(columns).map(([heading, valueIn]) => {
+    const texts = rows.map((row) => printable(cellOf(valueIn(row))));
     const shown = isTerminal ? texts.map((text) => shortened(text, Math.min(WIDEST_CELL, width))) : texts;
     return { heading, shown, width: Math.max(stringWidth(heading), ...shown.map((text) => stringWidth(text))) + GAP };
   });

@@ -57,9 +57,12 @@ async function query(session: Session, objectName: string, options: QueryOptions
   const columns = columnsOf(options.fields ?? (await walk.columns(output.format)));
   const count = await output.list(walk.rows(), columns, 'No record matches.');
   if (walk.partial !== undefined) output.note(`Note: ${PARTIAL[walk.partial] ?? walk.partial}.`);
-  if (walk.hasMore) output.note(`${count} rows, and there are more: --all or --limit ${count * 10}`);
+  if (walk.hasMore && options.limit === undefined)
+    output.note(`There are more than these ${count} rows: --all, or --limit <rows>`);
   else if (output.format === 'table' && count > 0)
-    output.note(output.errColors.dim(`${count} rows${pushdownOf(options.where && walk.pushdown)}`));
+    output.note(
+      output.errColors.dim(`${count} ${count === 1 ? 'row' : 'rows'}${pushdownOf(options.where && walk.pushdown)}`),
+    );
 }
 
 /** A query that is followed page by page, as far as its rows are wanted. */
