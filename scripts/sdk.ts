@@ -46,6 +46,7 @@ async function makePackage(language: string, version: string): Promise<void> {
   // The command line has nothing that is generated.
   if (await isThere(join(HAND_WRITTEN, language, 'generator.yaml'))) await generate(language, folder);
   await layHandWritten(join(HAND_WRITTEN, language), folder, version);
+  await cp(join(ROOT, 'LICENSE'), join(folder, 'LICENSE'));
 }
 
 async function generate(language: string, folder: string): Promise<void> {

@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import knex from 'knex';
+import { firstQueries } from '../scripts/sdk/first-queries.ts';
 import { readConfig } from '../src/config/index.ts';
 import { codeBlocks } from './support/code-blocks.ts';
 import { createTemporaryFolder, createTestDatabase, dropTestDatabase } from './support/database.ts';
@@ -21,9 +22,10 @@ const FILES = [
 
 /**
  * What the blocks of each language are. Those of `bash` are pasted into a shell beside a running service, in
- * test/readme.test.ts; those of `sh` by the tests named here; `js` in test/api/events; `json` in the tests of the guide.
+ * test/readme.test.ts; those of `sh` by the tests named here; `js` in test/api/events; `json` in the tests of the guide. Those of the
+ * clients stand in their own READMEs, whose examples `sdk/<language>/check` runs.
  */
-const LANGUAGES = ['bash', 'sh', 'js', 'json', 'text'];
+const LANGUAGES = ['bash', 'sh', 'js', 'json', 'text', 'ts', 'python', 'java', 'go'];
 
 /** The files that have commands for operators, and how many. */
 const COMMANDS = {
@@ -49,6 +51,10 @@ describe('the code of the guides', () => {
     expect(Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0))).to.deep.equal(COMMANDS);
     const pasted = new Set(blocks.filter(({ language }) => language === 'bash').map(({ file }) => file));
     expect([...pasted]).to.deep.equal(['README.md', 'docs/administration.md', 'docs/events.md', 'docs/where.md']);
+  });
+
+  it('shows the first query of each client as its own README has it', () => {
+    expect(read('README.md')).to.include(firstQueries());
   });
 
   it('has JSON that is JSON', () => {

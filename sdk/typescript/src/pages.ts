@@ -1,4 +1,5 @@
 import type { ApiResponse } from '../runtime.js';
+import { CausewayError } from './errors.js';
 
 /** Asks for one page of a list: the operation whose name ends in `Raw`, with `nextPage` where it is given. */
 export type ListPage<Entry> = (page: { readonly nextPage?: string }) => Promise<ApiResponse<readonly Entry[]>>;
@@ -17,6 +18,9 @@ export async function* allOf<Entry>(list: ListPage<Entry>): AsyncGenerator<Entry
   do {
     const { rows, ...page } = await pageOf(await list(nextPage === undefined ? {} : { nextPage }));
     yield* rows;
+    if (page.nextPage !== undefined && page.nextPage === nextPage) {
+      throw new CausewayError('The next page of this list is the one that was just read.');
+    }
     nextPage = page.nextPage;
   } while (nextPage !== undefined);
 }

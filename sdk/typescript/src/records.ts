@@ -1,6 +1,6 @@
 import type { RecordsApi } from '../apis/index.js';
 import type { DeletedRecord, QueryMode } from '../models/index.js';
-import type { ApiResponse } from '../runtime.js';
+import type { ApiResponse, InitOverrideFunction } from '../runtime.js';
 import { allOf, type Page, pageOf } from './pages.js';
 import type { Where } from './where.js';
 
@@ -81,6 +81,32 @@ export class Records<Row extends object> {
     return this.#api.replaceRecord({ ...this.#at(objectId), requestBody: record }, options) as Promise<Row>;
   }
 
+  /** The file of a record, as one of the media types that it is there in, such as `application/pdf`. */
+  async file(objectId: string | number, mediaType: string, options: CallOptions = {}): Promise<Response> {
+    const { raw } = await this.#api.getRecordRaw(this.#at(objectId), async ({ init }) => ({
+      ...options,
+      headers: { ...init.headers, Accept: mediaType },
+    }));
+    return raw;
+  }
+
+  /** Creates a record that is a file. A `File` brings its name. @returns the record as it was stored */
+  async createFile(fields: Partial<Row>, file: Blob, options: CallOptions = {}): Promise<Row> {
+    const request = { objectName: this.#objectName, requestBody: fields };
+    return (await this.#api.createRecordRaw(request, formOf(fields, file, options))).value() as Promise<Row>;
+  }
+
+  /** Makes the file a new version of the record's. @returns the record as it was stored */
+  async replaceFile(
+    objectId: string | number,
+    fields: Partial<Row>,
+    file: Blob,
+    options: CallOptions = {},
+  ): Promise<Row> {
+    const request = { ...this.#at(objectId), requestBody: fields };
+    return (await this.#api.replaceRecordRaw(request, formOf(fields, file, options))).value() as Promise<Row>;
+  }
+
   delete(objectId: string | number, options: CallOptions = {}): Promise<DeletedRecord> {
     return this.#api.deleteRecord(this.#at(objectId), options);
   }
@@ -109,5 +135,16 @@ function parametersOf({ where, fields, orderBy, pageSize, maxProviderCalls, mode
     pageSize,
     elementsMaxProviderCalls: maxProviderCalls,
     elementsQueryMode: mode,
+  };
+}
+
+/** The same request with a form for its body: the fields in one part, then the file. Its content type comes with it. */
+function formOf(fields: object, file: Blob, options: CallOptions): InitOverrideFunction {
+  return async ({ init }) => {
+    const body = new FormData();
+    body.append('metadata', JSON.stringify(fields));
+    body.append('file', file);
+    const { 'Content-Type': _, ...headers } = init.headers ?? {};
+    return { ...options, body, headers };
   };
 }

@@ -53,10 +53,10 @@ export class Transport {
     const keyed = withIdempotencyKey(init);
     return this.#retrying(keyed, async () => {
       const { response, chunks } = await this.#open(url, keyed);
-      const parts: Uint8Array<ArrayBuffer>[] = [];
-      for await (const part of chunks()) parts.push(new Uint8Array(part));
+      const parts: Uint8Array[] = [];
+      for await (const part of chunks()) parts.push(part);
       const { status, statusText, headers } = response;
-      return new Response(status === 304 || status === 204 ? null : new Blob(parts), { status, statusText, headers });
+      return new Response(status === 304 || status === 204 ? null : joined(parts), { status, statusText, headers });
     });
   }
 
@@ -144,8 +144,9 @@ class Attempt {
   /** The time begins anew. */
   renew(): void {
     clearTimeout(this.#timer);
-    const error = new TimeoutError(`There was no answer within ${this.#timeoutMs} ms.`);
-    this.#timer = setTimeout(() => this.#controller.abort(error), this.#timeoutMs);
+    this.#timer = setTimeout(() => {
+      this.#controller.abort(new TimeoutError(`There was no answer within ${this.#timeoutMs} ms.`));
+    }, this.#timeoutMs);
   }
 
   end(): void {
@@ -182,6 +183,16 @@ async function* readChunks({ body }: Response, attempt: Attempt): AsyncGenerator
     attempt.end();
     if (!isRead) await reader?.cancel().catch(() => undefined);
   }
+}
+
+function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
 }
 
 /** The service keeps the outcome of a POST by its key, so that it can be sent again; it takes no key with a form. */

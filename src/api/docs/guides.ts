@@ -38,6 +38,7 @@ const ORDER = [
   'events',
   'credentials',
   'limits',
+  'sdks',
   'connectors',
   'migrating',
   'deployment',

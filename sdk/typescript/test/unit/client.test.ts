@@ -112,6 +112,16 @@ describe('records', () => {
     assert.equal(server.received.length, 1);
   });
 
+  it('end where the next page is the same one again', async () => {
+    await using server = await serve(json([{ id: 1 }], { 'Elements-Next-Page-Token': 'same' }));
+    const rows = new Causeway({ ...SECRETS, url: server.url, elementToken: 't' }).records('x').all();
+    const read = async () => {
+      for await (const _ of rows);
+    };
+    await assert.rejects(read, /just read/);
+    assert.equal(server.received.length, 2);
+  });
+
   it('are created, changed, replaced and deleted', async () => {
     await using server = await serve(json({ id: 'A/1' }));
     const records = new Causeway({ ...SECRETS, url: server.url, elementToken: 't' }).records('orders');
@@ -128,5 +138,21 @@ describe('records', () => {
         'DELETE /orders/A%2F1 ',
       ],
     );
+  });
+
+  it('may be files', async () => {
+    await using server = await serve(json({ id: 'F-1' }), (response) => response.end('%PDF'));
+    const files = new Causeway({ ...SECRETS, url: server.url, elementToken: 't' }).records('files');
+    await files.createFile({ folder: 7 }, new File(['bytes'], 'a.txt', { type: 'text/plain' }));
+    assert.equal(await (await files.file('F-1', 'application/pdf')).text(), '%PDF');
+    const [created, got] = server.received;
+    assert.match(created?.headers['content-type'] ?? '', /^multipart\/form-data; boundary=/);
+    assert.match(
+      created?.body ?? '',
+      /name="metadata"\r\n\r\n\{"folder":7\}[\s\S]*name="file"; filename="a.txt"\r\nContent-Type: text\/plain\r\n\r\nbytes/,
+    );
+    assert.match(created?.headers.authorization ?? '', /Element t$/);
+    assert.equal(created?.headers['idempotency-key'], undefined);
+    assert.equal(got?.headers.accept, 'application/pdf');
   });
 });

@@ -1,0 +1,35 @@
+/** Writes the first query in each language into the README of the project: `node scripts/sdk/first-queries.ts`. */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { HAND_WRITTEN, LANGUAGES } from './languages.ts';
+
+const README = resolve(HAND_WRITTEN, '../README.md');
+const BEGIN = '<!-- first queries: made from sdk/*/README.md, checked by a test -->\n';
+const END = '<!-- end of first queries -->\n';
+
+/** The first example in the README of each client, which its check runs as a new user would. */
+export function firstQueries(): string {
+  const readmes = LANGUAGES.map((language) => ({ language, file: join(HAND_WRITTEN, language, 'README.md') }));
+  const queries = readmes
+    .filter(({ file }) => existsSync(file))
+    .map(({ language, file }) => `[${titleOf(file)}](sdk/${language}/README.md):\n\n${firstExample(file, language)}\n`);
+  return `${BEGIN}${queries.join('\n')}${END}`;
+}
+
+function titleOf(file: string): string {
+  return /^# (.*)$/m.exec(readFileSync(file, 'utf8'))?.[1] ?? file;
+}
+
+/** In the language itself, not in that of a shell. */
+function firstExample(file: string, language: string): string {
+  const fence = language === 'typescript' ? 'ts' : language;
+  const [example] = new RegExp(`^\`\`\`${fence}\n.*?^\`\`\`$`, 'ms').exec(readFileSync(file, 'utf8')) ?? [];
+  if (example === undefined) throw new Error(`${file} has no example in ${fence}.`);
+  return example;
+}
+
+if (import.meta.main) {
+  const readme = readFileSync(README, 'utf8');
+  const [before = '', rest = ''] = readme.split(BEGIN);
+  writeFileSync(README, before + firstQueries() + (rest.split(END)[1] ?? ''));
+}
