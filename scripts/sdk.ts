@@ -9,7 +9,7 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { readSpec } from './generate/document.ts';
 import { clientDocument } from './sdk/client-document.ts';
-import { chooseLanguages, HAND_WRITTEN } from './sdk/languages.ts';
+import { choosePackages, HAND_WRITTEN } from './sdk/languages.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const OUT = join(ROOT, 'generated/sdk');
@@ -87,7 +87,7 @@ function isThere(file: string): Promise<boolean> {
   );
 }
 
-const languages = chooseLanguages(process.argv.slice(2));
+const languages = choosePackages(process.argv.slice(2));
 const version = await writeDocument();
 for (const language of languages) {
   await makePackage(language, version);

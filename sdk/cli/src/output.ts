@@ -17,6 +17,9 @@ export interface Screens {
   readonly err: Screen;
 }
 
+/** Of the columns that there is no room for. */
+const MOST_NAMED = 5;
+
 type Rows<Row> = Iterable<Row> | AsyncIterable<Row>;
 
 /** Results go to the standard output in one format, everything said beside them to the standard error. */
@@ -86,8 +89,7 @@ export class Output {
     const { isTTY, columns: width } = this.#screens.out;
     const { text, leftOut } = tableText(all, columns, this.colors, isTTY === true ? (width ?? 80) : undefined);
     await this.print(text);
-    if (leftOut.length > 0)
-      this.note(this.errColors.dim(`Not shown: ${leftOut.map(printable).join(', ')}. --json shows all.`));
+    if (leftOut.length > 0) this.note(this.errColors.dim(leftOutText(leftOut.map(printable))));
     return all.length;
   }
 
@@ -106,6 +108,11 @@ export class Output {
     if (this.format === 'csv') return csvLine(Object.values(columns).map((valueIn) => valueIn(row)));
     return this.format === 'json' ? printableJson(row, 2).replaceAll('\n', '\n  ') : `${printableJson(row)}\n`;
   }
+}
+
+function leftOutText(names: readonly string[]): string {
+  const named = names.slice(0, MOST_NAMED).join(', ');
+  return `Not shown, as there is no room: ${named}${names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : ''}. --json shows all.`;
 }
 
 /** Columns that show members as they are. */

@@ -48,5 +48,8 @@ export function makeProgram(surroundings: Surroundings, onCommand: (command: Com
   const run = runWith((options) => new Session(options, surroundings));
   for (const add of COMMANDS) add(program, run);
   tab(program, { completionCommandName: 'completion' });
+  program.commands
+    .find((command) => command.name() === 'completion')
+    ?.description('print what makes a shell complete commands');
   return program;
 }

@@ -21,6 +21,11 @@ export function cellOf(value: unknown): string {
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
+/** `1 row`, `2 rows` */
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
 /** `text` in at most `width` columns. */
 export function shortened(text: string, width: number): string {
   if (stringWidth(text) <= width) return text;

@@ -3,7 +3,7 @@ import { type AddCommands, wholeNumber } from '../command.js';
 import { first } from '../limit.js';
 import type { Session } from '../session.js';
 import type { Columns } from '../table.js';
-import { printable } from '../texts.js';
+import { counted, printable } from '../texts.js';
 
 interface ActivityOptions {
   readonly where?: string;
@@ -114,7 +114,7 @@ function lineOf(
     colored(String(status)),
     method.padEnd(6),
     printable(path.replace(/^\/elements\/api-v2/, '')),
-    colors.dim(`${Math.round(durationMs)} ms${calls > 0 ? `, ${calls} calls` : ''}`),
+    colors.dim(`${Math.round(durationMs)} ms${calls > 0 ? `, ${counted(calls, 'call')}` : ''}`),
     ...(code === undefined ? [] : [colored(code)]),
     colors.dim(requestId),
   ].join('  ');

@@ -5,7 +5,7 @@ import { UsageError } from '../failures.js';
 import { first } from '../limit.js';
 import type { Session } from '../session.js';
 import type { Columns } from '../table.js';
-import { printable } from '../texts.js';
+import { counted, printable } from '../texts.js';
 import { timeOf } from '../times.js';
 
 interface FileChoice {
@@ -142,7 +142,7 @@ async function writeFile(session: Session, bulkDownload: BulkDownload, file: str
     await output.one(
       result,
       () =>
-        `${job.recordsCount} rows are in ${file}${fromByte > 0 ? `, whose first ${fromByte} bytes were there` : ''}.`,
+        `${counted(job.recordsCount, 'row')} in ${file}${fromByte > 0 ? `, whose first ${fromByte} bytes were there` : ''}.`,
     );
   } finally {
     output.done();
@@ -204,8 +204,8 @@ async function remove(session: Session, id: number): Promise<void> {
 
 function progressOf({ objectName, status: state, recordsCount, progress }: BulkJob): string {
   const total = progress?.estimatedTotal === undefined ? '' : ` of about ${progress.estimatedTotal}`;
-  const calls = progress === undefined ? '' : `, ${progress.providerCalls} calls of the provider`;
-  return `${printable(objectName)}: ${state.toLowerCase()}, ${recordsCount} rows${total}${calls}`;
+  const calls = progress === undefined ? '' : `, ${counted(progress.providerCalls, 'call')} of the provider`;
+  return `${printable(objectName)}: ${state.toLowerCase()}, ${counted(recordsCount, 'row')}${total}${calls}`;
 }
 
 function fileOf({ output }: FileChoice, session: Session, preset: string): string {

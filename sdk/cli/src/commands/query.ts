@@ -4,7 +4,7 @@ import { UsageError } from '../failures.js';
 import { columnsOf } from '../output.js';
 import type { Session } from '../session.js';
 import { tableText } from '../table.js';
-import { printable } from '../texts.js';
+import { counted, printable } from '../texts.js';
 
 interface ExplainOptions {
   readonly where?: string;
@@ -60,9 +60,7 @@ async function query(session: Session, objectName: string, options: QueryOptions
   if (walk.hasMore && options.limit === undefined)
     output.note(`There are more than these ${count} rows: --all, or --limit <rows>`);
   else if (output.format === 'table' && count > 0)
-    output.note(
-      output.errColors.dim(`${count} ${count === 1 ? 'row' : 'rows'}${pushdownOf(options.where && walk.pushdown)}`),
-    );
+    output.note(output.errColors.dim(`${counted(count, 'row')}${pushdownOf(options.where && walk.pushdown)}`));
 }
 
 /** A query that is followed page by page, as far as its rows are wanted. */
