@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const MAIN = join(import.meta.dirname, '../src/main.js');
@@ -16,7 +15,7 @@ export interface Ended {
 
 /** The program while it runs. */
 export interface Running {
-  /** Waits for something on the standard error. @returns what matched */
+  /** Waits for something on the standard output or the standard error. @returns what matched */
   readonly says: (pattern: RegExp) => Promise<RegExpExecArray>;
   readonly interrupt: () => void;
   readonly ended: Promise<Ended>;
@@ -31,14 +30,18 @@ export function start(args: readonly string[], environment: Environment, cwd?: s
     stdio: ['ignore', 'pipe', 'pipe'],
     ...(cwd !== undefined && { cwd }),
   });
+  let out = '';
   let err = '';
+  child.stdout.setEncoding('utf8').on('data', (part: string) => {
+    out += part;
+  });
   child.stderr.setEncoding('utf8').on('data', (part: string) => {
     err += part;
   });
   return {
-    says: (pattern) => matchIn(() => err, pattern, child),
+    says: (pattern) => matchIn(() => `${out}\n${err}`, pattern, child),
     interrupt: () => child.kill('SIGINT'),
-    ended: Promise.all([once(child, 'close'), text(child.stdout)]).then(([[code], out]) => ({ code, out, err })),
+    ended: once(child, 'close').then(([code]) => ({ code, out, err })),
   };
 }
 

@@ -267,13 +267,7 @@ describe('the command line', { skip }, () => {
   it('lists activity, and follows it', async () => {
     const following = begin('activity', '--follow', '-n', '1', '--format', 'ndjson');
     await prints('describe', 'incident');
-    await until(
-      async () => (await answers('activity', '--where', "operation = 'getObjectMetadata'", '-n', '1')).length > 0,
-    );
-    // It asks once a second.
-    await until(
-      async () => (await answers('activity', '--where', "operation = 'listActivity'", '-n', '20')).length >= 12,
-    );
+    await following.says(/"operation":"getObjectMetadata"/);
     following.interrupt();
     const { code, out } = noted(await following.ended);
     assert.equal(code, 0);
@@ -281,7 +275,6 @@ describe('the command line', { skip }, () => {
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line).operation);
-    assert.ok(operations.includes('getObjectMetadata'), operations.join());
     assert.ok(!operations.includes('listActivity'));
   });
 
@@ -291,11 +284,12 @@ describe('the command line', { skip }, () => {
   });
 
   it('deletes the account, and has printed no secret at any time', async () => {
+    const [{ token }] = await platform(`/instances?where=id%20%3D%20${instance}`);
     assert.equal((await causeway('instances', 'delete', instance)).code, 2);
     assert.deepEqual(await answers('instances', 'delete', instance, '--yes'), { id: Number(instance), deleted: true });
     const { profiles } = JSON.parse(await readFile(join(folder, 'causeway/profiles.json'), 'utf8'));
     assert.equal(profiles.default.instance, undefined);
-    for (const secret of [CAUSEWAY_USER_SECRET, CAUSEWAY_ORGANIZATION_SECRET, 'demo-password', 'demo-secret']) {
+    for (const secret of [CAUSEWAY_USER_SECRET, CAUSEWAY_ORGANIZATION_SECRET, 'demo-password', 'demo-secret', token]) {
       assert.ok(!everything.includes(secret));
     }
     await prints('logout');
