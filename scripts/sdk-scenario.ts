@@ -10,7 +10,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type RunningService, startService, UNLIMITED } from './bench/running-service.ts';
-import { chooseLanguages, HAND_WRITTEN } from './sdk/languages.ts';
+import { choosePackages, HAND_WRITTEN } from './sdk/languages.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 /** What the README of each client queries first. */
@@ -25,7 +25,7 @@ type Command = readonly [program: string, ...args: readonly string[]];
 function commandsOf(args: readonly string[]): readonly Command[] {
   const [separator, program, ...rest] = args;
   if (separator === '--' && program !== undefined) return [[program, ...rest]];
-  return chooseLanguages(args).map((language) => [join(HAND_WRITTEN, language, 'check')]);
+  return choosePackages(args).map((language) => [join(HAND_WRITTEN, language, 'check')]);
 }
 
 async function environmentOf({ baseUrl, simulatorsUrl, secrets, authorization }: RunningService) {

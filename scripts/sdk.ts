@@ -9,7 +9,7 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { readSpec } from './generate/document.ts';
 import { clientDocument } from './sdk/client-document.ts';
-import { chooseLanguages, HAND_WRITTEN } from './sdk/languages.ts';
+import { choosePackages, HAND_WRITTEN } from './sdk/languages.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const OUT = join(ROOT, 'generated/sdk');
@@ -43,7 +43,8 @@ async function writeDocument(): Promise<string> {
 async function makePackage(language: string, version: string): Promise<void> {
   const folder = join(OUT, language);
   await rm(folder, { recursive: true, force: true });
-  await generate(language, folder);
+  // The command line has nothing that is generated.
+  if (await isThere(join(HAND_WRITTEN, language, 'generator.yaml'))) await generate(language, folder);
   await layHandWritten(join(HAND_WRITTEN, language), folder, version);
   await cp(join(ROOT, 'LICENSE'), join(folder, 'LICENSE'));
 }
@@ -86,7 +87,7 @@ function isThere(file: string): Promise<boolean> {
   );
 }
 
-const languages = chooseLanguages(process.argv.slice(2));
+const languages = choosePackages(process.argv.slice(2));
 const version = await writeDocument();
 for (const language of languages) {
   await makePackage(language, version);

@@ -9,9 +9,14 @@ export const LANGUAGES: readonly string[] = readdirSync(HAND_WRITTEN).filter((na
   existsSync(join(HAND_WRITTEN, name, 'generator.yaml')),
 );
 
-/** The languages that a command line names, all of them when it names none. @throws on a name that is none of them */
-export function chooseLanguages(names: readonly string[]): readonly string[] {
-  const unknown = names.filter((name) => !LANGUAGES.includes(name));
-  if (unknown.length > 0) throw new Error(`${unknown.join(', ')}: no such client; there are ${LANGUAGES.join(', ')}.`);
-  return names.length === 0 ? LANGUAGES : names;
+/** All packages: the clients by their languages, and `cli`, which stands on one of them. Each has a check. */
+const PACKAGES: readonly string[] = readdirSync(HAND_WRITTEN).filter((name) =>
+  existsSync(join(HAND_WRITTEN, name, 'check')),
+);
+
+/** The packages that a command line names, all of them when it names none. @throws on a name that is none of them */
+export function choosePackages(names: readonly string[]): readonly string[] {
+  const unknown = names.filter((name) => !PACKAGES.includes(name));
+  if (unknown.length > 0) throw new Error(`${unknown.join(', ')}: no such client; there are ${PACKAGES.join(', ')}.`);
+  return names.length === 0 ? PACKAGES : names;
 }

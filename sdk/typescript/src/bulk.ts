@@ -19,6 +19,11 @@ export interface WaitOptions extends CallOptions {
   readonly onProgress?: (job: BulkJob) => void;
 }
 
+export interface FileOptions extends CallOptions {
+  /** How many bytes of the file are there already; the file of a job that is done never changes. */
+  readonly fromByte?: number;
+}
+
 /** A bulk job that failed or was cancelled. */
 export class BulkJobError extends CausewayError {
   override name = 'BulkJobError';
@@ -48,7 +53,12 @@ export class BulkDownloads extends BulkApi {
       ...(fields !== undefined && { fields: fields.join(',') }),
     };
     const { id } = await this.createBulkQuery({ bulkQuery }, options);
-    return new BulkDownload(this, this.#transport, id, rest.objectName);
+    return this.download(id, rest.objectName);
+  }
+
+  /** A download that was started before. */
+  download(id: number, objectName: string): BulkDownload {
+    return new BulkDownload(this, this.#transport, id, objectName);
   }
 
   /** All rows of a query: starts the job, waits for it, and reads its file. @throws BulkJobError */
@@ -66,9 +76,9 @@ export class BulkDownloads extends BulkApi {
     id: number,
     objectName: string,
     accept: string,
-    from?: { readonly byte: number; readonly tag: string },
+    from?: { readonly byte: number; readonly tag: string | undefined },
   ) {
-    const part = from && { range: `bytes=${from.byte}-`, ifRange: from.tag };
+    const part = from && { range: `bytes=${from.byte}-`, ...(from.tag !== undefined && { ifRange: from.tag }) };
     const { path, headers } = await this.getBulkFileRequestOpts({ id, objectName, ...part });
     // Bytes are counted as they are stored.
     const all = { ...this.configuration.headers, ...headers, Accept: accept, 'Accept-Encoding': 'identity' };
@@ -114,15 +124,15 @@ export class BulkDownload {
   }
 
   /** The bytes of the file, in the format that the job was asked for. */
-  async *chunks(options: CallOptions = {}): AsyncGenerator<Uint8Array, void> {
+  async *chunks(options: FileOptions = {}): AsyncGenerator<Uint8Array, void> {
     const { fileFormat } = await this.status(options);
     yield* this.#chunks(MEDIA_TYPES[fileFormat] ?? '*/*', options);
   }
 
-  /** Writes the file, in the format that the job was asked for. Not in browsers. */
-  async toFile(path: string, options: CallOptions = {}): Promise<void> {
+  /** Writes the file, in the format that the job was asked for; with `fromByte` its rest behind what is there. Not in browsers. */
+  async toFile(path: string, options: FileOptions = {}): Promise<void> {
     const { open } = await import('node:fs/promises');
-    const file = await open(path, 'w');
+    const file = await open(path, options.fromByte ? 'a' : 'w');
     try {
       for await (const chunk of this.chunks(options)) await file.writeFile(chunk);
     } finally {
@@ -140,11 +150,11 @@ export class BulkDownload {
   }
 
   /** Where the connection breaks, the rest is asked for, as long as every new connection brings some. */
-  async *#chunks(accept: string, { signal }: CallOptions): AsyncGenerator<Uint8Array, void> {
-    let byte = 0;
+  async *#chunks(accept: string, { signal, fromByte = 0 }: FileOptions): AsyncGenerator<Uint8Array, void> {
+    let byte = fromByte;
     let tag: string | undefined;
     for (let failures = 0; ; ) {
-      const from = tag === undefined || byte === 0 ? undefined : { byte, tag };
+      const from = byte === 0 ? undefined : { byte, tag };
       const { url, headers } = await this.#api.fileRequest(this.id, this.objectName, accept, from);
       const { response, chunks, close } = await this.#transport.open(url, { headers, signal });
       if (from !== undefined && response.status !== 206) {

@@ -3,7 +3,14 @@
 export * from '../apis/index.js';
 export * from '../models/index.js';
 export type { ApiResponse } from '../runtime.js';
-export { BulkDownload, BulkDownloads, BulkJobError, type BulkRequest, type WaitOptions } from './bulk.js';
+export {
+  BulkDownload,
+  BulkDownloads,
+  BulkJobError,
+  type BulkRequest,
+  type FileOptions,
+  type WaitOptions,
+} from './bulk.js';
 export { Causeway, type CausewayOptions } from './client.js';
 export {
   ApiError,

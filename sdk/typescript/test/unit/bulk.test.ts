@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
@@ -69,6 +69,19 @@ describe('a bulk download', () => {
     await download.wait();
     await download.toFile(join(folder, 'orders.jsonl'));
     assert.deepEqual(await readFile(join(folder, 'orders.jsonl')), FILE);
+    await rm(folder, { recursive: true });
+  });
+
+  it('goes on behind the bytes that are there already', async () => {
+    await using server = await serve(job('COMPLETED'), file(10), file());
+    const folder = await mkdtemp(join(tmpdir(), 'causeway-client-'));
+    const path = join(folder, 'orders.jsonl');
+    await writeFile(path, FILE.subarray(0, 1000));
+    await client(server.url).bulk.download(7, 'orders').toFile(path, { fromByte: 1000 });
+    assert.deepEqual(await readFile(path), FILE);
+    const [, first, second] = server.received;
+    assert.deepEqual([first?.headers.range, first?.headers['if-range']], ['bytes=1000-', undefined]);
+    assert.deepEqual([second?.headers.range, second?.headers['if-range']], ['bytes=1010-', '"one"']);
     await rm(folder, { recursive: true });
   });
 

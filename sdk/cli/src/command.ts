@@ -1,0 +1,32 @@
+import type { Command } from 'commander';
+import { UsageError } from './failures.js';
+import type { GlobalOptions, Session } from './session.js';
+
+/** Adds commands to a program; `run` makes of what a command does the action that the parser calls. */
+export type AddCommands = (program: Command, run: Run) => void;
+
+/** The arguments of the action are those of the command, and its options last. */
+export type Run = <Args extends unknown[]>(
+  action: (session: Session, ...args: Args) => Promise<void>,
+) => (this: Command, ...args: Args) => Promise<void>;
+
+export function runWith(open: (options: GlobalOptions) => Session): Run {
+  return (action) =>
+    async function (...args) {
+      await action(open(this.optsWithGlobals()), ...args);
+    };
+}
+
+/** For options that are a number of at least 1. */
+export function wholeNumber(text: string): number {
+  if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
+  throw new UsageError(`'${text}' is no number from 1.`);
+}
+
+/** For options that take names with commas between them. */
+export function names(text: string): readonly string[] {
+  return text
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
+}

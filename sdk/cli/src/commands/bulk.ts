@@ -1,0 +1,237 @@
+import { access, rename, stat } from 'node:fs/promises';
+import type { BulkDownload, BulkJob, BulkRequest, Causeway } from '@causeway/client';
+import { type AddCommands, names, wholeNumber } from '../command.js';
+import { UsageError } from '../failures.js';
+import { first } from '../limit.js';
+import type { Session } from '../session.js';
+import type { Columns } from '../table.js';
+import { counted, printable } from '../texts.js';
+import { timeOf } from '../times.js';
+
+interface FileChoice {
+  readonly output?: string;
+  readonly force?: true;
+}
+
+interface QueryOptions extends FileChoice {
+  readonly where?: string;
+  readonly fields?: readonly string[];
+  readonly orderBy?: string;
+  readonly from?: string;
+  readonly to?: string;
+  readonly limit?: number;
+  readonly wait: boolean;
+}
+
+interface ListOptions {
+  readonly where?: string;
+  readonly limit: number;
+}
+
+export const addBulk: AddCommands = (program, run) => {
+  const bulk = program.command('bulk').description('read all records of a query into a file, in the background');
+  withFile(bulk.command('query <object>'))
+    .description('start a download, wait for it, and write its file')
+    .option('-w, --where <filter>', 'as for query')
+    .option('-f, --fields <names>', 'as for query; in the order of the columns', names)
+    .option('-o, --order-by <order>', 'as for query; only one that the provider can give')
+    .option('--from <time>', 'only what changed from then on: a time, or 30m, 2h, 7d ago')
+    .option('--to <time>', 'and before then')
+    .option('-n, --limit <rows>', 'at most so many rows', wholeNumber)
+    .option('--no-wait', 'only start it')
+    .action(run(query));
+  withFile(withJob(bulk.command('download')))
+    .description('wait for a job and write its file; goes on with a file that was broken off')
+    .action(run(download));
+  bulk
+    .command('jobs')
+    .description('list the jobs of the instance, the newest first')
+    .option('--where <filter>', "such as: status = 'RUNNING'")
+    .option('-n, --limit <count>', 'at most so many', wholeNumber, 20)
+    .action(run(jobs));
+  withJob(bulk.command('status')).description('say how far a job is').action(run(status));
+  withJob(bulk.command('errors')).description('list what went wrong with a job').action(run(errors));
+  withJob(bulk.command('cancel')).description('end a job that is under way').action(run(cancel));
+  withJob(bulk.command('delete')).description('delete a job with its file').action(run(remove));
+};
+
+type Commands = Parameters<AddCommands>[0];
+
+function withFile(command: Commands): Commands {
+  return command
+    .option(
+      '-O, --output <file>',
+      'the file; one that ends in .jsonl or .ndjson gets a JSON object a line (default: <object>.csv)',
+    )
+    .option('--force', 'replace the file where there is one');
+}
+
+function withJob(command: Commands): Commands {
+  return command.argument('<job>', 'the id of the job, see causeway bulk jobs', wholeNumber);
+}
+
+async function query(session: Session, objectName: string, options: QueryOptions): Promise<void> {
+  const file = fileOf(options, session, `${objectName}.csv`);
+  if (options.wait) await assertFree(file, options);
+  const account = await session.account();
+  const started = await account.bulk.start(requestOf(objectName, file, options), { signal: session.signal });
+  if (!options.wait) {
+    await session.output.one(
+      { id: started.id, objectName },
+      () => `The job ${started.id} is started. Its file: causeway bulk download ${started.id}`,
+    );
+    return;
+  }
+  session.output.note(`The job ${started.id} is started.`);
+  await writeFile(session, started, file);
+}
+
+function requestOf(
+  objectName: string,
+  file: string,
+  { where, fields, orderBy, from, to, limit }: QueryOptions,
+): BulkRequest {
+  const now = Date.now();
+  return {
+    objectName,
+    format: isJsonLines(file) ? 'jsonl' : 'csv',
+    ...(where !== undefined && { where }),
+    ...(fields !== undefined && { fields }),
+    ...(orderBy !== undefined && { orderBy }),
+    ...(from !== undefined && { from: timeOf(from, now) }),
+    ...(to !== undefined && { to: timeOf(to, now) }),
+    ...(limit !== undefined && { limit }),
+  };
+}
+
+async function download(session: Session, id: number, options: FileChoice): Promise<void> {
+  const account = await session.account();
+  const job = await account.bulk.getBulkStatus({ id }, { signal: session.signal });
+  if (options.output !== undefined && isJsonLines(options.output) !== (job.fileFormat === 'jsonl')) {
+    throw new UsageError(`The file of the job ${id} is ${job.fileFormat}, so ${options.output} would be misnamed.`);
+  }
+  const file = options.output ?? `${job.objectName}.${job.fileFormat}`;
+  await assertFree(file, options);
+  await writeFile(session, account.bulk.download(id, job.objectName), file);
+}
+
+/** Until it is whole, the file has another name, under which the next command goes on with it. */
+async function writeFile(session: Session, bulkDownload: BulkDownload, file: string): Promise<void> {
+  const { output, signal } = session;
+  const { id, objectName } = bulkDownload;
+  const hint = () =>
+    output.note(`Go on: causeway bulk download ${id} --output ${file}\nEnd it: causeway bulk cancel ${id}`);
+  signal.addEventListener('abort', hint);
+  try {
+    const job = await bulkDownload.wait({ signal, onProgress: (now) => output.progress(progressOf(now)) });
+    const part = `${file}.${id}.part`;
+    const fromByte = await sizeOf(part);
+    if (fromByte > job.fileSize) throw new UsageError(`${part} is longer than the file of the job ${id}: remove it.`);
+    output.progress(`${objectName}: writing ${job.fileSize} bytes`);
+    if (fromByte < job.fileSize || job.fileSize === 0) await bulkDownload.toFile(part, { signal, fromByte });
+    await rename(part, file);
+    output.done();
+    const result = {
+      id,
+      objectName,
+      rows: job.recordsCount,
+      bytes: job.fileSize,
+      file,
+      ...(fromByte > 0 && { fromByte }),
+    };
+    await output.one(
+      result,
+      () =>
+        `${counted(job.recordsCount, 'row')} in ${file}${fromByte > 0 ? `, whose first ${fromByte} bytes were there` : ''}.`,
+    );
+  } finally {
+    output.done();
+    signal.removeEventListener('abort', hint);
+  }
+}
+
+async function jobs(session: Session, { where, limit }: ListOptions): Promise<void> {
+  const account = await session.account();
+  const query = { pageSize: Math.min(limit, 200), ...(where !== undefined && { where }) };
+  const list = account.all((page) => account.bulk.listBulkJobsRaw({ ...query, ...page }, { signal: session.signal }));
+  await session.output.list(first(limit, list), JOB_COLUMNS);
+}
+
+const JOB_COLUMNS: Columns<BulkJob> = {
+  job: ({ id }) => id,
+  object: ({ objectName }) => objectName,
+  status: ({ status: state }) => state,
+  rows: ({ recordsCount }) => recordsCount,
+  failed: ({ recordsFailedCount }) => recordsFailedCount,
+  bytes: ({ fileSize }) => fileSize,
+  format: ({ fileFormat }) => fileFormat,
+  created: ({ createdDate }) => createdDate,
+  finished: ({ bulkFinishTime }) => bulkFinishTime,
+};
+
+function status(session: Session, id: number): Promise<void> {
+  return showJob(session, (account) => account.bulk.getBulkStatus({ id }, { signal: session.signal }));
+}
+
+function cancel(session: Session, id: number): Promise<void> {
+  return showJob(session, (account) => account.bulk.cancelBulkJob({ id }, { signal: session.signal }));
+}
+
+async function showJob(session: Session, ask: (account: Causeway) => Promise<BulkJob>): Promise<void> {
+  const job = await ask(await session.account());
+  await session.output.one(job, () =>
+    [`The job ${job.id} is ${job.status}.`, progressOf(job), ...(job.message ? [printable(job.message)] : [])].join(
+      '\n',
+    ),
+  );
+}
+
+async function errors(session: Session, id: number): Promise<void> {
+  const account = await session.account();
+  const list = await account.bulk.listBulkErrors({ id }, { signal: session.signal });
+  await session.output.list(
+    list,
+    { row: ({ row }) => row, code: ({ code }) => code, message: ({ message }) => message },
+    'Nothing went wrong.',
+  );
+}
+
+async function remove(session: Session, id: number): Promise<void> {
+  const account = await session.account();
+  await account.bulk.deleteBulkJob({ id }, { signal: session.signal });
+  await session.output.one({ id, deleted: true }, () => `The job ${id} is deleted.`);
+}
+
+function progressOf({ objectName, status: state, recordsCount, progress }: BulkJob): string {
+  const total = progress?.estimatedTotal === undefined ? '' : ` of about ${progress.estimatedTotal}`;
+  const calls = progress === undefined ? '' : `, ${counted(progress.providerCalls, 'call')} of the provider`;
+  return `${printable(objectName)}: ${state.toLowerCase()}, ${counted(recordsCount, 'row')}${total}${calls}`;
+}
+
+function fileOf({ output }: FileChoice, session: Session, preset: string): string {
+  if (output !== undefined) return output;
+  return session.output.format === 'ndjson' ? preset.replace(/csv$/, 'jsonl') : preset;
+}
+
+async function assertFree(file: string, { force }: FileChoice): Promise<void> {
+  if (force) return;
+  const isThere = await access(file).then(
+    () => true,
+    () => false,
+  );
+  if (isThere) throw new UsageError(`${file} is there already: choose another --output, or --force.`);
+}
+
+async function sizeOf(file: string): Promise<number> {
+  return stat(file).then(
+    ({ size }) => size,
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return 0;
+      throw error;
+    },
+  );
+}
+
+function isJsonLines(file: string): boolean {
+  return /\.(jsonl|ndjson)$/i.test(file);
+}

@@ -1,0 +1,99 @@
+import type { Delivery, RedeliveryPeriod } from '@causeway/client';
+import { type AddCommands, wholeNumber } from '../command.js';
+import { UsageError } from '../failures.js';
+import { first } from '../limit.js';
+import type { Session } from '../session.js';
+import { timeOf } from '../times.js';
+import { addListen } from './listen.js';
+
+interface ListOptions {
+  readonly where?: string;
+  readonly limit: number;
+}
+
+interface RedeliverOptions {
+  readonly since?: string;
+  readonly until?: string;
+  readonly subscription?: number;
+  readonly status?: string;
+}
+
+const STATUSES = ['queued', 'delivering', 'retrying', 'delivered'] as const;
+
+export const addEvents: AddCommands = (program, run) => {
+  const events = program.command('events').description('receive events, look at them, have them sent again');
+  addListen(events, run);
+  events
+    .command('list')
+    .description('list the deliveries of the account, the oldest first')
+    .option('--where <filter>', "such as: status = 'retrying' AND event.type = 'employees.updated'")
+    .option('-n, --limit <count>', 'at most so many', wholeNumber, 50)
+    .action(run(list));
+  events
+    .command('redeliver')
+    .argument('[delivery]', 'the id of a delivery, see causeway events list', wholeNumber)
+    .option('--since <time>', 'everything whose delivery was made from then on: a time, or 30m, 2h, 7d ago')
+    .option('--until <time>', 'and before then (default: now)')
+    .option('--subscription <id>', 'of this subscription only', wholeNumber)
+    .option('--status <status>', `of this status only: ${STATUSES.join(', ')}`)
+    .description('have an event sent again, or all of a period')
+    .action(run(redeliver));
+};
+
+async function list(session: Session, { where, limit }: ListOptions): Promise<void> {
+  const platform = await session.platform();
+  const query = {
+    pageSize: Math.min(limit, 200),
+    hydrate: session.output.format !== 'table',
+    ...(where !== undefined && { where }),
+  };
+  const deliveries = platform.all((page) =>
+    platform.notifications.listDeliveriesRaw({ ...query, ...page }, { signal: session.signal }),
+  );
+  await session.output.list(first(limit, deliveries), {
+    id: ({ id }) => id,
+    event: ({ event }) => event.type,
+    status: ({ status }) => status,
+    attempts: ({ attempts }) => attempts,
+    created: ({ createdDate }) => createdDate,
+    to: ({ config }) => config.url,
+    'last error': ({ lastError }) => lastError,
+  });
+}
+
+async function redeliver(session: Session, id: number | undefined, options: RedeliverOptions): Promise<void> {
+  const period = options.since ?? options.until ?? options.subscription ?? options.status;
+  if ((id === undefined) === (period === undefined)) {
+    throw new UsageError(
+      'Give the id of a delivery, or a period: causeway events redeliver 12, causeway events redeliver --since 2h',
+    );
+  }
+  const platform = await session.platform();
+  const { signal, output } = session;
+  if (id !== undefined) {
+    const delivery = await platform.notifications.redeliver({ id }, { signal });
+    await output.one(delivery, () => `Sent again: ${describe(delivery)}.`);
+    return;
+  }
+  const sent = await platform.notifications.redeliverPeriod({ redeliveryPeriod: periodOf(options) }, { signal });
+  await output.one(sent, () => `Sent again: ${Object.values(sent).join(', ')} events.`);
+}
+
+function periodOf({ since, until, subscription, status }: RedeliverOptions): RedeliveryPeriod {
+  if (since === undefined) throw new UsageError('--since is missing: a period has a beginning, such as --since 2h.');
+  const named = STATUSES.find((known) => known === status);
+  if (status !== undefined && named === undefined) {
+    throw new UsageError(`There is no status '${status}'; there are ${STATUSES.join(', ')}.`);
+  }
+  const now = Date.now();
+  return {
+    from: timeOf(since, now),
+    to: until === undefined ? new Date(now).toISOString() : timeOf(until, now),
+    ...(subscription !== undefined && { subscriptionId: subscription }),
+    ...(named !== undefined && { status: named }),
+  };
+}
+
+function describe({ id, event, config }: Delivery): string {
+  return `${event.type} as the delivery ${id} to ${config.url}`;
+}

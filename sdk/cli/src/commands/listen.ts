@@ -1,0 +1,200 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { PassThrough } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { type CausewayEvent, verifyEvent } from '@causeway/client';
+import { type AddCommands, wholeNumber } from '../command.js';
+import { UsageError } from '../failures.js';
+import { first } from '../limit.js';
+import { receive } from '../receiver.js';
+import type { Session } from '../session.js';
+import type { Settings } from '../settings.js';
+import { assertReachable, register, TEST_TYPE } from '../subscription.js';
+import { printable } from '../texts.js';
+
+interface ListenOptions {
+  readonly port?: number;
+  readonly host: string;
+  readonly publicUrl?: string;
+  readonly secret?: string;
+  readonly forwardTo?: string;
+  readonly objects?: string;
+  readonly every?: number;
+  readonly replace?: true;
+  readonly count?: number;
+}
+
+const EVENTS_PATH = '/events';
+const FORWARDED = ['content-type', 'user-agent', 'webhook-id', 'webhook-timestamp', 'webhook-signature'];
+const FORWARD_TIMEOUT_MS = 10_000;
+
+export const addListen: AddCommands = (events, run) => {
+  events
+    .command('listen')
+    .description('receive the events of the instance here, verify and print them; at the end everything is as it was')
+    .option('--forward-to <url>', 'hand each event on, signed as it came, and answer what that URL answers')
+    .option('--objects <names>', 'poll these objects for changes meanwhile, with commas between them')
+    .option('--every <minutes>', 'with --objects: from one poll to the next', Number)
+    .option('--port <port>', 'listen on it (default: any free one)', wholeNumber)
+    .option('--host <address>', 'listen on it', '127.0.0.1')
+    .option('--public-url <url>', 'where the service reaches this machine, such as a tunnel to --port')
+    .option('--replace', 'even where the instance sends its events elsewhere, which gets none meanwhile')
+    .option(
+      '--secret <secret>',
+      'change nothing at the service, only verify what comes by this secret (or CAUSEWAY_EVENT_SECRET)',
+    )
+    .option('-n, --count <events>', 'end after so many', wholeNumber)
+    .action(run(listen));
+};
+
+async function listen(session: Session, options: ListenOptions): Promise<void> {
+  const secret = options.secret ?? (session.environment.CAUSEWAY_EVENT_SECRET || undefined);
+  const forwardTo = options.forwardTo === undefined ? undefined : urlOf(options.forwardTo, '--forward-to');
+  const inbox = new Inbox(session, forwardTo);
+  await using receiver = await receive(
+    options.port ?? 0,
+    (request, response) => inbox.take(request, response),
+    options.host,
+  );
+  const { port } = receiver;
+  const url = urlOf(options.publicUrl ?? `http://${options.host}:${port}${EVENTS_PATH}`, '--public-url');
+  // Its end is the end of the events, not a failure.
+  session.signal.addEventListener('abort', () => inbox.end());
+  if (secret !== undefined) {
+    inbox.trust(session.keep(secret));
+    session.output.note(
+      `Listening on ${options.host}:${port}, for events signed by the secret that was given. Ctrl-C ends it.`,
+    );
+    await show(session, inbox, options.count);
+    return;
+  }
+  await listenRegistered(session, inbox, url, options);
+}
+
+async function listenRegistered(session: Session, inbox: Inbox, url: string, options: ListenOptions): Promise<void> {
+  const { output, signal } = session;
+  const platform = await session.platform();
+  const instanceId = await session.instanceId();
+  const registration = { instanceId, url, settings: pollingOf(options), mayReplace: options.replace === true };
+  const { secret, undo } = await register(platform, registration, signal);
+  inbox.trust(session.keep(secret));
+  try {
+    await assertReachable(platform, registration, (id) => inbox.hasSeen(id), signal);
+    output.note(`The events of the instance ${instanceId} come to ${url}. Ctrl-C ends it.`);
+    await show(session, inbox, options.count);
+  } finally {
+    await undo().catch((error: Error) => {
+      output.note(
+        `The instance ${instanceId} still sends its events to ${url}, as the service did not take that back: ${error.message}`,
+      );
+    });
+  }
+}
+
+/** Verifies what comes. The test event is seen, and goes no further. */
+class Inbox {
+  readonly events = new PassThrough({ objectMode: true });
+  readonly #session: Session;
+  readonly #forwardTo: string | undefined;
+  readonly #seen = new Set<string>();
+  #secret: string | undefined;
+
+  constructor(session: Session, forwardTo: string | undefined) {
+    this.#session = session;
+    this.#forwardTo = forwardTo;
+  }
+
+  trust(secret: string): void {
+    this.#secret = secret;
+  }
+
+  hasSeen(eventId: string): boolean {
+    return this.#seen.has(eventId);
+  }
+
+  end(): void {
+    this.events.end();
+  }
+
+  async take(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = await text(request);
+    const event = this.#verified(body, request);
+    if (event === undefined) {
+      response.writeHead(401).end();
+      return;
+    }
+    this.#seen.add(event.id);
+    const isTest = event.type === TEST_TYPE;
+    const status = isTest || this.#forwardTo === undefined ? 204 : await this.#forward(this.#forwardTo, body, request);
+    if (!isTest && this.events.writable) this.events.write(event);
+    response.writeHead(status).end();
+  }
+
+  #verified(body: string, { headers, socket }: IncomingMessage): CausewayEvent | undefined {
+    if (this.#secret === undefined) return undefined;
+    try {
+      return verifyEvent(body, headers, this.#secret);
+    } catch {
+      this.#session.output.note(`Refused a request from ${socket.remoteAddress}: it is not signed by the secret.`);
+      return undefined;
+    }
+  }
+
+  async #forward(url: string, body: string, { headers }: IncomingMessage): Promise<number> {
+    const forwarded = FORWARDED.flatMap((name) => {
+      const value = headers[name];
+      return typeof value === 'string' ? [[name, value] as const] : [];
+    });
+    try {
+      const signal = AbortSignal.timeout(FORWARD_TIMEOUT_MS);
+      const answer = await fetch(url, {
+        method: 'POST',
+        body,
+        headers: Object.fromEntries(forwarded),
+        redirect: 'manual',
+        signal,
+      });
+      await answer.body?.cancel();
+      this.#session.output.note(`  ${url} answered ${answer.status}`);
+      return answer.status >= 300 && answer.status < 400 ? 502 : answer.status;
+    } catch (error) {
+      const reason = error instanceof Error ? String(Object(error.cause).code ?? error.message) : String(error);
+      this.#session.output.note(`  ${url} did not answer: ${reason}. The service will send the event again.`);
+      return 502;
+    }
+  }
+}
+
+async function show({ output }: Session, { events }: Inbox, count = Number.POSITIVE_INFINITY): Promise<void> {
+  const arriving: AsyncIterable<CausewayEvent> = first(count, events);
+  if (output.format !== 'table') {
+    await output.list(arriving, {
+      id: ({ id }) => id,
+      type: ({ type }) => type,
+      timestamp: ({ timestamp }) => timestamp,
+      objectId: ({ data }) => data.objectId,
+    });
+    return;
+  }
+  const { colors } = output;
+  for await (const { id, type, timestamp, data } of arriving) {
+    await output.print(
+      `${colors.dim(printable(timestamp))}  ${colors.bold(printable(type))}  ${printable(data.objectId ?? '')}  ${colors.dim(printable(id))}`,
+    );
+  }
+}
+
+function pollingOf({ objects, every }: ListenOptions): Settings {
+  if (every !== undefined && !(every > 0)) throw new UsageError('--every takes a number of minutes, such as 1.');
+  if (objects === undefined && every !== undefined) throw new UsageError('--every goes with --objects.');
+  if (objects === undefined) return {};
+  return {
+    'event.vendor.type': 'polling',
+    'event.objects': objects,
+    ...(every !== undefined && { 'event.poller.refresh_interval': every }),
+  };
+}
+
+function urlOf(text: string, option: string): string {
+  if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text;
+  throw new UsageError(`${option} takes a URL, not '${text}'.`);
+}

@@ -1,0 +1,14 @@
+/** What went wrong because of how a command was called; it says what to write in its place. */
+export class UsageError extends Error {
+  override name = 'UsageError';
+}
+
+/** Nobody is logged in, or no instance is chosen. */
+export class NotReadyError extends Error {
+  override name = 'NotReadyError';
+}
+
+/** The service does not come to this machine. */
+export class UnreachableError extends Error {
+  override name = 'UnreachableError';
+}

@@ -1,0 +1,8 @@
+/** The first `count` entries. No page beyond them is asked for. */
+export async function* first<Entry>(count: number, entries: AsyncIterable<Entry>): AsyncGenerator<Entry, void> {
+  let left = count;
+  for await (const entry of entries) {
+    yield entry;
+    if (--left <= 0) return;
+  }
+}

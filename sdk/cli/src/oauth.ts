@@ -1,0 +1,85 @@
+import { randomBytes, timingSafeEqual } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
+import { receive } from './receiver.js';
+
+/** The way a user takes through the provider's page and back. */
+export interface Authorization {
+  readonly code: string;
+  readonly state: string;
+  readonly callbackUrl: string;
+}
+
+export interface AuthorizationOptions {
+  readonly port: number;
+  /** What is registered with the provider, where that is not the address of this machine itself. */
+  readonly callbackUrl?: string;
+  readonly signal: AbortSignal;
+}
+
+const CALLBACK_PATH = '/oauth/callback';
+
+/**
+ * Waits on this machine until the provider's page sends the browser back with a code.
+ *
+ * @param send shows the user the page for this callback URL and state
+ * @throws Error when the user or the provider said no, the reason of the signal when nobody wants it any more
+ */
+export async function authorize(
+  { port, callbackUrl, signal }: AuthorizationOptions,
+  send: (callbackUrl: string, state: string) => Promise<void>,
+): Promise<Authorization> {
+  const state = randomBytes(24).toString('base64url');
+  let settle: { readonly resolve: (code: string) => void; readonly reject: (reason: unknown) => void } | undefined;
+  const answer = new Promise<string>((resolve, reject) => {
+    settle = { resolve, reject };
+  });
+  // It may come before anybody waits for it.
+  answer.catch(() => undefined);
+  const abort = () => settle?.reject(signal.reason);
+  signal.addEventListener('abort', abort);
+  await using receiver = await receive(port, async (request, response) => {
+    const { pathname, searchParams } = new URL(request.url ?? '/', 'http://127.0.0.1');
+    if (request.method !== 'GET' || pathname !== CALLBACK_PATH) return page(response, 404, 'There is nothing here.');
+    // Any page in the browser can send it here; only the one that was opened knows the state.
+    if (!isSame(searchParams.get('state') ?? '', state))
+      return page(response, 400, 'This is not the log-in that causeway connect waits for.');
+    const code = searchParams.get('code');
+    const refusal = searchParams.get('error_description') ?? searchParams.get('error') ?? 'it gave no code';
+    await page(
+      response,
+      200,
+      code === null
+        ? 'It did not work. The terminal says more.'
+        : 'Connected. You can close this page and go back to the terminal.',
+    );
+    if (code === null) settle?.reject(new Error(`The provider did not authorize: ${refusal}`));
+    else settle?.resolve(code);
+  });
+  try {
+    const url = callbackUrl ?? `http://127.0.0.1:${receiver.port}${CALLBACK_PATH}`;
+    await send(url, state);
+    return { code: await answer, state, callbackUrl: url };
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
+}
+
+/** The answer is whole before the server that gives it ends. */
+function page(response: ServerResponse, status: number, text: string): Promise<void> {
+  response.writeHead(status, {
+    'Content-Type': 'text/html; charset=utf-8',
+    'Cache-Control': 'no-store',
+    Connection: 'close',
+  });
+  return new Promise((resolve) => {
+    response.end(
+      `<!doctype html><title>Causeway</title><p style="font: 1.2em sans-serif; margin: 3em">${text}</p>\n`,
+      resolve,
+    );
+  });
+}
+
+function isSame(text: string, expected: string): boolean {
+  const bytes = Buffer.from(text);
+  return bytes.length === expected.length && timingSafeEqual(bytes, Buffer.from(expected));
+}

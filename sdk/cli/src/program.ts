@@ -1,0 +1,55 @@
+import tab from '@bomb.sh/tab/commander';
+import { Command, Option } from 'commander';
+import { type AddCommands, runWith } from './command.js';
+import { addActivity } from './commands/activity.js';
+import { addBulk } from './commands/bulk.js';
+import { addConnect } from './commands/connect.js';
+import { addEvents } from './commands/events.js';
+import { addInstances } from './commands/instances.js';
+import { addLogin } from './commands/login.js';
+import { addObjects } from './commands/objects.js';
+import { addQuery } from './commands/query.js';
+import { FORMATS } from './output.js';
+import { Session, type Surroundings } from './session.js';
+
+const VERSION = '0.0.0-dev';
+/** In the order of the help: that in which a new user needs them. */
+const COMMANDS: readonly AddCommands[] = [
+  addLogin,
+  addInstances,
+  addConnect,
+  addObjects,
+  addQuery,
+  addEvents,
+  addBulk,
+  addActivity,
+];
+const AFTER_HELP = `
+Start with: causeway login, causeway connect <element>, causeway objects.
+CAUSEWAY_URL, CAUSEWAY_USER_SECRET, CAUSEWAY_ORGANIZATION_SECRET and CAUSEWAY_ELEMENT_TOKEN take the place of a log-in.
+Exit codes: 0 done, 1 failed, 2 wrong usage or filter, 3 not found, 4 not allowed, 5 the provider, 6 no connection, 7 try later.`;
+
+/** The command line. `onCommand` is told of each command before it runs. */
+export function makeProgram(surroundings: Surroundings, onCommand: (command: Command) => void): Command {
+  const { out, err } = surroundings.screens;
+  const program = new Command('causeway')
+    .description('One HTTP API over many third-party providers, from the command line.')
+    .version(VERSION, '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'print this')
+    .option('--profile <name>', 'the log-in to use (or CAUSEWAY_PROFILE)')
+    .option('--instance <id>', 'the instance to use, in place of the one that was chosen')
+    .addOption(new Option('--format <format>', 'how results are printed (default: table)').choices(FORMATS))
+    .option('--json', 'short for --format json; errors are JSON, too')
+    .addHelpText('after', AFTER_HELP)
+    .showSuggestionAfterError()
+    .configureOutput({ writeOut: (text) => out.write(text), writeErr: (text) => err.write(text) })
+    .exitOverride()
+    .hook('preAction', (_, command) => onCommand(command));
+  const run = runWith((options) => new Session(options, surroundings));
+  for (const add of COMMANDS) add(program, run);
+  tab(program, { completionCommandName: 'completion' });
+  program.commands
+    .find((command) => command.name() === 'completion')
+    ?.description('print what makes a shell complete commands');
+  return program;
+}

@@ -1,0 +1,162 @@
+import { Causeway } from '@causeway/client';
+import type { Asker } from './ask.js';
+import { NotReadyError, UsageError } from './failures.js';
+import { type Format, Output, type Screens } from './output.js';
+import { type ChosenInstance, type Profile, type Profiles, readProfiles, writeProfiles } from './profiles.js';
+
+/** Options that every command takes. */
+export interface GlobalOptions {
+  readonly profile?: string;
+  readonly instance?: string;
+  readonly format?: Format;
+  readonly json?: true;
+}
+
+/** What a program is given by whoever starts it. */
+export interface Surroundings {
+  readonly screens: Screens;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly asker: Asker;
+  /** Whatever is in it is in nothing that is printed of a failure. */
+  readonly secrets: string[];
+}
+
+/** One command while it runs: who is logged in, which instance is meant, where results go. */
+export class Session {
+  readonly output: Output;
+  readonly asker: Asker;
+  readonly #options: GlobalOptions;
+  readonly #surroundings: Surroundings;
+
+  constructor(options: GlobalOptions, surroundings: Surroundings) {
+    if (options.json === true && options.format !== undefined && options.format !== 'json') {
+      throw new UsageError('--json is short for --format json: give one of the two.');
+    }
+    this.#options = options;
+    this.#surroundings = surroundings;
+    this.asker = surroundings.asker;
+    this.output = new Output(options.json === true ? 'json' : (options.format ?? 'table'), surroundings.screens);
+  }
+
+  get signal(): AbortSignal {
+    return this.asker.signal;
+  }
+
+  get environment(): Surroundings['environment'] {
+    return this.#surroundings.environment;
+  }
+
+  /** The name of the log-in that the command is about; without one that it names, the current one. */
+  profileName({ current }: Profiles): string {
+    return this.#options.profile ?? (this.environment.CAUSEWAY_PROFILE || current);
+  }
+
+  /** Marks a text as secret. */
+  keep(secret: string): string {
+    this.#surroundings.secrets.push(secret);
+    return secret;
+  }
+
+  /** Where the environment has all of it and no profile is named, it comes from there. @throws NotReadyError */
+  async login(): Promise<Profile> {
+    const profile = this.#loginOfEnvironment() ?? (await this.#storedLogin());
+    this.keep(profile.userSecret);
+    this.keep(profile.organizationSecret);
+    if (profile.instance !== undefined) this.keep(profile.instance.token);
+    return profile;
+  }
+
+  /** A client of the platform. @throws NotReadyError */
+  async platform(): Promise<Causeway> {
+    return this.#clientOf(await this.login());
+  }
+
+  /** A client of the instance that is meant. @throws NotReadyError */
+  async account(): Promise<Causeway> {
+    const profile = await this.login();
+    return this.#clientOf(profile).withInstance(await this.#tokenFor(profile));
+  }
+
+  /** The id of the instance that is meant. @throws NotReadyError */
+  async instanceId(): Promise<number> {
+    const profile = await this.login();
+    if (this.#options.instance !== undefined) return instanceIdOf(this.#options.instance);
+    const token = this.#tokenOfEnvironment();
+    if (token === undefined) return chosen(profile).id;
+    const platform = this.#clientOf(profile);
+    for await (const instance of platform.all((page) =>
+      platform.instances.listInstancesRaw(page, { signal: this.signal }),
+    )) {
+      if (instance.token === token) return instance.id;
+    }
+    throw new NotReadyError('The instance of CAUSEWAY_ELEMENT_TOKEN is none of this user. See: causeway instances');
+  }
+
+  /** The instance that later commands go to. @throws UsageError where the log-in is not stored */
+  async choose(instance: ChosenInstance | undefined): Promise<void> {
+    if (this.#loginOfEnvironment() !== undefined) {
+      throw new UsageError(
+        'The log-in is that of the environment, which keeps no choice: give --instance, or CAUSEWAY_ELEMENT_TOKEN.',
+      );
+    }
+    const stored = await readProfiles();
+    const name = this.profileName(stored);
+    const { instance: _, ...profile } = await this.#storedLogin();
+    const next = instance === undefined ? profile : { ...profile, instance };
+    await writeProfiles({ ...stored, profiles: { ...stored.profiles, [name]: next } });
+  }
+
+  /** Whether a choice of an instance can be kept. */
+  get keepsChoices(): boolean {
+    return this.#loginOfEnvironment() === undefined;
+  }
+
+  #clientOf({ url, userSecret, organizationSecret }: Profile): Causeway {
+    return new Causeway({ url, userSecret, organizationSecret });
+  }
+
+  async #tokenFor(profile: Profile): Promise<string> {
+    const { instance } = this.#options;
+    if (instance === undefined) return this.keep(this.#tokenOfEnvironment() ?? chosen(profile).token);
+    const id = instanceIdOf(instance);
+    const { token } = await this.#clientOf(profile).instances.getInstance({ id }, { signal: this.signal });
+    return this.keep(token);
+  }
+
+  #tokenOfEnvironment(): string | undefined {
+    const { CAUSEWAY_ELEMENT_TOKEN } = this.environment;
+    return this.#isNamed() ? undefined : CAUSEWAY_ELEMENT_TOKEN || undefined;
+  }
+
+  #loginOfEnvironment(): Profile | undefined {
+    const { CAUSEWAY_URL, CAUSEWAY_USER_SECRET, CAUSEWAY_ORGANIZATION_SECRET } = this.environment;
+    if (this.#isNamed() || !CAUSEWAY_URL || !CAUSEWAY_USER_SECRET || !CAUSEWAY_ORGANIZATION_SECRET) return undefined;
+    return { url: CAUSEWAY_URL, userSecret: CAUSEWAY_USER_SECRET, organizationSecret: CAUSEWAY_ORGANIZATION_SECRET };
+  }
+
+  #isNamed(): boolean {
+    return this.#options.profile !== undefined || Boolean(this.environment.CAUSEWAY_PROFILE);
+  }
+
+  async #storedLogin(): Promise<Profile> {
+    const stored = await readProfiles();
+    const name = this.profileName(stored);
+    const profile = Object.hasOwn(stored.profiles, name) ? stored.profiles[name] : undefined;
+    if (profile !== undefined) return profile;
+    const option = name === 'default' ? '' : ` --profile ${name}`;
+    throw new NotReadyError(`Nobody is logged in${option && ` as ${name}`}. Log in first: causeway login${option}`);
+  }
+}
+
+/** @throws UsageError */
+export function instanceIdOf(text: string): number {
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw new UsageError(`An instance is named by its id, a number, not by '${text}'. See: causeway instances`);
+}
+
+function chosen({ instance }: Profile): ChosenInstance {
+  if (instance !== undefined) return instance;
+  throw new NotReadyError(
+    'No instance is chosen. Choose one: causeway instances use <id>, or make one: causeway connect <element>',
+  );
+}

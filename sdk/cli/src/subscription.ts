@@ -1,0 +1,121 @@
+import { ApiError, type Causeway, where } from '@causeway/client';
+import { UnreachableError, UsageError } from './failures.js';
+import type { Settings } from './settings.js';
+
+/** How the events of an instance come to this machine. */
+export interface Registration {
+  readonly instanceId: number;
+  readonly url: string;
+  readonly settings: Settings;
+  /** Whether another callback URL may be put aside meanwhile. */
+  readonly mayReplace: boolean;
+}
+
+/** What is to be undone of one. */
+export interface Registered {
+  readonly secret: string;
+  readonly undo: () => Promise<void>;
+}
+
+/** Of the event that tries whether events come; no object has this name. */
+export const TEST_TYPE = 'causeway-listen.updated';
+
+const ENABLED = 'event.notification.enabled';
+const CALLBACK_URL = 'event.notification.callback.url';
+const FORMAT = 'event.notification.format';
+const POLL_MS = 250;
+const MOST_POLLS = 80;
+
+/** Sends the events of an instance here, until that is undone: then its configuration is what it was. @throws UsageError */
+export async function register(
+  platform: Causeway,
+  registration: Registration,
+  signal: AbortSignal,
+): Promise<Registered> {
+  const { instanceId: id, url, settings, mayReplace } = registration;
+  const before: Settings = await platform.instances.getInstanceConfiguration({ id }, { signal });
+  if (before[ENABLED] === true && before[CALLBACK_URL] !== url && !mayReplace) {
+    throw new UsageError(
+      `The instance sends its events to ${before[CALLBACK_URL]}. --replace sends them here instead, until this command ends.`,
+    );
+  }
+  const changes: Settings = { ...settings, [ENABLED]: true, [CALLBACK_URL]: url, [FORMAT]: 'standard' };
+  // None of these is a secret, so what is shown of them is what they are.
+  const restore = Object.fromEntries(Object.keys(changes).map((key) => [key, before[key] ?? null]));
+  await platform.instances.updateInstanceConfiguration({ id, requestBody: changes }, { signal });
+  const undo = async () => {
+    await platform.instances.updateInstanceConfiguration({ id, requestBody: restore });
+    const subscription = await subscriptionOf(platform, url);
+    if (subscription !== undefined && before[CALLBACK_URL] !== url) await removeUnused(platform, subscription);
+  };
+  try {
+    const subscription = await subscriptionOf(platform, url, signal);
+    if (subscription === undefined) throw new Error(`The service has no subscription of ${url}.`);
+    const { secret } = await platform.notifications.getSubscription({ id: subscription }, { signal });
+    return { secret, undo };
+  } catch (error) {
+    await undo();
+    throw error;
+  }
+}
+
+/**
+ * Sends a test event, and waits until it was here or failed.
+ *
+ * @param hasArrived whether the event with this id was here
+ * @throws UnreachableError that says why the service could not send it
+ */
+export async function assertReachable(
+  platform: Causeway,
+  { instanceId, url }: Registration,
+  hasArrived: (eventId: string) => boolean,
+  signal: AbortSignal,
+): Promise<void> {
+  const { eventId } = await platform.events.sendTestEvent(
+    { testEvent: { instanceId, type: TEST_TYPE, data: {} } },
+    { signal },
+  );
+  for (let polls = 0; polls < MOST_POLLS; polls++) {
+    if (hasArrived(eventId)) return;
+    const { lastError, status } = await deliveryOf(platform, eventId, signal);
+    if (lastError !== undefined && !hasArrived(eventId)) throw unreachable(url, lastError);
+    if (status === 'queued')
+      throw unreachable(url, "deliveries are queued, see the account's setting notification.webhook.failure.policy");
+    await pause(signal);
+  }
+  throw unreachable(url, 'nothing came');
+}
+
+function unreachable(url: string, reason: string): UnreachableError {
+  return new UnreachableError(
+    `The service cannot send events to ${url}: ${reason}. Where it runs on another machine, lead a tunnel to this one, and give its address with --public-url and the port with --port.`,
+  );
+}
+
+async function deliveryOf(platform: Causeway, eventId: string, signal: AbortSignal) {
+  const deliveries = await platform.notifications.listDeliveries(
+    { where: where`event.id = ${eventId}`.text, hydrate: false },
+    { signal },
+  );
+  return { lastError: deliveries[0]?.lastError, status: deliveries[0]?.status };
+}
+
+async function subscriptionOf(platform: Causeway, url: string, signal?: AbortSignal): Promise<number | undefined> {
+  const subscriptions = await platform.notifications.listSubscriptions(
+    { where: where`url = ${url}`.text },
+    { ...(signal && { signal }) },
+  );
+  return subscriptions[0]?.id;
+}
+
+/** One that somebody else uses meanwhile stays. */
+async function removeUnused(platform: Causeway, id: number): Promise<void> {
+  await platform.notifications.deleteSubscription({ id }).catch((error) => {
+    if (!(error instanceof ApiError && error.code === 'CONFLICT')) throw error;
+  });
+}
+
+function pause(signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted();
+  return new Promise((resolve) => setTimeout(resolve, POLL_MS));
+}

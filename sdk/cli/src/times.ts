@@ -1,0 +1,18 @@
+import { UsageError } from './failures.js';
+
+const UNIT_MS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** A time in UTC, of one as ISO 8601 has it or of how long ago it was, such as `2h`. @throws UsageError */
+export function timeOf(text: string, now: number): string {
+  const [, count = '', unit = ''] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
+  const ms =
+    count === ''
+      ? /^\d{4}-\d{2}-\d{2}/.test(text)
+        ? Date.parse(text)
+        : Number.NaN
+      : now - Number(count) * (UNIT_MS[unit] ?? 0);
+  if (!Number.isNaN(ms)) return new Date(ms).toISOString();
+  throw new UsageError(
+    `'${text}' is no time: write 2026-02-01, 2026-02-01T09:30:00Z, or how long ago, such as 30m, 2h, 7d.`,
+  );
+}

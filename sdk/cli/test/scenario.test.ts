@@ -1,0 +1,370 @@
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Ended, type Environment, type Running, start } from './program.js';
+
+// Each command as a user runs it, with the log-in in a folder of its own.
+
+const {
+  CAUSEWAY_URL,
+  CAUSEWAY_USER_SECRET = '',
+  CAUSEWAY_ORGANIZATION_SECRET = '',
+  CAUSEWAY_SIMULATORS_URL,
+} = process.env;
+const NO_LOGIN: Environment = {
+  CAUSEWAY_URL: undefined,
+  CAUSEWAY_USER_SECRET: undefined,
+  CAUSEWAY_ORGANIZATION_SECRET: undefined,
+  CAUSEWAY_ELEMENT_TOKEN: undefined,
+};
+const POLL_MS = 100;
+const MOST_POLLS = 100;
+
+const skip = CAUSEWAY_URL === undefined && 'CAUSEWAY_URL is not set: node scripts/sdk-scenario.ts sets it';
+
+describe('the command line', { skip }, () => {
+  let folder = '';
+  let instance = '';
+  let everything = '';
+
+  const environment = (): Environment => ({ ...NO_LOGIN, XDG_CONFIG_HOME: folder });
+  const begin = (...args: readonly string[]): Running => start(args, environment(), folder);
+  const causeway = async (...args: readonly string[]): Promise<Ended> => noted(await begin(...args).ended);
+  const noted = (ended: Ended): Ended => {
+    everything += ended.out + ended.err;
+    return ended;
+  };
+  /** @returns what was printed, once it ended well */
+  const prints = async (...args: readonly string[]): Promise<string> => {
+    const { code, out, err } = await causeway(...args);
+    assert.equal(code, 0, err);
+    return out;
+  };
+  const answers = async (...args: readonly string[]) => JSON.parse(await prints(...args, '--json'));
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'causeway-cli-'));
+  });
+  after(() => rm(folder, { recursive: true }));
+
+  it('logs in by the file of the service, and asks for nothing where nobody can answer', async () => {
+    const nobody = await causeway('objects');
+    assert.deepEqual([nobody.code, nobody.out], [4, '']);
+    assert.match(nobody.err, /Log in first: causeway login/);
+    const asking = await causeway('login');
+    assert.equal(asking.code, 2);
+    assert.match(asking.err, /no terminal, so give --url/);
+
+    const credentials = join(folder, 'credentials.json');
+    const secrets = { userSecret: CAUSEWAY_USER_SECRET, organizationSecret: CAUSEWAY_ORGANIZATION_SECRET };
+    await writeFile(credentials, JSON.stringify({ baseUrl: CAUSEWAY_URL, ...secrets }));
+    assert.match(await prints('login', '--credentials', credentials), /Logged in to http/);
+    assert.equal((await stat(join(folder, 'causeway/profiles.json'))).mode & 0o777, 0o600);
+    const wrong = await causeway('login', '--credentials', credentials, '--user-secret', 'wrong', '--profile', 'other');
+    assert.equal(wrong.code, 4);
+    assert.deepEqual(
+      (await answers('profiles')).map(({ name }: { name: string }) => name),
+      ['default'],
+    );
+  });
+
+  it('asks in a terminal, and does not show a secret that is typed', { skip: noTerminal() }, async () => {
+    const typed = `${CAUSEWAY_USER_SECRET}\r`;
+    const asked = await inTerminal(['login', '--profile', 'typed', '--url', CAUSEWAY_URL ?? ''], environment(), [
+      [/User secret/, typed],
+      [/Organization secret/, `${CAUSEWAY_ORGANIZATION_SECRET}\r`],
+    ]);
+    assert.match(asked, /Logged in to http/);
+    everything += asked;
+    await prints('logout', '--profile', 'typed');
+    await prints('profiles', 'use', 'default');
+  });
+
+  it('connects an account, lists it, and keeps its token to itself', async () => {
+    assert.match(await prints('elements'), /^servicenow +ServiceNow/m);
+    await writeFile(join(folder, 'password'), 'demo-password\n');
+    const settings = ['--set', 'username=admin', '--set', 'company.name=demo', '--set-file', 'password=password'];
+    const connected = await answers('connect', 'servicenow', '--simulator', '--name', 'cli: basic', ...settings);
+    instance = String(connected.id);
+    assert.equal(connected.token, '********');
+    const list = await prints('instances');
+    assert.match(list, new RegExp(`^\\* +${instance} +servicenow +cli: basic +valid`, 'm'));
+    const missing = await causeway('connect', 'servicenow', '--simulator');
+    assert.deepEqual([missing.code, /give --set username=/.test(missing.err)], [2, true]);
+    const unknown = await causeway('connect', 'servicenow', '--set', 'usernam=x');
+    assert.deepEqual([unknown.code, /no configuration key 'usernam'/.test(unknown.err)], [2, true]);
+    assert.equal((await causeway('connect', 'nothing')).code, 3);
+  });
+
+  it('discovers objects and fields', async () => {
+    assert.match(await prints('objects'), /^incident +/m);
+    assert.match(await prints('describe', 'incident'), /^short_description +string.*LIKE/m);
+    const { fields } = await answers('describe', 'incident');
+    assert.ok(fields.some(({ name, type }: Record<string, unknown>) => name === 'priority' && type === 'integer'));
+  });
+
+  it('prints records as a table, JSON, CSV and lines of JSON, over pages', async () => {
+    const query = [
+      'query',
+      'incident',
+      '-w',
+      'priority IN (1, 2)',
+      '-f',
+      'sys_id,priority',
+      '-o',
+      'sys_id',
+      '--page-size',
+      '7',
+    ];
+    const rows = await answers(...query, '--all');
+    assert.ok(rows.length > 14);
+    const ids = rows.map((row: Record<string, unknown>) => row.sys_id);
+    assert.deepEqual(ids, [...new Set(ids)].sort());
+    assert.equal((await prints(...query, '--limit', '9')).trim().split('\n').length, 10);
+    const csv = await prints(...query, '--all', '--format', 'csv');
+    assert.deepEqual(csv.trim().split('\r\n'), [
+      'sys_id,priority',
+      ...rows.map(({ sys_id, priority }: Record<string, unknown>) => `${sys_id},${priority}`),
+    ]);
+    const lines = (await prints(...query, '--all', '--format', 'ndjson')).trim().split('\n');
+    assert.deepEqual(
+      lines.map((line) => JSON.parse(line)),
+      rows,
+    );
+    const none = await causeway('query', 'incident', '-w', "short_description = 'there is none'", '--json');
+    assert.deepEqual([none.code, none.out], [0, '[]\n']);
+  });
+
+  it('says where a filter is wrong, by carets and by an exit code', async () => {
+    const wrong = await causeway('query', 'incident', '-w', "active = TRUE AND short_descriptio = 'x'");
+    assert.equal(wrong.code, 2);
+    assert.match(
+      wrong.err,
+      /\n {2}active = TRUE AND short_descriptio = 'x'\n {20}\^{16} did you mean short_description\?\n\n {2}WHERE_INVALID · request [0-9a-f-]{36}\n/,
+    );
+    const json = await causeway('query', 'incident', '-w', "short_descriptio = 'x'", '--json');
+    assert.deepEqual([json.out, JSON.parse(json.err).error.details[0].position], ['', 0]);
+    assert.equal((await causeway('query', 'nothing')).code, 3);
+    assert.equal((await causeway('quer')).code, 2);
+    assert.equal((await start(['objects'], { ...environment(), CAUSEWAY_PROFILE: 'nobody' }).ended).code, 4);
+  });
+
+  it('explains a query', async () => {
+    const explained = await prints('explain', 'incident', '-w', "priority = 1 AND short_description LIKE 'a%'");
+    assert.match(explained, /^priority = 1 +provider +exact$/m);
+    assert.match(explained, /^request +GET http/m);
+  });
+
+  it('connects by OAuth, whose page is shown and comes back to this machine', async () => {
+    await writeFile(join(folder, 'secret'), 'demo-secret\n');
+    const settings = ['--set', 'oauth.api.key=demo-client', '--set-file', 'oauth.api.secret=secret'];
+    const callback = await freePort();
+    const connecting = begin(
+      'connect',
+      'salesforce',
+      '--simulator',
+      '--no-browser',
+      '--port',
+      String(callback),
+      ...settings,
+    );
+    const [url] = await connecting.says(/http:\S+\/authorize\S+/);
+    const page = await fetch(`${url}&auto=approve`);
+    assert.match(await page.text(), /Connected/);
+    const { code, out } = noted(await connecting.ended);
+    assert.equal(code, 0);
+    const [, id = ''] = /as the instance (\d+)/.exec(out) ?? [];
+    assert.match(await prints('query', 'Contact', '-f', 'Id', '-n', '1'), /^Id\n\w/);
+    await prints('instances', 'delete', id, '--yes');
+    assert.equal((await causeway('objects')).code, 4);
+    await prints('instances', 'use', instance);
+  });
+
+  it('receives an event, verifies it, hands it on, and leaves the instance as it was', async () => {
+    const handedOn: string[] = [];
+    await using receiver = await serve(async (body) => handedOn.push(body));
+    const before = await configuration();
+    const listening = begin(
+      'events',
+      'listen',
+      '--objects',
+      'incident',
+      '--every',
+      '0.05',
+      '--count',
+      '1',
+      '--format',
+      'ndjson',
+      '--forward-to',
+      receiver.url,
+    );
+    const [, url = ''] = await listening.says(/come to (http\S+)\. /);
+    assert.equal((await fetch(url, { method: 'POST', body: '{}' })).status, 401);
+    await until(async () => {
+      const polls = await platform(`/instances/${instance}/polls`);
+      return polls.some((poll: object) => 'lastSuccessDate' in poll);
+    });
+    await fetch(`${CAUSEWAY_SIMULATORS_URL}/servicenow/simulate/changes`, {
+      method: 'POST',
+      body: JSON.stringify({ table: 'incident', update: 1 }),
+    });
+    const { code, out, err } = noted(await listening.ended);
+    assert.equal(code, 0, err);
+    const event = JSON.parse(out);
+    assert.equal(event.type, 'incident.updated');
+    assert.equal(JSON.parse(handedOn[0] ?? '').id, event.id);
+    assert.deepEqual(await configuration(), before);
+
+    const deliveries = await answers('events', 'list', '--where', `event.id = '${event.id}'`);
+    assert.equal(deliveries.length, 1);
+    assert.match(await prints('events', 'redeliver', String(deliveries[0].id)), /Sent again: incident\.updated/);
+    assert.equal((await causeway('events', 'redeliver')).code, 2);
+  });
+
+  it('ends a receiver in order, and says when the service does not come here', async () => {
+    const before = await configuration();
+    const listening = begin('events', 'listen');
+    await listening.says(/come to/);
+    listening.interrupt();
+    assert.equal(noted(await listening.ended).code, 0);
+    assert.deepEqual(await configuration(), before);
+
+    const closed = `http://127.0.0.1:${await freePort()}/events`;
+    const unreachable = await causeway('events', 'listen', '--public-url', closed);
+    assert.equal(unreachable.code, 6);
+    assert.match(unreachable.err, /cannot send events to http.*--public-url/);
+    assert.deepEqual(await configuration(), before);
+  });
+
+  it('downloads in bulk, and goes on with a file that was broken off', async () => {
+    const result = await answers('bulk', 'query', 'incident', '-f', 'sys_id,number', '-O', 'all.csv');
+    const file = await readFile(join(folder, 'all.csv'), 'utf8');
+    assert.equal(file.trim().split('\r\n').length, result.rows + 1);
+    await writeFile(join(folder, `again.csv.${result.id}.part`), file.slice(0, 100));
+    assert.match(
+      await prints('bulk', 'download', String(result.id), '-O', 'again.csv'),
+      /whose first 100 bytes were there/,
+    );
+    assert.equal(await readFile(join(folder, 'again.csv'), 'utf8'), file);
+    assert.equal((await causeway('bulk', 'query', 'incident', '-O', 'all.csv')).code, 2);
+
+    const { id } = await answers('bulk', 'query', 'incident', '--no-wait');
+    await prints('bulk', 'status', String(id));
+    assert.equal((await answers('bulk', 'errors', String(id))).length, 0);
+    assert.ok((await answers('bulk', 'jobs')).length >= 2);
+    assert.ok([0, 1].includes((await causeway('bulk', 'cancel', String(id))).code ?? -1));
+    for (const job of [result.id, id]) await prints('bulk', 'delete', String(job));
+    assert.equal((await causeway('bulk', 'status', String(id))).code, 3);
+  });
+
+  it('lists activity, and follows it', async () => {
+    const following = begin('activity', '--follow', '-n', '1', '--format', 'ndjson');
+    await prints('describe', 'incident');
+    await following.says(/"operation":"getObjectMetadata"/);
+    following.interrupt();
+    const { code, out } = noted(await following.ended);
+    assert.equal(code, 0);
+    const operations = out
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line).operation);
+    assert.ok(!operations.includes('listActivity'));
+  });
+
+  it('completes commands in a shell', async () => {
+    for (const shell of ['bash', 'zsh', 'fish']) assert.match(await prints('completion', shell), /causeway/);
+    assert.match(await prints('complete', '--', 'que'), /^query/m);
+  });
+
+  it('deletes the account, and has printed no secret at any time', async () => {
+    const [{ token }] = await platform(`/instances?where=id%20%3D%20${instance}`);
+    assert.equal((await causeway('instances', 'delete', instance)).code, 2);
+    assert.deepEqual(await answers('instances', 'delete', instance, '--yes'), { id: Number(instance), deleted: true });
+    const { profiles } = JSON.parse(await readFile(join(folder, 'causeway/profiles.json'), 'utf8'));
+    assert.equal(profiles.default.instance, undefined);
+    for (const secret of [CAUSEWAY_USER_SECRET, CAUSEWAY_ORGANIZATION_SECRET, 'demo-password', 'demo-secret', token]) {
+      assert.ok(!everything.includes(secret));
+    }
+    await prints('logout');
+    assert.equal((await causeway('instances')).code, 4);
+  });
+
+  const configuration = () => platform(`/instances/${instance}/configuration`);
+});
+
+async function platform(path: string) {
+  const headers = { Authorization: `User ${CAUSEWAY_USER_SECRET}, Organization ${CAUSEWAY_ORGANIZATION_SECRET}` };
+  return JSON.parse(await (await fetch(`${CAUSEWAY_URL}${path}`, { headers })).text());
+}
+
+async function serve(take: (body: string) => void, port = 0) {
+  const server = createServer(async (request, response) => {
+    take(await text(request));
+    response.writeHead(204).end();
+  });
+  server.listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  const listening: number = Object(server.address()).port;
+  return {
+    port: listening,
+    url: `http://127.0.0.1:${listening}/`,
+    [Symbol.asyncDispose]: async () => {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
+  };
+}
+
+async function freePort(): Promise<number> {
+  await using server = await serve(() => {});
+  return server.port;
+}
+
+async function until(condition: () => Promise<boolean>): Promise<void> {
+  for (let tries = 0; tries < MOST_POLLS; tries++) {
+    if (await condition()) return;
+    await sleep(POLL_MS);
+  }
+  assert.fail('It did not come to be.');
+}
+
+/** `script` of util-linux gives a program a terminal. */
+function noTerminal(): string | false {
+  const found = spawnSync('script', ['--version'], { encoding: 'utf8' });
+  return found.status === 0 && found.stdout.includes('util-linux') ? false : 'script of util-linux is not installed';
+}
+
+/** Runs the program in a terminal and types each answer once its question is there. @returns all that was shown */
+async function inTerminal(
+  args: readonly string[],
+  environment: Environment,
+  answers: readonly (readonly [RegExp, string])[],
+): Promise<string> {
+  const main = join(import.meta.dirname, '../src/main.js');
+  const command = [process.execPath, main, ...args].map((part) => `'${part}'`).join(' ');
+  const child = spawn('script', ['-qec', command, '/dev/null'], {
+    env: { ...process.env, ...environment, TERM: 'xterm' },
+  });
+  let shown = '';
+  let from = 0;
+  const left = [...answers];
+  child.stdout.setEncoding('utf8').on('data', (part: string) => {
+    shown += part;
+    const [pattern, answer] = left[0] ?? [];
+    if (pattern === undefined || answer === undefined || !pattern.test(shown.slice(from))) return;
+    left.shift();
+    from = shown.length;
+    child.stdin.write(answer);
+  });
+  const [code] = await once(child, 'close');
+  assert.equal(code, 0, shown);
+  return shown;
+}
