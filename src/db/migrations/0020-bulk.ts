@@ -60,7 +60,7 @@ const STATEMENTS: readonly string[] = [
   `comment on column bulk_job.fields is 'The columns of its file, with their types; null: it has not begun'`,
   `comment on column bulk_job.walk_key is 'What the position belongs to: with another one the job begins anew'`,
   `comment on column bulk_job.position is 'What comes next; null: it has not begun, or has ended'`,
-  `comment on column bulk_job.native_job is 'The id of the job of the provider that finds the rows; null: they are read by pages'`,
+  `comment on column bulk_job.native_job is 'The id of the job of the provider that finds or writes the rows; null: pages and single calls do'`,
   `comment on column bulk_job.input_position is 'Of an upload: the rows that are written next, or were being written when it ended; null: it has not begun'`,
   `comment on column bulk_job.byte_count is 'Of the file so far, as it is read; of an upload the file of its outcomes'`,
   `comment on column bulk_job.due is 'When it is worked on next; null: it has ended'`,
