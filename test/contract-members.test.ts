@@ -16,6 +16,7 @@ const TOLD: ReadonlySet<string> = new Set([
   'ConnectorContext',
   'CreateInput',
   'DiscoveryContext',
+  'IngestStart',
   'Known',
   'LikePattern',
   'ListInput',

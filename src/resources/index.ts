@@ -20,7 +20,6 @@ import { chooseFile, describeFile, fetchFile, type RecordFile } from './media.ts
 import {
   type IngestedRow,
   type IngestFile,
-  type IngestLook,
   type IngestPlan,
   type IngestSeen,
   lookAtIngest,
@@ -28,7 +27,7 @@ import {
   sendIngest,
   startIngest,
 } from './native-ingest.ts';
-import { endJob, type NativeEnd } from './native-job.ts';
+import { endJob, type JobLook, type NativeEnd } from './native-job.ts';
 import { goOnNatively, judgeNative, type NativeFit, nativeStart, toNativeInput } from './native-walk.ts';
 import { getChild, requireOperation } from './objects.ts';
 import {
@@ -154,7 +153,7 @@ export interface Resources {
   /** Gives it all its rows, once, and has it work. @throws AppError as calls of the provider do */
   readonly sendIngest: (target: ObjectTarget, plan: IngestPlan, file: IngestFile) => Promise<CallReport>;
   /** @throws AppError as calls of the provider do; NOT_FOUND where it has no such job any more */
-  readonly lookAtIngest: (target: ObjectTarget, plan: IngestPlan, job: IngestSeen) => Promise<CallReport & IngestLook>;
+  readonly lookAtIngest: (target: ObjectTarget, plan: IngestPlan, job: IngestSeen) => Promise<CallReport & JobLook>;
   /** What came of the rows of a job that has ended. @throws as `lookAtIngest` */
   readonly readIngest: (
     target: ObjectTarget,

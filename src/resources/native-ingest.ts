@@ -162,14 +162,12 @@ export interface IngestFile {
   readonly csv: string;
 }
 
-export type IngestLook = JobLook<keyof NativeIngest['states']>;
-
 /** A job that is open though nobody will close it any more is broken off: what its rows were is told by its results. @throws AppError as calls do */
 export async function lookAtIngest(
   call: InstanceCall,
   { ingest }: IngestPlan,
   { id, isClosed }: IngestSeen,
-): Promise<IngestLook> {
+): Promise<JobLook> {
   const look = await lookAtJob(call, ingest, id);
   if (look.meaning === 'open' && !isClosed) await passOver(call.send(ingest.abort(id, call.instance.config)));
   return look;

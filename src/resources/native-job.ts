@@ -1,13 +1,15 @@
 import { toUnreadable } from '../connector/client/index.ts';
-import { json, type NativeJob } from '../connector/index.ts';
+import { json, type NativeIngest, type NativeJob, type NativeStates } from '../connector/index.ts';
 import { type AppError, cutText, isAppError } from '../errors.ts';
 import type { InstanceCall } from './call.ts';
 
 /** What the core does with every job of a provider, whatever it is for. */
 
+type JobStates = NativeStates & Partial<Pick<NativeIngest['states'], 'open'>>;
+
 /** What a provider says of its job. */
-export interface JobLook<Meaning> {
-  readonly meaning: Meaning;
+export interface JobLook {
+  readonly meaning: keyof JobStates;
   /** In the provider's words. */
   readonly state: string;
   /** Why it failed. */
@@ -15,23 +17,23 @@ export interface JobLook<Meaning> {
 }
 
 /** @throws AppError as calls do; PROVIDER_PROTOCOL for a state that the connector does not name */
-export async function lookAtJob<Meaning extends string>(
+export async function lookAtJob(
   call: InstanceCall,
-  { status, state: place, states, message }: StatedJob<Meaning>,
+  { status, state: place, states, message }: NativeJob | NativeIngest,
   id: string,
-): Promise<JobLook<Meaning>> {
+): Promise<JobLook> {
   const { body } = await call.send(status(id, call.instance.config));
   const state = readAs(call, () => json.text(json.at(body, ...place), 'the state of the job'));
   const said = message === undefined ? undefined : json.findText(json.at(body, ...message));
   return { meaning: readAs(call, () => meaningOf(states, state)), state, ...(said !== undefined && { said }) };
 }
 
-type StatedJob<Meaning extends string> = Pick<NativeJob, 'status' | 'state' | 'message'> & {
-  readonly states: Readonly<Record<Meaning, readonly string[]>>;
-};
-
-function meaningOf<Meaning extends string>(states: StatedJob<Meaning>['states'], state: string): Meaning {
-  for (const meaning in states) if (states[meaning].includes(state)) return meaning;
+/** Only jobs that write are open first. */
+function meaningOf({ open = [], running, done, failed }: JobStates, state: string): JobLook['meaning'] {
+  if (open.includes(state)) return 'open';
+  if (running.includes(state)) return 'running';
+  if (done.includes(state)) return 'done';
+  if (failed.includes(state)) return 'failed';
   throw new Error(`Nobody knows what it means that the job is ${cutText(state)}.`);
 }
 

@@ -116,6 +116,7 @@ async function look(call: InstanceCall, walk: NativeWalk, id: string): Promise<N
   const { native, position } = walk;
   const { meaning, state, said } = await lookAtJob(call, native, id);
   switch (meaning) {
+    case 'open':
     case 'running':
       return wait(walk, { id, looks: position.native.looks + 1 });
     case 'done':
