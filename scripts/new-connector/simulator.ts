@@ -48,8 +48,8 @@ export function createSimulator(options: SimulatorOptions): Simulator {
       remark: { type: 'text', nullEvery: 3 },
     }).map((row, index) => ({ id: index + 1, ...row })),
     keyOf: ({ id }) => String(id),
-    initial: (_given, rows) => ({
-      id: Math.max(0, ...rows.map(({ id }) => Number(id))) + 1,
+    initial: (_given, before) => ({
+      id: Math.max(0, ...before().map(({ id }) => Number(id))) + 1,
       status: 'draft',
       size: null,
       day: null,
