@@ -139,7 +139,7 @@ export interface BulkJobColumns {
   readonly byte_count: number;
   readonly provider_calls: number;
   readonly estimated_total: number | null;
-  /** The id of the job of the provider that finds the rows; null: they are read by pages. */
+  /** The id of the job of the provider that finds or writes the rows; null: pages and single calls do. */
   readonly native_job: string | null;
   readonly code: string | null;
   readonly message: string | null;

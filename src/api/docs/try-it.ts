@@ -3,10 +3,11 @@ import { type DocumentedOperation, type DocumentPart, examplesOf, partOf, resolv
 
 /**
  * A form that sends the operation from the browser, filled with the examples. `docs.js` makes it work: it reads the
- * `data-` attributes and asks this service, whatever its public address is.
+ * `data-` attributes and asks this service, whatever its public address is. There is none for what takes a file only.
  */
 export function printTryIt(document: DocumentPart, basePath: string, operation: DocumentedOperation): string {
   const { id, method, path, belowBase, security, parameters, body } = operation;
+  if (body !== undefined && takesFilesOnly(body)) return '';
   const fields = parameters.map((parameter) => printField(document, id, parameter));
   const address = `data-method="${method}" data-path="${escapeHtml((belowBase ? basePath : '') + path)}"`;
   return `<details class="try"><summary>Try it</summary>
@@ -17,6 +18,10 @@ ${body === undefined ? '' : printBody(document, id, body)}
 <div class="answer" aria-live="polite"></div>
 </form>
 </details>`;
+}
+
+function takesFilesOnly({ content }: DocumentPart): boolean {
+  return Object.keys(partOf(content)).every((type) => type.startsWith('multipart/'));
 }
 
 function printField(document: DocumentPart, operation: string, parameter: DocumentPart): string {
