@@ -12,3 +12,8 @@ export class NotReadyError extends Error {
 export class UnreachableError extends Error {
   override name = 'UnreachableError';
 }
+
+/** An upload came to its end, and some of its rows were not written. */
+export class RowsFailedError extends Error {
+  override name = 'RowsFailedError';
+}

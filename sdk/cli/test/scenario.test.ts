@@ -264,6 +264,49 @@ describe('the command line', { skip }, () => {
     assert.equal((await causeway('bulk', 'status', String(id))).code, 3);
   });
 
+  it('uploads in bulk, says which rows failed, and keeps them to be sent again', async () => {
+    const settings = ['--set', 'username=demo-key', '--set', 'company.name=acme'];
+    const other = String((await answers('connect', 'bamboohr', '--simulator', ...settings)).id);
+    const [header, bad] = ['firstName,lastName,hireDate', ',Hopper,2026-02-01'];
+    const lines = [header, 'Ada,Lovelace,2026-01-15', bad, 'Katherine,Johnson,2026-02-15', ''];
+    await writeFile(join(folder, 'new.csv'), lines.join('\n'));
+    const create = ['bulk', 'upload', 'employees', 'new.csv', '--action', 'create'];
+    const failed = await causeway(...create, '--errors', 'failed.csv', '--outcomes', 'outcomes.csv');
+    assert.equal(failed.code, 1, failed.err);
+    assert.match(
+      failed.out,
+      /^3 rows: 2 written, 1 failed\.\n {2}row 2, REQUEST_INVALID: 'firstName' is required\.\n$/,
+    );
+    assert.match(failed.err, /1 of 3 rows failed/);
+    assert.equal(await readFile(join(folder, 'failed.csv'), 'utf8'), `${header}\n${bad}\n`);
+    const outcomes = (await readFile(join(folder, 'outcomes.csv'), 'utf8')).trim().split('\r\n');
+    assert.deepEqual(
+      outcomes.map((line) => line.split(',')[2]),
+      ['outcome', 'created', 'failed', 'created'],
+    );
+
+    const corrected = { firstName: 'Grace', lastName: 'Hopper', hireDate: '2026-02-01' };
+    await writeFile(join(folder, 'rest.jsonl'), `${JSON.stringify(corrected)}\n`);
+    const { id, ...counts } = await answers('bulk', 'upload', 'employees', 'rest.jsonl', '-a', 'create');
+    assert.deepEqual(counts, { objectName: 'employees', rows: 1, written: 1, failed: 0, errors: [] });
+    const started = await answers('bulk', 'upload', 'employees', 'rest.jsonl', '-a', 'create', '--no-wait');
+    assert.deepEqual(Object.keys(started), ['id', 'objectName']);
+
+    for (const wrong of [
+      [...create, '--errors', 'failed.csv'],
+      [...create, '--outcomes', 'outcomes.jsonl'],
+      ['bulk', 'upload', 'employees', 'none.csv', '--action', 'create'],
+      ['bulk', 'upload', 'employees', 'secret', '--action', 'create'],
+      ['bulk', 'upload', 'employees', 'new.csv'],
+      ['bulk', 'upload', 'employees', 'new.csv', '--action', 'upsert', '--identifier', 'nothing'],
+    ]) {
+      assert.equal((await causeway(...wrong)).code, 2, wrong.join(' '));
+    }
+    await prints('bulk', 'delete', String(id));
+    await prints('instances', 'delete', other, '--yes');
+    await prints('instances', 'use', instance);
+  });
+
   it('lists activity, and follows it', async () => {
     const following = begin('activity', '--follow', '-n', '1', '--format', 'ndjson');
     await prints('describe', 'incident');

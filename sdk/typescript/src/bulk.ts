@@ -1,8 +1,9 @@
-import { BulkApi } from '../apis/index.js';
-import type { BulkJob, BulkQuery } from '../models/index.js';
-import type { Configuration } from '../runtime.js';
+import { BulkApi, type CreateBulkUploadRequest } from '../apis/index.js';
+import type { BulkError, BulkJob, BulkQuery, BulkUploadMetaData } from '../models/index.js';
+import type { Configuration, RequestOpts } from '../runtime.js';
 import { CausewayError, NetworkError, TimeoutError } from './errors.js';
 import type { ObjectRecord } from './object-record.js';
+import { allOf } from './pages.js';
 import type { CallOptions } from './records.js';
 import type { Transport } from './transport.js';
 import type { Where } from './where.js';
@@ -24,6 +25,17 @@ export interface FileOptions extends CallOptions {
   readonly fromByte?: number;
 }
 
+interface FileRequest {
+  readonly url: string;
+  readonly headers: Record<string, string>;
+}
+
+/** Where in a file its rest begins. */
+interface Place {
+  readonly byte: number;
+  readonly tag: string | undefined;
+}
+
 /** A bulk job that failed or was cancelled. */
 export class BulkJobError extends CausewayError {
   override name = 'BulkJobError';
@@ -35,7 +47,7 @@ export class BulkJobError extends CausewayError {
   }
 }
 
-/** The operations on bulk jobs, and downloads that wait for their job and go on where a connection broke. */
+/** The operations on bulk jobs, downloads that wait for their job and go on where a connection broke, and uploads. */
 export class BulkDownloads extends BulkApi {
   readonly #transport: Transport;
 
@@ -61,6 +73,33 @@ export class BulkDownloads extends BulkApi {
     return new BulkDownload(this, this.#transport, id, objectName);
   }
 
+  /**
+   * Sends a file whose rows are to be written; they are when the job is done. In Node.js `openAsBlob` of `node:fs` makes a `Blob` of a
+   * file without reading it. The time-out of one attempt counts again for each megabyte.
+   */
+  async upload(
+    objectName: string,
+    file: Blob,
+    metaData: BulkUploadMetaData,
+    options: CallOptions = {},
+  ): Promise<BulkUpload> {
+    const { id } = await this.createBulkUpload({ id: objectName, file, metaData }, options);
+    return this.uploaded(id, objectName);
+  }
+
+  /** An upload that was started before. */
+  uploaded(id: number, objectName: string): BulkUpload {
+    return new BulkUpload(this, this.#transport, id, objectName);
+  }
+
+  /** A `Blob` in a form is a file of its own to the service, so that what is to be done with the rows is a text. */
+  override async createBulkUploadRequestOpts(request: CreateBulkUploadRequest): Promise<RequestOpts> {
+    const body = new FormData();
+    body.append('metaData', JSON.stringify(request.metaData));
+    body.append('file', request.file);
+    return { ...(await super.createBulkUploadRequestOpts(request)), body };
+  }
+
   /** All rows of a query: starts the job, waits for it, and reads its file. @throws BulkJobError */
   async *rows<Row extends object = ObjectRecord>(
     request: BulkRequest,
@@ -72,14 +111,17 @@ export class BulkDownloads extends BulkApi {
   }
 
   /** The request for a file or, from a byte on, for the rest of it. */
-  async fileRequest(
-    id: number,
-    objectName: string,
-    accept: string,
-    from?: { readonly byte: number; readonly tag: string | undefined },
-  ) {
+  async fileRequest(id: number, objectName: string, accept: string, from?: Place): Promise<FileRequest> {
     const part = from && { range: `bytes=${from.byte}-`, ...(from.tag !== undefined && { ifRange: from.tag }) };
-    const { path, headers } = await this.getBulkFileRequestOpts({ id, objectName, ...part });
+    return this.#bytesOf(await this.getBulkFileRequestOpts({ id, objectName, ...part }), accept);
+  }
+
+  /** The request for the rows of an upload that failed, as they came. */
+  async failedRowsRequest(id: number, accept: string): Promise<FileRequest> {
+    return this.#bytesOf(await this.listBulkErrorsRequestOpts({ id }), accept);
+  }
+
+  #bytesOf({ path, headers }: RequestOpts, accept: string): FileRequest {
     // Bytes are counted as they are stored.
     const all = { ...this.configuration.headers, ...headers, Accept: accept, 'Accept-Encoding': 'identity' };
     return { url: this.configuration.basePath + path, headers: all };
@@ -120,24 +162,18 @@ export class BulkDownload {
 
   /** The rows of the file, as they arrive. */
   async *rows<Row extends object = ObjectRecord>(options: CallOptions = {}): AsyncGenerator<Row, void> {
-    for await (const line of linesOf(this.#chunks('application/x-ndjson', options))) yield JSON.parse(line);
+    for await (const line of linesOf(this.#file('application/x-ndjson', options))) yield JSON.parse(line);
   }
 
   /** The bytes of the file, in the format that the job was asked for. */
   async *chunks(options: FileOptions = {}): AsyncGenerator<Uint8Array, void> {
     const { fileFormat } = await this.status(options);
-    yield* this.#chunks(MEDIA_TYPES[fileFormat] ?? '*/*', options);
+    yield* this.#file(MEDIA_TYPES[fileFormat] ?? '*/*', options);
   }
 
   /** Writes the file, in the format that the job was asked for; with `fromByte` its rest behind what is there. Not in browsers. */
-  async toFile(path: string, options: FileOptions = {}): Promise<void> {
-    const { open } = await import('node:fs/promises');
-    const file = await open(path, options.fromByte ? 'a' : 'w');
-    try {
-      for await (const chunk of this.chunks(options)) await file.writeFile(chunk);
-    } finally {
-      await file.close();
-    }
+  toFile(path: string, options: FileOptions = {}): Promise<void> {
+    return writeChunks(path, options.fromByte ? 'a' : 'w', this.chunks(options));
   }
 
   cancel(options: CallOptions = {}): Promise<BulkJob> {
@@ -149,39 +185,87 @@ export class BulkDownload {
     await this.#api.deleteBulkJob({ id: this.id }, options);
   }
 
-  /** Where the connection breaks, the rest is asked for, as long as every new connection brings some. */
-  async *#chunks(accept: string, { signal, fromByte = 0 }: FileOptions): AsyncGenerator<Uint8Array, void> {
-    let byte = fromByte;
-    let tag: string | undefined;
-    for (let failures = 0; ; ) {
-      const from = byte === 0 ? undefined : { byte, tag };
-      const { url, headers } = await this.#api.fileRequest(this.id, this.objectName, accept, from);
-      const { response, chunks, close } = await this.#transport.open(url, { headers, signal });
-      if (from !== undefined && response.status !== 206) {
-        close();
-        throw new CausewayError('The file changed while it was read.');
-      }
-      tag = response.headers.get('ETag') ?? undefined;
-      const end = byte + Number(response.headers.get('Content-Length') ?? Number.NaN);
-      try {
-        for await (const chunk of chunks()) {
-          byte += chunk.length;
-          failures = 0;
-          yield chunk;
-        }
-        return;
-      } catch (error) {
-        if (byte === end) return;
-        const isBroken = error instanceof NetworkError || error instanceof TimeoutError;
-        if (!isBroken || tag === undefined || ++failures > this.#transport.retries) throw error;
-        await this.#transport.pause(failures, signal);
-      }
-    }
+  #file(accept: string, options: FileOptions): AsyncGenerator<Uint8Array, void> {
+    const requestFor = (from?: Place) => this.#api.fileRequest(this.id, this.objectName, accept, from);
+    return chunksOf(this.#transport, requestFor, options);
   }
 
   async #reason(signal?: AbortSignal): Promise<string> {
     const [error] = await this.#api.listBulkErrors({ id: this.id }, { signal });
     return error?.message ?? 'the service says no more.';
+  }
+}
+
+/** One upload. The file of its job has what came of each row; rows that failed do not fail the job. */
+export class BulkUpload extends BulkDownload {
+  readonly #api: BulkDownloads;
+  readonly #transport: Transport;
+
+  constructor(api: BulkDownloads, transport: Transport, id: number, objectName: string) {
+    super(api, transport, id, objectName);
+    this.#api = api;
+    this.#transport = transport;
+  }
+
+  /** What went wrong: the rows that failed or are doubtful, with why. */
+  errors(options: CallOptions = {}): AsyncGenerator<BulkError, void> {
+    return allOf((page) => this.#api.listBulkErrorsRaw({ id: this.id, ...page }, options));
+  }
+
+  /** The bytes of the rows that failed, as they came: a file that can be corrected and sent again. */
+  async *failedRows(options: CallOptions = {}): AsyncGenerator<Uint8Array, void> {
+    const { fileFormat } = await this.status(options);
+    const requestFor = () => this.#api.failedRowsRequest(this.id, MEDIA_TYPES[fileFormat] ?? '*/*');
+    yield* chunksOf(this.#transport, requestFor, options);
+  }
+
+  /** Writes the rows that failed, as they came. Not in browsers. */
+  failedRowsToFile(path: string, options: CallOptions = {}): Promise<void> {
+    return writeChunks(path, 'w', this.failedRows(options));
+  }
+}
+
+/** Where the connection breaks, the rest is asked for, as long as every new connection brings some and the file has a tag. */
+async function* chunksOf(
+  transport: Transport,
+  requestFor: (from?: Place) => Promise<FileRequest>,
+  { signal, fromByte = 0 }: FileOptions,
+): AsyncGenerator<Uint8Array, void> {
+  let byte = fromByte;
+  let tag: string | undefined;
+  for (let failures = 0; ; ) {
+    const from = byte === 0 ? undefined : { byte, tag };
+    const { url, headers } = await requestFor(from);
+    const { response, chunks, close } = await transport.open(url, { headers, signal });
+    if (from !== undefined && response.status !== 206) {
+      close();
+      throw new CausewayError('The file changed while it was read.');
+    }
+    tag = response.headers.get('ETag') ?? undefined;
+    const end = byte + Number(response.headers.get('Content-Length') ?? Number.NaN);
+    try {
+      for await (const chunk of chunks()) {
+        byte += chunk.length;
+        failures = 0;
+        yield chunk;
+      }
+      return;
+    } catch (error) {
+      if (byte === end) return;
+      const isBroken = error instanceof NetworkError || error instanceof TimeoutError;
+      if (!isBroken || tag === undefined || ++failures > transport.retries) throw error;
+      await transport.pause(failures, signal);
+    }
+  }
+}
+
+async function writeChunks(path: string, flags: 'a' | 'w', chunks: AsyncIterable<Uint8Array>): Promise<void> {
+  const { open } = await import('node:fs/promises');
+  const file = await open(path, flags);
+  try {
+    for await (const chunk of chunks) await file.writeFile(chunk);
+  } finally {
+    await file.close();
   }
 }
 

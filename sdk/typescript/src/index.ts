@@ -8,6 +8,7 @@ export {
   BulkDownloads,
   BulkJobError,
   type BulkRequest,
+  BulkUpload,
   type FileOptions,
   type WaitOptions,
 } from './bulk.js';

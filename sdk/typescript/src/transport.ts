@@ -2,12 +2,15 @@ import { ApiError, errorOf, NetworkError, TimeoutError } from './errors.js';
 
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 8_000;
+const MB = 1_048_576;
+/** What timers count to. */
+const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
 const RETRIED_STATUSES: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 /** Twice comes to the same as once. */
 const IDEMPOTENT_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'PUT', 'DELETE']);
 
 export interface TransportSettings {
-  /** For one attempt, from the request to the end of the answer; of a stream from one part to the next. */
+  /** For one attempt, from the request to the end of the answer; of a stream from one part to the next. A form has it again for each MB. */
   readonly timeoutMs: number;
   /** Attempts after the first one. */
   readonly retries: number;
@@ -98,7 +101,7 @@ export class Transport {
   }
 
   async #open(url: string, init: RequestInit): Promise<OpenAnswer> {
-    const attempt = new Attempt(this.#settings.timeoutMs, init.signal);
+    const attempt = new Attempt(timeoutFor(init, this.#settings.timeoutMs), init.signal);
     try {
       const response = await this.#fetch(url, init, attempt);
       if (response.ok || response.status === 304) {
@@ -193,6 +196,14 @@ function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
     at += part.length;
   }
   return whole;
+}
+
+/** Nobody tells how much of a form is sent, so that a large one has more time. */
+function timeoutFor({ body }: RequestInit, timeoutMs: number): number {
+  if (!(body instanceof FormData)) return timeoutMs;
+  let bytes = 0;
+  for (const part of body.values()) bytes += typeof part === 'string' ? part.length : part.size;
+  return Math.min(timeoutMs * (1 + Math.floor(bytes / MB)), LONGEST_TIMEOUT_MS);
 }
 
 /** The service keeps the outcome of a POST by its key, so that it can be sent again; it takes no key with a form. */

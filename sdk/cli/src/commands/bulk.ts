@@ -1,7 +1,17 @@
+import { openAsBlob } from 'node:fs';
 import { access, rename, stat } from 'node:fs/promises';
-import type { BulkDownload, BulkJob, BulkRequest, Causeway } from '@causeway/client';
+import {
+  BulkAction,
+  type BulkDownload,
+  type BulkError,
+  type BulkJob,
+  type BulkRequest,
+  type BulkUpload,
+  type Causeway,
+} from '@causeway/client';
+import { Option } from 'commander';
 import { type AddCommands, names, wholeNumber } from '../command.js';
-import { UsageError } from '../failures.js';
+import { RowsFailedError, UsageError } from '../failures.js';
 import { first } from '../limit.js';
 import type { Session } from '../session.js';
 import type { Columns } from '../table.js';
@@ -23,13 +33,31 @@ interface QueryOptions extends FileChoice {
   readonly wait: boolean;
 }
 
+interface UploadOptions {
+  readonly action: BulkAction;
+  readonly identifier?: string;
+  readonly fileFormat?: FileFormat;
+  readonly errors?: string;
+  readonly outcomes?: string;
+  readonly force?: true;
+  readonly wait: boolean;
+}
+
+const FILE_FORMATS = ['csv', 'jsonl'] as const;
+type FileFormat = (typeof FILE_FORMATS)[number];
+
+/** Of an upload. */
+const MOST_ERRORS_SHOWN = 5;
+
 interface ListOptions {
   readonly where?: string;
   readonly limit: number;
 }
 
 export const addBulk: AddCommands = (program, run) => {
-  const bulk = program.command('bulk').description('read all records of a query into a file, in the background');
+  const bulk = program
+    .command('bulk')
+    .description('all records of a query into a file, or the rows of a file to the provider, in the background');
   withFile(bulk.command('query <object>'))
     .description('start a download, wait for it, and write its file')
     .option('-w, --where <filter>', 'as for query')
@@ -43,6 +71,22 @@ export const addBulk: AddCommands = (program, run) => {
   withFile(withJob(bulk.command('download')))
     .description('wait for a job and write its file; goes on with a file that was broken off')
     .action(run(download));
+  bulk
+    .command('upload <object> <file>')
+    .description('write the rows of a file to the provider, wait for the end, and say which rows failed')
+    .addOption(
+      new Option('-a, --action <action>', 'what becomes of each row')
+        .choices(Object.values(BulkAction))
+        .makeOptionMandatory(),
+    )
+    .option('--identifier <field>', 'the field that the record of a row is found by (default: the id of the object)')
+    // --format is that of what is printed.
+    .addOption(new Option('--file-format <format>', 'of the file (default: by its ending)').choices(FILE_FORMATS))
+    .option('--errors <file>', 'where the rows that failed are written as they came, to be corrected and sent again')
+    .option('--outcomes <file>', 'where is written what came of each row, in the format of the file')
+    .option('--force', 'replace these two where they are there')
+    .option('--no-wait', 'only start it')
+    .action(run(upload));
   bulk
     .command('jobs')
     .description('list the jobs of the instance, the newest first')
@@ -72,7 +116,7 @@ function withJob(command: Commands): Commands {
 
 async function query(session: Session, objectName: string, options: QueryOptions): Promise<void> {
   const file = fileOf(options, session, `${objectName}.csv`);
-  if (options.wait) await assertFree(file, options);
+  if (options.wait) await assertFree(file, options.force);
   const account = await session.account();
   const started = await account.bulk.start(requestOf(objectName, file, options), { signal: session.signal });
   if (!options.wait) {
@@ -111,7 +155,7 @@ async function download(session: Session, id: number, options: FileChoice): Prom
     throw new UsageError(`The file of the job ${id} is ${job.fileFormat}, so ${options.output} would be misnamed.`);
   }
   const file = options.output ?? `${job.objectName}.${job.fileFormat}`;
-  await assertFree(file, options);
+  await assertFree(file, options.force);
   await writeFile(session, account.bulk.download(id, job.objectName), file);
 }
 
@@ -124,7 +168,7 @@ async function writeFile(session: Session, bulkDownload: BulkDownload, file: str
   signal.addEventListener('abort', hint);
   try {
     const job = await bulkDownload.wait({ signal, onProgress: (now) => output.progress(progressOf(now)) });
-    const part = `${file}.${id}.part`;
+    const part = partOf(file, id);
     const fromByte = await sizeOf(part);
     if (fromByte > job.fileSize) throw new UsageError(`${part} is longer than the file of the job ${id}: remove it.`);
     output.progress(`${objectName}: writing ${job.fileSize} bytes`);
@@ -148,6 +192,90 @@ async function writeFile(session: Session, bulkDownload: BulkDownload, file: str
     output.done();
     signal.removeEventListener('abort', hint);
   }
+}
+
+async function upload(session: Session, objectName: string, file: string, options: UploadOptions): Promise<void> {
+  const { action, identifier } = options;
+  const { output, signal } = session;
+  const format = options.fileFormat ?? formatOf(file);
+  await assertWritable(options, format);
+  const rows = await blobOf(file);
+  const account = await session.account();
+  output.progress(`${objectName}: sending ${rows.size} bytes`);
+  const metaData = { format, action, ...(identifier !== undefined && { identifierFieldName: identifier }) };
+  const started = await account.bulk.upload(objectName, rows, metaData, { signal }).finally(() => output.done());
+  const { id } = started;
+  if (!options.wait) {
+    await output.one({ id, objectName }, () => `The job ${id} is started. How far it is: causeway bulk status ${id}`);
+    return;
+  }
+  output.note(`The job ${id} is started.`);
+  await tellOutcome(session, started, options);
+}
+
+/** @throws RowsFailedError */
+async function tellOutcome(session: Session, started: BulkUpload, { errors: errorsFile, outcomes }: UploadOptions) {
+  const { output, signal } = session;
+  const { id, objectName } = started;
+  const hint = () => output.note(`See how far it is: causeway bulk status ${id}\nEnd it: causeway bulk cancel ${id}`);
+  signal.addEventListener('abort', hint);
+  try {
+    const job = await started.wait({ signal, onProgress: (now) => output.progress(progressOf(now)) });
+    if (errorsFile !== undefined) await whole(errorsFile, id, (part) => started.failedRowsToFile(part, { signal }));
+    if (outcomes !== undefined) await whole(outcomes, id, (part) => started.toFile(part, { signal }));
+    const shown: BulkError[] = [];
+    for await (const error of first(MOST_ERRORS_SHOWN, started.errors({ signal }))) shown.push(error);
+    output.done();
+    const { recordsCount: rows, recordsFailedCount: failed } = job;
+    const result = { id, objectName, rows, written: rows - failed, failed, errors: shown };
+    await output.one(result, () =>
+      [`${counted(rows, 'row')}: ${rows - failed} written, ${failed} failed.`, ...shown.map(errorLine)].join('\n'),
+    );
+    if (failed > 0)
+      throw new RowsFailedError(`${failed} of ${counted(rows, 'row')} failed. All of them: causeway bulk errors ${id}`);
+  } finally {
+    output.done();
+    signal.removeEventListener('abort', hint);
+  }
+}
+
+function errorLine({ row, code, doubtful, message }: BulkError): string {
+  const words = [row === undefined ? '' : `row ${row}`, doubtful ? 'doubtful' : '', code ?? ''];
+  return `  ${words.filter((word) => word !== '').join(', ')}: ${printable(message)}`;
+}
+
+/** What is known before a file is sent need not be found out after it. */
+async function assertWritable({ errors: failed, outcomes, force }: UploadOptions, format: FileFormat): Promise<void> {
+  if (failed !== undefined && failed === outcomes) throw new UsageError('--errors and --outcomes name the same file.');
+  for (const file of [failed, outcomes].filter((name) => name !== undefined)) {
+    if (isJsonLines(file) !== (format === 'jsonl'))
+      throw new UsageError(`What is sent is ${format}, and so is what is written: ${file} would be misnamed.`);
+    await assertFree(file, force);
+  }
+}
+
+/** The file, which is read while it is sent. */
+async function blobOf(file: string): Promise<Blob> {
+  const found = await stat(file).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  });
+  if (found === undefined) throw new UsageError(`There is no file ${file}.`);
+  if (!found.isFile()) throw new UsageError(`${file} is no file that can be sent.`);
+  return openAsBlob(file);
+}
+
+function formatOf(file: string): FileFormat {
+  if (isJsonLines(file)) return 'jsonl';
+  if (/\.csv$/i.test(file)) return 'csv';
+  throw new UsageError(`${file} ends in neither .csv nor .jsonl: give --file-format.`);
+}
+
+/** Until it is whole, the file has another name. */
+async function whole(file: string, id: number, write: (part: string) => Promise<void>): Promise<void> {
+  const part = partOf(file, id);
+  await write(part);
+  await rename(part, file);
 }
 
 async function jobs(session: Session, { where, limit }: ListOptions): Promise<void> {
@@ -188,7 +316,7 @@ async function showJob(session: Session, ask: (account: Causeway) => Promise<Bul
 
 async function errors(session: Session, id: number): Promise<void> {
   const account = await session.account();
-  const list = await account.bulk.listBulkErrors({ id }, { signal: session.signal });
+  const list = account.all((page) => account.bulk.listBulkErrorsRaw({ id, ...page }, { signal: session.signal }));
   await session.output.list(
     list,
     { row: ({ row }) => row, code: ({ code }) => code, message: ({ message }) => message },
@@ -213,13 +341,17 @@ function fileOf({ output }: FileChoice, session: Session, preset: string): strin
   return session.output.format === 'ndjson' ? preset.replace(/csv$/, 'jsonl') : preset;
 }
 
-async function assertFree(file: string, { force }: FileChoice): Promise<void> {
+async function assertFree(file: string, force: true | undefined): Promise<void> {
   if (force) return;
   const isThere = await access(file).then(
     () => true,
     () => false,
   );
   if (isThere) throw new UsageError(`${file} is there already: choose another --output, or --force.`);
+}
+
+function partOf(file: string, id: number): string {
+  return `${file}.${id}.part`;
 }
 
 async function sizeOf(file: string): Promise<number> {

@@ -96,3 +96,50 @@ describe('a bulk download', () => {
     await assert.rejects(client(refused.url).bulk.start({ objectName: 'orders' }), { code: 'WHERE_INVALID' });
   });
 });
+
+describe('a bulk upload', () => {
+  const answers = [created, job('COMPLETED')];
+
+  it('sends the file as a form, what to do with its rows before it', async () => {
+    await using server = await serve(...answers);
+    const metaData = { format: 'jsonl', action: 'upsert', identifierFieldName: 'name' } as const;
+    const upload = await client(server.url).bulk.upload('big/orders', new Blob([FILE]), metaData);
+    assert.equal((await upload.wait()).status, 'COMPLETED');
+    const [sent] = server.received;
+    assert.equal(`${sent?.method} ${sent?.url}`, 'POST /elements/api-v2/bulk/big%2Forders');
+    assert.match(sent?.headers['content-type'] ?? '', /^multipart\/form-data; boundary=/);
+    assert.equal(sent?.headers['idempotency-key'], undefined);
+    const [before, file] = sent?.body.split(/name="file"; filename="blob"\r\n.*\r\n\r\n/) ?? [];
+    assert.ok(before?.includes(`name="metaData"\r\n\r\n${JSON.stringify(metaData)}\r\n`));
+    assert.ok(file?.startsWith(FILE.toString()));
+  });
+
+  it('lists what went wrong over pages, and has the rows that failed as they came', async () => {
+    const rows: Answer = (response) => response.end('{"id":1}\n');
+    const pages = [
+      json([{ row: 2, message: 'No.' }], { 'Elements-Next-Page-Token': 'n' }),
+      json([{ row: 9, message: 'No.' }]),
+    ];
+    await using server = await serve(...pages, job('COMPLETED'), rows);
+    const upload = client(server.url).bulk.uploaded(7, 'orders');
+    const failed: unknown[] = [];
+    for await (const { row } of upload.errors()) failed.push(row);
+    assert.deepEqual(failed, [2, 9]);
+    const folder = await mkdtemp(join(tmpdir(), 'causeway-client-'));
+    await upload.failedRowsToFile(join(folder, 'failed.jsonl'));
+    assert.equal(await readFile(join(folder, 'failed.jsonl'), 'utf8'), '{"id":1}\n');
+    assert.deepEqual(
+      server.received.map(({ url, headers }) => [
+        url.replace('/elements/api-v2', ''),
+        headers.accept === 'application/x-ndjson',
+      ]),
+      [
+        ['/bulk/7/errors', false],
+        ['/bulk/7/errors?nextPage=n', false],
+        ['/bulk/7/status', false],
+        ['/bulk/7/errors', true],
+      ],
+    );
+    await rm(folder, { recursive: true });
+  });
+});

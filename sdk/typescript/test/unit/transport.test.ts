@@ -99,6 +99,14 @@ describe('sending a request', () => {
     await assert.rejects(transport({ timeoutMs: 50, retries: 0 }).transport.send(stuck.url, {}), TimeoutError);
   });
 
+  it('gives a form more time, as it may be large', async () => {
+    await using server = await serve(silent);
+    const body = new FormData();
+    body.append('file', new Blob([new Uint8Array(3 * 1_048_576)]));
+    const sending = transport({ timeoutMs: 20, retries: 0 }).transport.send(server.url, { method: 'POST', body });
+    await assert.rejects(sending, { name: 'TimeoutError', message: 'There was no answer within 80 ms.' });
+  });
+
   it('tells a broken answer from a whole one', async () => {
     await using server = await serve((response) => {
       response.writeHead(200, { 'Content-Length': '10' }).write('12345', () => response.destroy());
