@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 const [readme] = process.argv.slice(2);
 const blocks = [...readFileSync(readme, 'utf8').matchAll(/^```ts\n(.*?)^```/gms)].map(([, code]) => code);
 const imports = [
+  "import { openAsBlob } from 'node:fs';",
   "import { createServer } from 'node:http';",
   "import { text } from 'node:stream/consumers';",
   "import { Causeway, escapeLike, verifyEvent, WhereError, where } from '@causeway/client';",
