@@ -123,7 +123,7 @@ function withPagesOf(maxPageSize: number, connector: Connector): Connector {
 const IS_FULL = process.env.CONFORMANCE === 'full';
 const NAMES = IS_FULL ? Object.keys(PROVIDERS) : ['odata', 'salesforce'];
 const FILTERS = 6;
-const LISTINGS = IS_FULL ? 3 : 1;
+const LISTINGS = 2;
 const SEED = 16;
 
 /** Whatever is read is stored at once. */
