@@ -118,7 +118,7 @@ export class Transport {
 
   async #fetch(url: string, init: RequestInit, attempt: Attempt): Promise<Response> {
     try {
-      return await this.#settings.fetch(url, { ...init, signal: attempt.signal });
+      return await this.#settings.fetch(url, { ...init, ...redirectOf(init), signal: attempt.signal });
     } catch (error) {
       throw attempt.failureOf(error);
     }
@@ -196,6 +196,11 @@ function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
     at += part.length;
   }
   return whole;
+}
+
+/** What may have to be sent to another place is kept whole by Node.js while it is sent, and the file of a form may be large. */
+function redirectOf({ body }: RequestInit): RequestInit {
+  return body instanceof FormData ? { redirect: 'error' } : {};
 }
 
 /** Nobody tells how much of a form is sent, so that a large one has more time. */

@@ -9,7 +9,7 @@ import {
   TimeoutError,
 } from '../../src/index.js';
 import { Transport } from '../../src/transport.js';
-import { broken, failure, json, serve, silent } from '../server.js';
+import { type Answer, broken, failure, json, serve, silent } from '../server.js';
 
 const SETTINGS = { timeoutMs: 5_000, retries: 3, retryForMs: 60_000, fetch };
 
@@ -97,6 +97,14 @@ describe('sending a request', () => {
       (response) => void response.writeHead(200, { 'Content-Length': '10' }).write('12345'),
     );
     await assert.rejects(transport({ timeoutMs: 50, retries: 0 }).transport.send(stuck.url, {}), TimeoutError);
+  });
+
+  it('sends a form nowhere else, so that its file need not be kept', async () => {
+    const elsewhere: Answer = (response) => response.writeHead(307, { Location: '/elsewhere' }).end();
+    await using server = await serve(elsewhere, json({}));
+    const sending = transport().transport.send(server.url, { method: 'POST', body: new FormData() });
+    await assert.rejects(sending, NetworkError);
+    assert.equal(server.received.length, 1);
   });
 
   it('gives a form more time, as it may be large', async () => {
