@@ -150,10 +150,7 @@ export function createDeliveries(
     for (let afterId: number | null = 0; afterId !== null; ) {
       const limits = { afterId, limit: batchRows, now: now() };
       const release = (via: Knex) => createReleaseStore(via).release(accountId, part, limits);
-      const batch: ReleasedBatch = await step(() =>
-        change(knex, release, ({ count }) => ({ changes: tally.with(count) })),
-      );
-      tally.add(batch.count);
+      const batch: ReleasedBatch = await step(() => countChange(release, tally));
       if (afterId === 0 && batch.count > 0) await notifier.publish(RELEASED_TOPIC, String(part.subscriptionId));
       if (batch.count > 0) await announceDue();
       afterId = batch.lastId;
@@ -166,14 +163,19 @@ export function createDeliveries(
     const parts = await step(() => change(knex, find, () => ({ changes: { ...target, acknowledged: 0 } })));
     const tally = createTally('acknowledged');
     for (const part of parts) {
-      const acknowledge = (via: Knex) => createReleaseStore(via).acknowledge(accountId, part, batchRows);
-      await repeat(step, async () => {
-        const count = await change(knex, acknowledge, (done) => ({ changes: tally.with(done) }));
-        tally.add(count);
-        return count;
+      const acknowledge = async (via: Knex) => ({
+        count: await createReleaseStore(via).acknowledge(accountId, part, batchRows),
       });
+      await repeat(step, async () => (await countChange(acknowledge, tally)).count);
     }
     return tally.sum();
+  }
+
+  /** The audit log tells how many it was until now: with the batch that it adds. */
+  async function countChange<Batch extends Counted>(work: (via: Knex) => Promise<Batch>, tally: Tally): Promise<Batch> {
+    const batch = await change(knex, work, ({ count }) => ({ changes: tally.with(count) }));
+    tally.add(batch.count);
+    return batch;
   }
 
   function queueInSteps(accountId: number, subscriptionId: number, step: Step): Promise<number> {
@@ -292,7 +294,11 @@ async function repeat(step: Step, statement: () => Promise<number>): Promise<num
   }
 }
 
-/** What the batches of a change came to until now, under a name: the audit log tells it with the batch that it adds. */
+interface Counted {
+  readonly count: number;
+}
+
+/** What the batches of a change came to until now, under a name. */
 interface Tally {
   readonly sum: () => number;
   readonly add: (count: number) => void;
