@@ -141,6 +141,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/console": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The console
+         * @description The page for those who run integrations: it logs in by `POST /console/session` and uses the operations of this document alone. Each
+         *     path below `/console` is this page as well. It loads nothing from other hosts.
+         */
+        get: operations["getConsole"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/docs/where": {
         parameters: {
             query?: never;
@@ -8279,6 +8300,19 @@ export interface operations {
         };
     };
     getDocs: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["DocsPage"];
+            500: components["responses"]["Internal"];
+        };
+    };
+    getConsole: {
         parameters: {
             query?: never;
             header?: never;

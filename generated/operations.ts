@@ -41,6 +41,7 @@ export const OPERATIONS = {
   listBulkErrors: { method: 'get', path: '/bulk/{id}/errors', scopes: ['instance'], tag: 'bulk', list: true, largeBody: false },
   getBulkStatus: { method: 'get', path: '/bulk/{id}/status', scopes: ['instance'], tag: 'bulk', list: false, largeBody: false },
   getBulkFile: { method: 'get', path: '/bulk/{id}/{objectName}', scopes: ['instance'], tag: 'bulk', list: false, largeBody: false },
+  getConsole: { method: 'get', path: '/console', scopes: ['root'], tag: 'service', list: false, largeBody: false },
   getConsoleSession: { method: 'get', path: '/console/session', scopes: ['platform'], tag: 'console', list: false, largeBody: false },
   createConsoleSession: { method: 'post', path: '/console/session', scopes: ['public', 'platform'], tag: 'console', list: false, largeBody: false },
   deleteConsoleSession: { method: 'delete', path: '/console/session', scopes: ['platform'], tag: 'console', list: false, largeBody: false },

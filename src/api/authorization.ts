@@ -56,7 +56,7 @@ export interface AuthorizationParts {
   readonly sessions: Pick<ConsoleSessions, 'find'>;
   readonly sessionCookie: Pick<SessionCookie, 'read' | 'assertOwnPage'>;
   readonly principals: Pick<PrincipalChanges, 'moment' | 'isOutdated' | 'subscribe'>;
-  readonly instances: Pick<Instances, 'findByToken'>;
+  readonly instances: Pick<Instances, 'findByToken' | 'get'>;
   readonly shares: Pick<PoolShares, 'lookUp'>;
   readonly listObjects: Resources['listObjects'];
   readonly failedAuthorizations: FailedAuthorizations;
@@ -65,6 +65,8 @@ export interface AuthorizationParts {
 
 /** Whose account the call is about, for those who may work in several. */
 const ACCOUNT_HEADER = 'elements-account-id';
+/** The instance of a call with a session of the console: pages hold no instance tokens. */
+const INSTANCE_HEADER = 'elements-element-instance-id';
 
 interface KnownCaller extends Caller, Pick<FoundPrincipal, 'expiresAt'> {
   /** A moment of `PrincipalChanges`. */
@@ -79,8 +81,8 @@ interface Credentials {
   readonly find: () => Promise<FoundPrincipal | FoundSession | undefined>;
   /** The organization is vouched for as well. */
   readonly hasOrganization: boolean;
-  /** Of an instance. */
-  readonly token: string | undefined;
+  /** The instance that is meant: its token, or with a session its id. */
+  readonly instance: { readonly token: string } | { readonly id: string } | undefined;
   /** What is said to those that are nobody's. */
   readonly refusal: string;
 }
@@ -110,7 +112,7 @@ export function createAuthorization(parts: AuthorizationParts): Authorize {
     const budget = callerLimits.count(found.principal);
     // On an instance `RateLimit-*` is the provider's budget (decisions D3), save in a refusal of ours.
     if (budget !== undefined && sought === 'platform') setBudget(response, budget);
-    const caller = credentials.token === undefined ? found : await withInstance(found, credentials.token);
+    const caller = credentials.instance === undefined ? found : await withInstance(found, credentials.instance);
     response.locals.caller = caller;
     const scope = sought === 'record' && (await isForPlatform(request, response, caller)) ? 'platform' : sought;
     response.locals.scope = scope;
@@ -135,7 +137,7 @@ export function createAuthorization(parts: AuthorizationParts): Authorize {
     const token = isPublic ? undefined : sessionCookie.read(request);
     if (isPublic || token !== undefined) sessionCookie.assertOwnPage(request);
     if (isPublic) return undefined;
-    return token === undefined ? bySecrets(readSecrets(undefined)) : bySession(token);
+    return token === undefined ? bySecrets(readSecrets(undefined)) : bySession(token, request.get(INSTANCE_HEADER));
   }
 
   function bySecrets({ user, organization, element }: HeaderSecrets): Credentials {
@@ -144,19 +146,19 @@ export function createAuthorization(parts: AuthorizationParts): Authorize {
       sent: { user, ...(organization !== undefined && { organization }) },
       find: () => accounts.findPrincipal({ userSecret: user, organizationSecret: organization }),
       hasOrganization: organization !== undefined,
-      token: element,
+      instance: element === undefined ? undefined : { token: element },
       refusal: 'The User or Organization secret is not valid.',
     };
   }
 
-  function bySession(token: string): Credentials {
+  function bySession(token: string, instanceId: string | undefined): Credentials {
     return {
       // In the place of an organization's secret that came without a user's, which nobody can send.
       secrets: ['', token],
       sent: {},
       find: () => sessions.find(token),
       hasOrganization: true,
-      token: undefined,
+      instance: instanceId === undefined ? undefined : { id: instanceId },
       refusal: 'The session of the console has ended, or there was none. Log in again.',
     };
   }
@@ -196,8 +198,11 @@ export function createAuthorization(parts: AuthorizationParts): Authorize {
     return named === undefined ? known : { ...known, principal: await actIn(accounts, known.principal, named) };
   }
 
-  async function withInstance(caller: Caller, token: string): Promise<Caller> {
-    const instance = await instances.findByToken(caller.principal.accountId, token);
+  /** @throws AppError UNAUTHENTICATED for a token that is no instance's, REQUEST_INVALID and NOT_FOUND for such an id */
+  async function withInstance(caller: Caller, named: NonNullable<Credentials['instance']>): Promise<Caller> {
+    const { accountId } = caller.principal;
+    if ('id' in named) return { ...caller, instance: await instances.get(accountId, readInstanceId(named.id)) };
+    const instance = await instances.findByToken(accountId, named.token);
     return instance === undefined
       ? refuse('The Element token is not valid, or its instance was deleted.')
       : { ...caller, instance };
@@ -261,9 +266,9 @@ const PLATFORM_SEGMENTS = firstSegments('platform');
 const INSTANCE_SEGMENTS = firstSegments('instance').union(new Set(['query', 'bulk', 'ping']));
 
 /** By what a request has sent: `'record'` is the platform's where the element has no such object. */
-function scopeOf(path: string, { token }: Credentials): Exclude<ApiScope, 'public'> {
+function scopeOf(path: string, { instance }: Credentials): Exclude<ApiScope, 'public'> {
   const [, first = '', second = ''] = path.split('/');
-  if (token === undefined) {
+  if (instance === undefined) {
     const isPlatform = PLATFORM_SEGMENTS.has(first) && !(first === 'hubs' && second !== '');
     if (isPlatform || !INSTANCE_SEGMENTS.has(first)) return 'platform';
     refuse('This path is for calls on an instance: add `Element <token>` to the Authorization header.');
@@ -278,6 +283,14 @@ function assertPlatformPath({ method, baseUrl, path }: Request): void {
   if (PLATFORM_SEGMENTS.has(first)) return;
   const hint = 'If it is an object of an element, add `Element <token>` to the Authorization header.';
   throw new AppError('NOT_FOUND', `There is no ${method} ${cutText(baseUrl + path)}. ${hint}`);
+}
+
+function readInstanceId(text: string): number {
+  if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
+  throw new AppError(
+    'REQUEST_INVALID',
+    'The header Elements-Element-Instance-Id is the id of an instance, a whole number.',
+  );
 }
 
 function assertOrganization({ hasOrganization }: Credentials): void {

@@ -102,13 +102,14 @@ export function composeApi(platform: Platform, services: ApiServices, config: Se
   const trust = createProxyTrust(config.trustProxy);
   const redactCall = createRedactCall(secretKeysOf(services.registry.connectors));
   const measurements = createMeasurements(platform, config.metricsToken);
-  const { checks, isStuck, publicUrl, connectorFolders, proxies, webhooks } = services;
+  const { checks, isStuck, publicUrl, connectorFolders, console, proxies, webhooks } = services;
   const bodyBudget = createByteBudget(Math.max(getHeapStatistics().heap_size_limit / 8, LEAST_BODY_MEMORY));
   const root = createServiceRouter(clock, {
     checks,
     isStuck,
     publicUrl,
     connectorFolders,
+    console,
     proxies,
     role: config.role,
     metrics: servesMeasurements(config) ? measurements : undefined,

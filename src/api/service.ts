@@ -2,11 +2,14 @@ import { type RequestHandler, type Response, Router } from 'express';
 import { OPERATIONS } from '../../generated/operations.ts';
 import type { Clock } from '../clock.ts';
 import type { Role } from '../config/index.ts';
+import type { Console } from '../console/index.ts';
 import { AppError } from '../errors.ts';
 import type { Proxies } from '../instances/oauth/proxies/proxies.ts';
+import { createConsolePages } from './console-pages.ts';
 import { ASSETS_PATH } from './docs/layout.ts';
 import { QUERY_LANGUAGE_PATH, REFERENCE_PATH } from './docs/pages.ts';
-import { createDocuments, sendKept } from './documents.ts';
+import { createDocuments } from './documents.ts';
+import { sendKept } from './kept-response.ts';
 import { createProxyRedirect, showCallback } from './oauth-pages.ts';
 import type { RootOperationId } from './operation.ts';
 import { notFound, wrongMethod } from './problem.ts';
@@ -25,6 +28,7 @@ export interface ProcessState {
   readonly publicUrl: () => string;
   /** The folders of all connectors, whose READMEs are part of the documentation. */
   readonly connectorFolders: readonly string[];
+  readonly console: Console;
 }
 
 export interface ServiceRouterParts extends ProcessState {
@@ -53,6 +57,7 @@ export function createServiceRouter(clock: Clock, parts: ServiceRouterParts): Ro
     isStuck,
     publicUrl,
     connectorFolders,
+    console,
     metrics = notFound,
     proxies,
     redirects,
@@ -66,6 +71,7 @@ export function createServiceRouter(clock: Clock, parts: ServiceRouterParts): Ro
       throw new AppError('NOT_FOUND', `There is no page ${path}. ${REFERENCE_PATH} leads to all.`);
     await sendKept(response, page);
   };
+  const pages = createConsolePages(console);
   const handlers: Readonly<Record<RootOperationId, RequestHandler>> = {
     redirectToDocs: (_request, response) => response.redirect(302, '/docs'),
 
@@ -92,6 +98,8 @@ export function createServiceRouter(clock: Clock, parts: ServiceRouterParts): Ro
 
     getElementGuide: (request, response) => sendPage(response, request.path),
 
+    getConsole: pages.sendPage,
+
     getQueryReference: (_request, response) => sendPage(response, QUERY_LANGUAGE_PATH),
 
     redirectThroughOAuthProxy: createProxyRedirect(proxies, redirects),
@@ -112,7 +120,7 @@ export function createServiceRouter(clock: Clock, parts: ServiceRouterParts): Ro
     });
   }
   if (role === 'worker') return router;
-  return router.get(`${ASSETS_PATH}/:file`, async (request, response, next) => {
+  return router.use(pages.router).get(`${ASSETS_PATH}/:file`, async (request, response, next) => {
     const asset = documents.assets.get(request.params.file);
     if (asset === undefined) return next();
     await sendKept(response, await asset());

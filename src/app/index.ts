@@ -6,6 +6,7 @@ import { type Cleanup, createCleanup } from '../cleanup.ts';
 import { publicUrlOf, type ServiceConfig } from '../config/index.ts';
 import { composeProviderClient } from '../connector/client/index.ts';
 import { type GivenConnectors, openConnectors } from '../connector/open.ts';
+import { createConsole } from '../console/index.ts';
 import {
   composeDeliveries,
   composeEvents,
@@ -242,6 +243,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
       checks: { database: platform.isReachable, queue: jobs.isReachable },
       isStuck: platform.isStuck,
       publicUrl,
+      console: createConsole(),
     },
     config,
   );

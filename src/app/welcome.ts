@@ -15,7 +15,7 @@ export function welcome(app: App, role: Role): string {
   const lines = [
     '',
     `${WORK[role]} ${isWorker ? `${url}/health/ready` : baseUrl}`,
-    ...(isWorker ? [] : [`  reference    ${url}/docs`]),
+    ...(isWorker ? [] : [`  console      ${url}/console`, `  reference    ${url}/docs`]),
     ...(simulatorsUrl === undefined ? [] : [`  simulators   ${simulatorsUrl}`]),
     ...(metricsUrl === undefined ? [] : [`  measurements ${metricsUrl}`]),
     ...(credentialsFile === undefined ? [] : [`  credentials  ${credentialsFile}`]),

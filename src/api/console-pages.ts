@@ -1,0 +1,57 @@
+import { extname } from 'node:path';
+import { type RequestHandler, type Response, Router } from 'express';
+import type { Console } from '../console/index.ts';
+import { AppError } from '../errors.ts';
+import { type KeptResponse, keep, once, sendKept } from './kept-response.ts';
+
+export const CONSOLE_PATH = '/console';
+
+/** Everything comes from the service, and nothing is inline. Also of a page that others may have in a frame. */
+export function policyFor(frameAncestors: readonly string[] = []): string {
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' data:",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    `frame-ancestors ${frameAncestors.length === 0 ? "'none'" : frameAncestors.join(' ')}`,
+  ].join('; ');
+}
+
+const PAGE_HEADERS = {
+  'Content-Security-Policy': policyFor(),
+  'Referrer-Policy': 'no-referrer',
+  'X-Content-Type-Options': 'nosniff',
+  // Windows of others that the console opens, or that open it, have no hold of it; those that it opens for OAuth answer by a channel.
+  'Cross-Origin-Opener-Policy': 'same-origin-allow-popups',
+};
+/** A file of another content has another name. */
+const FOR_EVER = { 'Cache-Control': 'public, max-age=31536000, immutable', 'X-Content-Type-Options': 'nosniff' };
+
+export interface ConsolePages {
+  readonly sendPage: RequestHandler;
+  /** The files of the pages, and the paths below that of the console. */
+  readonly router: Router;
+}
+
+/** The pages of the console: each path below it is one page, which shows what the path says. */
+export function createConsolePages(console: Console): ConsolePages {
+  const page = once(async () => keep('.html', await console.page('console'), PAGE_HEADERS));
+  const files = new Map<string, KeptResponse>();
+  const sendPage: RequestHandler = async (_request, response) => sendKept(response, await page());
+
+  async function sendFile(response: Response, name: string): Promise<void> {
+    const bytes = files.has(name) ? undefined : await console.file(name);
+    if (bytes !== undefined) files.set(name, keep(extname(name), bytes, FOR_EVER));
+    const kept = files.get(name);
+    if (kept === undefined) throw new AppError('NOT_FOUND', `The console has no file ${name}.`);
+    await sendKept(response, kept);
+  }
+
+  const router = Router()
+    .get(`${CONSOLE_PATH}/assets/:name`, (request, response) => sendFile(response, request.params.name))
+    .get(`${CONSOLE_PATH}/{*path}`, sendPage);
+  return { sendPage, router };
+}

@@ -1,0 +1,3 @@
+export function Activity() {
+  return <h1>Activity</h1>;
+}

@@ -1,0 +1,3 @@
+export function Bulk() {
+  return <h1>Bulk</h1>;
+}

@@ -1,0 +1,3 @@
+export function ConnectSessions() {
+  return <h1>Connect sessions</h1>;
+}

@@ -1,0 +1,3 @@
+export function Explore() {
+  return <h1>Explore</h1>;
+}

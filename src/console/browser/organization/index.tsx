@@ -1,0 +1,3 @@
+export function Organization() {
+  return <h1>Organization</h1>;
+}

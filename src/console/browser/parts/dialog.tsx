@@ -1,0 +1,31 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+
+interface DialogProps {
+  readonly title: string;
+  readonly onClose: () => void;
+  readonly children: ComponentChildren;
+  /** For what stands beside others: at the edge of the page, as high as it. */
+  readonly isSide?: boolean;
+}
+
+/** Above the page until it is closed, also by Escape; the focus stays in it and goes back where it was. */
+export function Dialog({ title, onClose, children, isSide = false }: DialogProps) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    const shown = dialog.current;
+    shown?.showModal();
+    return () => shown?.close();
+  }, []);
+  return (
+    <dialog ref={dialog} class={isSide ? 'side' : undefined} aria-label={title} onClose={onClose}>
+      <header class="row apart">
+        <h2>{title}</h2>
+        <button type="button" class="plain" aria-label="Close" onClick={onClose}>
+          ✕
+        </button>
+      </header>
+      {children}
+    </dialog>
+  );
+}

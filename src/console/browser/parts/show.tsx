@@ -1,0 +1,79 @@
+import type { ComponentChildren } from 'preact';
+import { ApiError } from '../api.ts';
+import type { Loaded } from '../load.ts';
+import { Copy } from './copy.tsx';
+
+/** What went wrong, in the words of the service, with what its operator asks for. */
+export function ErrorNote({ error, retry }: { readonly error: unknown; readonly retry?: () => void }) {
+  if (error === undefined) return null;
+  const known = error instanceof ApiError ? error : undefined;
+  const message = error instanceof Error ? error.message : String(error);
+  return (
+    <div class="note bad" role="alert">
+      <p>{message}</p>
+      {known?.providerMessage !== undefined && <blockquote>{known.providerMessage}</blockquote>}
+      {known !== undefined && known.details.length > 0 && (
+        <ul>
+          {known.details.map((detail) => (
+            <li key={detail.message}>{detail.message}</li>
+          ))}
+        </ul>
+      )}
+      <p class="row small">
+        {known !== undefined && <code>{known.code}</code>}
+        {known?.requestId !== undefined && (
+          <span>
+            request <code>{known.requestId}</code> <Copy text={known.requestId} what="the request id" />
+          </span>
+        )}
+        {retry !== undefined && (
+          <button type="button" class="plain" onClick={retry}>
+            Try again
+          </button>
+        )}
+      </p>
+    </div>
+  );
+}
+
+/** Lines where text will be: nothing moves when it comes. */
+export function Skeleton({ lines = 5 }: { readonly lines?: number }) {
+  return (
+    <div class="skeleton" aria-busy="true">
+      <span class="unseen">Loading</span>
+      {Array.from({ length: lines }, (_, line) => (
+        <span key={line} />
+      ))}
+    </div>
+  );
+}
+
+/** Shows what is loaded; before that a skeleton, and an error above what was known before it. */
+export function Show<Value>({
+  loaded,
+  lines,
+  children,
+}: {
+  readonly loaded: Loaded<Value>;
+  readonly lines?: number;
+  readonly children: (value: Value) => ComponentChildren;
+}) {
+  const { value, error, reload, isLoading } = loaded;
+  return (
+    <>
+      <ErrorNote error={error} retry={reload} />
+      {value !== undefined && children(value)}
+      {value === undefined && isLoading && <Skeleton {...(lines !== undefined && { lines })} />}
+    </>
+  );
+}
+
+/** A list without entries says what to do next. */
+export function Empty({ title, children }: { readonly title: string; readonly children?: ComponentChildren }) {
+  return (
+    <div class="empty">
+      <p class="strong">{title}</p>
+      {children}
+    </div>
+  );
+}

@@ -1,0 +1,56 @@
+import type { ComponentChildren } from 'preact';
+
+export interface Column<Row> {
+  readonly title: string;
+  readonly cell: (row: Row) => ComponentChildren;
+  /** Numbers stand to the right, under each other. */
+  readonly isNumber?: boolean;
+  /** Left out where the page is narrow. */
+  readonly isMinor?: boolean;
+}
+
+interface TableProps<Row> {
+  /** For those who do not see the page. */
+  readonly label: string;
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
+  readonly keyOf: (row: Row) => string | number;
+  /** The page of the row, by the link in its first cell. */
+  readonly linkOf?: (row: Row) => string;
+}
+
+export function Table<Row>({ label, columns, rows, keyOf, linkOf }: TableProps<Row>) {
+  const classOf = ({ isNumber, isMinor }: Column<Row>) =>
+    [isNumber && 'number', isMinor && 'minor'].filter(Boolean).join(' ') || undefined;
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
+    <section class="table" aria-label={label} tabIndex={0}>
+      <table>
+        <thead>
+          <tr>
+            {columns.map((column) => (
+              <th key={column.title} scope="col" class={classOf(column)}>
+                {column.title}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={keyOf(row)}>
+              {columns.map((column, place) => (
+                <td key={column.title} class={classOf(column)}>
+                  {place === 0 && linkOf !== undefined ? (
+                    <a href={linkOf(row)}>{column.cell(row)}</a>
+                  ) : (
+                    column.cell(row)
+                  )}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}

@@ -1,0 +1,26 @@
+/** The pages of the console, as its navigation and its keyboard know them. */
+export interface Place {
+  readonly path: string;
+  readonly title: string;
+  /** Pressed after `g`. */
+  readonly key: string;
+}
+
+/** What a page is told of its address. */
+export interface PageProps {
+  /** What stands below the path of the page, without a slash in front: `5/events`. */
+  readonly below?: string | undefined;
+}
+
+export const PLACES = [
+  { path: '/console/instances', title: 'Instances', key: 'i' },
+  { path: '/console/explore', title: 'Explore', key: 'x' },
+  { path: '/console/events', title: 'Events', key: 'e' },
+  { path: '/console/activity', title: 'Activity', key: 'a' },
+  { path: '/console/usage', title: 'Usage', key: 'u' },
+  { path: '/console/bulk', title: 'Bulk', key: 'b' },
+  { path: '/console/proxies', title: 'Proxies', key: 'p' },
+  { path: '/console/connect', title: 'Connect sessions', key: 'c' },
+  { path: '/console/organization', title: 'Organization', key: 'o' },
+  { path: '/console/profile', title: 'Profile', key: 'm' },
+] as const satisfies readonly Place[];

@@ -1,0 +1,33 @@
+import { useEffect } from 'preact/hooks';
+import { useLocation } from 'preact-iso';
+import { PLACES } from './places.ts';
+
+/** How long a second key may come after `g`. */
+const SEQUENCE_MS = 1500;
+
+/** `/` goes to the search of the page; `g` and a letter to a page. Not while somebody types. */
+export function useShortcuts(): void {
+  const { route } = useLocation();
+  useEffect(() => {
+    let pressedAt = 0;
+    const listen = (event: KeyboardEvent) => {
+      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event)) return;
+      const place = event.timeStamp - pressedAt < SEQUENCE_MS && PLACES.find(({ key }) => key === event.key);
+      pressedAt = event.key === 'g' ? event.timeStamp : 0;
+      const search = document.querySelector<HTMLInputElement>('input[type=search]');
+      if (place) route(place.path);
+      else if (event.key === '/' && search !== null) search.focus();
+      else return;
+      event.preventDefault();
+    };
+    document.addEventListener('keydown', listen);
+    return () => document.removeEventListener('keydown', listen);
+  }, [route]);
+}
+
+function isTyping(event: KeyboardEvent): boolean {
+  const [target] = event.composedPath();
+  return (
+    target instanceof HTMLElement && (target.isContentEditable || /^(?:INPUT|SELECT|TEXTAREA)$/.test(target.tagName))
+  );
+}

@@ -1,0 +1,85 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Bundle, type Entry, makeBundle } from './bundle.ts';
+
+/** The pages that people look at, as files for their browsers. */
+export interface Console {
+  readonly page: (entry: 'console' | 'connect-page' | 'oauth-callback') => Promise<string>;
+  /** Undefined for a name that is none of them. */
+  readonly file: (name: string) => Promise<Uint8Array | undefined>;
+  /** The name of the script that products have on their pages to open the connect page. */
+  readonly connectScript: () => Promise<string>;
+}
+
+export const FILES_PATH = '/console/assets';
+
+/** Where an image of the service has the files ready made, as it has nothing to make them with. */
+const READY_MADE = join(import.meta.dirname, '../../generated/console');
+
+const TITLES: Readonly<Record<Entry, string>> = {
+  console: 'Causeway',
+  'connect-page': 'Connect an account',
+  'oauth-callback': 'Connect an account',
+  connect: '',
+};
+
+/** Made when a page is first asked for, from their sources where those can be made into files. */
+export function createConsole(): Console {
+  let opened: Promise<OpenBundle> | undefined;
+  const open = async () => {
+    opened ??= openBundle();
+    try {
+      return await opened;
+    } catch (error) {
+      opened = undefined;
+      throw error;
+    }
+  };
+  return {
+    page: async (entry) => printPage((await open()).bundle, entry),
+    file: async (name) => (await open()).files.get(name)?.(),
+    connectScript: async () => (await open()).bundle.entries.connect.script,
+  };
+}
+
+interface OpenBundle {
+  readonly bundle: Pick<Bundle, 'entries'>;
+  readonly files: ReadonlyMap<string, () => Promise<Uint8Array>>;
+}
+
+async function openBundle(): Promise<OpenBundle> {
+  const written = await readReadyMade();
+  if (written !== undefined) return written;
+  const bundle = await makeBundle();
+  return { bundle, files: new Map(bundle.files.map(({ name, bytes }) => [name, async () => bytes])) };
+}
+
+/** What `scripts/console.ts` wrote. */
+async function readReadyMade(): Promise<OpenBundle | undefined> {
+  const list = await readFile(join(READY_MADE, 'bundle.json'), 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  });
+  if (list === undefined) return undefined;
+  const { entries, names }: Pick<Bundle, 'entries'> & { readonly names: readonly string[] } = JSON.parse(list);
+  return { bundle: { entries }, files: new Map(names.map((name) => [name, () => readFile(join(READY_MADE, name))])) };
+}
+
+function printPage({ entries }: Pick<Bundle, 'entries'>, entry: Entry): string {
+  const { script, preloaded, styles } = entries[entry];
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<title>${TITLES[entry]}</title>
+<link rel="icon" href="data:,">
+${styles.map((name) => `<link rel="stylesheet" href="${FILES_PATH}/${name}">`).join('\n')}
+${preloaded.map((name) => `<link rel="modulepreload" href="${FILES_PATH}/${name}">`).join('\n')}
+<script type="module" src="${FILES_PATH}/${script}"></script>
+</head>
+<body><div id="page"></div></body>
+</html>
+`;
+}
