@@ -35,7 +35,7 @@ export function Shell({ session, onEnded }: ShellProps) {
       <a class="unseen" href="#main">
         To the content
       </a>
-      <div class={isOpen ? 'side open' : 'side'}>
+      <header class={isOpen ? 'side open' : 'side'}>
         <div class="row apart head">
           <a class="brand" href="/console/instances">
             Causeway
@@ -46,7 +46,7 @@ export function Shell({ session, onEnded }: ShellProps) {
         </div>
         <Navigation path={path} />
         <Who session={session} onEnded={onEnded} />
-      </div>
+      </header>
       <main id="main" tabIndex={-1}>
         <Pages />
       </main>
