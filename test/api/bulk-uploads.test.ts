@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { type ApiAnswer, useApp } from '../support/app.ts';
+import { expectProblem } from './support/expect-problem.ts';
 import { SHOP } from './support/simulated.ts';
 import { authorizationOf, createTenants } from './support/tenants.ts';
 import { waitUntil } from './support/wait-until.ts';
@@ -301,6 +302,31 @@ describe('bulk uploads', () => {
     expect(await statusOf(id)).to.include({ status: 'COMPLETED', recordsCount: 2 });
     const query = { where: 'Id >= 6000' };
     expect((await service.call('/Products', { token: shop.token, query })).body).to.have.length(1);
+  });
+
+  it('take metadata that come as a file, as FormData sends what has a type, and say what is wrong with them', async () => {
+    const metaOf = (value: unknown) =>
+      new File([typeof value === 'string' ? value : JSON.stringify(value)], 'meta.json', { type: 'application/json' });
+    const ask = async (...parts: readonly (readonly [name: string, file: File])[]) => {
+      const form = new FormData();
+      for (const [name, file] of parts) form.append(name, file);
+      return service.call('/bulk/Products', { method: 'POST', token: shop.token, body: form });
+    };
+    const rows = ['file', new File(['Id,Name\n7000,As a file\n'], 'rows.csv')] as const;
+    for (const parts of [
+      [['metaData', metaOf(CREATE)], rows] as const,
+      [rows, ['metaData', metaOf(CREATE)]] as const,
+    ]) {
+      const { status, body } = await ask(...parts);
+      expect(status, JSON.stringify(body)).to.equal(200);
+    }
+    const refused = async (message: string, ...parts: Parameters<typeof ask>) =>
+      expectProblem(await ask(...parts), 'REQUEST_INVALID', message);
+    await refused("'metaData' is not JSON.", ['metaData', metaOf('{')], rows);
+    await refused("'metaData' comes more than once.", ['metaData', metaOf(CREATE)], ['metaData', metaOf(CREATE)], rows);
+    await refused("'file' is missing: the form has no part with a file.", ['metaData', metaOf(CREATE)]);
+    const misnamed = "'metadata' has a filename; the part with the file is called 'file'.";
+    await refused(misnamed, ['metadata', metaOf(CREATE)], rows);
   });
 
   for (const [what, parts, status, message, object] of [
