@@ -305,28 +305,31 @@ describe('bulk uploads', () => {
   });
 
   it('take metadata that come as a file, as FormData sends what has a type, and say what is wrong with them', async () => {
-    const metaOf = (value: unknown) =>
-      new File([typeof value === 'string' ? value : JSON.stringify(value)], 'meta.json', { type: 'application/json' });
-    const ask = async (...parts: readonly (readonly [name: string, file: File])[]) => {
+    type FilePart = readonly [name: string, file: File];
+    const metaData = (text = JSON.stringify(CREATE)): FilePart => [
+      'metaData',
+      new File([text], 'meta.json', { type: 'application/json' }),
+    ];
+    const rows: FilePart = ['file', new File(['Id,Name\n7000,As a file\n'], 'rows.csv')];
+    const ask = (parts: readonly FilePart[]) => {
       const form = new FormData();
       for (const [name, file] of parts) form.append(name, file);
       return service.call('/bulk/Products', { method: 'POST', token: shop.token, body: form });
     };
-    const rows = ['file', new File(['Id,Name\n7000,As a file\n'], 'rows.csv')] as const;
     for (const parts of [
-      [['metaData', metaOf(CREATE)], rows] as const,
-      [rows, ['metaData', metaOf(CREATE)]] as const,
+      [metaData(), rows],
+      [rows, metaData()],
     ]) {
-      const { status, body } = await ask(...parts);
+      const { status, body } = await ask(parts);
       expect(status, JSON.stringify(body)).to.equal(200);
     }
-    const refused = async (message: string, ...parts: Parameters<typeof ask>) =>
-      expectProblem(await ask(...parts), 'REQUEST_INVALID', message);
-    await refused("'metaData' is not JSON.", ['metaData', metaOf('{')], rows);
-    await refused("'metaData' comes more than once.", ['metaData', metaOf(CREATE)], ['metaData', metaOf(CREATE)], rows);
-    await refused("'file' is missing: the form has no part with a file.", ['metaData', metaOf(CREATE)]);
-    const misnamed = "'metadata' has a filename; the part with the file is called 'file'.";
-    await refused(misnamed, ['metadata', metaOf(CREATE)], rows);
+    for (const [message, ...parts] of [
+      ["'metaData' is not JSON.", metaData('{'), rows],
+      ["'metaData' comes more than once.", metaData(), metaData(), rows],
+      ["'file' is missing: the form has no part with a file.", metaData()],
+      ["'metadata' has a filename; the part with the file is called 'file'.", ['metadata', metaData()[1]], rows],
+    ] as const)
+      expectProblem(await ask(parts), 'REQUEST_INVALID', message);
   });
 
   for (const [what, parts, status, message, object] of [
