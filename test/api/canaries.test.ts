@@ -179,6 +179,7 @@ describe('canary secrets, planted on every path', function canaries() {
 
   it('in bulk jobs of an instance whose provider quotes its key of every row, and of a page', async () => {
     const key = plant('key of bulk jobs', headerCanary('bulk'));
+    provider.answer('/me', json({}));
     const { id, token } = await service.createInstance('impatient', { 'base.url': provider.url, 'api.key': key });
     plant('token of bulk jobs', token);
     await trace(id);
