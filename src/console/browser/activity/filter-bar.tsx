@@ -71,7 +71,7 @@ function Controls({ query, change }: AddressQuery) {
         label="Time"
         query={query}
         change={change}
-        options={Object.entries(PERIODS).map(([name, { title }]) => [name, title])}
+        options={[...PERIODS].map(([name, { title }]) => [name, title])}
       />
       <label class="inline">
         <input

@@ -9,12 +9,14 @@ export const STATUSES = {
 } as const satisfies Readonly<Record<string, string>>;
 
 const MINUTE_MS = 60_000;
-export const PERIODS: Readonly<Record<string, { readonly title: string; readonly ms: number }>> = {
-  '15m': { title: 'last 15 minutes', ms: 15 * MINUTE_MS },
-  '1h': { title: 'last hour', ms: 60 * MINUTE_MS },
-  '1d': { title: 'last day', ms: 24 * 60 * MINUTE_MS },
-  '7d': { title: 'last week', ms: 7 * 24 * 60 * MINUTE_MS },
-};
+export const PERIODS: ReadonlyMap<string, { readonly title: string; readonly ms: number }> = new Map(
+  Object.entries({
+    '15m': { title: 'last 15 minutes', ms: 15 * MINUTE_MS },
+    '1h': { title: 'last hour', ms: 60 * MINUTE_MS },
+    '1d': { title: 'last day', ms: 24 * 60 * MINUTE_MS },
+    '7d': { title: 'last week', ms: 7 * 24 * 60 * MINUTE_MS },
+  }),
+);
 
 /** What each control adds to the filter. What is nothing that it takes adds nothing. */
 const CONDITIONS: Readonly<Record<string, (value: string, nowMs: number) => string | undefined>> = {
@@ -25,7 +27,7 @@ const CONDITIONS: Readonly<Record<string, (value: string, nowMs: number) => stri
   code: (value) => `code = ${textOf(value)}`,
   path: (value) => `path LIKE ${textOf(`%${value.replaceAll(/[\\%_]/g, '\\$&')}%`)}`,
   since: (value, nowMs) => {
-    const period = PERIODS[value];
+    const period = PERIODS.get(value);
     return period && `timestamp >= ${new Date(nowMs - period.ms).toISOString()}`;
   },
 };
