@@ -1,8 +1,8 @@
-import type { ComponentChildren } from 'preact';
 import { api, ask, type Schemas } from '../api.ts';
 import { useLoad } from '../load.ts';
 import { wordsOf } from '../parts/code-words.ts';
 import { Copy } from '../parts/copy.tsx';
+import { Fact } from '../parts/fact.tsx';
 import { Empty, Show } from '../parts/show.tsx';
 import { sayDuration, Time } from '../parts/time.tsx';
 import { isTraced } from './messages.tsx';
@@ -103,14 +103,5 @@ function Facts({ request }: { readonly request: Request }) {
       {pushdown !== undefined && <Fact name="Pushdown">{PUSHDOWN_WORDS[pushdown]}</Fact>}
       {cut && <Fact name="Answer">The caller did not get all of it.</Fact>}
     </dl>
-  );
-}
-
-function Fact({ name, children }: { readonly name: string; readonly children: ComponentChildren }) {
-  return (
-    <>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </>
   );
 }

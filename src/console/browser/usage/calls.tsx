@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { api, askPage, type Schemas } from '../api.ts';
 import { useLoad } from '../load.ts';
+import { sayNumber } from '../parts/number.ts';
 import type { AddressQuery } from '../parts/query.ts';
 import { Show } from '../parts/show.tsx';
 import { sayDuration } from '../parts/time.tsx';
@@ -15,8 +16,6 @@ interface Calls {
   readonly times: readonly Schemas['UsageTime'][];
   readonly elements: readonly Schemas['UsageElement'][];
 }
-
-const print = (value: number) => value.toLocaleString('en');
 
 interface CallChartsProps extends AddressQuery {
   readonly range: Range;
@@ -62,9 +61,9 @@ function Figures({ calls: { counts, statuses, times } }: { readonly calls: Calls
   const slowest = times.reduce((most, { p95 }) => Math.max(most, p95), 0);
   return (
     <div class="figures">
-      <Figure title="Requests">{print(total)}</Figure>
+      <Figure title="Requests">{sayNumber(total)}</Figure>
       <Figure title="Failed">
-        {print(failed)} <span class="small soft">{total > 0 && `${((failed / total) * 100).toFixed(1)} %`}</span>
+        {sayNumber(failed)} <span class="small soft">{total > 0 && `${((failed / total) * 100).toFixed(1)} %`}</span>
       </Figure>
       <Figure title="Highest p95 of an interval">{times.length === 0 ? '–' : sayDuration(slowest)}</Figure>
     </div>
@@ -91,7 +90,7 @@ function Failures({ calls: { period, statuses } }: { readonly calls: Calls }) {
         { label: 'succeeded', colour: 'accent', values: alongPoints(period, statuses, ({ success }) => success, 0) },
       ]}
       isStacked
-      print={print}
+      print={sayNumber}
     >
       <a href="/console/activity?failures=1">The failures one by one</a>
     </Chart>
@@ -143,7 +142,7 @@ function Elements({ calls: { period, counts, elements }, query, change }: { read
       points={period.points}
       series={series}
       isStacked
-      print={print}
+      print={sayNumber}
     >
       <select
         class="narrow"

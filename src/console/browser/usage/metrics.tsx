@@ -1,5 +1,6 @@
 import { api, askPage, may, type Schemas } from '../api.ts';
 import { useLoad } from '../load.ts';
+import { sayNumber } from '../parts/number.ts';
 import type { AddressQuery } from '../parts/query.ts';
 import { Show } from '../parts/show.tsx';
 import { Chart } from './chart.tsx';
@@ -54,7 +55,7 @@ export function MetricChart({ range, turn, query, change }: MetricChartProps) {
           points={period.points}
           series={seriesOf(period, counted)}
           isStacked
-          print={(value) => value.toLocaleString('en')}
+          print={sayNumber}
         >
           <span class="row">
             <select
