@@ -22,8 +22,8 @@ export interface EntryFiles {
 
 export type Entry = (typeof ENTRIES)[number];
 
-/** The console, the page behind a connect session's URL, the script that opens it, and the one that ends a pop-up window. */
-const ENTRIES = ['console', 'connect-page', 'connect', 'oauth-callback'] as const;
+/** The console and what sets its theme, the page behind a connect session's URL, the script that opens it, and the one that ends a pop-up window. */
+const ENTRIES = ['console', 'theme', 'connect-page', 'connect', 'oauth-callback'] as const;
 const FOLDER = join(import.meta.dirname, 'browser');
 
 /**
@@ -66,6 +66,7 @@ export async function makeBundle(): Promise<Bundle> {
       files: outputFiles.map(({ path, contents }) => ({ name: basename(path), bytes: contents })),
       entries: {
         console: find('console'),
+        theme: find('theme'),
         'connect-page': find('connect-page'),
         connect: find('connect'),
         'oauth-callback': find('oauth-callback'),

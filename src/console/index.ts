@@ -21,6 +21,7 @@ const TITLES: Readonly<Record<Entry, string>> = {
   'connect-page': 'Connect an account',
   'oauth-callback': 'Connect an account',
   connect: '',
+  theme: '',
 };
 
 /** Made when a page is first asked for, from their sources where those can be made into files. */
@@ -75,7 +76,7 @@ function printPage({ entries }: Pick<Bundle, 'entries'>, entry: Entry): string {
 <meta name="robots" content="noindex">
 <title>${TITLES[entry]}</title>
 <link rel="icon" href="data:,">
-${styles.map((name) => `<link rel="stylesheet" href="${FILES_PATH}/${name}">`).join('\n')}
+${entry === 'console' ? `<script src="${FILES_PATH}/${entries.theme.script}"></script>\n` : ''}${styles.map((name) => `<link rel="stylesheet" href="${FILES_PATH}/${name}">`).join('\n')}
 ${preloaded.map((name) => `<link rel="modulepreload" href="${FILES_PATH}/${name}">`).join('\n')}
 <script type="module" src="${FILES_PATH}/${script}"></script>
 </head>
