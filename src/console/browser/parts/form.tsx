@@ -1,5 +1,5 @@
 import { type ComponentChildren, createContext, h, type LooseInputHTMLAttributes } from 'preact';
-import { useContext, useId } from 'preact/hooks';
+import { useContext, useId, useState } from 'preact/hooks';
 import { ApiError } from '../api.ts';
 import { useAction } from '../load.ts';
 import { ErrorNote } from './show.tsx';
@@ -9,6 +9,8 @@ interface FormProps {
   readonly action: string;
   readonly onSubmit: (form: FormData) => Promise<void>;
   readonly onCancel?: () => void;
+  /** What is said when it was sent; without it whoever asked for the form closes it. */
+  readonly done?: string;
   /** Why it cannot be sent. */
   readonly refusal?: string | undefined;
   readonly children: ComponentChildren;
@@ -18,11 +20,17 @@ interface FormProps {
 const Faults = createContext<unknown>(undefined);
 
 /** Fields, what went wrong, and the button. */
-export function Form({ action, onSubmit, onCancel, refusal, children }: FormProps) {
-  const { run, isRunning, error } = useAction(onSubmit);
+export function Form({ action, onSubmit, onCancel, done, refusal, children }: FormProps) {
+  const [isDone, setDone] = useState(false);
+  const { run, isRunning, error } = useAction(async (form: FormData) => {
+    setDone(false);
+    await onSubmit(form);
+    setDone(true);
+  });
   return (
     <form
       class="stack"
+      onInput={() => setDone(false)}
       onSubmit={(event) => {
         event.preventDefault();
         run(new FormData(event.currentTarget));
@@ -31,6 +39,11 @@ export function Form({ action, onSubmit, onCancel, refusal, children }: FormProp
       <Faults.Provider value={error}>{children}</Faults.Provider>
       <ErrorNote error={error} />
       <div class="row end">
+        {done !== undefined && (
+          <span class="soft" role="status">
+            {isDone && done}
+          </span>
+        )}
         {onCancel !== undefined && (
           <button type="button" onClick={onCancel}>
             Cancel
