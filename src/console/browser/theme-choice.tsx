@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { THEME_KEY } from './theme-key.ts';
 
 const THEMES = [
   ['', 'as the system'],
@@ -6,18 +7,15 @@ const THEMES = [
   ['dark', 'dark'],
 ] as const;
 
-/** The name that `theme.tsx` reads, too. */
-const KEY = 'theme';
-
 /** Light, dark, or what the system says; kept by the browser. */
 export function ThemeChoice() {
   const [theme, setTheme] = useState(document.documentElement.dataset.theme ?? '');
   const choose = (chosen: string) => {
     if (chosen === '') {
-      localStorage.removeItem(KEY);
+      localStorage.removeItem(THEME_KEY);
       delete document.documentElement.dataset.theme;
     } else {
-      localStorage.setItem(KEY, chosen);
+      localStorage.setItem(THEME_KEY, chosen);
       document.documentElement.dataset.theme = chosen;
     }
     setTheme(chosen);
