@@ -1634,7 +1634,8 @@ export interface paths {
          * Log in to the console
          * @description By e-mail address and password, without an `Authorization` header; or by the secrets in that header, and then the body means nothing.
          *     The answer sets the cookie of the session (`HttpOnly`, `SameSite=Strict`; over HTTPS `Secure` and with the prefix `__Host-`) and tells
-         *     the `csrfToken`, which every request with the cookie but GET and HEAD sends as `X-CSRF-Token`.
+         *     the `csrfToken`, which every request with the cookie but GET and HEAD sends as `X-CSRF-Token`. A call on an instance names it by the
+         *     header `Elements-Element-Instance-Id`, which means nothing without the cookie.
          *
          *     Ten wrong passwords in ten minutes for one e-mail address from one network make the next try wait (429 with `Retry-After`). A network
          *     that tries fifty for any addresses waits as well, and so does everybody for an address that was tried a hundred times, save where it was

@@ -1,4 +1,5 @@
 import { ExactNumber } from '../numbers/exact-json.ts';
+import { closingQuote } from '../resources/csv-rows.ts';
 import { type Row, reader } from '../where/index.ts';
 import type { FileColumn } from './job.ts';
 
@@ -67,12 +68,10 @@ function endOfPlain(text: string, begin: number): number | undefined {
   return cell < 0 || cell > row ? row : cell;
 }
 
-/** Behind the closing quote, which is not doubled; what follows on it must be there. */
+/** Behind the closing quote; what follows on it must be there. */
 function endOfQuoted(text: string, begin: number): number | undefined {
-  let at = text.indexOf('"', begin + 1);
-  while (at >= 0 && text[at + 1] === '"') at = text.indexOf('"', at + 2);
-  const end = at + 1;
-  const isWhole = at >= 0 && (text[end] === ',' || text.startsWith(END_OF_ROW, end));
+  const end = closingQuote(text, begin) + 1;
+  const isWhole = end > 0 && (text[end] === ',' || text.startsWith(END_OF_ROW, end));
   return isWhole ? end : undefined;
 }
 
