@@ -105,21 +105,21 @@ function Myself({ onEnded, onHelp }: { readonly onEnded: () => void; readonly on
     onEnded();
   };
   return (
-    <div class="stack tight small">
+    <div class="stack tight small myself">
       <div class="soft break">
         <div class="strong">{session.user.email}</div>
         {session.organization.name} · {account.name}
       </div>
       <AccountSwitch />
       <ThemeChoice />
-      <div class="row">
-        <button type="button" class="plain" onClick={logOut}>
-          Log out
-        </button>
+      <div class="row apart">
+        <a href="/docs">Reference</a>
         <button type="button" class="plain" aria-keyshortcuts="?" onClick={onHelp}>
           Keyboard
         </button>
-        <a href="/docs">Reference</a>
+        <button type="button" class="plain" onClick={logOut}>
+          Log out
+        </button>
       </div>
     </div>
   );

@@ -4,6 +4,7 @@ import type { PageProps } from '../places.ts';
 import { useMay, useWho } from '../who.ts';
 import { Accounts } from './accounts.tsx';
 import { AuditLog } from './audit-log.tsx';
+import { ConnectOrigins } from './connect-origins.tsx';
 import { General } from './general.tsx';
 import { Roles } from './roles.tsx';
 import { OrganizationSecrets } from './secrets.tsx';
@@ -27,6 +28,7 @@ const TABS: readonly Tab[] = [
   { key: 'roles', title: 'Roles', needs: ['configureRoles'], page: Roles },
   { key: 'audit', title: 'Audit log', needs: ['viewOrganizationLogs', 'viewAccountLogs'], page: AuditLog },
   { key: 'secrets', title: 'Secrets', needs: ['modifySecurity'], page: () => <OrganizationSecrets /> },
+  { key: 'connect-origins', title: 'Connect origins', needs: ['manageOrganization'], page: ConnectOrigins },
 ];
 
 /** What belongs to the organization and not to the work with instances. */

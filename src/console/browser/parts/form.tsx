@@ -90,10 +90,12 @@ export function Field({ label, hint, value, name, ...input }: FieldProps) {
     <div class="field">
       <label for={id}>{label}</label>
       {h('input', attributes)}
-      <div id={`${id}-says`} class="small">
-        {fault !== undefined && <div class="fault">{fault}</div>}
-        {hint !== undefined && <div class="soft">{hint}</div>}
-      </div>
+      {(fault !== undefined || hint !== undefined) && (
+        <div id={`${id}-says`} class="small">
+          {fault !== undefined && <div class="fault">{fault}</div>}
+          {hint !== undefined && <div class="soft">{hint}</div>}
+        </div>
+      )}
     </div>
   );
 }
