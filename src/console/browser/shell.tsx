@@ -115,7 +115,7 @@ function Myself({ onEnded, onHelp }: { readonly onEnded: () => void; readonly on
       <div class="row apart">
         <a href="/docs">Reference</a>
         <button type="button" class="plain" aria-keyshortcuts="?" onClick={onHelp}>
-          Keyboard
+          Keys
         </button>
         <button type="button" class="plain" onClick={logOut}>
           Log out
