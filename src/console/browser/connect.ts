@@ -61,7 +61,9 @@ function hear(place: Place, origin: string, signal: AbortSignal): Promise<Connec
       if (place.isGone()) reject(failure('closed', 'The connect page was closed.'));
     }, LOOK_MS);
     const silence = setTimeout(() => {
-      reject(failure('unreachable', `The connect page did not answer. Is ${location.origin} one of the connect origins?`));
+      reject(
+        failure('unreachable', `The connect page did not answer. Is ${location.origin} one of the connect origins?`),
+      );
     }, SILENCE_MS);
     const read = ({ data, origin: sender, source }: MessageEvent<ConnectMessage | null>) => {
       if (sender !== origin || source !== place.target() || data?.source !== SOURCE) return;
@@ -116,7 +118,13 @@ function openFrame(url: string, container: Options['container']): Place {
 function createDialog(): HTMLDialogElement {
   const dialog = document.createElement('dialog');
   dialog.ariaLabel = TITLE;
-  Object.assign(dialog.style, { width: `min(${WIDTH}px, 100vw)`, maxWidth: '100vw', padding: '0', border: '0', borderRadius: '8px' });
+  Object.assign(dialog.style, {
+    width: `min(${WIDTH}px, 100vw)`,
+    maxWidth: '100vw',
+    padding: '0',
+    border: '0',
+    borderRadius: '8px',
+  });
   document.body.append(dialog);
   return dialog;
 }
