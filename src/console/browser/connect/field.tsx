@@ -33,11 +33,11 @@ export function FieldInput(props: FieldProps) {
       <p id={`${id}-help`} class="small soft">
         <Words text={field.description} />
       </p>
+      <Setup steps={field.setup} />
       <Entry {...props} described={described} />
-      <p id={`${id}-hint`} class={fault === undefined ? 'small soft' : 'small fault'} aria-live="polite">
+      <p id={`${id}-hint`} class={fault === undefined ? 'hint soft' : 'hint fault'} aria-live="polite">
         {fault ?? (field.example !== undefined && texts.form.example(field.example))}
       </p>
-      <Setup steps={field.setup} />
     </div>
   );
 }

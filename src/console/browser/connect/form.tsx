@@ -36,7 +36,6 @@ export function ElementForm({ otherLink, ...props }: FormProps) {
           {otherLink !== undefined && <a href={otherLink}>{texts.form.other}</a>}
         </div>
       </header>
-      {failed !== undefined && <Failure failed={failed} name={name} />}
       {authorizes && <p class="soft">{texts.form.authorize(name)}</p>}
       {fields.map((field) => (
         <FieldInput
@@ -48,6 +47,7 @@ export function ElementForm({ otherLink, ...props }: FormProps) {
         />
       ))}
       <Help element={element} />
+      {failed !== undefined && <Failure failed={failed} name={name} />}
       <footer class="row">
         <button type="submit" class="main" disabled={isBusy}>
           {isSending ? texts.form.asking(name) : authorizes ? texts.form.toProvider(name) : texts.form.connect}
