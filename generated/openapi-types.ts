@@ -255,6 +255,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/connect.js": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The script that shows the connect page
+         * @description For the pages of your product, by a `script` element or as a module. It defines `Causeway.connect({ sessionUrl, mode, container })`, which shows the page of a connect session in a window
+         *     (`mode: window`) or in a frame (`frame`), and answers a promise of `{ instanceId, sessionId }`: [how](/docs/guides/connect-sessions).
+         */
+        get: operations["getConnectScript"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/connect/{key}": {
         parameters: {
             query?: never;
@@ -4278,6 +4299,11 @@ export interface components {
         };
         /** @description What the page of a connect session shows. */
         ConnectPage: {
+            /**
+             * Format: int64
+             * @description The id of the session.
+             */
+            id: number;
             status: components["schemas"]["ConnectSessionStatus"];
             /**
              * Format: date-time
@@ -4290,6 +4316,11 @@ export interface components {
             name?: string;
             /** @description The element that was connected, once it is completed. */
             elementKey?: string;
+            /**
+             * Format: int64
+             * @description The instance, once it is completed.
+             */
+            instanceId?: number;
             error?: components["schemas"]["ConnectError"];
             /** @description The origin that the page returns to, for people to see; left out where it returns to none. */
             returnsTo?: string;
@@ -4297,6 +4328,8 @@ export interface components {
             returnUrl?: string;
             /** @description What there is to choose from; empty when the session has ended. */
             elements: components["schemas"]["ConnectElement"][];
+            /** @description The connect origins of the organization; pages of no others are told what has come of it. */
+            origins: string[];
         };
         /** @description The session has ended. */
         ConnectPageCancelled: {
@@ -6904,6 +6937,16 @@ export interface components {
                 "text/html": string;
             };
         };
+        /** @description The script. */
+        Script: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "text/javascript": string;
+            };
+        };
         /** @description There is no such connect session, or it may not be used any more. A page says so. */
         NoConnectPage: {
             headers: {
@@ -8923,6 +8966,19 @@ export interface operations {
             303: components["responses"]["ProxyRedirect"];
             400: components["responses"]["ProxyRefusal"];
             429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+        };
+    };
+    getConnectScript: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Script"];
             500: components["responses"]["Internal"];
         };
     };

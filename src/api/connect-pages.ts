@@ -2,12 +2,14 @@ import type { Request, RequestHandler, Response } from 'express';
 import type { Arrival, ArrivalRefusal, Connected, ConnectPage } from '../connect/page.ts';
 import { DEPARTURE_PATH } from '../connect/page.ts';
 import { PAGE_PATH } from '../connect/sessions.ts';
+import { type Console, FILES_PATH } from '../console/index.ts';
 import { type AppError, isAppError, redactAppError } from '../errors.ts';
 import { createRedactor } from '../redaction.ts';
 import type { Trace } from '../trace.ts';
 import { ACCESS } from './access.ts';
 import type { Audit } from './audit.ts';
 import { ownerOf } from './connect.ts';
+import { policyFor } from './console-pages.ts';
 import { escapeHtml } from './docs/html.ts';
 import { createPage } from './oauth-pages.ts';
 import { assertLeft, type TokenBuckets } from './rate-limits.ts';
@@ -17,6 +19,7 @@ import type { KnownCaller, RedactCall } from './request-record.ts';
 
 export interface ConnectPageParts {
   readonly page: ConnectPage;
+  readonly console: Console;
   readonly audit: Audit;
   readonly redactCall: RedactCall;
   /** For each network that browsers come from. */
@@ -36,11 +39,11 @@ export interface ConnectPages {
   readonly arrive: (showCallback: RequestHandler) => RequestHandler;
 }
 
-/** Of the page that a pop-up window comes back to: it closes the window. */
-const CLOSE_SCRIPT = '/console/assets/oauth-callback.js';
 const MARK_SECONDS = 15 * 60;
 
-export function createConnectPages({ page, audit, redactCall, requests, publicUrl }: ConnectPageParts): ConnectPages {
+export function createConnectPages(parts: ConnectPageParts): ConnectPages {
+  const { page, console, audit, redactCall, requests, publicUrl } = parts;
+
   /** Anybody may ask, and it costs a query. */
   function count(response: Response): void {
     const network = networkOf(response.locals.address);
@@ -59,6 +62,11 @@ export function createConnectPages({ page, audit, redactCall, requests, publicUr
     return audit.run(trace.audit, () => page.finish(arrival, parametersOf(request), signalEnd(response)));
   }
 
+  /** To a window that a provider has sent back. The script closes it, where the browser lets it. */
+  async function endPopup(response: Response, words: Words): Promise<void> {
+    sendPage(response, 200, { ...words, script: `${FILES_PATH}/${await console.script('connect-return')}` });
+  }
+
   return {
     hideKey: (request, response, next) => {
       const segments = request.path.split('/').filter((segment) => `${PAGE_PATH}/${segment}` !== DEPARTURE_PATH);
@@ -72,7 +80,9 @@ export function createConnectPages({ page, audit, redactCall, requests, publicUr
       const session = await page.find(String(request.params.key));
       if (session === undefined) return sendPage(response, 404, GONE);
       const frames = await page.framesOf(session);
-      response.set('Content-Security-Policy', policyFor(frames)).type('html').send(PAGE);
+      // What may show it in a frame are the origins of its organization. `X-Frame-Options` could not name them.
+      response.set({ 'Content-Security-Policy': policyFor(frames), 'X-Content-Type-Options': 'nosniff' });
+      response.type('html').send(await console.page('connect-page'));
     },
 
     depart: async (request, response) => {
@@ -96,19 +106,20 @@ export function createConnectPages({ page, audit, redactCall, requests, publicUr
       setPrivate(response);
       if (arrival.kind === 'refused') return sendPage(response, 400, REFUSALS[arrival.reason]);
       const { key } = arrival.session;
+      const { elementKey, opener } = arrival.request;
       note(response, { redactor: createRedactor([key, parametersOf(request).code ?? '']) });
-      const isPopup = arrival.request.opener === 'popup';
-      const back = `${publicUrl()}${PAGE_PATH}/${key}`;
+      const isPopup = opener === 'popup';
+      const back = `${publicUrl()}${PAGE_PATH}/${key}?${new URLSearchParams({ element: elementKey, returned: '' })}`;
       try {
         const { returnUrl = back } = await finish(request, response, arrival);
-        if (isPopup) return sendPage(response, 200, { ...DONE, script: CLOSE_SCRIPT });
+        if (isPopup) return await endPopup(response, DONE);
         response.status(303).setHeader('Location', returnUrl).end();
       } catch (error) {
         if (!isAppError(error) || error.code === 'INTERNAL') throw error;
         response.locals.errorCode = error.code;
         if (!isPopup) return void response.status(303).setHeader('Location', back).end();
         const shown = redactAppError(error, redactCall(request, response));
-        sendPage(response, 200, { ...failure(shown), script: CLOSE_SCRIPT });
+        await endPopup(response, failure(shown));
       }
     },
   };
@@ -149,28 +160,6 @@ function readMark(publicUrl: string, { headers: { cookie = '' } }: Request, id: 
   const [found, ...others] = cookie.split(/\s*;\s*/).filter((pair) => pair.startsWith(start));
   return others.length > 0 ? undefined : found?.slice(start.length);
 }
-
-/** What may show the page in a frame are the origins of its organization. `X-Frame-Options` could not name them. */
-function policyFor(frames: readonly string[]): string {
-  const ancestors = frames.length === 0 ? "'none'" : frames.join(' ');
-  return `default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors ${ancestors}`;
-}
-
-/** The same for every session: what it is about is asked for with the key, which stands in the address. */
-const PAGE = `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Connect an account</title>
-<link rel="icon" href="data:,">
-</head>
-<body>
-<div id="connect"></div>
-<noscript>This page needs JavaScript.</noscript>
-</body>
-</html>
-`;
 
 /** Texts are HTML. */
 interface Words {

@@ -139,18 +139,22 @@ function toSessionRecord(session: SessionRow): SessionRecord {
   };
 }
 
-function toPageRecord({ session, offers, returnsTo, returnUrl }: Description, nowMs: number): PageRecord {
-  const { name, reauthenticates, elementKey, error, expiresAt } = session;
+function toPageRecord({ session, offers, returnsTo, returnUrl, origins }: Description, nowMs: number): PageRecord {
+  const { id, name, reauthenticates, elementKey, instanceId, error, expiresAt } = session;
+  const status = statusOf(session, nowMs);
   return {
-    status: statusOf(session, nowMs),
+    id,
+    status,
     expiresDate: expiresAt.toISOString(),
     isReauthentication: reauthenticates,
     ...(name !== null && { name }),
     ...(elementKey !== null && { elementKey }),
+    ...(status === 'completed' && instanceId !== null && { instanceId }),
     ...(error !== null && { error: { ...error } }),
     ...(returnsTo !== undefined && { returnsTo }),
     ...(returnUrl !== undefined && { returnUrl }),
     elements: offers.map(toOfferRecord),
+    origins: [...origins],
   };
 }
 

@@ -121,7 +121,14 @@ export function composeApi(platform: Platform, services: ApiServices, config: Se
     role: config.role,
     metrics: servesMeasurements(config) ? measurements : undefined,
     redirects,
-    connectPages: createConnectPages({ page: connect.page, audit, redactCall, requests: redirects, publicUrl }),
+    connectPages: createConnectPages({
+      page: connect.page,
+      console,
+      audit,
+      redactCall,
+      requests: redirects,
+      publicUrl,
+    }),
     receiveEvents: createWebhookHandler(webhooks, { bodyBudget, publicUrl }),
   });
   const api =

@@ -110,6 +110,7 @@ export function createServiceRouter(clock: Clock, parts: ServiceRouterParts): Ro
 
     showOAuthCallback: connectPages.arrive(showCallback),
 
+    getConnectScript: pages.sendConnectScript,
     showConnectPage: connectPages.showPage,
     leaveForProvider: connectPages.depart,
 

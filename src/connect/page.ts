@@ -48,6 +48,8 @@ export interface Description {
   readonly returnsTo: string | undefined;
   /** Of a session that has ended. */
   readonly returnUrl: string | undefined;
+  /** The origins whose pages may be told what has come of it. */
+  readonly origins: readonly string[];
 }
 
 export interface Connected {
@@ -255,6 +257,7 @@ export function createConnectPage(
         offers: offer === undefined ? [] : connectors.map(offer),
         returnsTo: session.redirectUrl === null ? undefined : new URL(session.redirectUrl).origin,
         returnUrl: await returnUrl(session),
+        origins: await frames(session),
       };
     },
 
@@ -278,6 +281,8 @@ export function createConnectPage(
       const url = await authorizations.begin(callerOf(session), connector, asked);
       const { accountId, id: sessionId, key } = session;
       const id = await underWay.nextId();
+      // What goes wrong from now on is of this try.
+      await store.noteError(session, null);
       const { callbackUrl } = asked;
       const request: AuthorizationRequest = { ...input, url, opener, callbackUrl, isOfProxy: proxy !== undefined };
       await underWay.insert({

@@ -10,8 +10,15 @@ function initialValue({ type, default: first = '' }: Field): string | boolean {
   return type === 'boolean' ? first === true || first === 'true' : String(first);
 }
 
-/** What is wrong with what stands in a field now; undefined also where nothing does. */
-export function findFault({ type, pattern, example }: Field, value: string | boolean | undefined): string | undefined {
+/** Blanks around it came with it when it was copied, unless they are part of a secret. */
+function read({ secret }: Field, value: string | boolean | undefined): string | boolean {
+  return typeof value === 'string' && !secret ? value.trim() : (value ?? '');
+}
+
+/** What is wrong with what stands in a field now; nothing is where it is empty. */
+export function findFault(field: Field, entered: string | boolean | undefined): string | undefined {
+  const { type, pattern, example } = field;
+  const value = read(field, entered);
   if (typeof value !== 'string' || value === '') return undefined;
   if (type === 'number' && !Number.isFinite(Number(value))) return texts.form.noNumber;
   if (type === 'url' && !/^https?:$/.test(URL.parse(value)?.protocol ?? '')) return texts.form.noUrl;
@@ -24,15 +31,16 @@ export function findFaults(fields: readonly Field[], values: Values): Readonly<R
   return Object.fromEntries(
     fields.flatMap((field) => {
       const value = values[field.key];
-      const fault = field.required && value === '' ? texts.form.missing : findFault(field, value);
+      const fault = field.required && read(field, value) === '' ? texts.form.missing : findFault(field, value);
       return fault === undefined ? [] : [[field.key, fault]];
     }),
   );
 }
 
 /** What is sent: what is empty is left out. */
-export function givenOf(values: Values): Values {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ''));
+export function givenOf(fields: readonly Field[], values: Values): Values {
+  const entries = fields.map((field) => [field.key, read(field, values[field.key])] as const);
+  return Object.fromEntries(entries.filter(([, value]) => value !== ''));
 }
 
 /** The values of a pattern that is a list of words, such as `^(?:eu|us)$`. */

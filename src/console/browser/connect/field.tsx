@@ -12,11 +12,15 @@ interface FieldProps {
   readonly fault: string | undefined;
 }
 
+export function fieldId(key: string): string {
+  return `field-${key}`;
+}
+
 /** A field with what it means, how one comes by its value, and what is wrong with it while it is filled in. */
 export function FieldInput(props: FieldProps) {
   const { field, value } = props;
   const fault = props.fault ?? findFault(field, value);
-  const id = `field-${field.key}`;
+  const id = fieldId(field.key);
   if (field.type === 'boolean') return <Flag {...props} id={id} />;
   const described = { id, 'aria-describedby': `${id}-help ${id}-hint`, 'aria-invalid': fault !== undefined };
   return (
@@ -29,11 +33,11 @@ export function FieldInput(props: FieldProps) {
       <p id={`${id}-help`} class="small soft">
         <Words text={field.description} />
       </p>
+      <Setup steps={field.setup} />
       <Entry {...props} described={described} />
-      <p id={`${id}-hint`} class={fault === undefined ? 'small soft' : 'small fault'} aria-live="polite">
+      <p id={`${id}-hint`} class={fault === undefined ? 'hint soft' : 'hint fault'} aria-live="polite">
         {fault ?? (field.example !== undefined && texts.form.example(field.example))}
       </p>
-      <Setup steps={field.setup} />
     </div>
   );
 }
@@ -46,7 +50,7 @@ function Entry({ field, value, onValue, described }: EntryProps) {
   const [isShown, setShown] = useState(false);
   const choices = choicesOf(field);
   const onInput = ({ currentTarget }: { readonly currentTarget: HTMLInputElement | HTMLSelectElement }) =>
-    onValue(currentTarget.value.trim());
+    onValue(currentTarget.value);
   if (choices !== undefined)
     return (
       <select {...described} value={String(value)} onInput={onInput}>
@@ -56,24 +60,21 @@ function Entry({ field, value, onValue, described }: EntryProps) {
         ))}
       </select>
     );
-  const input = (
-    <input
-      {...described}
-      dir="auto"
-      type={field.secret && !isShown ? 'password' : 'text'}
-      inputMode={INPUT_MODES[field.type]}
-      autocomplete={field.secret ? 'new-password' : 'off'}
-      autocapitalize="none"
-      spellcheck={false}
-      aria-required={field.required}
-      value={String(value)}
-      onInput={onInput}
-    />
-  );
-  if (!field.secret) return input;
+  const attributes = {
+    ...described,
+    dir: 'auto',
+    inputMode: INPUT_MODES[field.type],
+    autocomplete: field.secret ? 'new-password' : 'off',
+    autocapitalize: 'none',
+    spellcheck: false,
+    'aria-required': field.required,
+    value: String(value),
+    onInput,
+  } as const;
+  if (!field.secret) return <input type="text" {...attributes} />;
   return (
     <span class="row beside">
-      {input}
+      {isShown ? <input type="text" {...attributes} /> : <input type="password" {...attributes} />}
       <button
         type="button"
         aria-pressed={isShown}

@@ -1,6 +1,5 @@
 /** Every word of the connect page. Another language is another table of the same type, and an entry in `LANGUAGES`. */
 const ENGLISH = {
-  loading: 'Loading',
   choose: {
     title: 'Connect an account',
     words: 'Choose where your account is.',
@@ -14,7 +13,7 @@ const ENGLISH = {
     other: 'Choose another',
     authorize: (name: string) => `You log in to ${name} on its own page and allow the access there.`,
     connect: 'Connect',
-    checking: (name: string) => `Asking ${name}…`,
+    asking: (name: string) => `Asking ${name}…`,
     toProvider: (name: string) => `Continue to ${name}`,
     cancel: 'Cancel',
     optional: '(optional)',
@@ -34,7 +33,8 @@ const ENGLISH = {
   },
   waiting: {
     title: (name: string) => `Go on at ${name}`,
-    words: (name: string) => `${name} asks you in a window of its own. This page goes on by itself when you are done there.`,
+    words: (name: string) =>
+      `${name} asks you in a window of its own. This page goes on by itself when you are done there.`,
     blocked: (name: string) => `Your browser did not open the window of ${name}.`,
     opening: 'One moment…',
     open: (name: string) => `Open ${name}`,
@@ -43,15 +43,29 @@ const ENGLISH = {
   },
   done: {
     title: 'Connected',
-    words: (name: string | undefined) => (name === undefined ? 'Your account is connected.' : `Your ${name} account is connected.`),
+    message: 'Your account is connected.',
     close: 'You can close this page.',
     goOn: (host: string) => `Go on to ${host}`,
   },
   ended: {
-    used: { title: 'This link was used', message: 'An account is connected by it already. To connect another one, go back to where you came from and begin again.' },
-    ended: { title: 'Nothing was connected', message: 'This link does not work any more. To connect an account, go back to where you came from and begin again.' },
-    expired: { title: 'This link has expired', message: 'It was for a limited time. Go back to where you came from and begin again.' },
-    unknown: { title: 'This link does not work', message: 'It may be old, or not complete. Go back to where you came from and begin again.' },
+    used: {
+      title: 'This link was used',
+      message:
+        'An account is connected by it already. To connect another one, go back to where you came from and begin again.',
+    },
+    ended: {
+      title: 'Nothing was connected',
+      message:
+        'This link does not work any more. To connect an account, go back to where you came from and begin again.',
+    },
+    expired: {
+      title: 'This link has expired',
+      message: 'It was for a limited time. Go back to where you came from and begin again.',
+    },
+    unknown: {
+      title: 'This link does not work',
+      message: 'It may be old, or not complete. Go back to where you came from and begin again.',
+    },
     goBack: (host: string) => `Back to ${host}`,
   },
   failure: {
@@ -76,7 +90,9 @@ const LANGUAGES: Readonly<Record<string, Language>> = { en: { direction: 'ltr', 
 
 /** The first that there is, or English. @param asked tags such as `de-CH` */
 function choose(asked: readonly string[]) {
-  const language = asked.map((tag) => tag.split('-')[0]?.toLowerCase() ?? '').find((tag) => Object.hasOwn(LANGUAGES, tag));
+  const language = asked
+    .map((tag) => tag.split('-')[0]?.toLowerCase() ?? '')
+    .find((tag) => Object.hasOwn(LANGUAGES, tag));
   const { direction, texts }: Language = LANGUAGES[language ?? ''] ?? { direction: 'ltr', texts: ENGLISH };
   return { language: language ?? 'en', direction, texts };
 }

@@ -3,7 +3,6 @@ import { useEffect, useRef } from 'preact/hooks';
 /** A text in which what stands between backticks is code. */
 export function Words({ text }: { readonly text: string }) {
   const parts = text.split('`');
-  // biome-ignore lint/suspicious/noArrayIndexKey: they are the parts of one text, in their order
   return <>{parts.map((part, at) => (at % 2 === 1 ? <code key={at}>{part}</code> : part))}</>;
 }
 
