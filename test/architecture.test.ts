@@ -25,7 +25,7 @@ const LEVELS: readonly (readonly string[])[] = [
   ['platform'],
   ['accounts', 'activity', 'instances', 'resources', 'events'],
   // They ask instances for records through resources, and hand events to the engine.
-  ['polls', 'bulk'],
+  ['polls', 'bulk', 'connect'],
   ['api', 'jobs', 'console'],
   ['app'],
   ['main'],
