@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import type { RequestHandler, Response } from 'express';
 import type { Proxies } from '../instances/oauth/proxies/proxies.ts';
 import type { RedirectRefusal } from '../instances/oauth/proxies/redirect.ts';
@@ -47,18 +47,33 @@ ${body}
 const KNOWN = ['code', 'state', 'error', 'error_description'];
 const MAX_PARAMETERS = 50;
 
-/** `/oauth/callback`: a redirect URL for people who try an authorization by hand. It keeps nothing and exchanges nothing. */
-export const showCallback: RequestHandler = (request, response) => {
-  const [, query = ''] = /\?(.*)$/s.exec(request.originalUrl) ?? [];
-  const { html, contentSecurityPolicy } = callbackPage([...new URLSearchParams(query)]);
-  response
-    // The address has a grant code in it: it stays nowhere.
-    .set('Cache-Control', 'no-store')
-    .set('Referrer-Policy', 'no-referrer')
-    .set('Content-Security-Policy', contentSecurityPolicy)
-    .type('html')
-    .send(html);
-};
+/**
+ * `/oauth/callback`: the redirect URL of the console, whose window it tells what came, and of people who try an authorization by hand.
+ * It keeps nothing and exchanges nothing.
+ * @param script the path of what tells the console
+ */
+export const showCallback =
+  (script: () => Promise<string>): RequestHandler =>
+  async (request, response) => {
+    const [, query = ''] = /\?(.*)$/s.exec(request.originalUrl) ?? [];
+    const { html, contentSecurityPolicy } = withScript(callbackPage([...new URLSearchParams(query)]), await script());
+    response
+      // The address has a grant code in it: it stays nowhere.
+      .set('Cache-Control', 'no-store')
+      .set('Referrer-Policy', 'no-referrer')
+      .set('Content-Security-Policy', contentSecurityPolicy)
+      .type('html')
+      .send(html);
+  };
+
+/** No other script runs there. */
+function withScript({ html, contentSecurityPolicy }: DocsPage, path: string): DocsPage {
+  const nonce = randomBytes(16).toString('base64');
+  return {
+    html: html.replace('</head>', `<script type="module" nonce="${nonce}" src="${path}"></script>\n</head>`),
+    contentSecurityPolicy: `${contentSecurityPolicy}; script-src 'nonce-${nonce}'`,
+  };
+}
 
 type SentParameters = readonly (readonly [name: string, value: string])[];
 

@@ -104,7 +104,7 @@ export function createServiceRouter(clock: Clock, parts: ServiceRouterParts): Ro
 
     redirectThroughOAuthProxy: createProxyRedirect(proxies, redirects),
 
-    showOAuthCallback: showCallback,
+    showOAuthCallback: showCallback(console.callbackScript),
 
     receiveProviderEvents: receiveEvents,
     answerProvider: receiveEvents,

@@ -88,7 +88,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
   const { dataDir, role, shutdownTimeoutMs } = config;
   const databaseUrl = ports.database.url;
   await prepareDatabase(config, { url: databaseUrl, log, signal });
-  const { registry, folders, simulatorsUrl, sendWebhooks } = await openConnectors(config, cleanup, ports);
+  const { registry, folders, simulatorsUrl, demoAccounts, sendWebhooks } = await openConnectors(config, cleanup, ports);
   signal.throwIfAborted();
   const platform = await composePlatform({ config, databaseUrl, simulatorsUrl, log, cleanup });
   sendWebhooks(platform);
@@ -225,6 +225,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
       ...people,
       activity,
       registry,
+      demoAccounts,
       connectorFolders: folders,
       instances,
       authorizations,

@@ -9,6 +9,8 @@ export interface Console {
   readonly file: (name: string) => Promise<Uint8Array | undefined>;
   /** The name of the script that products have on their pages to open the connect page. */
   readonly connectScript: () => Promise<string>;
+  /** The path of the script that tells the console what a provider sent a pop-up window back with. */
+  readonly callbackScript: () => Promise<string>;
 }
 
 export const FILES_PATH = '/console/assets';
@@ -39,6 +41,7 @@ export function createConsole(): Console {
     page: async (entry) => printPage((await open()).bundle, entry),
     file: async (name) => (await open()).files.get(name)?.(),
     connectScript: async () => (await open()).bundle.entries.connect.script,
+    callbackScript: async () => `${FILES_PATH}/${(await open()).bundle.entries['oauth-callback'].script}`,
   };
 }
 

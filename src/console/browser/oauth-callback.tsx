@@ -1,1 +1,3 @@
-export {};
+import { answerOpener } from './oauth-channel.ts';
+
+answerOpener(new URLSearchParams(location.search));
