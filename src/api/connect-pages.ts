@@ -2,7 +2,7 @@ import type { Request, RequestHandler, Response } from 'express';
 import type { Arrival, ArrivalRefusal, Connected, ConnectPage } from '../connect/page.ts';
 import { DEPARTURE_PATH } from '../connect/page.ts';
 import { PAGE_PATH } from '../connect/sessions.ts';
-import { type Console, FILES_PATH } from '../console/index.ts';
+import type { Console } from '../console/index.ts';
 import { type AppError, isAppError, redactAppError } from '../errors.ts';
 import { createRedactor } from '../redaction.ts';
 import type { Trace } from '../trace.ts';
@@ -64,7 +64,7 @@ export function createConnectPages(parts: ConnectPageParts): ConnectPages {
 
   /** To a window that a provider has sent back. The script closes it, where the browser lets it. */
   async function endPopup(response: Response, words: Words): Promise<void> {
-    sendPage(response, 200, { ...words, script: `${FILES_PATH}/${await console.script('connect-return')}` });
+    sendPage(response, 200, { ...words, script: (await console.script('connect-return')).path });
   }
 
   return {
