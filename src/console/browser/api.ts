@@ -30,15 +30,27 @@ export class ApiError extends Error {
 }
 
 /** Who is logged in, for every request; and what to do when that has ended. */
-const known: { csrfToken: string | undefined; accountId: number | undefined; onEnded: () => void } = {
+const known: {
+  csrfToken: string | undefined;
+  accountId: number | undefined;
+  privileges: readonly string[];
+  onEnded: () => void;
+} = {
   csrfToken: undefined,
   accountId: undefined,
+  privileges: [],
   onEnded: () => {},
 };
 
 export function useSession(session: Session | undefined, onEnded: () => void): void {
   known.csrfToken = session?.csrfToken;
+  known.privileges = session?.privileges ?? [];
   known.onEnded = onEnded;
+}
+
+/** Whether the user has a privilege. */
+export function may(privilege: string): boolean {
+  return known.privileges.includes(privilege);
 }
 
 /** The account that all calls are about from now on; undefined: the user's own. */
