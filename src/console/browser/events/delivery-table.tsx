@@ -6,14 +6,19 @@ import { DeliveryState } from './states.tsx';
 const EVENT: Column<Delivery> = {
   title: 'Event',
   cell: ({ id, event }) => (
-    <>
+    <span class="roomy">
       {event.type} <span class="soft small">#{id}</span>
-    </>
+    </span>
   ),
 };
 const STATE: Column<Delivery> = { title: 'State', cell: ({ status }) => <DeliveryState status={status} /> };
 const MADE: Column<Delivery> = { title: 'Created', cell: ({ createdDate }) => <Time at={createdDate} /> };
-const ATTEMPTS: Column<Delivery> = { title: 'Attempts', isNumber: true, cell: ({ attempts }) => attempts };
+const ATTEMPTS: Column<Delivery> = {
+  title: 'Attempts',
+  isNumber: true,
+  isMinor: true,
+  cell: ({ attempts }) => attempts,
+};
 const RECEIVER: Column<Delivery> = {
   title: 'Receiver',
   isMinor: true,
