@@ -79,7 +79,7 @@ export function DeliveryList({ id }: { readonly id: number | undefined }) {
       {id !== undefined && <DeliveryPanel key={id} id={id} path={PATH} onClose={() => route(withQuery(PATH, query))} />}
       {opened === 'redelivery' && <Redelivery subscriptions={known} choices={query} status={status} onClose={close} />}
       {(opened === 'release' || opened === 'acknowledge') && (
-        <QueueDialog act={opened} subscriptions={known} subscription={query.subscription} onClose={close} />
+        <QueueDialog act={opened} subscription={query.subscription} onClose={close} />
       )}
     </div>
   );

@@ -2,7 +2,8 @@ import { useState } from 'preact/hooks';
 import { quoteText } from '../../../where/print.ts';
 import { api, ask } from '../api.ts';
 import { Confirm } from '../parts/confirm.tsx';
-import type { Subscription } from './calls.ts';
+import { ErrorNote } from '../parts/show.tsx';
+import { type Subscription, useSubscriptions } from './calls.ts';
 import { SubscriptionChoice } from './filters.tsx';
 
 const QUEUED = `channel = 'webhook' AND status = 'queued'`;
@@ -25,26 +26,24 @@ const ACTS = {
 
 interface QueueDialogProps {
   readonly act: keyof typeof ACTS;
-  readonly subscriptions: readonly Subscription[];
   /** The id of the one that the list is narrowed to. */
   readonly subscription: string | undefined;
   readonly onClose: () => void;
 }
 
 /** Releases or removes what is queued, of all callback URLs or of one. */
-export function QueueDialog({ act, subscriptions, subscription: first = '', onClose }: QueueDialogProps) {
+export function QueueDialog({ act, subscription: first = '', onClose }: QueueDialogProps) {
   const { title, action, says, run } = ACTS[act];
   const [chosen, setChosen] = useState(first);
+  const { value: subscriptions = [], error, reload, isLoading } = useSubscriptions();
   const meant = subscriptions.filter(({ id }) => chosen === '' || String(id) === chosen);
   const queued = meant.reduce((sum, each) => sum + each.queued, 0);
-  const url = chosen === '' ? undefined : meant[0]?.config.url;
-  const where = url === undefined ? QUEUED : `${QUEUED} AND config.url = ${quoteText(url)}`;
   return (
     <Confirm
       title={title}
       action={action}
       onConfirm={async () => {
-        await run(where);
+        await run(chosen === '' ? QUEUED : whereOf(meant[0]));
       }}
       onClose={onClose}
     >
@@ -55,9 +54,18 @@ export function QueueDialog({ act, subscriptions, subscription: first = '', onCl
         onChange={setChosen}
         none="All subscriptions of the account"
       />
-      <p class="strong">
-        {queued === 1 ? '1 delivery is queued.' : `${queued.toLocaleString('en')} deliveries are queued.`}
-      </p>
+      <ErrorNote error={error} retry={reload} />
+      <p class="strong">{isLoading ? 'Counting…' : sayQueued(queued)}</p>
     </Confirm>
   );
+}
+
+/** @throws Error for one that is not known: all of the account is never meant by it */
+function whereOf(subscription: Subscription | undefined): string {
+  if (subscription === undefined) throw new Error('Choose a subscription of the list.');
+  return `${QUEUED} AND config.url = ${quoteText(subscription.config.url)}`;
+}
+
+function sayQueued(count: number): string {
+  return count === 1 ? '1 delivery is queued.' : `${count.toLocaleString('en')} deliveries are queued.`;
 }
