@@ -2237,7 +2237,7 @@ export interface paths {
         };
         /**
          * List operational events
-         * @description What happened to the account's own deliveries and instances, oldest first. With the setting `notification.operational.callback.url` they are sent there as well.
+         * @description What happened to the account's own deliveries and instances, oldest first unless `newestFirst` says otherwise. With the setting `notification.operational.callback.url` they are sent there as well.
          */
         get: operations["listNotifications"];
         put?: never;
@@ -2318,7 +2318,7 @@ export interface paths {
         };
         /**
          * List deliveries
-         * @description The deliveries of the account, oldest first: what is queued, under way, waiting for a retry, or delivered. Reading consumes nothing.
+         * @description The deliveries of the account, oldest first unless `newestFirst` says otherwise: what is queued, under way, waiting for a retry, or delivered. Reading consumes nothing.
          *     A page whose payloads are large is shorter than `pageSize`; go on with `nextPage`.
          */
         get: operations["listDeliveries"];
@@ -8553,6 +8553,8 @@ export interface components {
         MetricName: components["schemas"]["MetricName"];
         /** @description A filter in the query language over `id`, `type` and `createdDate`, such as `type = 'subscription.deactivated'`. */
         NotificationWhere: string;
+        /** @description With `true` the list goes from new to old. Otherwise it goes from old to new. */
+        NewestFirst: boolean;
         /** @description A filter in the query language over `id`, `url` (or `config.url`), `state` and `createdDate`, such as `state = 'deactivated'`. */
         SubscriptionWhere: string;
         /**
@@ -13402,6 +13404,8 @@ export interface operations {
             query?: {
                 /** @description A filter in the query language over `id`, `type` and `createdDate`, such as `type = 'subscription.deactivated'`. */
                 where?: components["parameters"]["NotificationWhere"];
+                /** @description With `true` the list goes from new to old. Otherwise it goes from old to new. */
+                newestFirst?: components["parameters"]["NewestFirst"];
                 /**
                  * @description How many entries a page has at most.
                  * @example 10
@@ -13580,6 +13584,8 @@ export interface operations {
                  * @example channel = 'webhook' AND status = 'queued'
                  */
                 where?: components["parameters"]["DeliveryWhere"];
+                /** @description With `true` the list goes from new to old. Otherwise it goes from old to new. */
+                newestFirst?: components["parameters"]["NewestFirst"];
                 /** @description With `false` the payloads of the events are left out. */
                 hydrate?: components["parameters"]["Hydrate"];
                 /**
