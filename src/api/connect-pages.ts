@@ -1,13 +1,13 @@
 import type { Request, RequestHandler, Response } from 'express';
-import type { Arrival, ArrivalRefusal, Connected, ConnectPage } from '../connect/page.ts';
-import { DEPARTURE_PATH } from '../connect/page.ts';
+import { type Connected, callerOf } from '../connect/completion.ts';
+import { type Arrival, AWAY_MS, DEPARTURE_PATH, type RefusedArrival } from '../connect/departures.ts';
+import type { ConnectPage } from '../connect/page.ts';
 import { PAGE_PATH } from '../connect/sessions.ts';
 import { type AppError, isAppError, redactAppError } from '../errors.ts';
 import { createRedactor } from '../redaction.ts';
 import type { Trace } from '../trace.ts';
 import { ACCESS } from './access.ts';
 import type { Audit } from './audit.ts';
-import { ownerOf } from './connect.ts';
 import { escapeHtml } from './docs/html.ts';
 import { createPage } from './oauth-pages.ts';
 import { assertLeft, type TokenBuckets } from './rate-limits.ts';
@@ -38,7 +38,7 @@ export interface ConnectPages {
 
 /** Of the page that a pop-up window comes back to: it closes the window. */
 const CLOSE_SCRIPT = '/console/assets/oauth-callback.js';
-const MARK_SECONDS = 15 * 60;
+const MARK_SECONDS = AWAY_MS / 1000;
 
 export function createConnectPages({ page, audit, redactCall, requests, publicUrl }: ConnectPageParts): ConnectPages {
   /** Anybody may ask, and it costs a query. */
@@ -50,7 +50,7 @@ export function createConnectPages({ page, audit, redactCall, requests, publicUr
 
   async function finish(request: Request, response: Response, arrival: Arrival): Promise<Connected> {
     const { session } = arrival;
-    const principal = ownerOf(session);
+    const principal = callerOf(session);
     response.locals.principal = principal;
     const trace: Trace = response.locals.trace;
     const access = ACCESS.completeConnectPage;
@@ -194,7 +194,7 @@ const DONE: Words = {
   words: 'The account is connected. You can close this window.',
 };
 
-const REFUSALS: Readonly<Record<ArrivalRefusal, Words>> = {
+const REFUSALS: Readonly<Record<RefusedArrival['reason'], Words>> = {
   otherBrowser: {
     title: 'This was begun in another browser',
     words:

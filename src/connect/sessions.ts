@@ -25,7 +25,7 @@ import {
 } from './session-store.ts';
 
 /** What a server asks for on behalf of one of its users. */
-export interface NewSession {
+export interface NewConnectSession {
   readonly elements?: readonly string[] | undefined;
   readonly name?: string | undefined;
   readonly tags?: readonly string[] | undefined;
@@ -58,9 +58,9 @@ export interface SessionPage {
 }
 
 /** Connect sessions as servers make them and look after them. */
-export interface Sessions {
+export interface ConnectSessions {
   /** @throws AppError REQUEST_INVALID; NOT_FOUND for an instance that is not the account's, or a proxy that is not the organization's */
-  readonly create: (caller: AuthorizationCaller, input: NewSession) => Promise<CreatedSession>;
+  readonly create: (caller: AuthorizationCaller, input: NewConnectSession) => Promise<CreatedSession>;
   /** From old to new. @throws AppError WHERE_SYNTAX, WHERE_INVALID */
   readonly list: (accountId: number, query: SessionQuery) => Promise<SessionPage>;
   /** @throws AppError NOT_FOUND */
@@ -87,13 +87,13 @@ export const PAGE_PATH = '/connect';
 export function createSessions(
   platform: Pick<Platform, 'knex' | 'shares' | 'keyring' | 'keys' | 'random' | 'clock'>,
   neighbours: SessionNeighbours,
-): Sessions {
+): ConnectSessions {
   const { knex, shares, keyring, keys, random, clock } = platform;
   const { instances, proxies, origins, publicUrl } = neighbours;
   const store = createSessionStore(knex);
   const now = () => new Date(clock.now());
 
-  async function elementsFor(caller: AuthorizationCaller, { elements = [], instanceId }: NewSession) {
+  async function elementsFor(caller: AuthorizationCaller, { elements = [], instanceId }: NewConnectSession) {
     await assertOffered(neighbours, caller.accountId, elements);
     if (instanceId === undefined) return [...new Set(elements)];
     const { connector } = await instances.get(caller.accountId, instanceId);
