@@ -66,8 +66,8 @@ export interface Departures {
   ) => Promise<Arrival | RefusedArrival | undefined>;
   /** Goes on with what the provider sent. @throws AppError, which the session has then as its error */
   readonly finish: (arrival: Arrival, parameters: Parameters, signal: AbortSignal) => Promise<Connected>;
-  /** Deletes what is over at that time. @returns how many */
-  readonly purge: (at: Date) => Promise<number>;
+  /** Deletes what was begun before that time. @returns how many */
+  readonly purgeDepartures: (before: Date) => Promise<number>;
 }
 
 export interface DepartureNeighbours {
@@ -182,7 +182,7 @@ export function createDepartures(
       });
     },
 
-    purge: (at) => store.purge(new Date(at.getTime() - AWAY_MS)),
+    purgeDepartures: store.purge,
   };
 }
 

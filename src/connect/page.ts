@@ -20,7 +20,7 @@ export interface Description {
 }
 
 /** What the page of a session can do. Whoever has its key acts for the user who made it, and no further than it allows. */
-export interface ConnectPage extends Omit<Departures, 'purge'> {
+export interface ConnectPage extends Departures {
   /** Undefined: there is no such session, or it may not be used any more. */
   readonly find: (key: string) => Promise<PageSession | undefined>;
   /** The origins whose pages may show the page in a frame. */
@@ -30,14 +30,11 @@ export interface ConnectPage extends Omit<Departures, 'purge'> {
   readonly connect: (session: PageSession, input: PageInput, signal: AbortSignal) => Promise<Connected>;
   /** The user gives up. @returns where the browser goes. @throws AppError CONFLICT */
   readonly cancel: (session: PageSession) => Promise<string | undefined>;
-  /** Deletes what was over long before that time. @returns how many rows */
-  readonly purge: (at: Date) => Promise<number>;
 }
 
 export type PageNeighbours = CompletionNeighbours & Omit<DepartureNeighbours, 'completion' | 'findSession'>;
 
 const KEY = /^[\w-]{43}$/;
-const KEEP_MS = 30 * 24 * 60 * 60_000;
 
 export function createConnectPage(
   platform: Pick<Platform, 'knex' | 'shares' | 'keyring' | 'keys' | 'random' | 'clock'>,
@@ -53,12 +50,10 @@ export function createConnectPage(
     return row && { ...row, key };
   }
 
-  const { purge, ...departures } = createDepartures(platform, { ...neighbours, completion, findSession: find });
-
   return {
-    find,
+    ...createDepartures(platform, { ...neighbours, completion, findSession: find }),
 
-    ...departures,
+    find,
 
     framesOf: ({ organizationId }) => neighbours.origins.of(organizationId),
 
@@ -88,8 +83,6 @@ export function createConnectPage(
       await change(knex, cancel, () => ({ targetId: String(session.id), changes: { status: 'failed' } }));
       return completion.returnUrl({ ...session, status: 'failed' });
     },
-
-    purge: async (at) => (await purge(at)) + (await store.purge(new Date(at.getTime() - KEEP_MS))),
   };
 }
 

@@ -67,6 +67,8 @@ export interface ConnectSessions {
   readonly get: (accountId: number, id: number) => Promise<ShownSession>;
   /** Ends one that is open. @throws AppError NOT_FOUND; CONFLICT for one that has ended */
   readonly end: (accountId: number, id: number) => Promise<SessionRow>;
+  /** Deletes what had ended before that time. @returns how many */
+  readonly purge: (before: Date) => Promise<number>;
   /** Deletes some of what an account has. */
   readonly removeSome: (accountId: number) => Promise<Removal>;
 }
@@ -203,6 +205,7 @@ export function createSessions(
       return change(knex, end, noteOf);
     },
 
+    purge: store.purge,
     removeSome: store.removeSome,
   };
 }
