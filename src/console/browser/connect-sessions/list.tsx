@@ -1,7 +1,7 @@
-import { useQuery } from '../address.ts';
 import { api, askPage, type Schemas } from '../api.ts';
 import { Badge, type Tone } from '../parts/badge.tsx';
 import { Pager, usePages } from '../parts/pages.tsx';
+import { useQuery } from '../parts/query.ts';
 import { Empty, Show } from '../parts/show.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
@@ -32,7 +32,10 @@ const COLUMNS: readonly Column<ConnectSession>[] = [
 
 export function ConnectSessionList() {
   const mayConnect = useMay()('createElementInstances');
-  const [{ status = '' }, change] = useQuery();
+  const {
+    query: { status = '' },
+    change,
+  } = useQuery();
   const list = usePages(
     (nextPage, signal) => {
       const query = {

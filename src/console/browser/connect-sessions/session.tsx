@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import { api, ask, askPage } from '../api.ts';
 import { useAction, useLoad } from '../load.ts';
 import { Confirm } from '../parts/confirm.tsx';
+import { Fact } from '../parts/fact.tsx';
 import { Hidden } from '../parts/hidden.tsx';
 import { Empty, ErrorNote, Show } from '../parts/show.tsx';
 import { Time } from '../parts/time.tsx';
@@ -57,41 +58,30 @@ function Detail({ session, onChanged }: SessionProps) {
         </div>
       )}
       <dl class="facts card">
-        <dt>Id</dt>
-        <dd>
+        <Fact name="Id">
           <code>{id}</code>
-        </dd>
-        <dt>Elements</dt>
-        <dd>{elementKey ?? sayElements(elements)}</dd>
-        <dt>Instance</dt>
-        <dd>{instanceId === undefined ? 'none yet' : <a href={`/console/instances/${instanceId}`}>{instanceId}</a>}</dd>
-        <dt>Tags</dt>
-        <dd>{tags.join(', ') || 'none'}</dd>
-        <dt>Returns to</dt>
-        <dd>{redirectUrl ?? 'nowhere: the page says that it is done'}</dd>
-        <dt>Made</dt>
-        <dd>
+        </Fact>
+        <Fact name="Elements">{elementKey ?? sayElements(elements)}</Fact>
+        <Fact name="Instance">
+          {instanceId === undefined ? 'none yet' : <a href={`/console/instances/${instanceId}`}>{instanceId}</a>}
+        </Fact>
+        <Fact name="Tags">{tags.join(', ') || 'none'}</Fact>
+        <Fact name="Returns to">{redirectUrl ?? 'nowhere: the page says that it is done'}</Fact>
+        <Fact name="Made">
           <Time at={session.createdDate} />
-        </dd>
-        <dt>Expires</dt>
-        <dd>
+        </Fact>
+        <Fact name="Expires">
           <Time at={session.expiresDate} />
-        </dd>
+        </Fact>
         {session.endedDate !== undefined && (
-          <>
-            <dt>Ended</dt>
-            <dd>
-              <Time at={session.endedDate} />
-            </dd>
-          </>
+          <Fact name="Ended">
+            <Time at={session.endedDate} />
+          </Fact>
         )}
         {status === 'completed' && (
-          <>
-            <dt>Token</dt>
-            <dd>
-              <Token id={id} />
-            </dd>
-          </>
+          <Fact name="Token">
+            <Token id={id} />
+          </Fact>
         )}
       </dl>
     </div>

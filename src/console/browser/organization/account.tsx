@@ -1,10 +1,11 @@
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
-import { writeAddress } from '../address.ts';
 import { api, ask, type Schemas } from '../api.ts';
 import { useLoad } from '../load.ts';
 import { Confirm } from '../parts/confirm.tsx';
+import { Fact } from '../parts/fact.tsx';
 import { Field, Form, readText } from '../parts/form.tsx';
+import { withQuery } from '../parts/query.ts';
 import { Show } from '../parts/show.tsx';
 import { Time } from '../parts/time.tsx';
 import { sayLacking, useMay, useWho } from '../who.ts';
@@ -33,24 +34,20 @@ export function AccountDetail({ id }: { readonly id: string }) {
           <div class="columns">
             <AccountForm account={account} onChanged={loaded.reload} />
             <dl class="facts card">
-              <dt>Id</dt>
-              <dd>
+              <Fact name="Id">
                 <code>{account.id}</code>
-              </dd>
-              <dt>External id</dt>
-              <dd>
+              </Fact>
+              <Fact name="External id">
                 <code>{account.externalId}</code>
-              </dd>
-              <dt>Created</dt>
-              <dd>
+              </Fact>
+              <Fact name="Created">
                 <Time at={account.createdDate} />
-              </dd>
-              <dt>Users</dt>
-              <dd>
-                <a href={writeAddress('/console/organization/users', { account: String(account.id) })}>
+              </Fact>
+              <Fact name="Users">
+                <a href={withQuery('/console/organization/users', { account: String(account.id) })}>
                   Users of the account
                 </a>
-              </dd>
+              </Fact>
             </dl>
           </div>
         </div>

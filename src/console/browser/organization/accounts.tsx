@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
-import { useQuery } from '../address.ts';
 import { api, ask, askPage, type Schemas } from '../api.ts';
 import { Badge } from '../parts/badge.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { Field, Form, readText } from '../parts/form.tsx';
 import { Pager, usePages } from '../parts/pages.tsx';
+import { useQuery } from '../parts/query.ts';
 import { Search } from '../parts/search.tsx';
 import { Empty, Show } from '../parts/show.tsx';
 import { type Column, Table } from '../parts/table.tsx';
@@ -35,7 +35,10 @@ export function Accounts({ below }: PageProps) {
 
 function AccountList() {
   const may = useMay();
-  const [{ q = '' }, change] = useQuery();
+  const {
+    query: { q = '' },
+    change,
+  } = useQuery();
   const [isAdding, setAdding] = useState(false);
   const where = containing(['name', 'externalId', 'description'], q);
   const list = usePages(

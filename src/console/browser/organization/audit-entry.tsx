@@ -1,8 +1,9 @@
-import { writeAddress } from '../address.ts';
 import { api, askPage } from '../api.ts';
 import { useLoad } from '../load.ts';
 import { Copy } from '../parts/copy.tsx';
 import { Dialog } from '../parts/dialog.tsx';
+import { Fact } from '../parts/fact.tsx';
+import { withQuery } from '../parts/query.ts';
 import { Empty, Show } from '../parts/show.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
@@ -40,50 +41,39 @@ function Entry({ entry }: { readonly entry: AuditEntry }) {
   return (
     <>
       <dl class="facts">
-        <dt>When</dt>
-        <dd>
+        <Fact name="When">
           {timestamp} (<Time at={timestamp} />)
-        </dd>
-        <dt>Who</dt>
-        <dd>
+        </Fact>
+        <Fact name="Who">
           {userId === null ? (
             'nobody known'
           ) : (
-            <a href={writeAddress('/console/organization/audit', { user: String(userId) })}>
+            <a href={withQuery('/console/organization/audit', { user: String(userId) })}>
               {users.get(userId) ?? `user ${userId}`}
             </a>
           )}
-        </dd>
-        <dt>Account</dt>
-        <dd>{accounts.get(accountId) ?? accountId}</dd>
-        <dt>What</dt>
-        <dd>
+        </Fact>
+        <Fact name="Account">{accounts.get(accountId) ?? accountId}</Fact>
+        <Fact name="What">
           {action} {target}
-        </dd>
-        <dt>Request</dt>
-        <dd>
+        </Fact>
+        <Fact name="Request">
           <code>
             {method} {resourceUri}
           </code>
-        </dd>
-        <dt>Answer</dt>
-        <dd>
+        </Fact>
+        <Fact name="Answer">
           <Answer status={status} />
-        </dd>
-        <dt>From</dt>
-        <dd>{ipAddress ?? 'unknown'}</dd>
+        </Fact>
+        <Fact name="From">{ipAddress ?? 'unknown'}</Fact>
         {entry.instanceId !== undefined && (
-          <>
-            <dt>Instance</dt>
-            <dd>
-              <a href={`/console/instances/${entry.instanceId}`}>{entry.instanceId}</a>
-            </dd>
-          </>
+          <Fact name="Instance">
+            <a href={`/console/instances/${entry.instanceId}`}>{entry.instanceId}</a>
+          </Fact>
         )}
-        <dt>Request id</dt>
-        <dd>
+        <Fact name="Request id">
           <code>{requestId}</code> <Copy text={requestId} what="the request id" />
-        </dd>
+        </Fact>
       </dl>
       <Changes changes={entry.changes} />
     </>

@@ -1,6 +1,6 @@
 import { useLocation } from 'preact-iso';
-import { writeAddress } from '../address.ts';
 import { Field, readText } from '../parts/form.tsx';
+import { withQuery } from '../parts/query.ts';
 
 const KINDS = [
   ['', 'everything'],
@@ -25,7 +25,7 @@ export function AuditFilters() {
       onSubmit={(event) => {
         event.preventDefault();
         const form = new FormData(event.currentTarget);
-        route(writeAddress(path, Object.fromEntries(NAMES.map((name) => [name, readText(form, name)]))));
+        route(withQuery(path, Object.fromEntries(NAMES.map((name) => [name, readText(form, name)]))));
       }}
     >
       <label>

@@ -1,8 +1,8 @@
 import { useLocation } from 'preact-iso';
-import { useQuery, writeAddress } from '../address.ts';
 import { api, ask, askPage, type Schemas } from '../api.ts';
 import { Badge } from '../parts/badge.tsx';
 import { Pager, usePages } from '../parts/pages.tsx';
+import { useQuery, withQuery } from '../parts/query.ts';
 import { Empty, Show } from '../parts/show.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
@@ -31,7 +31,7 @@ const PAGE_SIZE = 50;
 
 /** Who changed what, the newest first; beside it the entry that stands below the path. */
 export function AuditLog({ below }: PageProps) {
-  const [query] = useQuery();
+  const { query } = useQuery();
   const { route } = useLocation();
   const sought: AuditQuery = query;
   const list = usePages((nextPage, signal) => readPage(sought, nextPage, signal), [query]);
@@ -70,15 +70,13 @@ export function AuditLog({ below }: PageProps) {
               columns={columns}
               rows={page.rows}
               keyOf={({ id }) => id}
-              linkOf={({ id }) => writeAddress(`${PATH}/${id}`, query)}
+              linkOf={({ id }) => withQuery(`${PATH}/${id}`, query)}
             />
           )
         }
       </Show>
       <Pager {...list} />
-      {below !== undefined && (
-        <AuditEntryDialog key={below} id={below} onClose={() => route(writeAddress(PATH, query))} />
-      )}
+      {below !== undefined && <AuditEntryDialog key={below} id={below} onClose={() => route(withQuery(PATH, query))} />}
     </>
   );
 }

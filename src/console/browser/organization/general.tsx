@@ -1,5 +1,6 @@
 import { api, ask } from '../api.ts';
 import { useLoad } from '../load.ts';
+import { Fact } from '../parts/fact.tsx';
 import { Field, Form, readText } from '../parts/form.tsx';
 import { Show } from '../parts/show.tsx';
 import { Time } from '../parts/time.tsx';
@@ -34,14 +35,12 @@ export function General() {
             </Form>
           </section>
           <dl class="facts card">
-            <dt>Id</dt>
-            <dd>
+            <Fact name="Id">
               <code>{id}</code>
-            </dd>
-            <dt>Created</dt>
-            <dd>
+            </Fact>
+            <Fact name="Created">
               <Time at={createdDate} />
-            </dd>
+            </Fact>
           </dl>
         </div>
       )}

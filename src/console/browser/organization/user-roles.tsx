@@ -1,3 +1,4 @@
+import { useEffect, useState } from 'preact/hooks';
 import { api, ask } from '../api.ts';
 import { useAction } from '../load.ts';
 import { ErrorNote } from '../parts/show.tsx';
@@ -10,10 +11,19 @@ export function UserRoles({ user, onChanged }: UserProps) {
   const { session } = useWho();
   const oneself = user.id === session.user.id ? 'Nobody changes his own roles.' : undefined;
   const refusal = useRefusal(['editOrganizationUsers', 'editAccountUsers']) ?? oneself;
+  /** What was clicked, until the user is known to be so. */
+  const [wanted, setWanted] = useState<{ readonly key: string; readonly has: boolean }>();
+  useEffect(() => setWanted(undefined), [user]);
   const { run, isRunning, error } = useAction(async (key: string, has: boolean) => {
+    setWanted({ key, has });
     const params = { path: { emailOrId: String(user.id), key } };
-    if (has) await ask(api.PUT('/users/{emailOrId}/roles/{key}', { params }));
-    else await ask(api.DELETE('/users/{emailOrId}/roles/{key}', { params }));
+    try {
+      if (has) await ask(api.PUT('/users/{emailOrId}/roles/{key}', { params }));
+      else await ask(api.DELETE('/users/{emailOrId}/roles/{key}', { params }));
+    } catch (cause) {
+      setWanted(undefined);
+      throw cause;
+    }
     onChanged();
   });
   return (
@@ -25,7 +35,7 @@ export function UserRoles({ user, onChanged }: UserProps) {
           <label key={key} class="inline" title={why}>
             <input
               type="checkbox"
-              checked={user.roles.includes(key)}
+              checked={wanted?.key === key ? wanted.has : user.roles.includes(key)}
               disabled={why !== undefined || isRunning}
               onChange={({ currentTarget }) => run(key, currentTarget.checked)}
             />

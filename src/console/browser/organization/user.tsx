@@ -1,10 +1,11 @@
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
-import { writeAddress } from '../address.ts';
 import { api, ask, type Schemas } from '../api.ts';
 import { useLoad } from '../load.ts';
 import { Confirm } from '../parts/confirm.tsx';
+import { Fact } from '../parts/fact.tsx';
 import { Field, Form, readText } from '../parts/form.tsx';
+import { withQuery } from '../parts/query.ts';
 import { Show } from '../parts/show.tsx';
 import { Time } from '../parts/time.tsx';
 import { sayLacking, useMay, useWho } from '../who.ts';
@@ -61,27 +62,20 @@ function UserFacts({ user }: { readonly user: User }) {
   const mayReadLog = useMay()('viewOrganizationLogs', 'viewAccountLogs');
   return (
     <dl class="facts card">
-      <dt>Id</dt>
-      <dd>
+      <Fact name="Id">
         <code>{user.id}</code>
-      </dd>
-      <dt>Account</dt>
-      <dd>{accounts.get(user.accountId) ?? user.accountId}</dd>
-      <dt>Added</dt>
-      <dd>
+      </Fact>
+      <Fact name="Account">{accounts.get(user.accountId) ?? user.accountId}</Fact>
+      <Fact name="Added">
         <Time at={user.createdDate} />
-      </dd>
-      <dt>Last log-in</dt>
-      <dd>
+      </Fact>
+      <Fact name="Last log-in">
         <Time at={user.lastLoginDate} />
-      </dd>
+      </Fact>
       {mayReadLog && (
-        <>
-          <dt>Changes</dt>
-          <dd>
-            <a href={writeAddress('/console/organization/audit', { user: user.email })}>What the user did</a>
-          </dd>
-        </>
+        <Fact name="Changes">
+          <a href={withQuery('/console/organization/audit', { user: user.email })}>What the user did</a>
+        </Fact>
       )}
     </dl>
   );

@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
-import { useQuery } from '../address.ts';
 import { api, askPage, type Schemas } from '../api.ts';
 import { Badge } from '../parts/badge.tsx';
 import { Pager, usePages } from '../parts/pages.tsx';
+import { useQuery } from '../parts/query.ts';
 import { Search } from '../parts/search.tsx';
 import { Empty, Show } from '../parts/show.tsx';
 import { type Column, Table } from '../parts/table.tsx';
@@ -27,7 +27,10 @@ export function Users({ below }: PageProps) {
 
 function UserList() {
   const may = useMay();
-  const [{ q = '', account = '' }, change] = useQuery();
+  const {
+    query: { q = '', account = '' },
+    change,
+  } = useQuery();
   const [isAdding, setAdding] = useState(false);
   const where = [containing(SEARCHED, q), /^\d+$/.test(account) ? `accountId = ${account}` : undefined]
     .filter((part) => part !== undefined)

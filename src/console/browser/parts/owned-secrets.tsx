@@ -59,7 +59,7 @@ export function OwnedSecrets({ title, what, list, rotate, onShown, children }: O
       <p class="soft">{children} Each showing and each rotation stands in the audit log.</p>
       <ErrorNote error={error} />
       {secrets !== undefined && (
-        <Table label={title} columns={columnsFor(what)} rows={secrets} keyOf={({ id }) => id} />
+        <Table label={`${title}: what is valid`} columns={columnsFor(what)} rows={secrets} keyOf={({ id }) => id} />
       )}
       {isRotating && <Rotation what={what} rotate={rotate} onRotated={show} onClose={() => setRotating(false)} />}
     </section>

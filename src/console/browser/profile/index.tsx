@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { api, ask, askPage } from '../api.ts';
 import { OrganizationSecrets } from '../organization/secrets.tsx';
+import { Fact } from '../parts/fact.tsx';
 import { Field, Form, readText } from '../parts/form.tsx';
 import { OwnedSecrets } from '../parts/owned-secrets.tsx';
 import { Time } from '../parts/time.tsx';
@@ -77,14 +78,11 @@ function Names() {
         />
       </Form>
       <dl class="facts small">
-        <dt>Account</dt>
-        <dd>{account.name}</dd>
-        <dt>Roles</dt>
-        <dd>{roles.join(', ') || 'none'}</dd>
-        <dt>Session</dt>
-        <dd>
+        <Fact name="Account">{account.name}</Fact>
+        <Fact name="Roles">{roles.join(', ') || 'none'}</Fact>
+        <Fact name="Session">
           ends <Time at={expiresDate} />, or after 30 minutes without a request
-        </dd>
+        </Fact>
       </dl>
     </section>
   );
