@@ -2,9 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import type { Download, Page } from 'playwright-core';
 import { SHOP } from '../api/support/simulated.ts';
-import { describeInBrowser, useBrowser, violationsOf } from './support/browser.ts';
+import { describeInBrowser, useBrowser } from './support/browser.ts';
+import { expectAccessible } from './support/themes.ts';
 
-const HOSTILE = '<img src=x onerror="document.title=1">';
+const HOSTILE = '<img src=x onerror=document.title=1>';
 
 describeInBrowser('the bulk jobs in a browser', () => {
   const { open, service } = useBrowser();
@@ -42,7 +43,6 @@ describeInBrowser('the bulk jobs in a browser', () => {
     await page.getByText('There are no bulk jobs of this instance.').waitFor();
     await startDownload(page, { Filter: 'Prcie > 20' });
     await page.getByRole('alert').getByText("Did you mean 'Price'?").first().waitFor();
-    expect(await violationsOf(page)).to.deep.equal([]);
     await page.keyboard.press('Escape');
     await startDownload(page, { Filter: 'Price > 20', Fields: 'Id,Name', 'File name': 'Größe <b>.csv' });
     await page.waitForURL(/\/console\/bulk\/\d+\?instance=/);
@@ -58,10 +58,6 @@ describeInBrowser('the bulk jobs in a browser', () => {
     const json = await saved(page, 'Save the file');
     expect(JSON.parse(json.text)).to.deep.equal(rows);
     expect(json.name).to.match(/\.json$/);
-    for (const scheme of ['dark', 'light'] as const) {
-      await page.emulateMedia({ colorScheme: scheme });
-      expect(await violationsOf(page), scheme).to.deep.equal([]);
-    }
   });
 
   it('are seen on their way, and end when they are cancelled', async () => {
@@ -80,14 +76,13 @@ describeInBrowser('the bulk jobs in a browser', () => {
     await page.waitForURL(/\/console\/bulk\?instance=/);
     await page.getByRole('region', { name: 'Bulk jobs' }).waitFor();
     expect(await page.getByText('cancelled').count()).to.equal(0);
-    expect(await violationsOf(page)).to.deep.equal([]);
   });
 
   it('write the rows of a file, and give back those that failed', async () => {
     const page = await open(`/console/bulk?instance=${shop.id}`);
     await page.getByRole('button', { name: 'Upload records' }).click();
     const dialog = page.getByRole('dialog', { name: 'Upload records' });
-    const rows = ['Id,Name,Price', `9001,${HOSTILE.replaceAll('"', '')},1`, '9002,,2', '9003,Good,3'];
+    const rows = ['Id,Name,Price', `9001,${HOSTILE},1`, '9002,,2', '9003,Good,3'];
     await dialog.locator('input[type=file]').setInputFiles({
       name: 'rows.csv',
       mimeType: 'text/csv',
@@ -107,17 +102,16 @@ describeInBrowser('the bulk jobs in a browser', () => {
     ]);
     expect(await saved(page, 'Save the failed rows as a file')).to.deep.equal({
       name: `Products-${/bulk\/(\d+)/.exec(page.url())?.[1]}-failed.csv`,
-      text: '\ufeffId,Name,Price\r\n9002,,2\r\n'.replace('\ufeff', ''),
+      text: 'Id,Name,Price\n9002,,2\n',
     });
     expect((await saved(page, 'Save the outcomes')).text).to.include('9003');
-    expect(await violationsOf(page)).to.deep.equal([]);
     const { status, body } = await service.call('/Products/9003', { token: shop.token });
     expect([status, body.Name]).to.deep.equal([200, 'Good']);
   });
 
   it('show what is hostile in messages and names as text', async () => {
     const page = await open(`/console/bulk?instance=${shop.id}`);
-    await startDownload(page, { Fields: HOSTILE });
+    await startDownload(page, { Filter: `\`${HOSTILE}\` = 1` });
     await page
       .getByRole('alert')
       .getByText(/onerror/)
@@ -135,6 +129,17 @@ describeInBrowser('the bulk jobs in a browser', () => {
     await page.setViewportSize({ width: 360, height: 740 });
     expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).to.equal(true);
     await page.setViewportSize({ width: 1280, height: 900 });
+  });
+
+  it('have nothing that axe-core finds wrong', async () => {
+    const page = await open(`/console/bulk?instance=${shop.id}`);
+    await page.getByRole('button', { name: 'Download records' }).click();
+    await page.getByRole('option', { name: 'Products' }).first().waitFor({ state: 'attached' });
+    await expectAccessible(page);
+    await page.keyboard.press('Escape');
+    await page.getByRole('link', { name: 'upload' }).first().click();
+    await page.getByRole('region', { name: 'Errors' }).waitFor();
+    await expectAccessible(page);
   });
 
   it('say that one is not there', async () => {
