@@ -47,10 +47,9 @@ export function Explain({ explanation }: { readonly explanation: Explanation }) 
         <span class="soft">Pages of the provider: </span>
         {limit.providerPageSize} rows{limit.reason !== undefined && `, as ${limit.reason}`}
       </p>
-      {request === undefined ? (
+      {request !== undefined && <Request title="The provider's request" request={request} />}
+      {request === undefined && holds !== 'never' && (
         <p class="small soft">A list takes more than one kind of call to this provider.</p>
-      ) : (
-        <Request title="The provider's request" request={request} />
       )}
       {bulk !== undefined && <Bulk bulk={bulk} />}
     </div>

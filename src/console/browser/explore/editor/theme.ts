@@ -20,9 +20,7 @@ export const theme = EditorView.theme({
   '.w-mistake': { color: 'var(--bad)' },
   '.cm-lintRange-error': {
     backgroundImage: 'none',
-    textDecoration: 'underline wavy var(--bad)',
-    textDecorationSkipInk: 'none',
-    textUnderlineOffset: '3px',
+    borderBottom: '2px dotted var(--bad)',
   },
   '.cm-tooltip': {
     color: 'var(--text)',
