@@ -51,8 +51,9 @@ async function createInstance({ baseUrl, authorization }: RunningService, url: s
     headers: { authorization, 'content-type': 'application/json' },
     body: JSON.stringify({ element: { key: 'odata' }, name: 'Wide', configuration: { 'base.url': url } }),
   });
-  const { id, message }: { readonly id?: number; readonly message?: string } = await response.json();
-  if (id === undefined) throw new Error(message);
+  const answer: unknown = await response.json();
+  const id = Object(answer).id;
+  if (typeof id !== 'number') throw new Error(JSON.stringify(answer));
   return id;
 }
 

@@ -47,6 +47,7 @@ describeInBrowser('Explore', () => {
     const object = page.getByRole('combobox', { name: 'Object' });
     await object.click();
     await object.pressSequentially('prod');
+    await page.getByRole('option', { name: 'Products' }).waitFor();
     await object.press('Enter');
     await page.waitForURL(`**/console/explore/${shop.id}/Products`);
     await page.getByRole('cell', { name: "O'Neil's guide" }).waitFor();
@@ -208,7 +209,7 @@ describeInBrowser('Explore', () => {
       await page.goto(`${service.app.url}/console/explore/${shop.id}/Products?${query}`);
       await page.getByText('pushdown: partial').first().waitFor();
       await page.getByRole('button', { name: 'string: what Name can be asked' }).click();
-      await write(page, 'Name = 1 AND ');
+      await write(page, 'Name = 1 AND Pric');
       await page.locator('.cm-lintRange-error').first().waitFor();
       expect(await violationsOf(page)).to.deep.equal([]);
       for (const button of ['Copy as…', 'Columns']) {
