@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useRef, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { ApiError, type Schemas } from '../api.ts';
 import { useAction } from '../load.ts';
 import { ErrorNote } from '../parts/show.tsx';
@@ -195,9 +195,14 @@ function Folded({
   fields,
   ...rows
 }: Omit<GroupsProps, 'groups'> & { readonly title: string; readonly fields: readonly Field[] }) {
+  const [isOpen, setOpen] = useState(false);
+  const isFaulty = fields.some(({ key }) => rows.faults[key] !== undefined);
+  useEffect(() => {
+    if (isFaulty) setOpen(true);
+  }, [isFaulty]);
   if (fields.length === 0) return null;
   return (
-    <details class="card" open={fields.some(({ key }) => rows.faults[key] !== undefined)}>
+    <details class="card" open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary class="strong">{title}</summary>
       <div class="stack folded">
         <Fields fields={fields} {...rows} />

@@ -38,9 +38,15 @@ export function Connect({ elementKey }: { readonly elementKey: string }) {
 
 function ConnectForm({ element, fields }: ElementForm) {
   const { route } = useLocation();
-  const before = { name: element.name, tags: '', values: defaultsOf(fields), isSimulated: false, proxy: undefined };
+  const before: Given = {
+    name: element.name,
+    tags: '',
+    values: defaultsOf(fields),
+    isSimulated: false,
+    proxy: undefined,
+  };
   const create = async (given: Given, logIn: LogIn | undefined) => {
-    const { id } = await ask(api.POST('/instances', { body: bodyOf(element, given, logIn) }));
+    const { id } = await ask(api.POST('/instances', { body: bodyOf(element, { given, before, logIn }) }));
     route(`/console/instances/${id}`);
   };
   return (
@@ -82,9 +88,16 @@ function ElementHead({ element: { name, image, hub, description, documentation }
   );
 }
 
-function bodyOf({ key }: Element, given: Given, logIn: LogIn | undefined): Schemas['InstanceCreate'] {
+interface Submission {
+  readonly given: Given;
+  readonly before: Given;
+  readonly logIn: LogIn | undefined;
+}
+
+/** What the API does by itself is not said again. */
+function bodyOf({ key }: Element, { given, before, logIn }: Submission): Schemas['InstanceCreate'] {
   const { settled = [], providerData, callbackUrl } = logIn ?? {};
-  const values = Object.entries(changesOf(given.values, {})).filter(([each]) => !settled.includes(each));
+  const values = Object.entries(changesOf(given.values, before.values)).filter(([each]) => !settled.includes(each));
   return {
     element: { key },
     name: given.name.trim(),

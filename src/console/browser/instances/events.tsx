@@ -18,9 +18,9 @@ const COLUMNS: readonly Column<Event>[] = [
   { title: 'Id', isMinor: true, cell: ({ id }) => <code>{id}</code> },
   {
     title: 'Data',
-    cell: ({ id, data }) => (
+    cell: ({ data }) => (
       <details>
-        <summary aria-label={`Data of ${id}`}>{Object.keys(data).slice(0, 4).join(', ') || 'none'}</summary>
+        <summary>{Object.keys(data).slice(0, 4).join(', ') || 'none'}</summary>
         <pre>{JSON.stringify(data, null, 2)}</pre>
       </details>
     ),

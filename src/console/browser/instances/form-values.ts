@@ -42,11 +42,13 @@ function toFormValue(value: unknown): string | boolean {
   return typeof value === 'object' && value !== null ? JSON.stringify(value, null, 2) : String(value ?? '');
 }
 
+/** What holds unless something else is given, where the API does not say it as a default. */
+const UNSAID: Values = { 'event.notification.hydrate': true };
+
 /** What the fields are when nobody has given anything. */
 export function defaultsOf(fields: readonly Field[]): Values {
-  return valuesOf(
-    Object.fromEntries(fields.flatMap(({ key, default: value }) => (value === undefined ? [] : [[key, value]]))),
-  );
+  const defaults = fields.map((field) => [field.key, field.default ?? UNSAID[field.key]] as const);
+  return valuesOf(Object.fromEntries(defaults.filter(([, value]) => value !== undefined)));
 }
 
 /** The few words that a field takes; undefined where it takes others. */
@@ -93,11 +95,9 @@ function isJsonObject(text: string): boolean {
 
 /** What is another now. What was emptied is given as an empty text, which removes it. */
 export function changesOf(values: Values, before: Values): Values {
-  return Object.fromEntries(
-    Object.entries(values).filter(
-      ([key, value]) => value !== (before[key] ?? (typeof value === 'boolean' ? false : '')),
-    ),
-  );
+  const isNew = ([key, value]: readonly [string, string | boolean]) =>
+    value !== (before[key] ?? (typeof value === 'boolean' ? false : ''));
+  return Object.fromEntries(Object.entries(values).filter(isNew));
 }
 
 /** Whether tokens were given by hand, so that nobody has to log in. */

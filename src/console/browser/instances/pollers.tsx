@@ -67,7 +67,7 @@ const columnsOf = ({ isDisabled, run, replay }: Doing): readonly Column<Poll>[] 
           type="button"
           class="plain"
           disabled={isDisabled}
-          aria-label={`Run ${resource} now`}
+          aria-label={`Run now: ${resource}`}
           onClick={() => run(resource)}
         >
           Run now
@@ -76,7 +76,7 @@ const columnsOf = ({ isDisabled, run, replay }: Doing): readonly Column<Poll>[] 
           type="button"
           class="plain"
           disabled={isDisabled}
-          aria-label={`Replay ${resource}`}
+          aria-label={`Replay… ${resource}`}
           onClick={() => replay(resource)}
         >
           Replay…
