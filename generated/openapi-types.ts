@@ -242,10 +242,84 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * A callback URL for trying things by hand
-         * @description Shows what a provider sent with the browser (`code` and `state`, or `error`) and what to do with it. It keeps nothing and exchanges nothing.
+         * The callback URL of connect sessions, and for trying things by hand
+         * @description A browser that comes back to a connect session, from the authorization that it began itself, completes it and goes on to `redirectUrl` or back to the page (303); in a window of its own it is told what came of it.
+         *     Any other state shows what the provider sent (`code` and `state`, or `error`) and what to do with it; then nothing is kept and nothing exchanged.
          */
         get: operations["showOAuthCallback"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/connect.js": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The script that shows the connect page
+         * @description For the pages of your product, by a `script` element or as a module. It defines `Causeway.connect({ sessionUrl, mode, container })`, which shows the page of a connect session in a window
+         *     (`mode: window`) or in a frame (`frame`), and answers a promise of `{ instanceId, sessionId }`: [how](/docs/guides/connect-sessions).
+         */
+        get: operations["getConnectScript"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/connect/{key}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The end of the `url` of a connect session.
+                 * @example 8Zk3bq0H2v1mYt7oXc5RJw9dLsE4uNfKaGiVpTyQx6A
+                 */
+                key: components["parameters"]["ConnectPageKey"];
+            };
+            cookie?: never;
+        };
+        /**
+         * The page of a connect session
+         * @description The `url` of a connect session, for the browser of whoever connects an account. Pages of the organization's connect origins may show it in a frame, and no others.
+         */
+        get: operations["showConnectPage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/connect/authorize/{ticket}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The end of the `url` of `POST /connect/session/authorization`.
+                 * @example q3VfXk0yW1b2
+                 */
+                ticket: components["parameters"]["ConnectTicket"];
+            };
+            cookie?: never;
+        };
+        /**
+         * The way to the provider
+         * @description The `url` of `POST /connect/session/authorization`, for the browser. Sets the cookie by which the browser is known when it comes back, and sends it on to the provider.
+         */
+        get: operations["leaveForProvider"];
         put?: never;
         post?: never;
         delete?: never;
@@ -678,6 +752,158 @@ export interface paths {
          * @description Changes the name. Needs the privilege `manageOrganization`.
          */
         patch: operations["updateOrganization"];
+        trace?: never;
+    };
+    "/organizations/me/connect-origins": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Where may the connect page be shown?
+         * @description The origins of the organization whose pages may show the connect page in a frame, and which it may return to.
+         */
+        get: operations["getConnectOrigins"];
+        /**
+         * Say where the connect page may be shown
+         * @description Replaces the origins of the organization. Each is exact: `https` with a host and perhaps a port, or `http` for this machine itself (`localhost`, `127.0.0.1`, `[::1]`),
+         *     with nothing behind it and no `*`. Pages of these origins may show the connect page in a frame, and sessions may return to them; no others. Needs the privilege `manageOrganization`.
+         */
+        put: operations["setConnectOrigins"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/connect/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the connect sessions
+         * @description The connect sessions of the account, oldest first, without the tokens of instances. Those that ended more than 30 days ago are gone. Needs the privilege `createElementInstances`.
+         */
+        get: operations["listConnectSessions"];
+        put?: never;
+        /**
+         * Let a user connect an account
+         * @description Answers the `url` of a page on which somebody without secrets of ours connects one account at a provider: chooses the element, fills in the fields that are not fixed by
+         *     `configuration`, or authorizes at the provider. The page is for one account, until `expiresDate`. Its URL is a secret, and answered this once. With `instanceId` the page authenticates
+         *     that instance again, which keeps its id and token.
+         *
+         *     What is fixed here is neither shown to the user nor changed by him, and shown by no other call. `redirectUrl` must be of an origin of `PUT /organizations/me/connect-origins`.
+         *     It gets `instanceId` and `sessionId` in its query, or `error` (`cancelled` or `expired`) and `sessionId`. Needs the privilege `createElementInstances`.
+         */
+        post: operations["createConnectSession"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/connect/sessions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a connect session.
+                 * @example 1
+                 */
+                id: components["parameters"]["ConnectSessionId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * What has come of a connect session?
+         * @description The session, and once it is completed the `token` of its instance. The user who connected has not seen the token. Needs the privilege `createElementInstances`.
+         */
+        get: operations["getConnectSession"];
+        put?: never;
+        post?: never;
+        /**
+         * End a connect session
+         * @description Its page connects nothing any more; the session becomes `failed`, with the error `CANCELLED`. One that has ended is a 409. Needs the privilege `createElementInstances`.
+         */
+        delete: operations["deleteConnectSession"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/connect/session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What is there to connect?
+         * @description For the page of a connect session, which sends the end of its own URL as `Authorization: Connect <key>`: the elements that are offered, with the fields that the user has to fill in, and what has come of the session.
+         *     The page asks again to see how an authorization in another window ends. Each session has 300 requests a minute.
+         */
+        get: operations["getConnectPage"];
+        put?: never;
+        post?: never;
+        /**
+         * Give up connecting
+         * @description The user goes back without an account: the session becomes `failed`, with the error `CANCELLED`. One that has ended is a 409.
+         */
+        delete: operations["cancelConnectPage"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/connect/session/instance": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Connect with what the user filled in
+         * @description For elements that have `authorizes: false`. Verifies the credentials with the provider, then makes the instance, or authenticates the one of the session again, and completes the session: all of it or nothing.
+         *     When it fails the session stays open and the user may try again, until it expires. A session that has ended is a 409, and of several calls at the same time one succeeds.
+         */
+        post: operations["completeConnectPage"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/connect/session/authorization": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin an authorization at the provider
+         * @description For elements that have `authorizes: true`. Answers a `url` of this service to open at once: in a new window (`opener: popup`), or in the window of the page (`page`). It works once and for two minutes, only from
+         *     the page itself, and sends the browser on to the provider with a cookie that it has to bring back. From the provider it comes to `/oauth/callback`, which completes the session: a window of its own then closes,
+         *     and that of the page goes to `redirectUrl` or back to the page. A denial leaves the session open, with its `error`.
+         */
+        post: operations["authorizeConnectPage"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/organizations/me/secrets": {
@@ -1429,7 +1655,8 @@ export interface paths {
          * Log in to the console
          * @description By e-mail address and password, without an `Authorization` header; or by the secrets in that header, and then the body means nothing.
          *     The answer sets the cookie of the session (`HttpOnly`, `SameSite=Strict`; over HTTPS `Secure` and with the prefix `__Host-`) and tells
-         *     the `csrfToken`, which every request with the cookie but GET and HEAD sends as `X-CSRF-Token`.
+         *     the `csrfToken`, which every request with the cookie but GET and HEAD sends as `X-CSRF-Token`. A call on an instance names it by the
+         *     header `Elements-Element-Instance-Id`, which means nothing without the cookie.
          *
          *     Ten wrong passwords in ten minutes for one e-mail address from one network make the next try wait (429 with `Retry-After`). A network
          *     that tries fifty for any addresses waits as well, and so does everybody for an address that was tried a hundred times, save where it was
@@ -3946,6 +4173,213 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
+        /** @description Where the pages of an organization are. */
+        ConnectOrigins: {
+            /** @description Origins as browsers write them, such as `https://app.example.com`. */
+            origins: string[];
+        };
+        /**
+         * @description `open` until an account is connected (`completed`), somebody ends it (`failed`), or its time is over (`expired`).
+         * @enum {string}
+         */
+        ConnectSessionStatus: "open" | "completed" | "failed" | "expired";
+        /** @description What went wrong last. An open session may still be completed. */
+        ConnectError: {
+            /** @description An error code as other answers have it, or `CANCELLED` when the session was ended before its time. */
+            code: string;
+            /** @description What it is, in words. */
+            message: string;
+            /** @description The provider's own words, where it had some. */
+            providerMessage?: string;
+        };
+        /** @description A connect session. What is fixed by its `configuration` is not shown. */
+        ConnectSession: {
+            /**
+             * Format: int64
+             * @description The id of the session.
+             */
+            id: number;
+            status: components["schemas"]["ConnectSessionStatus"];
+            /** @description The keys of the elements to choose from; empty for all that the account makes instances of. */
+            elements: string[];
+            /** @description Tags of the new instance. */
+            tags: string[];
+            /** @description The name of the new instance, where it was given. */
+            name?: string;
+            /** @description Where the page goes in the end. */
+            redirectUrl?: string;
+            /**
+             * Format: int64
+             * @description The OAuth proxy that is used.
+             */
+            proxyId?: number;
+            /** @description True when an instance that was there is authenticated again. */
+            isReauthentication: boolean;
+            /**
+             * Format: int64
+             * @description The instance that was made, or is authenticated again.
+             */
+            instanceId?: number;
+            /** @description The element that was chosen, once it is completed. */
+            elementKey?: string;
+            error?: components["schemas"]["ConnectError"];
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            createdDate: string;
+            /**
+             * Format: date-time
+             * @description When it expires.
+             */
+            expiresDate: string;
+            /**
+             * Format: date-time
+             * @description When it ended; left out while it is open.
+             */
+            endedDate?: string;
+            /**
+             * Format: uri
+             * @description The page of the session, a secret; only in the answer to its creation.
+             */
+            url?: string;
+            /** @description The token of the instance, once the session is completed; only where one session is asked for. */
+            token?: string;
+        };
+        /** @description What somebody may connect. */
+        ConnectSessionCreate: {
+            /** @description The keys of the elements to choose from; all that the account makes instances of unless given. */
+            elements?: string[];
+            /** @description Tags of the new instance, such as the user's id in your product; they are trimmed. */
+            tags?: string[];
+            /** @description The name of the new instance; it is trimmed. Without it the user may give one, or it is the name of the element. */
+            name?: string;
+            configuration?: components["schemas"]["InstanceConfiguration"];
+            /** @description Where the page goes in the end; of an origin of `PUT /organizations/me/connect-origins`. Without it the page says that it is done. */
+            redirectUrl?: string;
+            /**
+             * @description Seconds until it expires.
+             * @default 3600
+             */
+            expiresIn: number;
+            /**
+             * Format: int64
+             * @description The instance to authenticate again. Its name and tags stay.
+             */
+            instanceId?: number;
+            /**
+             * Format: int64
+             * @description The OAuth proxy whose client users authorize, for elements with OAuth 2.0.
+             */
+            proxyId?: number;
+        };
+        /** @description An element that is offered, and what the user has to give for it. */
+        ConnectElement: {
+            /** @description The element key. */
+            key: string;
+            /** @description The provider's name. */
+            name: string;
+            /** @description What the provider does, in a sentence. */
+            description: string;
+            /** @description The category of the provider. */
+            hub: string;
+            /** @description A picture: a mark with the initials of the name, as a `data:` URL of an SVG. It is no logo of the provider. */
+            image: string;
+            /**
+             * @description How instances authenticate.
+             * @enum {string}
+             */
+            authentication: "oauth2" | "basic" | "custom" | "none";
+            /** @description True: the user authorizes at the provider (`POST /connect/session/authorization`) when the fields are filled in. False: the fields are all (`POST /connect/session/instance`). */
+            authorizes: boolean;
+            /** @description What the user is asked for, in this order; no other keys are taken. What the session fixes is not among them. A `default` stands in the field at first. */
+            fields: components["schemas"]["ConfigurationField"][];
+            /** @description Pages of the provider's own documentation that help. */
+            documentation: components["schemas"]["DocumentationLink"][];
+        };
+        /** @description What the page of a connect session shows. */
+        ConnectPage: {
+            /**
+             * Format: int64
+             * @description The id of the session.
+             */
+            id: number;
+            status: components["schemas"]["ConnectSessionStatus"];
+            /**
+             * Format: date-time
+             * @description When it expires.
+             */
+            expiresDate: string;
+            /** @description True when an instance that was there is authenticated again. */
+            isReauthentication: boolean;
+            /** @description The name of the new instance where it is fixed; otherwise the user may give one. */
+            name?: string;
+            /** @description The element that was connected, once it is completed. */
+            elementKey?: string;
+            /**
+             * Format: int64
+             * @description The instance, once it is completed.
+             */
+            instanceId?: number;
+            error?: components["schemas"]["ConnectError"];
+            /** @description The origin that the page returns to, for people to see; left out where it returns to none. */
+            returnsTo?: string;
+            /** @description Where the page goes now that the session has ended; left out where it stays. */
+            returnUrl?: string;
+            /** @description What there is to choose from; empty when the session has ended. */
+            elements: components["schemas"]["ConnectElement"][];
+            /** @description The connect origins of the organization; pages of no others are told what has come of it. */
+            origins: string[];
+        };
+        /** @description The session has ended. */
+        ConnectPageCancelled: {
+            /** @enum {string} */
+            status: "failed";
+            /** @description Where the page goes; left out where it stays. */
+            returnUrl?: string;
+        };
+        /** @description What the user gave. */
+        ConnectPageInput: {
+            /** @description The element that was chosen. */
+            elementKey: string;
+            configuration: components["schemas"]["InstanceConfiguration"];
+            /** @description A name of the new instance, where the session fixes none; it is trimmed. */
+            name?: string;
+        };
+        /** @description The account is connected. */
+        ConnectPageCompleted: {
+            /** @enum {string} */
+            status: "completed";
+            /**
+             * Format: int64
+             * @description The instance.
+             */
+            instanceId: number;
+            /** @description Where the page goes; left out where it stays. */
+            returnUrl?: string;
+        };
+        /** @description What the user gave before he authorizes, and where. */
+        ConnectPageAuthorization: {
+            /** @description The element that was chosen. */
+            elementKey: string;
+            configuration: components["schemas"]["InstanceConfiguration"];
+            /** @description A name of the new instance, where the session fixes none; it is trimmed. */
+            name?: string;
+            /**
+             * @description Where the provider's page is opened, which says what happens when the browser comes back. In a frame it has to be `popup`.
+             * @default popup
+             * @enum {string}
+             */
+            opener: "popup" | "page";
+        };
+        /** @description Where to authorize. */
+        ConnectPageDeparture: {
+            /**
+             * Format: uri
+             * @description To be opened in the browser at once; a secret.
+             */
+            url: string;
+        };
         /**
          * @description A secret that is valid.
          * @example {
@@ -5204,7 +5638,7 @@ export interface components {
              * @description The id of the notification.
              */
             id: number;
-            /** @description `subscription.deactivated`, `subscription.reactivated`, `delivery.exhausted`, `instance.credentials.refused` or `instance.webhook.failed`; more may come. */
+            /** @description `subscription.deactivated`, `subscription.reactivated`, `delivery.exhausted`, `instance.credentials.refused`, `instance.webhook.failed` or `instance.connected`; more may come. */
             type: string;
             /**
              * Format: date-time
@@ -6503,6 +6937,35 @@ export interface components {
                 "text/html": string;
             };
         };
+        /** @description The script. */
+        Script: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "text/javascript": string;
+            };
+        };
+        /** @description There is no such connect session, or it may not be used any more. A page says so. */
+        NoConnectPage: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "text/html": string;
+            };
+        };
+        /** @description The browser goes on to the provider. */
+        ProviderRedirect: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                Location: components["headers"]["Location"];
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
         /** @description All events of the call are stored, or there was nothing to store. */
         ReceivedEvents: {
             headers: {
@@ -6743,6 +7206,101 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["Organization"];
+            };
+        };
+        /** @description The origins, in the order of their letters. */
+        ConnectOrigins: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ConnectOrigins"];
+            };
+        };
+        /** @description The sessions. */
+        ConnectSessionList: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
+                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
+                Link: components["headers"]["Link"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ConnectSession"][];
+            };
+        };
+        /** @description The session with the `url` of its page, which is not shown again. */
+        ConnectSessionCreated: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ConnectSession"];
+            };
+        };
+        /** @description The session. */
+        ConnectSession: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ConnectSession"];
+            };
+        };
+        /** @description What there is to connect, and what has come of it. */
+        ConnectPage: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ConnectPage"];
+            };
+        };
+        /** @description Ended. */
+        ConnectPageCancelled: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ConnectPageCancelled"];
+            };
+        };
+        /** @description Connected. */
+        ConnectPageCompleted: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ConnectPageCompleted"];
+            };
+        };
+        /** @description Where to authorize. */
+        ConnectPageDeparture: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ConnectPageDeparture"];
             };
         };
         /** @description The secrets that are valid. */
@@ -7740,6 +8298,16 @@ export interface components {
          */
         ElementKey: string;
         /**
+         * @description The end of the `url` of a connect session.
+         * @example 8Zk3bq0H2v1mYt7oXc5RJw9dLsE4uNfKaGiVpTyQx6A
+         */
+        ConnectPageKey: string;
+        /**
+         * @description The end of the `url` of `POST /connect/session/authorization`.
+         * @example q3VfXk0yW1b2
+         */
+        ConnectTicket: string;
+        /**
          * @description The end of a `proxyUrl`.
          * @example pX0Jc2sQmW4nB7vT1yLk9RfHdG3aZeUo
          */
@@ -7847,6 +8415,13 @@ export interface components {
          * @example key LIKE 'gen%'
          */
         HubWhere: string;
+        /** @description A filter in the query language over `id`, `status`, `name`, `elementKey`, `instanceId`, `createdDate` and `expiresDate`, such as `status = 'open'`. */
+        ConnectSessionWhere: string;
+        /**
+         * @description The id of a connect session.
+         * @example 1
+         */
+        ConnectSessionId: number;
         /**
          * @description A filter in the query language over `id`, `externalId`, `name`, `description`, `active`, `defaultAccount`, `type`, `createdDate` and `status`.
          * @example active = TRUE
@@ -8390,6 +8965,64 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["DocsPage"];
+            303: components["responses"]["ProxyRedirect"];
+            400: components["responses"]["ProxyRefusal"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+        };
+    };
+    getConnectScript: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Script"];
+            500: components["responses"]["Internal"];
+        };
+    };
+    showConnectPage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The end of the `url` of a connect session.
+                 * @example 8Zk3bq0H2v1mYt7oXc5RJw9dLsE4uNfKaGiVpTyQx6A
+                 */
+                key: components["parameters"]["ConnectPageKey"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["DocsPage"];
+            404: components["responses"]["NoConnectPage"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+        };
+    };
+    leaveForProvider: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The end of the `url` of `POST /connect/session/authorization`.
+                 * @example q3VfXk0yW1b2
+                 */
+                ticket: components["parameters"]["ConnectTicket"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            302: components["responses"]["ProviderRedirect"];
+            400: components["responses"]["ProxyRefusal"];
+            429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];
         };
     };
@@ -9297,6 +9930,293 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             406: components["responses"]["NotAcceptable"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getConnectOrigins: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["ConnectOrigins"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    setConnectOrigins: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ConnectOrigins"];
+            };
+        };
+        responses: {
+            200: components["responses"]["ConnectOrigins"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    listConnectSessions: {
+        parameters: {
+            query?: {
+                /** @description A filter in the query language over `id`, `status`, `name`, `elementKey`, `instanceId`, `createdDate` and `expiresDate`, such as `status = 'open'`. */
+                where?: components["parameters"]["ConnectSessionWhere"];
+                /**
+                 * @description How many entries a page has at most.
+                 * @example 10
+                 */
+                pageSize?: components["parameters"]["PageSize"];
+                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
+                nextPage?: components["parameters"]["NextPage"];
+            };
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["ConnectSessionList"];
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    createConnectSession: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ConnectSessionCreate"];
+            };
+        };
+        responses: {
+            200: components["responses"]["ConnectSessionCreated"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getConnectSession: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The id of a connect session.
+                 * @example 1
+                 */
+                id: components["parameters"]["ConnectSessionId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["ConnectSession"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    deleteConnectSession: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The id of a connect session.
+                 * @example 1
+                 */
+                id: components["parameters"]["ConnectSessionId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["ConnectSession"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getConnectPage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["ConnectPage"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    cancelConnectPage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["ConnectPageCancelled"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    completeConnectPage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ConnectPageInput"];
+            };
+        };
+        responses: {
+            200: components["responses"]["ConnectPageCompleted"];
+            400: components["responses"]["BadInstance"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ProviderRejected"];
+            429: components["responses"]["ProviderRateLimited"];
+            500: components["responses"]["Internal"];
+            502: components["responses"]["BadGateway"];
+            503: components["responses"]["Overloaded"];
+            504: components["responses"]["ProviderTimeout"];
+        };
+    };
+    authorizeConnectPage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ConnectPageAuthorization"];
+            };
+        };
+        responses: {
+            200: components["responses"]["ConnectPageDeparture"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];

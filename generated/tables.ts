@@ -172,6 +172,56 @@ export interface BulkRowErrorColumns {
   readonly end_byte: number;
 }
 
+/** A user of a connect session is at a provider to authorize. */
+export interface ConnectAuthorizationColumns {
+  readonly account_id: number;
+  readonly id: number;
+  readonly session_id: number;
+  /** HMAC-SHA256 under the platform key "lookup" of what the provider gives back. */
+  readonly state_hash: Buffer;
+  /** The same of the cookie of the browser that went there; null: none has. */
+  readonly browser_hash: Buffer | null;
+  /** Encrypted: where to go, and what the user gave before. */
+  readonly request: string;
+  readonly created_at: Date;
+  /** When the browser came back, which it does once; null: it has not. */
+  readonly returned_at: Date | null;
+}
+
+/** Where the pages of an organization are: they may show the connect page in a frame, and be returned to from it. */
+export interface ConnectOriginColumns {
+  readonly organization_id: number;
+  readonly origin: string;
+}
+
+/** An invitation to connect one account at a provider; what it ends with is in it. */
+export interface ConnectSessionColumns {
+  readonly account_id: number;
+  readonly id: number;
+  /** Who made it, of any account of the organization: the instance is his. */
+  readonly user_id: number;
+  /** HMAC-SHA256 under the platform key "lookup" of the end of the URL of its page. */
+  readonly key_hash: Buffer;
+  readonly status: 'open' | 'completed' | 'failed' | 'expired';
+  /** The keys of those that are offered; empty: all that the account makes instances of. */
+  readonly elements: readonly string[];
+  readonly name: string | null;
+  readonly tags: readonly string[];
+  /** Encrypted: what whoever connects neither sees nor changes. */
+  readonly configuration: string;
+  readonly redirect_url: string | null;
+  readonly proxy_id: number | null;
+  readonly reauthenticates: boolean;
+  /** The one that is authenticated again, or was made. */
+  readonly instance_id: number | null;
+  readonly element_key: string | null;
+  /** What went wrong last. */
+  readonly error: Readonly<Record<string, unknown>> | null;
+  readonly created_at: Date;
+  readonly expires_at: Date;
+  readonly ended_at: Date | null;
+}
+
 /** Who is logged in to the console. */
 export interface ConsoleSessionColumns {
   readonly account_id: number;
@@ -597,6 +647,9 @@ export interface Tables {
   readonly bulk_chunk: BulkChunkColumns;
   readonly bulk_job: BulkJobColumns;
   readonly bulk_row_error: BulkRowErrorColumns;
+  readonly connect_authorization: ConnectAuthorizationColumns;
+  readonly connect_origin: ConnectOriginColumns;
+  readonly connect_session: ConnectSessionColumns;
   readonly console_session: ConsoleSessionColumns;
   readonly delivery: DeliveryColumns;
   readonly delivery_attempt: DeliveryAttemptColumns;

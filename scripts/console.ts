@@ -6,6 +6,6 @@ import { makeBundle } from '../src/console/bundle.ts';
 const folder = resolve(import.meta.dirname, '../generated/console');
 await rm(folder, { recursive: true, force: true });
 await mkdir(folder, { recursive: true });
-const { files, entries } = await makeBundle();
+const { files, ...bundle } = await makeBundle();
 for (const { name, bytes } of files) await writeFile(join(folder, name), bytes);
-await writeFile(join(folder, 'bundle.json'), JSON.stringify({ entries, names: files.map(({ name }) => name) }));
+await writeFile(join(folder, 'bundle.json'), JSON.stringify({ ...bundle, names: files.map(({ name }) => name) }));

@@ -25,7 +25,7 @@ const LEVELS: readonly (readonly string[])[] = [
   ['platform'],
   ['accounts', 'activity', 'instances', 'resources', 'events'],
   // They ask instances for records through resources, and hand events to the engine.
-  ['polls', 'bulk'],
+  ['polls', 'bulk', 'connect'],
   ['api', 'jobs', 'console'],
   ['app'],
   ['main'],
@@ -60,7 +60,7 @@ const KNOWN_TO_EMBEDDED: readonly string[] = ['src/db/data-dir.ts', 'src/db/file
 const RAW_TIME =
   /\bDate\.now\b|\bnew Date\(\)|\bperformance\.now\b|(?<![.\w])set(?:Timeout|Interval)\(|timers\/promises/;
 const EXPORTED_TYPE = /^export (?:interface|type|class) (\w+)/gm;
-const MOST_IMPORTS_OF_APP = 17;
+const MOST_IMPORTS_OF_APP = 18;
 
 const ROOT = resolve(import.meta.dirname, '..');
 const FORBIDDEN_FOLDERS = ['utils', 'helpers', 'common', 'lib', 'types'];
@@ -71,10 +71,26 @@ interface Import {
   readonly typeOnly: boolean;
 }
 
-function filesBelow(folder: string): string[] {
+/** What runs in browsers: it is in the house, but has rules of its own. */
+const BROWSER = 'src/console/browser/';
+/** What of the service runs there as well. */
+const IN_BROWSERS: readonly RegExp[] = [
+  /^src\/console\/browser\//,
+  /^src\/where\//,
+  /^src\/numbers\//,
+  /^src\/errors\.ts$/,
+  // When retries come: pure, and without anything else.
+  /^src\/events\/push\/schedule\.ts$/,
+];
+
+function allFilesBelow(folder: string): string[] {
   return readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+    .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
     .map((entry) => relative(ROOT, join(entry.parentPath, entry.name)).split(sep).join('/'));
+}
+
+function filesBelow(folder: string): string[] {
+  return allFilesBelow(folder).filter((file) => !file.startsWith(BROWSER));
 }
 
 function importsOf(file: string): Import[] {
@@ -260,6 +276,39 @@ describe('the house', () => {
       /\bfetch\(|https?\.(?:request|get)\(/.test(readFileSync(join(ROOT, file), 'utf8')),
     );
     expect(wrong).to.deep.equal([]);
+  });
+});
+
+describe('the pages of the console', () => {
+  const files = allFilesBelow('src/console/browser');
+  const imports = files.flatMap(importsOf);
+  const { devDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+
+  it('know each other, the query language, and the types of the API', () => {
+    const wrong = imports.filter(({ target, typeOnly }) => {
+      if (target.startsWith('generated/')) return !typeOnly;
+      return isOwnFile(target) && !IN_BROWSERS.some((known) => known.test(target));
+    });
+    expect(wrong.map(({ file, target }) => `${file} → ${target}`)).to.deep.equal([]);
+  });
+
+  it('are made of packages that the service itself does not need', () => {
+    const packages = imports.map(({ target }) => target).filter((target) => !isOwnFile(target));
+    expect(packages.filter((target) => !Object.hasOwn(devDependencies, packageOf(target)))).to.deep.equal([]);
+  });
+
+  it('are known to nobody', () => {
+    const known = ['src', 'connectors', 'embedded', 'scripts'].flatMap(filesBelow).flatMap(importsOf);
+    expect(known.filter(({ target }) => target.startsWith(BROWSER))).to.deep.equal([]);
+  });
+
+  it('show texts as texts', () => {
+    const unsafe = /dangerouslySetInnerHTML|innerHTML|outerHTML|\beval\(/;
+    expect(files.filter((file) => unsafe.test(readFileSync(join(ROOT, file), 'utf8')))).to.deep.equal([]);
+  });
+
+  it('have no circle of files', () => {
+    expect(findCircle(imports)?.join(' → ')).to.equal(undefined);
   });
 });
 

@@ -6,6 +6,8 @@ import {
   type PathItem,
 } from '../generate/api-document.ts';
 
+/** Scopes of what pages and browsers ask for. */
+const FOR_BROWSERS: ReadonlySet<string> = new Set(['root', 'connect']);
 /** Operations of these have no place in a client: a log-in of browsers, and paths that the thin part sends as they are. */
 const LEFT_OUT: ReadonlySet<string> = new Set(['console', 'passthrough']);
 
@@ -47,7 +49,7 @@ function clientItem(item: PathItem): PathItem {
 }
 
 function isCalledByClients({ tags, ...operation }: Operation): boolean {
-  if (operation['x-causeway-scopes'].includes('root')) return false;
+  if (operation['x-causeway-scopes'].some((scope) => FOR_BROWSERS.has(scope))) return false;
   return operation['x-causeway-form-of'] === undefined && !tags.some((tag) => LEFT_OUT.has(tag));
 }
 

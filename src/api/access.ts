@@ -47,6 +47,7 @@ export type AuditTarget =
   | 'settings'
   | 'element'
   | 'instance'
+  | 'connect-session'
   | 'oauth-proxy'
   | 'subscription'
   | 'delivery'
@@ -64,6 +65,9 @@ const proxy = changes('oauth-proxy');
 const subscription = changes('subscription');
 const delivery = changes('delivery');
 const poll = changes('poll', 'resource');
+const connectSession = changes('connect-session');
+/** By whoever has the key of its page, as the user who made it. */
+const ofPage = (action: AuditAction): Access => ({ audit: { action, target: 'connect-session' } });
 const element: Access = { privilege: 'editElements', audit: { action: 'update', target: 'element', id: 'keyOrId' } };
 const settings = (account?: string): Access => ({
   privilege: 'editAccount',
@@ -114,6 +118,9 @@ export const ACCESS: { readonly [Id in ApiOperationId]: AccessOf<Id> } = {
     privilege: 'modifySecurity',
     audit: { action: 'rotate', target: 'secret' },
   },
+
+  getConnectOrigins: EVERYBODY,
+  setConnectOrigins: { privilege: 'manageOrganization', audit: { action: 'update', target: 'organization' } },
 
   listAccounts: EVERYBODY,
   createAccount: { privilege: 'manageOrganization', audit: { action: 'create', target: 'account' } },
@@ -224,6 +231,20 @@ export const ACCESS: { readonly [Id in ApiOperationId]: AccessOf<Id> } = {
   measureUsageTimes: VIEW_LOGS,
   getMetric: VIEW_LOGS,
   getOrganizationMetric: { privilege: 'viewOrganizationLogs' },
+
+  listConnectSessions: { privilege: INSTANCE },
+  createConnectSession: {
+    ...NEW_SECRET,
+    privilege: INSTANCE,
+    audit: { action: 'create', target: 'connect-session' },
+  },
+  // As the instances themselves, whose tokens everybody of the account is shown.
+  getConnectSession: { privilege: INSTANCE },
+  deleteConnectSession: connectSession('delete'),
+  getConnectPage: EVERYBODY,
+  completeConnectPage: ofPage('run'),
+  authorizeConnectPage: EVERYBODY,
+  cancelConnectPage: ofPage('update'),
 
   listOAuthProxies: EVERYBODY,
   createOAuthProxy: proxy('create'),

@@ -46,6 +46,7 @@ const SECTION_OF: Readonly<Record<AuditTarget, AuditSection | undefined>> = {
   element: 'elements',
   'oauth-proxy': 'elements',
   instance: 'element-instances',
+  'connect-session': 'element-instances',
   poll: 'element-instances',
   subscription: undefined,
   delivery: undefined,

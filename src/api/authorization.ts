@@ -4,6 +4,8 @@ import type { Accounts, FoundPrincipal, Principal } from '../accounts/accounts.t
 import type { ConsoleSession, ConsoleSessions, FoundSession } from '../accounts/log-in/sessions.ts';
 import type { PrincipalChanges } from '../accounts/principal-changes.ts';
 import type { Clock } from '../clock.ts';
+import type { ConnectPage } from '../connect/page.ts';
+import type { PageSession } from '../connect/session.ts';
 import type { PoolShares } from '../db/pool-shares.ts';
 import { createSecretCache } from '../db/secret-cache.ts';
 import { AppError, cutText } from '../errors.ts';
@@ -15,7 +17,7 @@ import { findName } from '../resources/objects.ts';
 import { actIn } from './access.ts';
 import type { FailedAuthorizations } from './failed-authorizations.ts';
 import type { SentSecrets } from './operation.ts';
-import type { CallerLimits } from './rate-limits.ts';
+import { assertLeft, type CallerLimits, type TokenBuckets } from './rate-limits.ts';
 import { networkOf } from './remote-address.ts';
 import { signalEnd } from './request-end.ts';
 import { setBudget } from './response.ts';
@@ -39,7 +41,9 @@ export type ApiScope = Exclude<Scope, 'root'>;
 
 /** Who asks, and which operations a request may mean (decisions D2). */
 export type Authorized =
-  | { readonly caller: Caller; readonly scope: Exclude<ApiScope, 'public'> }
+  | { readonly caller: Caller; readonly scope: Exclude<ApiScope, 'public' | 'connect'> }
+  /** Nobody, who has the key of a connect session. */
+  | { readonly caller: undefined; readonly scope: 'connect'; readonly pageSession: PageSession }
   /** Nobody, who asks for something that is there to become somebody. */
   | { readonly caller: undefined; readonly scope: 'public' };
 
@@ -59,6 +63,9 @@ export interface AuthorizationParts {
   readonly instances: Pick<Instances, 'findByToken' | 'get'>;
   readonly shares: Pick<PoolShares, 'lookUp'>;
   readonly listObjects: Resources['listObjects'];
+  readonly findPageSession: ConnectPage['find'];
+  /** Of pages, for each session. */
+  readonly pageRequests: TokenBuckets;
   readonly failedAuthorizations: FailedAuthorizations;
   readonly callerLimits: CallerLimits;
 }
@@ -90,12 +97,18 @@ interface Credentials {
 /** A caller that was seen a moment ago costs no query. */
 export function createAuthorization(parts: AuthorizationParts): Authorize {
   const { clock, accounts, sessions, sessionCookie, principals, instances, shares } = parts;
-  const { listObjects, failedAuthorizations, callerLimits } = parts;
+  const { listObjects, findPageSession, pageRequests, failedAuthorizations, callerLimits } = parts;
   const findPublic = createRoutes('public');
   const callers = createSecretCache<KnownCaller>();
   principals.subscribe(callers.forgetMisses);
 
   return async (request, response) => {
+    const pageKey = readPageKey(request.headers.authorization);
+    if (pageKey !== undefined) {
+      response.locals.scope = 'connect';
+      const pageSession = await findPage(pageKey, networkOf(response.locals.address));
+      return { caller: undefined, scope: 'connect', pageSession };
+    }
     const credentials = readCredentials(request);
     if (credentials === undefined) {
       response.locals.scope = 'public';
@@ -163,6 +176,17 @@ export function createAuthorization(parts: AuthorizationParts): Authorize {
     };
   }
 
+  async function findPage(key: string, network: string): Promise<PageSession> {
+    const session = await failedAuthorizations.attempt(
+      { network, secrets: key },
+      async () => (await findPageSession(key)) ?? refuse(NO_PAGE),
+    );
+    const whose = `${session.accountId}:${session.id}`;
+    assertLeft('this connect session', pageRequests.look(whose));
+    pageRequests.take(whose);
+    return session;
+  }
+
   async function findCaller(credentials: Credentials, network: string): Promise<Caller> {
     const key = credentials.secrets.join(' ');
     const load = () => loadCaller(credentials);
@@ -224,6 +248,13 @@ export function createAuthorization(parts: AuthorizationParts): Authorize {
   }
 }
 
+const NO_PAGE = 'The key is of no connect session, or of one that may not be used any more. Ask for a new one.';
+
+/** `Connect <key>`: what the page of a connect session has in the place of secrets. */
+function readPageKey(header = ''): string | undefined {
+  return /^\s*connect\s+(\S+)\s*$/i.exec(header)?.[1];
+}
+
 /** The secrets of an `Authorization` header, by the keyword in front of each. */
 interface HeaderSecrets {
   readonly user: string;
@@ -266,12 +297,14 @@ const PLATFORM_SEGMENTS = firstSegments('platform');
 const INSTANCE_SEGMENTS = firstSegments('instance').union(new Set(['query', 'bulk', 'ping']));
 
 /** By what a request has sent: `'record'` is the platform's where the element has no such object. */
-function scopeOf(path: string, { instance }: Credentials): Exclude<ApiScope, 'public'> {
+function scopeOf(path: string, { instance }: Credentials): Exclude<ApiScope, 'public' | 'connect'> {
   const [, first = '', second = ''] = path.split('/');
   if (instance === undefined) {
     const isPlatform = PLATFORM_SEGMENTS.has(first) && !(first === 'hubs' && second !== '');
     if (isPlatform || !INSTANCE_SEGMENTS.has(first)) return 'platform';
-    refuse('This path is for calls on an instance: add `Element <token>` to the Authorization header.');
+    refuse(
+      'This path is for calls on an instance: name it, by `Element <token>` in the Authorization header, or in a session of the console by Elements-Element-Instance-Id.',
+    );
   }
   if (first === 'instances' && second !== '') return 'platform';
   return INSTANCE_SEGMENTS.has(first) ? 'instance' : 'record';

@@ -30,8 +30,17 @@ const PAGE_HEADERS = {
 /** A file of another content has another name. */
 const FOR_EVER = { 'Cache-Control': 'public, max-age=31536000, immutable', 'X-Content-Type-Options': 'nosniff' };
 
+/** For the pages of others, whatever they are. A new version is seen at once, as its path stays. */
+const SCRIPT_HEADERS = {
+  'Access-Control-Allow-Origin': '*',
+  'Cross-Origin-Resource-Policy': 'cross-origin',
+  'X-Content-Type-Options': 'nosniff',
+};
+
 export interface ConsolePages {
   readonly sendPage: RequestHandler;
+  /** The script that opens the page of a connect session. */
+  readonly sendConnectScript: RequestHandler;
   /** The files of the pages, and the paths below that of the console. */
   readonly router: Router;
 }
@@ -40,6 +49,12 @@ export interface ConsolePages {
 export function createConsolePages(console: Console): ConsolePages {
   const page = once(async () => keep('.html', await console.page('console'), PAGE_HEADERS));
   const files = new Map<string, KeptResponse>();
+  const connectScript = once(async () => {
+    const bytes = await console.file(await console.script('connect'));
+    if (bytes === undefined) throw new Error('The script that opens the connect page was not made.');
+    return keep('.js', bytes, SCRIPT_HEADERS);
+  });
+  const sendConnectScript: RequestHandler = async (_request, response) => sendKept(response, await connectScript());
   const sendPage: RequestHandler = async (_request, response) => sendKept(response, await page());
 
   async function sendFile(response: Response, name: string): Promise<void> {
@@ -53,5 +68,5 @@ export function createConsolePages(console: Console): ConsolePages {
   const router = Router()
     .get(`${CONSOLE_PATH}/assets/:name`, (request, response) => sendFile(response, request.params.name))
     .get(`${CONSOLE_PATH}/{*path}`, sendPage);
-  return { sendPage, router };
+  return { sendPage, sendConnectScript, router };
 }

@@ -80,7 +80,7 @@ export function toConfigurationForm(connector: Connector): ElementDetail['config
   return formFields(connector).map(toConfigurationField);
 }
 
-function toConfigurationField(field: PlatformField): ElementDetail['configuration'][number] {
+export function toConfigurationField(field: PlatformField): ElementDetail['configuration'][number] {
   const { key, type, description, pattern } = field;
   return {
     key,

@@ -25,10 +25,12 @@ import type { Polls } from '../polls/index.ts';
 import type { Resources } from '../resources/index.ts';
 import { createAccountHandlers } from './accounts.ts';
 import { createActivityHandlers } from './activity.ts';
-import { createAudit } from './audit.ts';
+import { type Audit, createAudit } from './audit.ts';
 import { type AuditLogServices, createAuditLogHandlers } from './audit-logs.ts';
 import { createAuthorization } from './authorization.ts';
 import { createBulkHandlers } from './bulk.ts';
+import { type ConnectServices, createConnectHandlers } from './connect.ts';
+import { createConnectPages } from './connect-pages.ts';
 import { createConsoleHandlers } from './console.ts';
 import { createElementHandlers } from './elements.ts';
 import { createEventHandlers, type EventServices } from './events.ts';
@@ -44,7 +46,7 @@ import { createQueryHandlers } from './query.ts';
 import { createCallerLimits, createTokenBuckets } from './rate-limits.ts';
 import { createRecordHandlers } from './records.ts';
 import { createProxyTrust, type ProxyTrust } from './remote-address.ts';
-import { createNoteCaller, createRedactCall, type RedactCall } from './request-record.ts';
+import { createNoteCaller, createRedactCall } from './request-record.ts';
 import { createRoleHandlers } from './roles.ts';
 import { type ApiParts, createServer } from './server.ts';
 import { createServiceRouter, type ProcessState } from './service.ts';
@@ -61,7 +63,8 @@ export interface ApiServices
     NotificationServices,
     EventServices,
     OrganizationServices,
-    AuditLogServices {
+    AuditLogServices,
+    ConnectServices {
   readonly activity: Pick<Activity, 'recorder' | 'history' | 'usage'>;
   readonly settings: Settings;
   readonly accounts: Accounts;
@@ -95,6 +98,8 @@ export interface Api {
 const LEAST_BODY_MEMORY = 16 * 1024 * 1024;
 /** Browsers of one network that come back from providers. */
 const REDIRECTS = { perMinute: 600, kept: 20_000 };
+/** Of the page of one connect session, which asks again and again what has come of it. */
+const PAGE_REQUESTS = { perMinute: 300, kept: 20_000 };
 
 /** The API over the rooms behind it; nothing listens yet. A worker has its health and its measurements alone. */
 export function composeApi(platform: Platform, services: ApiServices, config: ServiceConfig): Api {
@@ -102,7 +107,9 @@ export function composeApi(platform: Platform, services: ApiServices, config: Se
   const trust = createProxyTrust(config.trustProxy);
   const redactCall = createRedactCall(secretKeysOf(services.registry.connectors));
   const measurements = createMeasurements(platform, config.metricsToken);
-  const { checks, isStuck, publicUrl, connectorFolders, console, proxies, webhooks } = services;
+  const { checks, isStuck, publicUrl, connectorFolders, console, proxies, webhooks, connect } = services;
+  const audit = createAudit(platform, { redactCall, isStrict: config.validateResponses });
+  const redirects = createTokenBuckets(clock, REDIRECTS);
   const bodyBudget = createByteBudget(Math.max(getHeapStatistics().heap_size_limit / 8, LEAST_BODY_MEMORY));
   const root = createServiceRouter(clock, {
     checks,
@@ -113,11 +120,19 @@ export function composeApi(platform: Platform, services: ApiServices, config: Se
     proxies,
     role: config.role,
     metrics: servesMeasurements(config) ? measurements : undefined,
-    redirects: createTokenBuckets(clock, REDIRECTS),
+    redirects,
+    connectPages: createConnectPages({
+      page: connect.page,
+      console,
+      audit,
+      redactCall,
+      requests: redirects,
+      publicUrl,
+    }),
     receiveEvents: createWebhookHandler(webhooks, { bodyBudget, publicUrl }),
   });
   const api =
-    config.role === 'worker' ? undefined : composeOperations(platform, services, config, { bodyBudget, redactCall });
+    config.role === 'worker' ? undefined : composeOperations(platform, services, config, { bodyBudget, audit });
   const recorded = { trust, redactCall, record: services.activity.recorder.record };
   return {
     server: createServer(platform, { ...recorded, isMeasured: true, root, api }),
@@ -133,7 +148,7 @@ function composeOperations(
   platform: Platform,
   services: ApiServices,
   config: ServiceConfig,
-  { bodyBudget, redactCall }: { readonly bodyBudget: ByteBudget; readonly redactCall: RedactCall },
+  { bodyBudget, audit }: { readonly bodyBudget: ByteBudget; readonly audit: Audit },
 ): ApiParts {
   const { clock, keys, shares } = platform;
   const { accounts, activity, principals, logIn, instances, resources, idempotency, publicUrl } = services;
@@ -148,11 +163,13 @@ function composeOperations(
       instances,
       shares,
       listObjects: resources.listObjects,
+      findPageSession: services.connect.page.find,
+      pageRequests: createTokenBuckets(clock, PAGE_REQUESTS),
       failedAuthorizations: createFailedAuthorizations(clock),
       callerLimits: createCallerLimits(clock, config),
     }),
     directory: services,
-    audit: createAudit(platform, { redactCall, isStrict: config.validateResponses }),
+    audit,
     handlers: {
       ...createOrganizationHandlers(services),
       ...createAccountHandlers(services, keys),
@@ -162,6 +179,7 @@ function composeOperations(
       ...createProxyHandlers(services.proxies, keys),
       ...createRecordHandlers(resources, clock),
       ...createSettingsHandlers(services.settings),
+      ...createConnectHandlers(services, { seal: keys, clock }),
       ...createConsoleHandlers(logIn, { sessionCookie, log: platform.log }),
       ...createNotificationHandlers(services, keys),
       ...createEventHandlers(services, keys),

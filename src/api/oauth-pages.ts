@@ -21,11 +21,18 @@ const STYLE = `
   nav { font-size: .95em; }
 `;
 
-/** The page needs its own style and nothing else. */
+/** The page needs its own style and nothing else, unless it has a script. */
 const POLICY = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 
-/** A page of text without scripts; `title` and `body` are HTML. */
-export function createPage({ title, body }: { readonly title: string; readonly body: string }): DocsPage {
+interface PageParts {
+  readonly title: string;
+  readonly body: string;
+  /** The path of one of this service. */
+  readonly script?: string | undefined;
+}
+
+/** A page of text; `title` and `body` are HTML. */
+export function createPage({ title, body, script }: PageParts): DocsPage {
   const html = `<!doctype html>
 <html lang="en">
 <head>
@@ -37,10 +44,10 @@ export function createPage({ title, body }: { readonly title: string; readonly b
 </head>
 <body>
 ${body}
-</body>
+${script === undefined ? '' : `<script src="${script}"></script>\n`}</body>
 </html>
 `;
-  return { html, contentSecurityPolicy: POLICY };
+  return { html, contentSecurityPolicy: script === undefined ? POLICY : `${POLICY}; script-src 'self'` };
 }
 
 /** What providers send with the browser (RFC 6749, 4.1.2 and 4.1.2.1), in the order it is of use. */

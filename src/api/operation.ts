@@ -4,6 +4,7 @@ import type { Principal } from '../accounts/accounts.ts';
 import type { ConsoleSession } from '../accounts/log-in/sessions.ts';
 import type { TenantIds } from '../accounts/store.ts';
 import type { UserRow } from '../accounts/users.ts';
+import type { PageSession } from '../connect/session.ts';
 import type { Instance } from '../instances/instance.ts';
 import type { FileForm } from '../resources/upload.ts';
 import type { StreamedForm } from './file-form.ts';
@@ -24,8 +25,16 @@ export interface SentSecrets {
 /** A user where the path names one. */
 export type UserOf<Id extends OperationId> =
   OperationPath<Id> extends { readonly emailOrId: string } ? UserRow : undefined;
+/** Who is known by no secrets of a user. */
+type Unknown = 'public' | 'connect';
+
 /** Nobody is known yet where the scopes of the operation let in who is not. */
-type PrincipalOf<Id extends OperationId> = Principal | ('public' extends ScopeOf<Id> ? undefined : never);
+type PrincipalOf<Id extends OperationId> =
+  | (Exclude<ScopeOf<Id>, Unknown> extends never ? never : Principal)
+  | (Extract<ScopeOf<Id>, Unknown> extends never ? never : undefined);
+
+/** The session whose page it is for. */
+type PageSessionOf<Id extends OperationId> = 'connect' extends ScopeOf<Id> ? PageSession : undefined;
 
 /** Where nothing but a form is taken it is read as it comes. */
 type FormOf<Id extends OperationId> = operations[Id]['requestBody'] extends { content: infer Content }
@@ -49,6 +58,8 @@ export interface OperationRequest<Id extends OperationId> {
   readonly sent: SentSecrets;
   /** That of the console whose cookie came with the request. */
   readonly session: ConsoleSession | undefined;
+  /** The connect session that the request has the key of. */
+  readonly pageSession: PageSessionOf<Id>;
   /** Who sent it. */
   readonly address: string;
   /** Work of a user who was not known before: it stands in the audit log as his, and so does its failure. */

@@ -152,8 +152,10 @@ function namedInstance(path: string): number | undefined {
 export type NoteCaller = (response: Response, authorized: Authorized) => void;
 
 export function createNoteCaller(clock: Pick<Clock, 'now'>, openWireLog: Recorder['openWireLog']): NoteCaller {
-  return (response, { caller, scope }) => {
+  return (response, authorized) => {
+    const { caller, scope } = authorized;
     const trace: Trace = response.locals.trace;
+    if (authorized.scope === 'connect') trace.redactor = createRedactor([authorized.pageSession.key]);
     if (caller === undefined) return;
     const { redactor, instance } = caller;
     trace.redactor = instance === undefined ? redactor : combineRedactors([redactor, instance.redactor]);
@@ -219,7 +221,7 @@ export function createRedactCall(secretKeys: Iterable<string>): RedactCall {
   }
 }
 
-const KEYWORDS: ReadonlySet<string> = new Set(['user', 'organization', 'element', 'bearer', 'basic']);
+const KEYWORDS: ReadonlySet<string> = new Set(['user', 'organization', 'element', 'connect', 'bearer', 'basic']);
 
 /** What may be a secret in a header that was not understood, or not accepted. */
 function wordsOf(header = ''): readonly string[] {

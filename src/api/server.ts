@@ -75,6 +75,7 @@ function createApi(api: ApiParts): RequestHandler {
     platform: createScope('platform', api),
     instance: createScope('instance', api),
     record: createScope('record', api),
+    connect: createScope('connect', api),
   };
 
   return async (request, response) => {
@@ -127,6 +128,7 @@ function createApi(api: ApiParts): RequestHandler {
       sent: caller?.sent ?? {},
       user: admitted?.user,
       session: caller?.session,
+      pageSession: authorized.scope === 'connect' ? authorized.pageSession : undefined,
       address: response.locals.address,
       runAs,
       instance,

@@ -2,9 +2,11 @@ import { type RequestHandler, type Response, Router } from 'express';
 import { OPERATIONS } from '../../generated/operations.ts';
 import type { Clock } from '../clock.ts';
 import type { Role } from '../config/index.ts';
+import { PAGE_PATH } from '../connect/sessions.ts';
 import type { Console } from '../console/index.ts';
 import { AppError } from '../errors.ts';
 import type { Proxies } from '../instances/oauth/proxies/proxies.ts';
+import type { ConnectPages } from './connect-pages.ts';
 import { createConsolePages } from './console-pages.ts';
 import { ASSETS_PATH } from './docs/layout.ts';
 import { QUERY_LANGUAGE_PATH, REFERENCE_PATH } from './docs/pages.ts';
@@ -40,6 +42,7 @@ export interface ServiceRouterParts extends ProcessState {
   readonly redirects: TokenBuckets;
   /** Of providers. */
   readonly receiveEvents: RequestHandler;
+  readonly connectPages: ConnectPages;
 }
 
 const CHECK_TIMEOUT_MS = 2000;
@@ -62,6 +65,7 @@ export function createServiceRouter(clock: Clock, parts: ServiceRouterParts): Ro
     proxies,
     redirects,
     receiveEvents,
+    connectPages,
   } = parts;
   const states = createShared(clock, () => runChecks(checks), CHECK_KEEP_MS);
   const documents = createDocuments(publicUrl, connectorFolders);
@@ -104,12 +108,17 @@ export function createServiceRouter(clock: Clock, parts: ServiceRouterParts): Ro
 
     redirectThroughOAuthProxy: createProxyRedirect(proxies, redirects),
 
-    showOAuthCallback: showCallback,
+    showOAuthCallback: connectPages.arrive(showCallback),
+
+    getConnectScript: pages.sendConnectScript,
+    showConnectPage: connectPages.showPage,
+    leaveForProvider: connectPages.depart,
 
     receiveProviderEvents: receiveEvents,
     answerProvider: receiveEvents,
   };
   const router = Router();
+  router.use(PAGE_PATH, connectPages.hideKey);
   const served = role === 'worker' ? OF_EVERY_ROLE : (Object.keys(handlers) as RootOperationId[]);
   for (const [template, ids] of Map.groupBy(served, (id) => OPERATIONS[id].path)) {
     const path = template.replace(/\{(\w+)\}/g, ':$1');

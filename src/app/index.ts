@@ -4,6 +4,7 @@ import { BASE_PATH, composeApi } from '../api/index.ts';
 import { type BulkRole, composeBulk } from '../bulk/index.ts';
 import { type Cleanup, createCleanup } from '../cleanup.ts';
 import { publicUrlOf, type ServiceConfig } from '../config/index.ts';
+import { composeConnect } from '../connect/index.ts';
 import { composeProviderClient } from '../connector/client/index.ts';
 import { type GivenConnectors, openConnectors } from '../connector/open.ts';
 import { createConsole } from '../console/index.ts';
@@ -157,6 +158,15 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
     publicUrl,
   });
   const { registrations } = webhooks;
+  const connect = composeConnect(platform, {
+    registry,
+    activeElements,
+    instances,
+    authorizations,
+    proxies,
+    notifications,
+    publicUrl,
+  });
   cleanup.add('webhooks', registrations.stop);
 
   const polls = composePolls(
@@ -188,6 +198,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
   const removal = createAccountRemoval(platform, [
     (accountId, signal) => instances.removeSome(accountId, registrations.end, signal),
     bulk.removeSome,
+    connect.sessions.removeSome,
     authorizations.removeSome,
     idempotency.removeSome,
     subscriptions.removeSome,
@@ -200,6 +211,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
   const work = {
     purgeIdempotencyRecords: idempotency.purge,
     purgeLogIns: logIn.purge,
+    purgeConnectSessions: connect.page.purge,
     ...maintenance,
     keepEvents: events.keep,
     keepAuditLog: auditLog.keep,
@@ -224,6 +236,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
     {
       ...people,
       activity,
+      connect,
       registry,
       connectorFolders: folders,
       instances,

@@ -1,4 +1,5 @@
 import { basename, join } from 'node:path';
+import type { BuildOptions, OutputFile } from 'esbuild';
 
 /** A file for browsers. */
 export interface BundledFile {
@@ -7,10 +8,11 @@ export interface BundledFile {
   readonly bytes: Uint8Array;
 }
 
-/** The files of the pages, and what each page begins with. */
+/** The files of the pages, what each page begins with, and the names of the scripts that stand alone. */
 export interface Bundle {
   readonly files: readonly BundledFile[];
   readonly entries: Readonly<Record<Entry, EntryFiles>>;
+  readonly scripts: Readonly<Record<Script, string>>;
 }
 
 export interface EntryFiles {
@@ -21,10 +23,45 @@ export interface EntryFiles {
 }
 
 export type Entry = (typeof ENTRIES)[number];
+export type Script = (typeof SCRIPTS)[number];
 
-/** The console, the page behind a connect session's URL, the script that opens it, and the one that ends a pop-up window. */
-const ENTRIES = ['console', 'connect-page', 'connect', 'oauth-callback'] as const;
+/** The console, the page behind a connect session's URL, and what ends a pop-up window of the console. */
+const ENTRIES = ['console', 'connect-page', 'oauth-callback'] as const;
+/** Plain scripts, one file each: what opens the connect page and what ends a pop-up window of it, on pages that are not made here; and the theme of the console. */
+const SCRIPTS = ['connect', 'connect-return', 'theme'] as const;
 const FOLDER = join(import.meta.dirname, 'browser');
+
+const OPTIONS = {
+  absWorkingDir: FOLDER,
+  outdir: 'out',
+  entryNames: '[name]-[hash]',
+  chunkNames: '[name]-[hash]',
+  assetNames: '[name]-[hash]',
+  bundle: true,
+  minify: true,
+  legalComments: 'none',
+  define: { 'process.env.NODE_ENV': '"production"' },
+  write: false,
+  metafile: true,
+} as const satisfies BuildOptions;
+
+const MODULES = {
+  ...OPTIONS,
+  entryPoints: ENTRIES.map((name) => join(FOLDER, `${name}.tsx`)),
+  splitting: true,
+  format: 'esm',
+  target: 'es2022',
+  jsx: 'automatic',
+  jsxImportSource: 'preact',
+} as const satisfies BuildOptions;
+
+/** For a plain script element, in browsers that are older than ours need to be. */
+const CLASSIC = {
+  ...OPTIONS,
+  entryPoints: SCRIPTS.map((name) => join(FOLDER, `${name}.ts`)),
+  format: 'iife',
+  target: 'es2020',
+} as const satisfies BuildOptions;
 
 /**
  * Makes the files of the pages from their sources: about a second.
@@ -33,29 +70,12 @@ const FOLDER = join(import.meta.dirname, 'browser');
 export async function makeBundle(): Promise<Bundle> {
   const { build, stop } = await import('esbuild');
   try {
-    const { outputFiles, metafile } = await build({
-      entryPoints: ENTRIES.map((name) => join(FOLDER, `${name}.tsx`)),
-      absWorkingDir: FOLDER,
-      outdir: 'out',
-      entryNames: '[name]-[hash]',
-      chunkNames: '[name]-[hash]',
-      assetNames: '[name]-[hash]',
-      bundle: true,
-      splitting: true,
-      format: 'esm',
-      target: 'es2022',
-      jsx: 'automatic',
-      jsxImportSource: 'preact',
-      minify: true,
-      legalComments: 'none',
-      define: { 'process.env.NODE_ENV': '"production"' },
-      metafile: true,
-      write: false,
-    });
-    const outputs = Object.entries(metafile.outputs);
-    const find = (entry: Entry): EntryFiles => {
-      const [path, output] = outputs.find(([, { entryPoint }]) => entryPoint === `${entry}.tsx`) ?? [];
-      if (path === undefined || output === undefined) throw new Error(`There is no script of ${entry}.`);
+    const modules = await build(MODULES);
+    const classic = await build(CLASSIC);
+    const outputs = Object.entries({ ...modules.metafile.outputs, ...classic.metafile.outputs });
+    const find = (source: string): EntryFiles => {
+      const [path, output] = outputs.find(([, { entryPoint }]) => entryPoint === source) ?? [];
+      if (path === undefined || output === undefined) throw new Error(`There is no script of ${source}.`);
       return {
         script: basename(path),
         preloaded: output.imports.filter(({ kind }) => kind === 'import-statement').map((each) => basename(each.path)),
@@ -63,15 +83,23 @@ export async function makeBundle(): Promise<Bundle> {
       };
     };
     return {
-      files: outputFiles.map(({ path, contents }) => ({ name: basename(path), bytes: contents })),
+      files: [...modules.outputFiles, ...classic.outputFiles].map(toFile),
       entries: {
-        console: find('console'),
-        'connect-page': find('connect-page'),
-        connect: find('connect'),
-        'oauth-callback': find('oauth-callback'),
+        console: find('console.tsx'),
+        'connect-page': find('connect-page.tsx'),
+        'oauth-callback': find('oauth-callback.tsx'),
+      },
+      scripts: {
+        connect: find('connect.ts').script,
+        'connect-return': find('connect-return.ts').script,
+        theme: find('theme.ts').script,
       },
     };
   } finally {
     await stop();
   }
+}
+
+function toFile({ path, contents }: OutputFile): BundledFile {
+  return { name: basename(path), bytes: contents };
 }

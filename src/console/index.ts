@@ -1,14 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Bundle, type Entry, makeBundle } from './bundle.ts';
+import { type Bundle, type Entry, makeBundle, type Script } from './bundle.ts';
 
 /** The pages that people look at, as files for their browsers. */
 export interface Console {
-  readonly page: (entry: 'console' | 'connect-page' | 'oauth-callback') => Promise<string>;
+  readonly page: (entry: Entry) => Promise<string>;
   /** Undefined for a name that is none of them. */
   readonly file: (name: string) => Promise<Uint8Array | undefined>;
-  /** The name of the script that products have on their pages to open the connect page. */
-  readonly connectScript: () => Promise<string>;
+  /** The name of the file that is a script of another page. */
+  readonly script: (script: Script) => Promise<string>;
 }
 
 export const FILES_PATH = '/console/assets';
@@ -20,7 +20,6 @@ const TITLES: Readonly<Record<Entry, string>> = {
   console: 'Causeway',
   'connect-page': 'Connect an account',
   'oauth-callback': 'Connect an account',
-  connect: '',
 };
 
 /** Made when a page is first asked for, from their sources where those can be made into files. */
@@ -38,12 +37,12 @@ export function createConsole(): Console {
   return {
     page: async (entry) => printPage((await open()).bundle, entry),
     file: async (name) => (await open()).files.get(name)?.(),
-    connectScript: async () => (await open()).bundle.entries.connect.script,
+    script: async (script) => (await open()).bundle.scripts[script],
   };
 }
 
 interface OpenBundle {
-  readonly bundle: Pick<Bundle, 'entries'>;
+  readonly bundle: Pick<Bundle, 'entries' | 'scripts'>;
   readonly files: ReadonlyMap<string, () => Promise<Uint8Array>>;
 }
 
@@ -61,12 +60,14 @@ async function readReadyMade(): Promise<OpenBundle | undefined> {
     throw error;
   });
   if (list === undefined) return undefined;
-  const { entries, names }: Pick<Bundle, 'entries'> & { readonly names: readonly string[] } = JSON.parse(list);
-  return { bundle: { entries }, files: new Map(names.map((name) => [name, () => readFile(join(READY_MADE, name))])) };
+  const { names, ...bundle }: OpenBundle['bundle'] & { readonly names: readonly string[] } = JSON.parse(list);
+  return { bundle, files: new Map(names.map((name) => [name, () => readFile(join(READY_MADE, name))])) };
 }
 
-function printPage({ entries }: Pick<Bundle, 'entries'>, entry: Entry): string {
+function printPage({ entries, scripts }: OpenBundle['bundle'], entry: Entry): string {
   const { script, preloaded, styles } = entries[entry];
+  // What is painted first waits for it.
+  const first = entry === 'console' ? [scripts.theme] : [];
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -75,6 +76,7 @@ function printPage({ entries }: Pick<Bundle, 'entries'>, entry: Entry): string {
 <meta name="robots" content="noindex">
 <title>${TITLES[entry]}</title>
 <link rel="icon" href="data:,">
+${first.map((name) => `<script src="${FILES_PATH}/${name}"></script>`).join('\n')}
 ${styles.map((name) => `<link rel="stylesheet" href="${FILES_PATH}/${name}">`).join('\n')}
 ${preloaded.map((name) => `<link rel="modulepreload" href="${FILES_PATH}/${name}">`).join('\n')}
 <script type="module" src="${FILES_PATH}/${script}"></script>

@@ -35,6 +35,8 @@ export const ENCRYPTED_COLUMNS = {
   'organization_secret.secret': { key: { organization_id: 'bigint', id: 'bigint' } },
   'user_secret.secret': { key: { account_id: 'bigint', user_id: 'bigint', id: 'bigint' } },
   'webhook_registration.secret': { key: { account_id: 'bigint', instance_id: 'bigint' } },
+  'connect_session.configuration': { key: { account_id: 'bigint', id: 'bigint' } },
+  'connect_authorization.request': { key: { account_id: 'bigint', id: 'bigint' } },
 } as const satisfies Readonly<Record<`${string}.${string}`, EncryptedColumnSpec>>;
 
 export type EncryptedColumn = keyof typeof ENCRYPTED_COLUMNS;

@@ -21,6 +21,7 @@ import * as audit from './migrations/0016-audit.ts';
 import * as accountElements from './migrations/0017-account-elements.ts';
 import * as bulk from './migrations/0020-bulk.ts';
 import * as bulkUsage from './migrations/0022-bulk-usage.ts';
+import * as connect from './migrations/0023-connect.ts';
 
 interface Migration {
   readonly name: string;
@@ -47,6 +48,7 @@ const MIGRATIONS: readonly Migration[] = [
   { name: '0017-account-elements', up: accountElements.up },
   { name: '0020-bulk', up: bulk.up },
   { name: '0022-bulk-usage', up: bulkUsage.up },
+  { name: '0023-connect', up: connect.up },
 ];
 
 /** Any number, the same in every process: it names the lock within the database. */

@@ -4,7 +4,15 @@ import { firstOf, type RowOf } from './row.ts';
 /** For a row whose id is needed before it is written: its ciphertexts are bound to it, or a file comes before it. */
 export async function nextId(
   knex: Knex,
-  table: 'bulk_job' | 'instance' | 'oauth_proxy' | 'subscription' | 'user_secret' | 'organization_secret',
+  table:
+    | 'bulk_job'
+    | 'connect_authorization'
+    | 'connect_session'
+    | 'instance'
+    | 'oauth_proxy'
+    | 'organization_secret'
+    | 'subscription'
+    | 'user_secret',
 ): Promise<number> {
   const { rows } = await knex.raw<{ rows: RowOf<typeof table, 'id'>[] }>(
     "select nextval(pg_get_serial_sequence(?, 'id')) as id",

@@ -98,6 +98,20 @@ export function toOriginalBody(body: Buffer, { companyId }: { readonly companyId
   return Buffer.from(JSON.stringify(original));
 }
 
+/** The instance that a stored body tells of as connected (`instance.connected`); undefined for any other. */
+export function connectedInstanceOf(body: Buffer): number | undefined {
+  const { type, data }: { readonly type: string; readonly data: { readonly instanceId?: number } } = JSON.parse(
+    body.toString(),
+  );
+  return type === 'instance.connected' ? data.instanceId : undefined;
+}
+
+/** It is stored and listed without the token, which is a secret. */
+export function withToken(body: Buffer, token: string | undefined): Buffer {
+  const { data, ...event }: { readonly data: object } = JSON.parse(body.toString());
+  return Buffer.from(JSON.stringify({ ...event, data: { ...data, token } }));
+}
+
 const SECRET_PREFIX = 'whsec_';
 
 /** The secrets of a subscription, made ready once for all its deliveries. */

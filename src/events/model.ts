@@ -37,6 +37,8 @@ export interface EventSource {
   readonly signatureKey: string | undefined;
   /** One in flight per subscription, in order. */
   readonly ordered: boolean;
+  /** The instance's token. It goes into what tells that the instance was connected, and into nothing else. */
+  readonly token?: string | undefined;
   /** There: bodies are sent as the original API did, which also named the organization. */
   readonly original?: { readonly companyId: number } | undefined;
 }
@@ -47,7 +49,8 @@ export type OperationalType =
   | 'subscription.reactivated'
   | 'delivery.exhausted'
   | 'instance.credentials.refused'
-  | 'instance.webhook.failed';
+  | 'instance.webhook.failed'
+  | 'instance.connected';
 
 const FAILURE_POLICIES = ['retry', 'queue'] as const;
 export type FailurePolicy = (typeof FAILURE_POLICIES)[number];

@@ -53,14 +53,12 @@ export function resolveConfiguration(
         faults.push(fault(field.key, `'${field.key}' is required: ${field.description}`));
       return [];
     }
-    if (typeof value === 'string' && !isStorable(value)) {
-      faults.push(fault(field.key, `'${field.key}' ${UNSTORABLE}`));
+    const found = findFormFault(field, value);
+    if (found !== undefined) {
+      faults.push(found);
       return [];
     }
-    const read = readSetting(field, value);
-    if (read !== undefined) return [[field.key, read] as const];
-    faults.push(fault(field.key, `'${field.key}' must be ${FORMS[field.type].expected}${patternHint(field)}.`));
-    return [];
+    return [[field.key, readSetting(field, value)] as const];
   });
   const config = Object.fromEntries(entries);
   // Only then: a callback URL with a fault of its own is not missing.
@@ -69,6 +67,64 @@ export function resolveConfiguration(
   faults.push(...findPollFaults(config));
   if (faults.length > 0) throw invalidConfiguration(connector, faults);
   return Object.freeze(config);
+}
+
+/** What is wrong with a value by itself. */
+function findFormFault(field: PlatformField, value: unknown): ErrorDetail | undefined {
+  if (typeof value === 'string' && !isStorable(value)) return fault(field.key, `'${field.key}' ${UNSTORABLE}`);
+  if (readSetting(field, value) !== undefined) return undefined;
+  return fault(field.key, `'${field.key}' must be ${FORMS[field.type].expected}${patternHint(field)}.`);
+}
+
+/** What is wrong with single values; what is missing is not. */
+export function findFormFaults(
+  fields: readonly PlatformField[],
+  given: Readonly<Record<string, unknown>>,
+): readonly ErrorDetail[] {
+  return fields.flatMap((field) => {
+    const value = given[field.key];
+    return isMissing(value) ? [] : (findFormFault(field, value) ?? []);
+  });
+}
+
+/**
+ * What is asked of somebody where these settings are there already, in the order in which it is filled in: what an instance cannot do without,
+ * and how it logs in where it may do so without. What is required here may be so only because something else is not there.
+ */
+export function askedFields(connector: Connector, known: Config): readonly PlatformField[] {
+  return formFields(connector)
+    .filter(({ key }) => isMissing(known[key]))
+    .map((field) => ({ ...field, required: isRequired(connector, field, known) }))
+    .filter(({ key, required }) => required || (connector.auth.type === 'basic' && LOG_IN_KEYS.has(key)));
+}
+
+const LOG_IN_KEYS: ReadonlySet<string> = new Set(['username', 'password']);
+
+/**
+ * What somebody gave who was asked for these fields and no others.
+ * @throws AppError REQUEST_INVALID that names every key that was not asked for, is missing or of the wrong form; never a value
+ */
+export function assertAsked(
+  connector: Connector,
+  asked: readonly PlatformField[],
+  given: Readonly<Record<string, unknown>>,
+): void {
+  const keys = asked.map(({ key }) => key);
+  const others = Object.keys(given).filter((key) => !keys.includes(key));
+  const missing = asked.filter(({ key, required, default: usual }) => required && isMissing(given[key] ?? usual));
+  const faults = [
+    ...others.slice(0, MOST_FAULTS + 1).map((key) => ({
+      ...fault(key, `'${cutText(key)}' is not asked for.${suggest(key, keys).hint}`),
+      expected: keys,
+    })),
+    ...missing.map(({ key, description }) => fault(key, `'${key}' is required: ${description}`)),
+    ...findFormFaults(asked, given),
+  ];
+  if (faults.length > 0) throw invalidConfiguration(connector, faults);
+}
+
+function isMissing(value: unknown): boolean {
+  return value === undefined || value === null || value === '';
 }
 
 /** Of a connector whose users have a code, which stands for a token. */

@@ -73,7 +73,7 @@ function assertReadable(instance: Instance): Instance {
   return instance.fault?.kind === 'secrets' ? assertUsable(instance) : instance;
 }
 
-function toSource({ accountId, id, name, tags, connector, config }: Instance): EventSource & EventSettings {
+function toSource({ accountId, id, name, tags, connector, config, token }: Instance): EventSource & EventSettings {
   return {
     accountId,
     instanceId: id,
@@ -81,6 +81,7 @@ function toSource({ accountId, id, name, tags, connector, config }: Instance): E
     tags,
     elementKey: connector.key,
     hub: connector.hub,
+    token,
     ...readEventSettings(config),
   };
 }

@@ -52,10 +52,18 @@ export interface InstancePage {
 /** Who changes an instance; its first one owns it. */
 export type InstanceCaller = AuthorizationCaller;
 
+/** What is stored together with a change of an instance, in its transaction: where it throws, nothing is changed. */
+export type AlongWith = (via: Knex, instance: Instance) => Promise<void>;
+
 export interface Instances
   extends Pick<InstanceRecords, 'get' | 'getAll' | 'findByToken' | 'noteCredentials' | 'noteEventWarning'> {
   /** Verifies the credentials with the provider first. @throws AppError; then nothing is stored */
-  readonly create: (caller: InstanceCaller, input: NewInstance, signal: AbortSignal) => Promise<Instance>;
+  readonly create: (
+    caller: InstanceCaller,
+    input: NewInstance,
+    signal: AbortSignal,
+    along?: AlongWith,
+  ) => Promise<Instance>;
   readonly list: (accountId: number, query: InstanceQuery) => Promise<InstancePage>;
   /** All of the account, or all for which `where` is true, read in parts. */
   readonly listAll: (accountId: number, where?: string) => Promise<readonly Instance[]>;
@@ -67,6 +75,7 @@ export interface Instances
     id: number,
     changes: InstanceUpdate,
     signal: AbortSignal,
+    along?: AlongWith,
   ) => Promise<Instance>;
   /** What is not given is emptied; masked secrets stay. */
   readonly replace: (
@@ -111,7 +120,9 @@ const LEFT_AT_ONCE = 4;
 const REMOVED_AT_ONCE = 20;
 
 /** A change that goes with others: only if nobody changed the settings since, and all together. */
-interface Guard extends Pick<Authenticated, 'keep'>, Pick<Instance, 'settingsVersion'> {}
+interface Guard extends Pick<Authenticated, 'keep'>, Pick<Instance, 'settingsVersion'> {
+  readonly along?: AlongWith | undefined;
+}
 
 const WORKING = { valid: true, invalidReason: null, refusedCalls: [] };
 
@@ -140,7 +151,9 @@ export function createInstances(
       if (guard !== undefined || changes.disabled !== undefined) await noteEvents(via, updated);
       const isRepaired = guard !== undefined && (await guard.keep(via, { accountId, id }));
       const row = isRepaired && !updated.valid ? await store.update(via, accountId, id, WORKING) : updated;
-      return { before, after: decode(row ?? updated) };
+      const after = decode(row ?? updated);
+      await guard?.along?.(via, after);
+      return { before, after };
     };
     const { after } = await change(knex, work, noteOf);
     await records.changed(accountId, id);
@@ -232,7 +245,7 @@ export function createInstances(
     noteCredentials: records.noteCredentials,
     noteEventWarning: records.noteEventWarning,
 
-    create: async (caller, input, signal) => {
+    create: async (caller, input, signal, along) => {
       const { accountId, userId } = caller;
       const connector = registry.getConnector(input.element);
       await assertActive(accountId, connector.key);
@@ -259,7 +272,9 @@ export function createInstances(
         await noteEvents(via, inserted);
         await keep(via, { accountId, id });
         await records.changed(accountId, id, via);
-        return { after: decode(inserted) };
+        const after = decode(inserted);
+        await along?.(via, after);
+        return { after };
       };
       const { after } = await change(knex, insert, noteOf);
       noteCreated(accountId, connector.key);
@@ -274,7 +289,7 @@ export function createInstances(
 
     findByCallback: store.findByCallback,
 
-    update: async (caller, id, changes, signal) => {
+    update: async (caller, id, changes, signal, along) => {
       await assertEventSettings(changes.configuration);
       const instance = await records.get(caller.accountId, id);
       assertStorable(changes);
@@ -295,7 +310,7 @@ export function createInstances(
         earlier: { config: instance.config, shown: readShown(given ?? {}) },
         signal,
       });
-      return readyForEvents(await settle(caller.accountId, id, { ...change, ...settings }, guard));
+      return readyForEvents(await settle(caller.accountId, id, { ...change, ...settings }, { ...guard, along }));
     },
 
     replace: async (caller, id, input, signal) => {

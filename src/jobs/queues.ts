@@ -48,6 +48,8 @@ export interface Maintenance {
   readonly purgeAuthorizations: (before: Date) => Promise<number>;
   /** Sessions of the console and tries to log in that were over at that time. */
   readonly purgeLogIns: (at: Date) => Promise<number>;
+  /** Connect sessions that were over long before that time, and what their users began at providers. */
+  readonly purgeConnectSessions: (at: Date) => Promise<number>;
   /** Refreshes the OAuth tokens that end soon. @returns how many */
   readonly refreshTokens: (signal: AbortSignal) => Promise<number>;
   /** Partitions and retention of events. */
@@ -75,7 +77,8 @@ const AUTHORIZATION_MS = HOUR_MS / 4;
 
 /** The table of queues. */
 export function createQueues(clock: Clock, maintenance: Maintenance) {
-  const { purgeIdempotencyRecords, purgeProxyTargets, purgeAuthorizations, purgeLogIns } = maintenance;
+  const { purgeIdempotencyRecords, purgeProxyTargets, purgeAuthorizations, purgeLogIns, purgeConnectSessions } =
+    maintenance;
   const { refreshTokens, keepEvents, keepAuditLog, keepActivity, keepPolls, keepBulk, keepWebhooks, removeAccounts } =
     maintenance;
   const purge = (work: (before: Date) => Promise<number>, keepMs: number, schedule: string) => ({
@@ -112,6 +115,7 @@ export function createQueues(clock: Clock, maintenance: Maintenance) {
     'oauth.purge-proxy-targets': purge(purgeProxyTargets, PROXY_TARGET_MS, '17 * * * *'),
     'oauth.purge-authorizations': purge(purgeAuthorizations, AUTHORIZATION_MS, '*/15 * * * *'),
     'accounts.purge-log-ins': purge(purgeLogIns, 0, '37 * * * *'),
+    'connect.purge': purge(purgeConnectSessions, 0, '*/15 * * * *'),
     'events.upkeep': everyHour(keepEvents, '27 * * * *'),
     'audit.upkeep': everyHour(keepAuditLog, '47 * * * *'),
     'bulk.keep': everyHour(keepBulk, '57 * * * *'),

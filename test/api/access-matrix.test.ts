@@ -39,9 +39,10 @@ interface Way {
 
 const ids = (Object.keys(OPERATIONS) as OperationId[]).filter(isAsked);
 
-/** The others are outside of the base path, and nobody is asked who he is. */
+/** The others are outside of the base path, or for a page with a key of its own, and nobody is asked who he is. */
 function isAsked(id: OperationId): id is AskedOperationId {
-  return OPERATIONS[id].tag !== undefined && !(OPERATIONS[id].scopes as readonly string[]).includes('root');
+  const scopes: readonly string[] = OPERATIONS[id].scopes;
+  return OPERATIONS[id].tag !== undefined && !scopes.includes('root') && !scopes.includes('connect');
 }
 
 /** What is passed to the provider is for everybody. */

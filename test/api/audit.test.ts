@@ -13,6 +13,7 @@ import { authorizationOf, createTenants, type OtherTenants, withDatabase } from 
 /** Operations that change nothing of ours, or nothing that the audit log is about, although they are no GET. */
 const NO_AUDIT: Readonly<Partial<Record<OperationId, string>>> = {
   beginOAuth: 'what it keeps is for the next call of the same caller, and for minutes',
+  authorizeConnectPage: 'as beginOAuth, for whoever has the key of the page',
   explainQuery: 'it only reads',
   sendTestEvent: 'an event as those of providers, which deliveries tell of',
   createRecord: 'a record of a provider: activity',
@@ -40,7 +41,7 @@ const NO_AUDIT: Readonly<Partial<Record<OperationId, string>>> = {
 
 /** What a change is not: what is kept and counted of the request, of who may do what for a while, and the log itself. */
 const NOT_CHANGED =
-  /^(?:audit_log|activity|usage_|idempotency_record|schema_migration|event_owner|oauth_authorization)/;
+  /^(?:audit_log|activity|usage_|idempotency_record|schema_migration|event_owner|oauth_authorization|connect_authorization)/;
 
 const audited = (Object.keys(ACCESS) as ApiOperationId[]).filter((id) => ACCESS[id].audit !== undefined);
 

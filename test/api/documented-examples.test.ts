@@ -22,6 +22,8 @@ const FIRST = [
   'sendTestEvent',
   'createOAuthProxy',
   'addOAuthProxyApplicationUrl',
+  'setConnectOrigins',
+  'createConnectSession',
   'createBulkQuery',
   'createOrganizationUser',
   'createAccountUser',
@@ -30,6 +32,7 @@ const FIRST = [
 
 /** What takes away what the others need. */
 const LAST = [
+  'deleteConnectSession',
   'cancelBulkJob',
   'cancelHubBulkJob',
   'deleteBulkJob',
@@ -65,6 +68,9 @@ const OTHER_STATUS: Readonly<Record<string, number>> = {
   redirectToDocs: 302,
   // No example can know the key of a proxy: the answer is the page that says so.
   redirectThroughOAuthProxy: 400,
+  // Nor the key of a connect session, or a ticket.
+  showConnectPage: 404,
+  leaveForProvider: 400,
   // Nor the address of an instance.
   answerProvider: 404,
   receiveProviderEvents: 404,
@@ -153,7 +159,20 @@ describe('the examples of the reference', () => {
     const [cookie = ''] = (headers.get('set-cookie') ?? '').split(';');
     session = { cookie, 'x-csrf-token': body.csrfToken };
   };
+  /** What the page of a connect session has in its address: of a new session, which fixes what the examples leave out. */
+  let pageKey = '';
+  const openPage = async (configuration: object) => {
+    const { body } = await service.call('/connect/sessions', { method: 'POST', body: { configuration } });
+    pageKey = body.url.slice(body.url.lastIndexOf('/') + 1);
+  };
+  const openShopPage = () => openPage({ simulator: true });
+  const openSalesforcePage = () =>
+    openPage({ simulator: true, 'oauth.api.key': 'demo-client', 'oauth.api.secret': 'demo-secret' });
   const prepare: Readonly<Record<string, () => Promise<unknown>>> = {
+    getConnectPage: openShopPage,
+    completeConnectPage: openShopPage,
+    cancelConnectPage: openShopPage,
+    authorizeConnectPage: openSalesforcePage,
     deleteRecord: orderAgain,
     deleteHubRecord: orderAgain,
     listActivity: untilQueried,
@@ -175,10 +194,13 @@ describe('the examples of the reference', () => {
   };
 
   async function send({ operationId, url, method, belowBase, security, headers, body }: DocumentedCall) {
-    const secrets = `User ${service.userSecret}, Organization ${service.organizationSecret}`;
+    const isOfPage = security.includes('ConnectKey');
+    const secrets = isOfPage
+      ? `Connect ${pageKey}`
+      : `User ${service.userSecret}, Organization ${service.organizationSecret}`;
     // What ends "this" instance ends the other one.
     const token = operationId === 'deleteThisInstance' ? made.createElementInstance : made.createInstance;
-    const element = security.includes('UserOrganization') ? '' : `, Element ${token}`;
+    const element = isOfPage || security.includes('UserOrganization') ? '' : `, Element ${token}`;
     const response = await fetch(`${belowBase ? service.app.baseUrl : service.app.url}${url}`, {
       method,
       redirect: 'manual',

@@ -23,6 +23,7 @@ const ALL = [
   '0017-account-elements',
   '0020-bulk',
   '0022-bulk-usage',
+  '0023-connect',
 ];
 
 describe('migrateDatabase', () => {

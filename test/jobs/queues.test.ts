@@ -8,6 +8,7 @@ const HOUR_MS = 3_600_000;
 const PURGES = {
   'idempotency.purge': { work: 'purgeIdempotencyRecords', keepMs: 24 * HOUR_MS, schedule: '7 * * * *' },
   'accounts.purge-log-ins': { work: 'purgeLogIns', keepMs: 0, schedule: '37 * * * *' },
+  'connect.purge': { work: 'purgeConnectSessions', keepMs: 0, schedule: '*/15 * * * *' },
   'oauth.purge-proxy-targets': { work: 'purgeProxyTargets', keepMs: 24 * HOUR_MS, schedule: '17 * * * *' },
   'oauth.purge-authorizations': { work: 'purgeAuthorizations', keepMs: HOUR_MS / 4, schedule: '*/15 * * * *' },
 } as const;
@@ -21,6 +22,7 @@ const nothing: Maintenance = {
   purgeProxyTargets: async () => 0,
   purgeAuthorizations: async () => 0,
   purgeLogIns: async () => 0,
+  purgeConnectSessions: async () => 0,
   refreshTokens: async () => 0,
   keepEvents: async () => {},
   keepAuditLog: async () => {},

@@ -4,7 +4,11 @@ import { ERROR_STATUS } from '../../src/errors.ts';
 import { componentName, type Operation, operationsOf, readDocument } from './document.ts';
 
 /** What is for nobody in particular needs none. */
-const SCHEMES: Readonly<Record<string, object>> = { platform: { UserOrganization: [] }, public: {} };
+const SCHEMES: Readonly<Record<string, object>> = {
+  platform: { UserOrganization: [] },
+  public: {},
+  connect: { ConnectKey: [] },
+};
 const OF_INSTANCE = { UserElement: [] };
 
 const REFUSAL_HEADERS = ['Retry-After', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
@@ -93,7 +97,7 @@ describe('every operation of the spec', () => {
 });
 
 describe('the operation table', () => {
-  for (const scope of ['public', 'platform', 'instance', 'record', 'root']) {
+  for (const scope of ['public', 'connect', 'platform', 'instance', 'record', 'root']) {
     it(`matches every path of scope ${scope} first with its own entry`, () => {
       const entries = Object.entries(OPERATIONS).filter(([, { scopes }]) => scopes.some((each) => each === scope));
       for (const [id, { method, path }] of entries) {
@@ -132,13 +136,15 @@ describe('the error codes of the spec', () => {
 });
 
 /** Success is 200 for every verb (decisions D3), save for the one path that is there to send browsers elsewhere. */
-const REDIRECTS = ['redirectThroughOAuthProxy', 'redirectToDocs'];
+const REDIRECTS = ['leaveForProvider', 'redirectThroughOAuthProxy', 'redirectToDocs'];
 
 /** And that of a file, of which a part may be asked for, or nothing when it is known. */
 const FILES = ['getBulkFile', 'getHubBulkFile'];
 
 function successesOf({ operationId }: Operation): readonly string[] {
   if (FILES.includes(operationId)) return ['200', '206', '304'];
+  // A page, or back to where the browser began.
+  if (operationId === 'showOAuthCallback') return ['200', '303'];
   return REDIRECTS.includes(operationId) ? ['302'] : ['200'];
 }
 

@@ -97,8 +97,8 @@ export interface Page<Row> {
   readonly nextPage: string | undefined;
 }
 
-/** The answer of a list. An operation that answers a single entry to other callers is typed as one of that, too. @throws ApiError */
-export async function askPage<Row>(call: Promise<Answer<Row | readonly Row[]>>): Promise<Page<Row>> {
+/** The answer of a list. An operation that answers a single entry or a file to other callers is typed as one of that, too. @throws ApiError */
+export async function askPage<Row>(call: Promise<Answer<Row | readonly Row[] | string>>): Promise<Page<Row>> {
   const { data, headers } = await askWithHeaders(call);
   if (!isList<Row>(data)) throw new TypeError('The service answered something that is no list.');
   return { rows: data, nextPage: headers.get('Elements-Next-Page-Token') ?? undefined };

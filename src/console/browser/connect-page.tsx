@@ -1,1 +1,18 @@
-export {};
+import { render } from 'preact';
+import { LocationProvider } from 'preact-iso';
+import { ConnectPage } from './connect/page.tsx';
+import { direction, language } from './connect/texts.ts';
+import './design.css';
+
+/** The page behind the URL of a connect session, for the users of a product: `/connect/{key}`. */
+document.documentElement.lang = language;
+document.documentElement.dir = direction;
+
+const place = document.querySelector('#page');
+if (place !== null)
+  render(
+    <LocationProvider scope={location.pathname}>
+      <ConnectPage pageKey={location.pathname.split('/').at(-1) ?? ''} />
+    </LocationProvider>,
+    place,
+  );

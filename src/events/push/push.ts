@@ -8,7 +8,15 @@ import { currentSpan, type Span, type Tracer, within } from '../../trace.ts';
 import type { EngineMetrics } from '../engine-metrics.ts';
 import { showEventId } from '../event-id.ts';
 import type { DeliveryLease } from '../lease.ts';
-import { instanceSignature, signatureHeaders, signingKeys, toOriginalBody, withoutPrefix } from '../message.ts';
+import {
+  connectedInstanceOf,
+  instanceSignature,
+  signatureHeaders,
+  signingKeys,
+  toOriginalBody,
+  withoutPrefix,
+  withToken,
+} from '../message.ts';
 import type { DeliverySettings, EventSource, FindSource, ReadySubscription } from '../model.ts';
 import type { EngineOptions } from '../options.ts';
 import type { DeliveryOutcome } from '../outcomes/outcome-queue.ts';
@@ -81,6 +89,13 @@ interface Prepared {
   readonly redactor: Redactor;
 }
 
+/** What a receiver gets of a lease. */
+interface Sent extends Pick<Partial<EventSource>, 'signatureKey' | 'original'> {
+  readonly body: Buffer;
+  /** That the receiver gets to know by it, and may quote. */
+  readonly secrets: readonly string[];
+}
+
 /** @returns what pushes one lease to its receiver, once, and says what is to be stored of it. It never rejects. */
 export function createPush(ports: PushPorts): (lease: DeliveryLease) => Promise<DeliveryOutcome> {
   const { clock, log, options } = ports;
@@ -96,20 +111,19 @@ export function createPush(ports: PushPorts): (lease: DeliveryLease) => Promise<
   }
 
   /** A receiver may quote what it knows, secrets included. */
-  function show(body: Buffer, ofSubscription: Redactor, signatureKey = ''): string | undefined {
+  function show(body: Buffer, ofSubscription: Redactor, more: readonly string[]): string | undefined {
     if (body.length === 0) return undefined;
-    const { redact } = combineRedactors([ofSubscription, createRedactor([signatureKey])]);
+    const { redact } = combineRedactors([ofSubscription, createRedactor(more)]);
     return cutText(redact(readableText(body)), options.maxAnswerBytes);
   }
 
   async function attempt(
     lease: DeliveryLease,
     subscription: ReadySubscription,
-    { signatureKey, original }: Partial<EventSource>,
+    { body, secrets, signatureKey, original }: Sent,
   ): Promise<AttemptReport> {
     const { url, keys, redactor } = prepare(subscription);
     const id = showEventId(lease.eventId);
-    const body = original === undefined ? lease.body : toOriginalBody(lease.body, original);
     const attemptedAtMs = clock.now();
     const startedMs = clock.steady();
     const made = () => ({ attemptedAtMs, durationMs: clock.steady() - startedMs });
@@ -135,7 +149,7 @@ export function createPush(ports: PushPorts): (lease: DeliveryLease) => Promise<
       });
       return {
         ...judge(response, clock.now()),
-        answer: response.quotable ? show(response.body, redactor, signatureKey) : undefined,
+        answer: response.quotable ? show(response.body, redactor, secrets) : undefined,
         ...made(),
       };
     } catch (error) {
@@ -143,6 +157,23 @@ export function createPush(ports: PushPorts): (lease: DeliveryLease) => Promise<
       if (error.reason === 'aborted') return { kind: 'aborted' };
       return { ...failed(CLASS_OF[error.reason], error.message), ...made() };
     }
+  }
+
+  async function bodyOf({ accountId, body }: DeliveryLease, instanceId: number): Promise<Sent> {
+    const { signatureKey, original } = (await ports.findSource(accountId, instanceId)) ?? {};
+    return {
+      body: original === undefined ? body : toOriginalBody(body, original),
+      secrets: signatureKey === undefined ? [] : [signatureKey],
+      signatureKey,
+      original,
+    };
+  }
+
+  /** Of the account itself. */
+  async function ownBody({ accountId, body }: DeliveryLease): Promise<Sent> {
+    const connected = connectedInstanceOf(body);
+    const token = connected === undefined ? undefined : (await ports.findSource(accountId, connected))?.token;
+    return token === undefined ? { body, secrets: [] } : { body: withToken(body, token), secrets: [token] };
   }
 
   async function settingsOf(accountId: number): Promise<DeliverySettings> {
@@ -183,8 +214,8 @@ export function createPush(ports: PushPorts): (lease: DeliveryLease) => Promise<
       const subscription = await ports.findSubscription(accountId, subscriptionId);
       // The statement that takes it back sees that the subscription is deactivated, and queues it.
       if (subscription?.state !== 'active') return release(lease, clock.now());
-      const source = instanceId === undefined ? undefined : await ports.findSource(accountId, instanceId);
-      return await settle(lease, await attempt(lease, subscription, source ?? {}));
+      const sent = instanceId === undefined ? await ownBody(lease) : await bodyOf(lease, instanceId);
+      return await settle(lease, await attempt(lease, subscription, sent));
     } catch (error) {
       log.error({ err: error, deliveryId: lease.id, accountId }, 'a delivery could not be pushed');
       return release(lease, clock.now() + OWN_FAILURE_PAUSE_MS);

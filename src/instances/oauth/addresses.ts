@@ -8,6 +8,9 @@ import type { OAuthConnector } from './fields.ts';
  * the same URL here, and only the parsed form ever gets into a `Location` header.
  */
 
+/** Of this service itself: where providers send browsers back to. */
+export const CALLBACK_PATH = '/oauth/callback';
+
 /** Browsers drop tabs and line breaks from a URL and read a backslash as a slash: what people see is not where it leads. */
 const DECEPTIVE = /[\p{Cc}\p{Zs}\p{Zl}\p{Zp}\\]/u;
 /** Browsers also take `https:host` and `https:///host`; nobody means them. */

@@ -1,4 +1,4 @@
-import type { OperationId } from '../../../generated/operations.ts';
+import type { OPERATIONS, OperationId } from '../../../generated/operations.ts';
 import { type Privilege, ROLES } from '../../../src/accounts/privileges.ts';
 import type { RootOperationId } from '../../../src/api/operation.ts';
 import type { ApiCall } from '../../support/app.ts';
@@ -27,7 +27,12 @@ export interface Recipe extends Pick<ApiCall, 'query' | 'headers'> {
   readonly isLog?: true;
 }
 
-export type AskedOperationId = Exclude<OperationId, RootOperationId>;
+/** The page of a connect session has a key of its own, and is nobody. */
+type PageOperationId = {
+  [Id in OperationId]: (typeof OPERATIONS)[Id]['scopes'] extends readonly ['connect'] ? Id : never;
+}[OperationId];
+
+export type AskedOperationId = Exclude<OperationId, RootOperationId | PageOperationId>;
 
 const ODATA = { path: { keyOrId: 'odata' } };
 /** Nobody here makes instances of it. */
@@ -61,6 +66,7 @@ const HUB = { hub: 'general' };
 const ORDERS = { objectName: 'Orders' };
 const ORDER = { ...ORDERS, objectId: 'A-1' };
 const LINES = { ...ORDER, childObjectName: 'Lines' };
+const CONNECT_SESSION = { of: 'connectSession' } as const;
 const BULK_JOB = { of: 'bulkJob' } as const;
 const BULK_UPLOAD = { of: 'bulkUpload' } as const;
 const SPENT_BULK_JOB = { of: 'spareBulkJob', spends: true } as const;
@@ -87,6 +93,9 @@ export const RECIPES: Readonly<Record<AskedOperationId, Recipe>> = {
   updateOrganization: { body: rename },
   listOrganizationSecrets: {},
   rotateOrganizationSecret: { body: () => ({}) },
+
+  getConnectOrigins: {},
+  setConnectOrigins: { body: () => ({ origins: ['https://app.example.com'] }) },
 
   listAccounts: { showsAllTo: 'manageOrganization' },
   createAccount: { body: () => ({ externalId: unique('made') }) },
@@ -189,6 +198,11 @@ export const RECIPES: Readonly<Record<AskedOperationId, Recipe>> = {
   measureUsageTimes: { isOfTheMoment: true },
   getMetric: METRIC,
   getOrganizationMetric: { ...METRIC, showsAllTo: 'viewOrganizationLogs' },
+
+  listConnectSessions: {},
+  createConnectSession: { body: () => ({ name: unique('made'), elements: ['odata'], configuration: SHOP }) },
+  getConnectSession: CONNECT_SESSION,
+  deleteConnectSession: { of: 'spareConnectSession', spends: true },
 
   listOAuthProxies: { isOfOrganization: true },
   createOAuthProxy: { body: () => ({ name: unique('made'), apiKey: 'x', apiSecret: 'the-secret-of-a-client' }) },

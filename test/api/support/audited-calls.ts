@@ -52,6 +52,12 @@ export function createAuditedCalls(service: TestApp): Readonly<Partial<Record<Ap
     return body[0];
   }
 
+  async function connectSession(): Promise<Prepared> {
+    const body = { elements: ['odata'], name: nextName(), configuration: { simulator: true } };
+    const { body: made } = await ok('/connect/sessions', { method: 'POST', body });
+    return { id: made.id, headers: { authorization: `Connect ${made.url.slice(made.url.lastIndexOf('/') + 1)}` } };
+  }
+
   /** The account pulls its events. */
   async function queuedDelivery(): Promise<Prepared> {
     const settings = { 'notification.webhook.failure.policy': 'queue' };
@@ -241,6 +247,36 @@ export function createAuditedCalls(service: TestApp): Readonly<Partial<Record<Ap
     updateOwnAccountSettings: { path: () => '/accounts/settings', call: { method: 'PATCH', body: settings } },
     setAccountSettings: { path: () => '/accounts/1/settings', call: { method: 'POST', body: settings } },
     updateAccountSettings: { path: () => '/accounts/1/settings', call: { method: 'PATCH', body: settings } },
+
+    setConnectOrigins: {
+      path: () => '/organizations/me/connect-origins',
+      call: () => ({ method: 'PUT', body: { origins: [`https://app-${made++}.example.com`] } }),
+    },
+    createConnectSession: {
+      path: () => '/connect/sessions',
+      call: { method: 'POST', body: { elements: ['odata'], configuration: SHOP } },
+    },
+    deleteConnectSession: {
+      prepare: connectSession,
+      path: ({ id }) => `/connect/sessions/${id}`,
+      call: { method: 'DELETE' },
+    },
+    completeConnectPage: {
+      prepare: connectSession,
+      path: () => '/connect/session/instance',
+      call: ({ headers = {} }) => ({
+        method: 'POST',
+        headers,
+        body: { elementKey: 'odata', configuration: { 'base.url': SHOP['base.url'] } },
+      }),
+      row: (_, { instanceId }) => ({ instance_id: instanceId }),
+    },
+    cancelConnectPage: {
+      prepare: connectSession,
+      path: () => '/connect/session',
+      call: ({ headers = {} }) => ({ method: 'DELETE', headers }),
+      row: ({ id }) => ({ target_id: String(id) }),
+    },
 
     createConsoleSession: { path: () => '/console/session', call: { method: 'POST', body: {} } },
     deleteConsoleSession: {

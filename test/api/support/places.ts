@@ -26,6 +26,8 @@ export type Kind =
   | 'delivery'
   | 'spareDelivery'
   | 'spareOrder'
+  | 'connectSession'
+  | 'spareConnectSession'
   | 'bulkJob'
   | 'spareBulkJob'
   | 'bulkUpload'
@@ -242,6 +244,12 @@ async function fillPlace(service: TestApp, mark: string, owner: Tenant): Promise
     return job;
   }
 
+  async function createConnectSession(): Promise<Thing> {
+    const { id, url } = await post('/connect/sessions', { name: mark, elements: ['odata'], configuration: SHOP });
+    secrets.push(url.slice(url.lastIndexOf('/') + 1));
+    return { id };
+  }
+
   async function createColleague(): Promise<Thing> {
     const email = `${unique(mark)}@example.com`;
     const body = { email, firstName: mark, lastName: mark };
@@ -264,6 +272,8 @@ async function fillPlace(service: TestApp, mark: string, owner: Tenant): Promise
     delivery: createDelivery,
     spareDelivery: createDelivery,
     spareOrder: createOrder,
+    connectSession: createConnectSession,
+    spareConnectSession: createConnectSession,
     bulkJob: createBulkJob,
     spareBulkJob: createBulkJob,
     bulkUpload: createBulkUpload,

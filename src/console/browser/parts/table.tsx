@@ -7,6 +7,13 @@ export interface Column<Row> {
   readonly isNumber?: boolean;
   /** Left out where the page is narrow. */
   readonly isMinor?: boolean;
+  /** What a click on the title does, and how the rows are ordered by the column now. */
+  readonly sort?: ColumnSort;
+}
+
+export interface ColumnSort {
+  readonly direction: 'ascending' | 'descending' | undefined;
+  readonly toggle: () => void;
 }
 
 interface TableProps<Row> {
@@ -31,8 +38,8 @@ export function Table<Row>({ label, columns, rows, keyOf, linkOf, markOf }: Tabl
         <thead>
           <tr>
             {columns.map((column) => (
-              <th key={column.title} scope="col" class={classOf(column)}>
-                {column.title}
+              <th key={column.title} scope="col" class={classOf(column)} aria-sort={column.sort?.direction}>
+                <Title column={column} />
               </th>
             ))}
           </tr>
@@ -54,5 +61,16 @@ export function Table<Row>({ label, columns, rows, keyOf, linkOf, markOf }: Tabl
         </tbody>
       </table>
     </section>
+  );
+}
+
+const ARROWS = { ascending: '↑', descending: '↓' };
+
+function Title<Row>({ column: { title, sort } }: { readonly column: Column<Row> }) {
+  if (sort === undefined) return <>{title}</>;
+  return (
+    <button type="button" class="sort" onClick={sort.toggle}>
+      {title} <span aria-hidden="true">{sort.direction === undefined ? '↕' : ARROWS[sort.direction]}</span>
+    </button>
   );
 }

@@ -8,7 +8,7 @@ import { AppError, cutText, suggestName } from '../../../errors.ts';
 import type { Platform } from '../../../platform.ts';
 import { prepareSql } from '../../../where/index.ts';
 import { MASK } from '../../configuration.ts';
-import { readRedirectUrl } from '../addresses.ts';
+import { CALLBACK_PATH, readRedirectUrl } from '../addresses.ts';
 import {
   assertFixed,
   assertSecretMayStay,
@@ -106,6 +106,11 @@ export function createProxies(
       const message = `The OAuth proxy '${proxy.name}' cannot be used: what is stored of it cannot be read, or was changed outside of the service. Delete it and make it again.`;
       throw new AppError('CONFLICT', message, { cause: error });
     }
+  }
+
+  /** What comes to it goes on to nobody: a code is taken there only from the browser that began. */
+  function isOwnCallback(url: URL): boolean {
+    return withoutQuery(url) === withoutQuery(new URL(publicUrl() + CALLBACK_PATH));
   }
 
   /** URLs hold data of users: with an unkeyed hash, whoever reads the table could try some against it. */
@@ -241,7 +246,7 @@ export function createProxies(
 
     allowTarget: async (caller, proxy, text) => {
       const url = readRedirectUrl(text, '/query/state');
-      if (mayChange(caller, proxy)) return store.nameTarget(proxy, hashOf(url));
+      if (mayChange(caller, proxy) || isOwnCallback(url)) return store.nameTarget(proxy, hashOf(url));
       if (proxy.applicationUrls.includes(withoutQuery(url))) return;
       throw foreignTarget(proxy);
     },

@@ -1,0 +1,221 @@
+import type { Request, RequestHandler, Response } from 'express';
+import type { Arrival, ArrivalRefusal, Connected, ConnectPage } from '../connect/page.ts';
+import { DEPARTURE_PATH } from '../connect/page.ts';
+import { PAGE_PATH } from '../connect/sessions.ts';
+import { type Console, FILES_PATH } from '../console/index.ts';
+import { type AppError, isAppError, redactAppError } from '../errors.ts';
+import { createRedactor } from '../redaction.ts';
+import type { Trace } from '../trace.ts';
+import { ACCESS } from './access.ts';
+import type { Audit } from './audit.ts';
+import { ownerOf } from './connect.ts';
+import { policyFor } from './console-pages.ts';
+import { escapeHtml } from './docs/html.ts';
+import { createPage } from './oauth-pages.ts';
+import { assertLeft, type TokenBuckets } from './rate-limits.ts';
+import { networkOf } from './remote-address.ts';
+import { signalEnd } from './request-end.ts';
+import type { KnownCaller, RedactCall } from './request-record.ts';
+
+export interface ConnectPageParts {
+  readonly page: ConnectPage;
+  readonly console: Console;
+  readonly audit: Audit;
+  readonly redactCall: RedactCall;
+  /** For each network that browsers come from. */
+  readonly requests: TokenBuckets;
+  /** Without a slash at the end. */
+  readonly publicUrl: () => string;
+}
+
+/** What browsers open of connect sessions, outside the base path. */
+export interface ConnectPages {
+  /** To be used for all of `/connect`, before anything else of it: the end of the address is a secret. */
+  readonly hideKey: RequestHandler;
+  readonly showPage: RequestHandler;
+  /** Sends a browser on to a provider. */
+  readonly depart: RequestHandler;
+  /** Takes a browser that a provider sent back; one that began elsewhere is left to `showCallback`. */
+  readonly arrive: (showCallback: RequestHandler) => RequestHandler;
+}
+
+const MARK_SECONDS = 15 * 60;
+
+export function createConnectPages(parts: ConnectPageParts): ConnectPages {
+  const { page, console, audit, redactCall, requests, publicUrl } = parts;
+
+  /** Anybody may ask, and it costs a query. */
+  function count(response: Response): void {
+    const network = networkOf(response.locals.address);
+    assertLeft('this address', requests.look(network));
+    requests.take(network);
+  }
+
+  async function finish(request: Request, response: Response, arrival: Arrival): Promise<Connected> {
+    const { session } = arrival;
+    const principal = ownerOf(session);
+    response.locals.principal = principal;
+    const trace: Trace = response.locals.trace;
+    const access = ACCESS.completeConnectPage;
+    const call = { id: 'completeConnectPage', access, principal, params: {}, instance: undefined } as const;
+    trace.audit = audit.entryOf(request, response, call);
+    return audit.run(trace.audit, () => page.finish(arrival, parametersOf(request), signalEnd(response)));
+  }
+
+  /** To a window that a provider has sent back. The script closes it, where the browser lets it. */
+  async function endPopup(response: Response, words: Words): Promise<void> {
+    sendPage(response, 200, { ...words, script: `${FILES_PATH}/${await console.script('connect-return')}` });
+  }
+
+  return {
+    hideKey: (request, response, next) => {
+      const segments = request.path.split('/').filter((segment) => `${PAGE_PATH}/${segment}` !== DEPARTURE_PATH);
+      note(response, { redactor: createRedactor(segments) });
+      next();
+    },
+
+    showPage: async (request, response) => {
+      count(response);
+      setPrivate(response);
+      const session = await page.find(String(request.params.key));
+      if (session === undefined) return sendPage(response, 404, GONE);
+      const frames = await page.framesOf(session);
+      // What may show it in a frame are the origins of its organization. `X-Frame-Options` could not name them.
+      response.set({ 'Content-Security-Policy': policyFor(frames), 'X-Content-Type-Options': 'nosniff' });
+      response.type('html').send(await console.page('connect-page'));
+    },
+
+    depart: async (request, response) => {
+      count(response);
+      setPrivate(response);
+      // Fetch Metadata: a link that somebody sent to somebody else is not opened by the page.
+      const site = request.get('sec-fetch-site') ?? 'same-origin';
+      const departure = site === 'same-origin' ? await page.depart(String(request.params.ticket)) : undefined;
+      if (departure === undefined) return sendPage(response, 400, NO_TICKET);
+      const { id, value } = departure.mark;
+      response.setHeader('Set-Cookie', printMark(publicUrl(), id, value));
+      response.status(302).setHeader('Location', departure.url).end();
+    },
+
+    arrive: (showCallback) => async (request, response, next) => {
+      const { state } = parametersOf(request);
+      if (state === undefined) return showCallback(request, response, next);
+      count(response);
+      const arrival = await page.arrive(state, (id) => readMark(publicUrl(), request, id));
+      if (arrival === undefined) return showCallback(request, response, next);
+      setPrivate(response);
+      if (arrival.kind === 'refused') return sendPage(response, 400, REFUSALS[arrival.reason]);
+      const { key } = arrival.session;
+      const { elementKey, opener } = arrival.request;
+      note(response, { redactor: createRedactor([key, parametersOf(request).code ?? '']) });
+      const isPopup = opener === 'popup';
+      const back = `${publicUrl()}${PAGE_PATH}/${key}?${new URLSearchParams({ element: elementKey, returned: '' })}`;
+      try {
+        const { returnUrl = back } = await finish(request, response, arrival);
+        if (isPopup) return await endPopup(response, DONE);
+        response.status(303).setHeader('Location', returnUrl).end();
+      } catch (error) {
+        if (!isAppError(error) || error.code === 'INTERNAL') throw error;
+        response.locals.errorCode = error.code;
+        if (!isPopup) return void response.status(303).setHeader('Location', back).end();
+        const shown = redactAppError(error, redactCall(request, response));
+        await endPopup(response, failure(shown));
+      }
+    },
+  };
+}
+
+function note(response: Response, caller: KnownCaller): void {
+  response.locals.caller = caller;
+}
+
+/** Its address, or what the browser brought with it, is a secret: it stays nowhere, and goes to nobody. */
+function setPrivate(response: Response): void {
+  response.set('Cache-Control', 'no-store').set('Referrer-Policy', 'no-referrer');
+}
+
+/** The first of each name. */
+function parametersOf({ originalUrl }: Request): Readonly<Record<string, string>> {
+  const [, query = ''] = /\?(.*)$/s.exec(originalUrl) ?? [];
+  return Object.fromEntries([...new URLSearchParams(query)].toReversed());
+}
+
+const MARK_NAME = 'causeway-connect';
+
+/** As the cookie of the console: over HTTPS no other host of the domain can set it. */
+function markName(publicUrl: string, id: number): string {
+  return `${publicUrl.startsWith('https:') ? '__Host-' : ''}${MARK_NAME}-${id}`;
+}
+
+/** `Lax`: the provider's page leads back here. */
+function printMark(publicUrl: string, id: number, value: string): string {
+  const secure = publicUrl.startsWith('https:') ? ['Secure'] : [];
+  const attributes = ['Path=/', 'HttpOnly', 'SameSite=Lax', `Max-Age=${MARK_SECONDS}`, ...secure];
+  return [`${markName(publicUrl, id)}=${value}`, ...attributes].join('; ');
+}
+
+/** Undefined: there is none, or several, of which one is somebody else's doing. */
+function readMark(publicUrl: string, { headers: { cookie = '' } }: Request, id: number): string | undefined {
+  const start = `${markName(publicUrl, id)}=`;
+  const [found, ...others] = cookie.split(/\s*;\s*/).filter((pair) => pair.startsWith(start));
+  return others.length > 0 ? undefined : found?.slice(start.length);
+}
+
+/** Texts are HTML. */
+interface Words {
+  readonly title: string;
+  readonly words: string;
+  readonly script?: string;
+}
+
+const GONE: Words = {
+  title: 'This page is not there',
+  words:
+    'The address is of no connect session, or of one that may not be used any more. Go back to where you came from, and begin again there.',
+};
+const NO_TICKET: Words = {
+  title: 'This cannot be opened again',
+  words:
+    'The way to the provider can be opened once, within two minutes, and from the page that asked for it. Go back to that page and try again.',
+};
+const DONE: Words = {
+  title: 'Connected',
+  words: 'The account is connected. You can close this window.',
+};
+
+const REFUSALS: Readonly<Record<ArrivalRefusal, Words>> = {
+  otherBrowser: {
+    title: 'This was begun in another browser',
+    words:
+      'Nothing was connected: the authorization did not begin in this browser. If somebody sent you the link, do not go on. Otherwise go back to the page where you began and try again there.',
+  },
+  again: {
+    title: 'This was taken already',
+    words:
+      'The provider has sent this browser back before. Go back to the page where you began: it shows what came of it.',
+  },
+  late: {
+    title: 'This took too long',
+    words:
+      'Nothing was connected: more than 15 minutes have passed. Go back to the page where you began and try again.',
+  },
+  ended: {
+    title: 'The session has ended',
+    words:
+      'Nothing was connected: the connect session was completed, ended, or has expired. Go back to where you came from, and begin again there.',
+  },
+};
+
+function failure({ message, providerMessage }: AppError): Words {
+  const said = providerMessage === undefined ? '' : `</p>\n<p>${escapeHtml(providerMessage)}`;
+  return {
+    title: 'Nothing was connected',
+    words: `${escapeHtml(message)}${said}</p>\n<p>Close this window to try again.`,
+  };
+}
+
+function sendPage(response: Response, status: number, { title, words, script }: Words): void {
+  const body = `<h1>${title}</h1>\n<p>${words}</p>`;
+  const { html, contentSecurityPolicy } = createPage({ title, body, script });
+  response.status(status).set('Content-Security-Policy', contentSecurityPolicy).type('html').send(html);
+}

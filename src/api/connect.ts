@@ -1,0 +1,174 @@
+import type { Clock } from '../clock.ts';
+import type { Connect } from '../connect/index.ts';
+import type { Offer } from '../connect/offer.ts';
+import type { Description } from '../connect/page.ts';
+import { type PageSession, statusOf } from '../connect/session.ts';
+import type { SessionRow } from '../connect/session-store.ts';
+import type { Connector } from '../connector/contract.ts';
+import type { Registry } from '../connector/registry.ts';
+import { pointer } from '../errors.ts';
+import { withPlaces } from './body-faults.ts';
+import { markOf } from './element-mark.ts';
+import { toConfigurationField } from './element-view.ts';
+import { createPageTokens, listHeaders, type PageSeal } from './listing.ts';
+import type { Handlers, OperationResult } from './operation.ts';
+
+type ConnectHandlers = Pick<
+  Handlers,
+  | 'getConnectOrigins'
+  | 'setConnectOrigins'
+  | 'createConnectSession'
+  | 'listConnectSessions'
+  | 'getConnectSession'
+  | 'deleteConnectSession'
+  | 'getConnectPage'
+  | 'completeConnectPage'
+  | 'authorizeConnectPage'
+  | 'cancelConnectPage'
+>;
+
+export interface ConnectServices {
+  readonly connect: Connect;
+  readonly registry: Pick<Registry, 'findConnector'>;
+}
+
+type SessionRecord = OperationResult<'getConnectSession'>;
+type PageRecord = OperationResult<'getConnectPage'>;
+
+/** Unless the caller asks for another number: the default of the spec. */
+const PAGE_SIZE = 200;
+
+export function createConnectHandlers(
+  { connect, registry }: ConnectServices,
+  { seal, clock }: { readonly seal: PageSeal; readonly clock: Pick<Clock, 'now'> },
+): ConnectHandlers {
+  const { sessions, page, origins } = connect;
+
+  return {
+    getConnectOrigins: async ({ principal }) => ({
+      body: { origins: [...(await origins.of(principal.organizationId))] },
+    }),
+    setConnectOrigins: async ({ principal, body }) => ({
+      body: { origins: [...(await origins.replace(principal.organizationId, body.origins))] },
+    }),
+
+    createConnectSession: async ({ principal, body }) => {
+      const { session, url } = await sessions.create(principal, body);
+      return { body: { ...toSessionRecord(session), url } };
+    },
+
+    listConnectSessions: async ({ principal: { accountId }, query, url }) => {
+      const { where, pageSize: limit = PAGE_SIZE, nextPage } = query;
+      const tokens = createPageTokens(seal, JSON.stringify(['connect-sessions', accountId, where]));
+      const found = await sessions.list(accountId, { where, limit, afterId: tokens.read(nextPage) });
+      const body = found.sessions.map(toSessionRecord);
+      return { body, headers: listHeaders(body.length, { url, token: tokens.write(found.nextAfterId) }) };
+    },
+
+    getConnectSession: async ({ principal, path }) => {
+      const { session, token } = await sessions.get(principal.accountId, path.id);
+      return { body: { ...toSessionRecord(session), ...(token !== undefined && { token }) } };
+    },
+
+    deleteConnectSession: async ({ principal, path }) => ({
+      body: toSessionRecord(await sessions.end(principal.accountId, path.id)),
+    }),
+
+    getConnectPage: async ({ pageSession }) => ({
+      body: toPageRecord(await page.describe(pageSession), clock.now()),
+    }),
+
+    completeConnectPage: ({ pageSession, body, signal, runAs }) =>
+      runAs(ownerOf(pageSession), async () => {
+        const { instanceId, returnUrl } = await page.connect(pageSession, body, signal);
+        return { body: { status: 'completed', instanceId, ...(returnUrl !== undefined && { returnUrl }) } };
+      }),
+
+    authorizeConnectPage: async ({ pageSession, body }) => {
+      const { opener = 'popup', ...input } = body;
+      const begun = page.begin(pageSession, { ...input, opener });
+      return { body: { url: await withPlaces(inConfiguration(registry.findConnector(body.elementKey)), begun) } };
+    },
+
+    cancelConnectPage: ({ pageSession, runAs }) =>
+      runAs(ownerOf(pageSession), async () => {
+        const returnUrl = await page.cancel(pageSession);
+        return { body: { status: 'failed', ...(returnUrl !== undefined && { returnUrl }) } };
+      }),
+  };
+}
+
+/** The user who made a session: its page acts as him, and the key of the page goes no further. */
+export function ownerOf({ organizationId, accountId, userId }: PageSession) {
+  return { organizationId, accountId, userId };
+}
+
+/** The parameters of an authorization URL are fields of the form here. */
+function inConfiguration(connector: Connector | undefined): (place: string) => string {
+  const { siteAddressKey, sandboxKey } = connector?.auth.type === 'oauth2' ? connector.auth : {};
+  const keys: Readonly<Record<string, string | undefined>> = {
+    '/query/siteAddress': siteAddressKey,
+    '/query/sandbox': sandboxKey,
+    '/query/apiKey': 'oauth.api.key',
+    '/query/scope': 'oauth.scope',
+  };
+  return (place) => {
+    const key = keys[place];
+    return key === undefined ? place : pointer('body', 'configuration', key);
+  };
+}
+
+function toSessionRecord(session: SessionRow): SessionRecord {
+  const { id, status, elements, tags, name, redirectUrl, proxyId, reauthenticates, instanceId } = session;
+  const { elementKey, error, createdAt, expiresAt, endedAt } = session;
+  return {
+    id,
+    status,
+    elements: [...elements],
+    tags: [...tags],
+    ...(name !== null && { name }),
+    ...(redirectUrl !== null && { redirectUrl }),
+    ...(proxyId !== null && { proxyId }),
+    isReauthentication: reauthenticates,
+    ...(instanceId !== null && { instanceId }),
+    ...(elementKey !== null && { elementKey }),
+    ...(error !== null && { error: { ...error } }),
+    createdDate: createdAt.toISOString(),
+    expiresDate: expiresAt.toISOString(),
+    ...(endedAt !== null && { endedDate: endedAt.toISOString() }),
+  };
+}
+
+function toPageRecord({ session, offers, returnsTo, returnUrl, origins }: Description, nowMs: number): PageRecord {
+  const { id, name, reauthenticates, elementKey, instanceId, error, expiresAt } = session;
+  const status = statusOf(session, nowMs);
+  return {
+    id,
+    status,
+    expiresDate: expiresAt.toISOString(),
+    isReauthentication: reauthenticates,
+    ...(name !== null && { name }),
+    ...(elementKey !== null && { elementKey }),
+    ...(status === 'completed' && instanceId !== null && { instanceId }),
+    ...(error !== null && { error: { ...error } }),
+    ...(returnsTo !== undefined && { returnsTo }),
+    ...(returnUrl !== undefined && { returnUrl }),
+    elements: offers.map(toOfferRecord),
+    origins: [...origins],
+  };
+}
+
+function toOfferRecord({ connector, isAuthorized, fields }: Offer): PageRecord['elements'][number] {
+  const { key, name, description, hub, auth, documentation = [] } = connector;
+  return {
+    key,
+    name,
+    description,
+    hub,
+    image: markOf({ key, name }),
+    authentication: auth.type,
+    authorizes: isAuthorized,
+    fields: fields.map(toConfigurationField),
+    documentation: documentation.map(({ title, url }) => ({ title, url })),
+  };
+}

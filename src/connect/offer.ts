@@ -1,0 +1,133 @@
+import type { ActiveElements } from '../accounts/active-elements.ts';
+import type { Config, Connector } from '../connector/contract.ts';
+import type { Registry } from '../connector/registry.ts';
+import { AppError, cutText, type ErrorDetail, invalidRequest, pointer, suggest } from '../errors.ts';
+import { askedFields, configurationFields, findFormFaults } from '../instances/configuration.ts';
+import { isOAuthConnector, OAUTH_KEYS, type OAuthConnector } from '../instances/oauth/fields.ts';
+import type { PlatformField } from '../instances/platform-field.ts';
+
+/** What a session offers to whoever connects: elements, and the fields that are left to fill in. */
+
+export interface OfferNeighbours {
+  readonly registry: Pick<Registry, 'connectors' | 'findConnector'>;
+  readonly activeElements: Pick<ActiveElements, 'inactiveOf'>;
+}
+
+/** All that the account makes instances of, or of these those that it does still. */
+export async function listOffered(
+  { registry, activeElements }: OfferNeighbours,
+  accountId: number,
+  elements: readonly string[],
+): Promise<readonly Connector[]> {
+  const inactive = await activeElements.inactiveOf(accountId);
+  const isOffered = ({ key }: Connector) => elements.length === 0 || elements.includes(key);
+  return registry.connectors.filter((connector) => isOffered(connector) && !inactive.has(connector.key));
+}
+
+/** @throws AppError REQUEST_INVALID that names each element that the account makes no instances of */
+export async function assertOffered(
+  { registry, activeElements }: OfferNeighbours,
+  accountId: number,
+  elements: readonly string[],
+): Promise<void> {
+  const inactive = await activeElements.inactiveOf(accountId);
+  const faults = elements.flatMap((key, at): readonly ErrorDetail[] => {
+    const path = pointer('body', 'elements', String(at));
+    if (registry.findConnector(key)?.key !== key) {
+      const { hint, nearest } = suggest(
+        key,
+        registry.connectors.map((connector) => connector.key),
+      );
+      return [{ path, message: `There is no element '${cutText(key)}'.${hint}`, ...nearest }];
+    }
+    if (!inactive.has(key)) return [];
+    return [{ path, message: `The element '${key}' is inactive in account ${accountId}.` }];
+  });
+  if (faults.length > 0) throw invalidRequest(faults);
+}
+
+/**
+ * Settings that are fixed for whichever element is chosen: each has to be a key of one of them, and what it is there.
+ * @throws AppError REQUEST_INVALID that names every key that is not; never a value
+ */
+export function assertFixable(offered: readonly Connector[], fixed: Config): void {
+  const known = [...new Set(offered.flatMap((connector) => configurationFields(connector).map(({ key }) => key)))];
+  const unknown = Object.keys(fixed).flatMap((key): readonly ErrorDetail[] => {
+    const path = pointer('body', 'configuration', key);
+    if (key === OAUTH_KEYS.callbackUrl) {
+      const message = `'${key}' cannot be fixed: providers send browsers back to this service, or to the OAuth proxy of proxyId.`;
+      return [{ path, message }];
+    }
+    if (known.includes(key)) return [];
+    const { hint, nearest } = suggest(key, known);
+    return [
+      { path, message: `No element that is offered has a configuration key '${cutText(key)}'.${hint}`, ...nearest },
+    ];
+  });
+  const faults = offered.flatMap((connector) => findFormFaults(configurationFields(connector), fixed));
+  const different = [...new Map(faults.map((fault) => [fault.path, fault])).values()];
+  if (unknown.length + different.length > 0) throw invalidRequest([...unknown, ...different]);
+}
+
+/** What is there before somebody fills anything in. */
+export interface Given {
+  /** Settings of the session. */
+  readonly fixed: Config;
+  /** Those of the instance that is authenticated again. */
+  readonly earlier: Config;
+  /** An OAuth proxy has the client. */
+  readonly hasProxy: boolean;
+}
+
+/** An element, and what it takes to connect an account of it. */
+export interface Offer {
+  readonly connector: Connector;
+  /** Whether the user authorizes at the provider. */
+  readonly isAuthorized: boolean;
+  /** What is asked for, with what stands there at first. */
+  readonly fields: readonly PlatformField[];
+  /** The settings of the session that are keys of the element. */
+  readonly fixed: Config;
+}
+
+export function offerOf(connector: Connector, { fixed, earlier, hasProxy }: Given): Offer {
+  const keys = configurationFields(connector).map(({ key }) => key);
+  const own = only(fixed, keys);
+  const isAuthorized = isCodeFlow(connector);
+  const client = hasProxy && isAuthorized ? PROXY_CLIENT : only(earlier, CLIENT_KEYS);
+  const fields = askedFields(connector, { ...client, ...own });
+  return { connector, isAuthorized, fixed: own, fields: fields.map((field) => withEarlier(field, earlier)) };
+}
+
+export function isCodeFlow(connector: Connector): connector is OAuthConnector {
+  return isOAuthConnector(connector) && connector.auth.grant !== 'clientCredentials';
+}
+
+const CLIENT_KEYS: readonly string[] = [OAUTH_KEYS.clientId, OAUTH_KEYS.clientSecret];
+/** Whatever they are: nobody is asked for them. */
+const PROXY_CLIENT: Config = { [OAUTH_KEYS.clientId]: 'of the proxy', [OAUTH_KEYS.clientSecret]: 'of the proxy' };
+
+function only(settings: Config, keys: readonly string[]): Config {
+  return Object.fromEntries(Object.entries(settings).filter(([key]) => keys.includes(key)));
+}
+
+/** What was filled in the last time, secrets left out. */
+function withEarlier(field: PlatformField, earlier: Config): PlatformField {
+  const value = earlier[field.key];
+  if (field.secret === true || value === undefined) return field;
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+    ? { ...field, default: value }
+    : field;
+}
+
+/** @throws AppError REQUEST_INVALID for an element that is not among them */
+export function chooseOffered(offered: readonly Connector[], elementKey: string): Connector {
+  const found = offered.find(({ key }) => key === elementKey);
+  if (found !== undefined) return found;
+  const keys = offered.map(({ key }) => key);
+  const { hint, nearest } = suggest(elementKey, keys);
+  const message = `The element '${cutText(elementKey)}' is not offered by this session.${hint}`;
+  throw new AppError('REQUEST_INVALID', message, {
+    details: [{ path: '/body/elementKey', message, expected: keys, ...nearest }],
+  });
+}

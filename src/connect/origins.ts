@@ -1,0 +1,69 @@
+import { createAnnouncedCache } from '../db/announced-cache.ts';
+import { change, differences } from '../db/change.ts';
+import { type ErrorDetail, invalidRequest, pointer } from '../errors.ts';
+import type { Platform } from '../platform.ts';
+import { createOriginStore } from './origin-store.ts';
+
+/** Where the pages of an organization are: they may show the connect page in a frame, and it returns to no others. */
+export interface Origins {
+  /** From memory when it was asked for before and nothing changed. */
+  readonly of: (organizationId: number) => Promise<readonly string[]>;
+  /** @returns them as browsers write them. @throws AppError REQUEST_INVALID that names what is no origin */
+  readonly replace: (organizationId: number, origins: readonly string[]) => Promise<readonly string[]>;
+}
+
+export function createOrigins({ knex, notifier }: Pick<Platform, 'knex' | 'notifier'>): Origins {
+  const known = createAnnouncedCache<{ readonly origins: readonly string[] }>({
+    notifier,
+    topic: 'connect-origins',
+    load: async (organizationId) => ({ origins: await createOriginStore(knex).list(Number(organizationId)) }),
+  });
+
+  return {
+    of: async (organizationId) => (await known.get(String(organizationId)))?.origins ?? [],
+
+    replace: async (organizationId, given) => {
+      const origins = readOrigins(given);
+      await change(
+        knex,
+        async (via) => {
+          const store = createOriginStore(via);
+          await store.lock(organizationId);
+          const before = await store.list(organizationId);
+          await store.replace(organizationId, origins);
+          await known.changed(String(organizationId), via);
+          return before;
+        },
+        (before) => ({
+          targetId: String(organizationId),
+          changes: differences({ connectOrigins: before }, { connectOrigins: origins }),
+        }),
+      );
+      await notifier.settle();
+      return origins;
+    },
+  };
+}
+
+function readOrigins(given: readonly string[]): readonly string[] {
+  const read = given.map((text) => ({ text, origin: readOrigin(text) }));
+  const faults = read.flatMap(({ origin }, at): readonly ErrorDetail[] => {
+    if (origin !== undefined) return [];
+    const message = `body.origins.${at} must be an origin such as https://app.example.com: https, or http for this machine itself, with a host and perhaps a port, and nothing behind it.`;
+    return [{ path: pointer('body', 'origins', String(at)), message }];
+  });
+  if (faults.length > 0) throw invalidRequest(faults);
+  return [...new Set(read.flatMap(({ origin }) => origin ?? []))].toSorted();
+}
+
+/** To URLs `*` and `;` are letters of a name; in a policy for frames they are all hosts, and the end of the policy. */
+const HOST = /^(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\])$/;
+const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
+
+function readOrigin(text: string): string | undefined {
+  const url = URL.parse(text);
+  if (url === null || url.href !== `${url.origin}/` || /[\s?#]/.test(text) || !HOST.test(url.hostname))
+    return undefined;
+  const isTrusted = url.protocol === 'https:' || (url.protocol === 'http:' && LOOPBACK.has(url.hostname));
+  return isTrusted ? url.origin : undefined;
+}

@@ -1,0 +1,225 @@
+import type { Knex } from 'knex';
+import type { Config } from '../connector/contract.ts';
+import { change } from '../db/change.ts';
+import { encryptionContext } from '../db/encrypted-columns.ts';
+import type { Removal } from '../db/removal.ts';
+import { assertAllStorable } from '../db/storable.ts';
+import { AppError, isAppError } from '../errors.ts';
+import type { Instance } from '../instances/instance.ts';
+import type { Instances } from '../instances/instances.ts';
+import { readRedirectUrl } from '../instances/oauth/addresses.ts';
+import type { AuthorizationCaller } from '../instances/oauth/authorizations.ts';
+import type { Proxies } from '../instances/oauth/proxies/proxies.ts';
+import { assertStorable } from '../instances/storable.ts';
+import type { Platform } from '../platform.ts';
+import { prepareSql } from '../where/index.ts';
+import { assertFixable, assertOffered, isCodeFlow, listOffered, type OfferNeighbours } from './offer.ts';
+import type { Origins } from './origins.ts';
+import { CANCELLED, refuseEnded } from './session.ts';
+import {
+  createSessionStore,
+  FILTERABLE_SESSION,
+  type SessionFilter,
+  type SessionKey,
+  type SessionRow,
+} from './session-store.ts';
+
+/** What a server asks for on behalf of one of its users. */
+export interface NewSession {
+  readonly elements?: readonly string[] | undefined;
+  readonly name?: string | undefined;
+  readonly tags?: readonly string[] | undefined;
+  readonly configuration?: Config | undefined;
+  readonly redirectUrl?: string | undefined;
+  readonly expiresIn?: number | undefined;
+  readonly instanceId?: number | undefined;
+  readonly proxyId?: number | undefined;
+}
+
+export interface CreatedSession {
+  readonly session: SessionRow;
+  /** Of its page. Nobody is shown it again. */
+  readonly url: string;
+}
+
+export interface ShownSession {
+  readonly session: SessionRow;
+  /** Of the instance, once it is connected and while it is there. */
+  readonly token?: string;
+}
+
+/** What to list; `where` is a filter in the query language over `FILTERABLE_SESSION`. */
+export type SessionQuery = Omit<SessionFilter, 'condition'> & { readonly where?: string | undefined };
+
+export interface SessionPage {
+  readonly sessions: readonly SessionRow[];
+  /** The id to go on from; absent at the end. */
+  readonly nextAfterId?: number;
+}
+
+/** Connect sessions as servers make them and look after them. */
+export interface Sessions {
+  /** @throws AppError REQUEST_INVALID; NOT_FOUND for an instance that is not the account's, or a proxy that is not the organization's */
+  readonly create: (caller: AuthorizationCaller, input: NewSession) => Promise<CreatedSession>;
+  /** From old to new. @throws AppError WHERE_SYNTAX, WHERE_INVALID */
+  readonly list: (accountId: number, query: SessionQuery) => Promise<SessionPage>;
+  /** @throws AppError NOT_FOUND */
+  readonly get: (accountId: number, id: number) => Promise<ShownSession>;
+  /** Ends one that is open. @throws AppError NOT_FOUND; CONFLICT for one that has ended */
+  readonly end: (accountId: number, id: number) => Promise<SessionRow>;
+  /** Deletes some of what an account has. */
+  readonly removeSome: (accountId: number) => Promise<Removal>;
+}
+
+export interface SessionNeighbours extends OfferNeighbours {
+  readonly instances: Pick<Instances, 'get'>;
+  readonly proxies: Pick<Proxies, 'get' | 'openClient'>;
+  readonly origins: Pick<Origins, 'of'>;
+  /** Without a slash at the end. */
+  readonly publicUrl: () => string;
+}
+
+const KEY_BYTES = 32;
+/** Seconds, as the spec has it. */
+const EXPIRES_IN = 3_600;
+export const PAGE_PATH = '/connect';
+
+export function createSessions(
+  platform: Pick<Platform, 'knex' | 'shares' | 'keyring' | 'keys' | 'random' | 'clock'>,
+  neighbours: SessionNeighbours,
+): Sessions {
+  const { knex, shares, keyring, keys, random, clock } = platform;
+  const { instances, proxies, origins, publicUrl } = neighbours;
+  const store = createSessionStore(knex);
+  const now = () => new Date(clock.now());
+
+  async function elementsFor(caller: AuthorizationCaller, { elements = [], instanceId }: NewSession) {
+    await assertOffered(neighbours, caller.accountId, elements);
+    if (instanceId === undefined) return [...new Set(elements)];
+    const { connector } = await instances.get(caller.accountId, instanceId);
+    if (elements.length > 0 && !elements.includes(connector.key)) throw anotherElement(instanceId, connector.key);
+    return [connector.key];
+  }
+
+  async function assertReturn({ organizationId }: AuthorizationCaller, redirectUrl: string): Promise<void> {
+    const { origin } = readRedirectUrl(redirectUrl, REDIRECT_PLACE);
+    if ((await origins.of(organizationId)).includes(origin)) return;
+    const message = `body.redirectUrl is of ${origin}, which is no origin that the organization has registered. PUT /organizations/me/connect-origins registers it.`;
+    throw new AppError('REQUEST_INVALID', message, { details: [{ path: REDIRECT_PLACE, message }] });
+  }
+
+  /** Nobody is sent to authorize a client that cannot be used afterwards. */
+  async function assertProxy(
+    { organizationId }: AuthorizationCaller,
+    proxyId: number,
+    isOfUse: boolean,
+  ): Promise<void> {
+    proxies.openClient(await proxies.get(organizationId, proxyId));
+    if (isOfUse) return;
+    const message = 'body.proxyId is of no use: no element that is offered has users authorize with OAuth 2.0.';
+    throw new AppError('REQUEST_INVALID', message, { details: [{ path: '/body/proxyId', message }] });
+  }
+
+  async function tokenOf({ accountId, status, instanceId }: SessionRow): Promise<string | undefined> {
+    if (status !== 'completed' || instanceId === null) return undefined;
+    return (await findInstance(accountId, instanceId))?.token;
+  }
+
+  async function findInstance(accountId: number, id: number): Promise<Instance | undefined> {
+    try {
+      return await instances.get(accountId, id);
+    } catch (error) {
+      if (isAppError(error, 'NOT_FOUND')) return undefined;
+      throw error;
+    }
+  }
+
+  async function get(via: Knex, key: SessionKey): Promise<SessionRow> {
+    const session = await store.find(via, key);
+    if (session === undefined) throw new AppError('NOT_FOUND', `There is no connect session ${key.id}.`);
+    return session;
+  }
+
+  return {
+    create: async (caller, input) => {
+      const { configuration = {}, tags = [], redirectUrl, proxyId, instanceId, expiresIn = EXPIRES_IN } = input;
+      assertStorable({ tags, configuration, ...(input.name !== undefined && { name: input.name }) });
+      assertAllStorable({ redirectUrl });
+      const elements = await elementsFor(caller, input);
+      const offered = await listOffered(neighbours, caller.accountId, elements);
+      assertFixable(offered, configuration);
+      if (proxyId !== undefined) await assertProxy(caller, proxyId, offered.some(isCodeFlow));
+      if (redirectUrl !== undefined) await assertReturn(caller, redirectUrl);
+      const { accountId, userId } = caller;
+      const id = await store.nextId();
+      const key = random.bytes(KEY_BYTES).toString('base64url');
+      const createdAt = now();
+      const row = {
+        accountId,
+        id,
+        userId,
+        keyHash: keys.lookupHash(key),
+        elements,
+        name: input.name?.trim() ?? null,
+        tags: [...new Set(tags.map((tag) => tag.trim()))],
+        configuration: keyring.encrypt(JSON.stringify(configuration), contextOf({ accountId, id })),
+        redirectUrl: redirectUrl ?? null,
+        proxyId: proxyId ?? null,
+        reauthenticates: instanceId !== undefined,
+        instanceId: instanceId ?? null,
+        createdAt,
+        expiresAt: new Date(createdAt.getTime() + expiresIn * 1000),
+      };
+      const session = await change(knex, (via) => store.insert(via, row), noteOf);
+      return { session, url: `${publicUrl()}${PAGE_PATH}/${key}` };
+    },
+
+    list: async (accountId, { where, limit, afterId }) => {
+      const condition = where === undefined ? undefined : prepareSql(where, FILTERABLE_SESSION);
+      await store.expire(accountId, now());
+      const rows = await shares.list(accountId, (via) =>
+        createSessionStore(via).list(accountId, { condition, afterId, limit: limit + 1 }),
+      );
+      const sessions = rows.slice(0, limit);
+      const last = sessions.at(-1);
+      return { sessions, ...(rows.length > limit && last && { nextAfterId: last.id }) };
+    },
+
+    get: async (accountId, id) => {
+      await store.expire(accountId, now());
+      const session = await get(knex, { accountId, id });
+      const token = await tokenOf(session);
+      return { session, ...(token !== undefined && { token }) };
+    },
+
+    end: async (accountId, id) => {
+      await store.expire(accountId, now());
+      const end = async (via: Knex) => {
+        const isEnded = await store.fail(via, { accountId, id }, CANCELLED, now());
+        const session = await get(via, { accountId, id });
+        if (!isEnded && session.status !== 'open') refuseEnded(session.status);
+        return session;
+      };
+      return change(knex, end, noteOf);
+    },
+
+    removeSome: store.removeSome,
+  };
+}
+
+const REDIRECT_PLACE = '/body/redirectUrl';
+
+/** For the audit log: nothing of what is fixed, and nothing of the key. */
+function noteOf({ id, status, elements, name, tags, redirectUrl, proxyId, instanceId, expiresAt }: SessionRow) {
+  const told = { status, elements, name, tags, redirectUrl, proxyId, instanceId, expiresAt: expiresAt.toISOString() };
+  return { targetId: String(id), changes: told, ...(instanceId !== null && { instanceId }) };
+}
+
+export function contextOf({ accountId, id }: SessionKey): string {
+  return encryptionContext('connect_session.configuration', accountId, id);
+}
+
+function anotherElement(instanceId: number, key: string): AppError {
+  const message = `body.elements leaves out '${key}', the element of instance ${instanceId}.`;
+  return new AppError('REQUEST_INVALID', message, { details: [{ path: '/body/elements', message }] });
+}

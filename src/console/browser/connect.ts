@@ -1,0 +1,132 @@
+import { type ConnectMessage, FROM, SOURCE } from './connect/messages.ts';
+
+/** `/connect.js`: shows the page of a connect session on a page of a product, and tells that what has come of it. */
+
+interface Options {
+  /** The `url` of a connect session. */
+  readonly sessionUrl: string;
+  /** A window of its own unless given. */
+  readonly mode?: 'window' | 'frame';
+  /** Where a frame is put, an element or a selector of one; without it the frame stands above the page. */
+  readonly container?: Element | string;
+}
+
+interface Connected {
+  readonly instanceId: number;
+  readonly sessionId: number;
+}
+
+/** Where the page of a session is shown. */
+interface Place {
+  readonly target: () => Window | null;
+  readonly isGone: () => boolean;
+  readonly resize: (height: number) => void;
+  readonly remove: () => void;
+}
+
+declare global {
+  interface Window {
+    Causeway: { readonly connect: typeof connect };
+  }
+}
+
+const TITLE = 'Connect an account';
+const WIDTH = 480;
+const HEIGHT = 640;
+const LOOK_MS = 400;
+/** A frame that may not be shown says nothing at all. */
+const SILENCE_MS = 30_000;
+
+/**
+ * To be called when the user clicks: browsers open windows at no other time.
+ * @throws an Error with a `code`: `closed`, `blocked` (the browser opened no window), `unreachable` (the frame stayed empty), or that of the
+ * session: `used`, `ended`, `expired`
+ */
+async function connect({ sessionUrl, mode, container }: Options): Promise<Connected> {
+  const url = new URL(sessionUrl);
+  url.hash = `${FROM}=${location.origin}`;
+  const place = mode === 'frame' ? openFrame(url.href, container) : openWindow(url.href);
+  const ending = new AbortController();
+  try {
+    return await hear(place, url.origin, ending.signal);
+  } finally {
+    ending.abort();
+    place.remove();
+  }
+}
+
+function hear(place: Place, origin: string, signal: AbortSignal): Promise<Connected> {
+  return new Promise((resolve, reject) => {
+    const look = setInterval(() => {
+      if (place.isGone()) reject(failure('closed', 'The connect page was closed.'));
+    }, LOOK_MS);
+    const silence = setTimeout(() => {
+      reject(
+        failure('unreachable', `The connect page did not answer. Is ${location.origin} one of the connect origins?`),
+      );
+    }, SILENCE_MS);
+    const read = ({ data, origin: sender, source }: MessageEvent<ConnectMessage | null>) => {
+      if (sender !== origin || source !== place.target() || data?.source !== SOURCE) return;
+      clearTimeout(silence);
+      if (data.type === 'resize') place.resize(data.height);
+      if (data.type === 'done') resolve({ instanceId: data.instanceId, sessionId: data.sessionId });
+      if (data.type === 'closed') reject(failure('closed', 'The user gave up.'));
+      if (data.type === 'error') reject(failure(data.error.code, data.error.message));
+    };
+    addEventListener('message', read);
+    signal.addEventListener('abort', () => {
+      removeEventListener('message', read);
+      clearInterval(look);
+      clearTimeout(silence);
+    });
+  });
+}
+
+function failure(code: string, message: string): Error {
+  return Object.assign(new Error(message), { code });
+}
+
+function openWindow(url: string): Place {
+  const left = screenX + Math.max(0, (outerWidth - WIDTH) / 2);
+  const top = screenY + Math.max(0, (outerHeight - HEIGHT) / 2);
+  const opened = open(url, '_blank', `popup,width=${WIDTH},height=${HEIGHT},left=${left},top=${top}`);
+  if (opened === null) throw failure('blocked', 'The browser opened no window: call this when the user clicks.');
+  return { target: () => opened, isGone: () => opened.closed, resize: () => {}, remove: () => opened.close() };
+}
+
+function openFrame(url: string, container: Options['container']): Place {
+  const frame = document.createElement('iframe');
+  frame.src = url;
+  frame.title = TITLE;
+  Object.assign(frame.style, { display: 'block', width: '100%', height: `${HEIGHT}px`, border: '0' });
+  const around = container === undefined ? createDialog() : undefined;
+  const parent = around ?? (typeof container === 'string' ? document.querySelector(container) : container);
+  if (!parent) throw new TypeError(`There is no ${String(container)} on this page.`);
+  parent.append(frame);
+  around?.showModal();
+  return {
+    target: () => frame.contentWindow,
+    isGone: () => !frame.isConnected || around?.open === false,
+    resize: (height) => {
+      frame.style.height = `${height}px`;
+    },
+    remove: () => (around ?? frame).remove(),
+  };
+}
+
+/** Escape closes it. */
+function createDialog(): HTMLDialogElement {
+  const dialog = document.createElement('dialog');
+  dialog.ariaLabel = TITLE;
+  Object.assign(dialog.style, {
+    width: `min(${WIDTH}px, 100vw)`,
+    maxWidth: '100vw',
+    padding: '0',
+    border: '0',
+    borderRadius: '8px',
+  });
+  document.body.append(dialog);
+  return dialog;
+}
+
+window.Causeway = { connect };

@@ -1,0 +1,49 @@
+import type { Field, Values } from './session.ts';
+import { texts } from './texts.ts';
+
+/** What stands in the fields at first. */
+export function initialValues(fields: readonly Field[]): Values {
+  return Object.fromEntries(fields.map((field) => [field.key, initialValue(field)]));
+}
+
+function initialValue({ type, default: first = '' }: Field): string | boolean {
+  return type === 'boolean' ? first === true || first === 'true' : String(first);
+}
+
+/** Blanks around it came with it when it was copied, unless they are part of a secret. */
+function read({ secret }: Field, value: string | boolean | undefined): string | boolean {
+  return typeof value === 'string' && !secret ? value.trim() : (value ?? '');
+}
+
+/** What is wrong with what stands in a field now; nothing is where it is empty. */
+export function findFault(field: Field, entered: string | boolean | undefined): string | undefined {
+  const { type, pattern, example } = field;
+  const value = read(field, entered);
+  if (typeof value !== 'string' || value === '') return undefined;
+  if (type === 'number' && !Number.isFinite(Number(value))) return texts.form.noNumber;
+  if (type === 'url' && !/^https?:$/.test(URL.parse(value)?.protocol ?? '')) return texts.form.noUrl;
+  if (pattern !== undefined && !new RegExp(pattern).test(value)) return texts.form.otherForm(example);
+  return undefined;
+}
+
+/** The faults of all fields, with those that are empty. */
+export function findFaults(fields: readonly Field[], values: Values): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    fields.flatMap((field) => {
+      const value = values[field.key];
+      const fault = field.required && read(field, value) === '' ? texts.form.missing : findFault(field, value);
+      return fault === undefined ? [] : [[field.key, fault]];
+    }),
+  );
+}
+
+/** What is sent: what is empty is left out. */
+export function givenOf(fields: readonly Field[], values: Values): Values {
+  const entries = fields.map((field) => [field.key, read(field, values[field.key])] as const);
+  return Object.fromEntries(entries.filter(([, value]) => value !== ''));
+}
+
+/** The values of a pattern that is a list of words, such as `^(?:eu|us)$`. */
+export function choicesOf({ pattern = '' }: Field): readonly string[] | undefined {
+  return /^\^\(\?:([\w-]+(?:\|[\w-]+)+)\)\$$/.exec(pattern)?.[1]?.split('|');
+}

@@ -1,0 +1,65 @@
+import { useState } from 'preact/hooks';
+import { Empty } from '../parts/show.tsx';
+import type { Element } from './session.ts';
+import { texts } from './texts.ts';
+import { Title } from './words.tsx';
+
+/** Fewer are seen at a glance. */
+const LEAST_TO_SEARCH = 7;
+
+interface ChooseProps {
+  readonly elements: readonly Element[];
+  readonly linkOf: (element: Element) => string;
+}
+
+/** The providers to choose from. */
+export function Choose({ elements, linkOf }: ChooseProps) {
+  const [words, setWords] = useState('');
+  const found = elements.filter((element) => matches(element, words));
+  return (
+    <>
+      <header>
+        <Title text={texts.choose.title} />
+        <p class="soft">{elements.length === 0 ? texts.choose.empty : texts.choose.words}</p>
+      </header>
+      {elements.length >= LEAST_TO_SEARCH && (
+        <input
+          type="search"
+          dir="auto"
+          aria-label={texts.choose.search}
+          placeholder={texts.choose.search}
+          value={words}
+          onInput={({ currentTarget }) => setWords(currentTarget.value)}
+        />
+      )}
+      {found.length === 0 && words !== '' && <Empty title={texts.choose.none(words)} />}
+      <ul class="choices bare">
+        {found.map((element) => (
+          <li key={element.key}>
+            <a href={linkOf(element)}>
+              <Mark element={element} />
+              <span class="lines">
+                <span class="strong break">{element.name}</span>
+                <span class="small soft break">{element.description}</span>
+              </span>
+            </a>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+/** The picture of a provider; its name stands beside it. */
+export function Mark({ element: { image } }: { readonly element: Pick<Element, 'image'> }) {
+  return <img class="mark" src={image.startsWith('data:image/') ? image : ''} alt="" />;
+}
+
+/** Each word is part of what is known of it. */
+function matches({ key, name, hub, description }: Element, words: string): boolean {
+  const known = `${name} ${key} ${hub} ${description}`.toLowerCase();
+  return words
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => known.includes(word));
+}

@@ -1,0 +1,92 @@
+import { useEffect, useState } from 'preact/hooks';
+import { ApiError } from '../api.ts';
+import { useAction } from '../load.ts';
+import { findFaults, givenOf, initialValues } from './check.ts';
+import { type Failed, failedOf, faultsOf } from './failure.tsx';
+import { isTold } from './host.ts';
+import { openWindow } from './provider-window.ts';
+import type { Element, PageSession, SessionCalls, Values } from './session.ts';
+
+/** The way of one account: what is filled in, what is done with it, and what has come of that. */
+
+type Faults = Readonly<Record<string, string>>;
+
+/** A provider's window is open, or should be. */
+export interface Away {
+  /** What was known of the session before. */
+  readonly since: PageSession;
+  readonly isBlocked: boolean;
+}
+
+export interface ConnectingProps {
+  readonly session: PageSession;
+  readonly element: Element;
+  readonly calls: SessionCalls;
+  /** Whether this window comes back from a provider. */
+  readonly isReturned: boolean;
+  /** Asks for the session again. */
+  readonly reload: () => void;
+}
+
+export function useConnecting({ session, element, calls, isReturned, reload }: ConnectingProps) {
+  const { key: elementKey, fields, authorizes } = element;
+  const [values, setValues] = useState(() => initialValues(fields));
+  const [faults, setFaults] = useState<Faults>({});
+  const [away, setAway] = useState<Away>();
+  const [ofLastTry, setOfLastTry] = useState<Failed | undefined>(isReturned ? session.error : undefined);
+
+  const attempt = async () => {
+    setOfLastTry(undefined);
+    const given = { elementKey, configuration: givenOf(fields, values) };
+    if (!authorizes) return calls.connect(given).then(reload);
+    // A page that opened this one loses sight of it at some providers: there it stays, and they have a window of their own.
+    if (!isTold) return location.assign(await calls.authorize({ ...given, opener: 'page' }));
+    const isOpen = await openWindow(() => calls.authorize({ ...given, opener: 'popup' }));
+    setAway({ since: session, isBlocked: !isOpen });
+  };
+  const send = useAction(() => unlessEnded(attempt, reload));
+  const cancel = useAction(() => unlessEnded(() => calls.cancel().then(reload), reload));
+
+  // What has come of a provider's window stands in the session, sooner or later.
+  useEffect(() => {
+    if (away === undefined || session === away.since || session.error === undefined) return;
+    setOfLastTry(session.error);
+    setAway(undefined);
+  }, [away, session]);
+  useEffect(() => setFaults(faultsOf(send.error)), [send.error]);
+
+  const error = send.error ?? cancel.error;
+  return {
+    values,
+    faults,
+    away,
+    isBusy: send.isRunning || cancel.isRunning,
+    isSending: send.isRunning,
+    failed: error === undefined ? ofLastTry : failedOf(error),
+    setValue: (key: string, value: Values[string]) => {
+      setValues((before) => ({ ...before, [key]: value }));
+      setFaults(({ [key]: _, ...others }) => others);
+    },
+    /** @returns the key of the first field that has a fault, and then sends nothing */
+    submit: (): string | undefined => {
+      const found = findFaults(fields, values);
+      setFaults(found);
+      const [first] = Object.keys(found);
+      if (first === undefined) send.run();
+      return first;
+    },
+    openAgain: () => send.run(),
+    goBack: () => setAway(undefined),
+    cancel: () => cancel.run(),
+  };
+}
+
+/** A session that has ended meanwhile says so itself. */
+async function unlessEnded(work: () => Promise<void>, reload: () => void): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== 'CONFLICT') throw error;
+    reload();
+  }
+}

@@ -1,0 +1,30 @@
+import { texts } from './texts.ts';
+import { Title, webUrl } from './words.tsx';
+
+interface EndedProps {
+  readonly title: string;
+  readonly message: string;
+  readonly isGood?: boolean;
+  /** Where the browser may go on to. */
+  readonly link?: { readonly url: string; readonly label: (host: string) => string } | undefined;
+}
+
+/** What has come of the session: there is nothing more to do here. */
+export function Ended({ title, message, isGood = false, link }: EndedProps) {
+  const url = webUrl(link?.url);
+  return (
+    <>
+      <Title text={title} />
+      <p class={isGood ? 'note good' : 'note'}>{message}</p>
+      {url === undefined || link === undefined ? (
+        isGood && <p class="soft">{texts.done.close}</p>
+      ) : (
+        <p>
+          <a class="button main" href={url.href} target="_self">
+            {link.label(url.host)}
+          </a>
+        </p>
+      )}
+    </>
+  );
+}

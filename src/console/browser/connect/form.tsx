@@ -1,0 +1,85 @@
+import { useRef } from 'preact/hooks';
+import { Mark } from './choose.tsx';
+import { type ConnectingProps, useConnecting } from './connecting.ts';
+import { Failure } from './failure.tsx';
+import { FieldInput, fieldId } from './field.tsx';
+import type { Element } from './session.ts';
+import { texts } from './texts.ts';
+import { Waiting } from './waiting.tsx';
+import { Title, webUrl } from './words.tsx';
+
+interface FormProps extends ConnectingProps {
+  /** Where another provider is chosen; undefined where there is no other. */
+  readonly otherLink: string | undefined;
+}
+
+/** What one element needs: its fields, or the way to its provider. */
+export function ElementForm({ otherLink, ...props }: FormProps) {
+  const { session, element } = props;
+  const { name, fields, authorizes } = element;
+  const connecting = useConnecting(props);
+  const { values, faults, away, isBusy, isSending, failed } = connecting;
+  const form = useRef<HTMLFormElement>(null);
+  if (away !== undefined) return <Waiting {...props} {...connecting} isBlocked={away.isBlocked} />;
+
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    const faulty = connecting.submit();
+    if (faulty !== undefined) form.current?.querySelector<HTMLElement>(`#${CSS.escape(fieldId(faulty))}`)?.focus();
+  };
+  return (
+    <form ref={form} class="stack" noValidate onSubmit={submit}>
+      <header class="row beside">
+        <Mark element={element} />
+        <div>
+          <Title text={session.isReauthentication ? texts.form.again(name) : texts.form.title(name)} />
+          {otherLink !== undefined && <a href={otherLink}>{texts.form.other}</a>}
+        </div>
+      </header>
+      {authorizes && <p class="soft">{texts.form.authorize(name)}</p>}
+      {fields.map((field) => (
+        <FieldInput
+          key={field.key}
+          field={field}
+          value={values[field.key] ?? ''}
+          fault={faults[field.key]}
+          onValue={(value) => connecting.setValue(field.key, value)}
+        />
+      ))}
+      <Help element={element} />
+      {failed !== undefined && <Failure failed={failed} name={name} />}
+      <footer class="row">
+        <button type="submit" class="main" disabled={isBusy}>
+          {isSending ? texts.form.asking(name) : authorizes ? texts.form.toProvider(name) : texts.form.connect}
+        </button>
+        <button type="button" disabled={isBusy} onClick={connecting.cancel}>
+          {texts.form.cancel}
+        </button>
+      </footer>
+    </form>
+  );
+}
+
+/** Pages of the provider's own. */
+function Help({ element: { name, documentation } }: { readonly element: Element }) {
+  const links = documentation.flatMap(({ title, url }) => {
+    const address = webUrl(url);
+    return address === undefined ? [] : [{ title, url: address.href }];
+  });
+  if (links.length === 0) return null;
+  return (
+    <div class="small">
+      <p class="soft">{texts.form.help(name)}</p>
+      <ul class="bare">
+        {links.map(({ title, url }) => (
+          <li key={url}>
+            <a href={url} target="_blank" rel="noopener noreferrer">
+              <bdi>{title}</bdi> <span class="unseen">{texts.form.newWindow}</span>
+              <span aria-hidden="true">↗</span>
+            </a>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}

@@ -1,0 +1,21 @@
+/** What the connect page tells the page that shows it, and what the script on that page understands. */
+export type ConnectMessage = { readonly source: typeof SOURCE; readonly sessionId: number } & ConnectEvent;
+
+export type ConnectEvent =
+  /** The account is connected. */
+  | { readonly type: 'done'; readonly instanceId: number }
+  /** The user has given up. */
+  | { readonly type: 'closed' }
+  /** The session connects nothing any more. */
+  | { readonly type: 'error'; readonly error: ConnectFailure }
+  /** Its content is as high as this, in CSS pixels. */
+  | { readonly type: 'resize'; readonly height: number };
+
+export interface ConnectFailure {
+  readonly code: string;
+  readonly message: string;
+}
+
+export const SOURCE = 'causeway';
+/** In the fragment of the page's address: the origin of the page that shows it. */
+export const FROM = 'from';

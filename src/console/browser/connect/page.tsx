@@ -1,0 +1,97 @@
+import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { useLocation } from 'preact-iso';
+import { useLoad } from '../load.ts';
+import { Skeleton } from '../parts/show.tsx';
+import { Choose } from './choose.tsx';
+import { Ended } from './ended.tsx';
+import { Failure, failedOf } from './failure.tsx';
+import { ElementForm } from './form.tsx';
+import { isFramed, isTold, tell } from './host.ts';
+import { type Ending, endingOf, endingTexts } from './outcome.ts';
+import { createCalls, isUnknown, type PageSession } from './session.ts';
+import { texts } from './texts.ts';
+import { webUrl } from './words.tsx';
+
+/** The page of a connect session. @param pageKey the end of its address */
+export function ConnectPage({ pageKey }: { readonly pageKey: string }) {
+  const calls = useMemo(() => createCalls(pageKey), [pageKey]);
+  const { value: session, error, reload } = useLoad(calls.read, [pageKey]);
+  const { query } = useLocation();
+  const isReturned = query.returned !== undefined;
+  const ending = useEnding(session, isReturned);
+  const main = useRef<HTMLElement>(null);
+  useHeight(main, session);
+  return (
+    <main ref={main} class={isFramed ? 'connect framed' : 'connect'}>
+      <div class="stack">
+        {session === undefined && error === undefined && <Skeleton />}
+        {isUnknown(error) && <Ended {...texts.ended.unknown} />}
+        {session === undefined && error !== undefined && !isUnknown(error) && (
+          <Failure failed={failedOf(error)} retry={reload} />
+        )}
+        {ending !== undefined && session !== undefined && <Ended {...endingTexts(ending, session)} />}
+        {ending === undefined && session !== undefined && <Open {...{ session, calls, isReturned, reload }} />}
+      </div>
+    </main>
+  );
+}
+
+interface OpenProps {
+  readonly session: PageSession;
+  readonly calls: ReturnType<typeof createCalls>;
+  readonly isReturned: boolean;
+  readonly reload: () => void;
+}
+
+/** The element is in the address, so that the browser's way back leads to the choice. */
+function Open(props: OpenProps) {
+  const { elements, returnsTo } = props.session;
+  const { query, path } = useLocation();
+  const hash = location.hash;
+  const only = elements.length === 1 ? elements[0] : undefined;
+  const element = only ?? elements.find(({ key }) => key === query.element);
+  const host = webUrl(returnsTo)?.host;
+  return (
+    <>
+      {element === undefined ? (
+        <Choose elements={elements} linkOf={({ key }) => `${path}?${new URLSearchParams({ element: key })}${hash}`} />
+      ) : (
+        <ElementForm
+          key={element.key}
+          {...props}
+          element={element}
+          otherLink={only === undefined ? path + hash : undefined}
+        />
+      )}
+      {host !== undefined && <p class="small soft">{texts.returns(host)}</p>}
+    </>
+  );
+}
+
+/** Tells the page that shows this one what has come of the session, or goes where the session returns to. */
+function useEnding(session: PageSession | undefined, isReturned: boolean): Ending | undefined {
+  const wasOpen = useRef(isReturned);
+  const isOpen = session?.status === 'open';
+  if (isOpen) wasOpen.current = true;
+  const ending = session === undefined || isOpen ? undefined : endingOf(session, wasOpen.current);
+  const told = ending?.event.type;
+  useEffect(() => {
+    if (ending === undefined || session === undefined) return;
+    tell(session, ending.event);
+    const url = webUrl(session.returnUrl);
+    if (wasOpen.current && !isTold && url !== undefined) location.replace(url.href);
+  }, [told]);
+  return ending;
+}
+
+/** A frame is to be as high as what is in it. */
+function useHeight(main: { readonly current: HTMLElement | null }, session: PageSession | undefined): void {
+  const id = session?.id;
+  useEffect(() => {
+    const element = main.current;
+    if (element === null || session === undefined) return;
+    const observer = new ResizeObserver(() => tell(session, { type: 'resize', height: element.offsetHeight }));
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, [id]);
+}

@@ -1,0 +1,60 @@
+import { useEffect } from 'preact/hooks';
+import { Mark } from './choose.tsx';
+import { type Failed, Failure } from './failure.tsx';
+import { onReturn } from './host.ts';
+import type { Element, PageSession } from './session.ts';
+import { texts } from './texts.ts';
+import { Title } from './words.tsx';
+
+const ASK_MS = 1500;
+
+interface WaitingProps {
+  readonly element: Element;
+  readonly session: PageSession;
+  readonly reload: () => void;
+  /** Whether the browser opened no window. */
+  readonly isBlocked: boolean;
+  readonly failed: Failed | undefined;
+  readonly isBusy: boolean;
+  readonly openAgain: () => void;
+  readonly goBack: () => void;
+}
+
+/**
+ * While the user is at a provider in a window of its own. That it is open still cannot be seen from here: providers may take care that no other
+ * page has a hold of it.
+ */
+export function Waiting({ element, session, reload, isBlocked, failed, isBusy, openAgain, goBack }: WaitingProps) {
+  const { name } = element;
+  useEffect(() => onReturn(reload), [reload]);
+  useEffect(() => {
+    const timer = setTimeout(reload, ASK_MS);
+    return () => clearTimeout(timer);
+  }, [session, reload]);
+  return (
+    <>
+      <header class="row beside">
+        <Mark element={element} />
+        <Title text={texts.waiting.title(name)} />
+      </header>
+      {failed !== undefined && <Failure failed={failed} name={name} />}
+      {isBlocked ? (
+        <p class="note warn" role="alert">
+          {texts.waiting.blocked(name)}
+        </p>
+      ) : (
+        <p class="soft" role="status">
+          {texts.waiting.words(name)}
+        </p>
+      )}
+      <footer class="row">
+        <button type="button" class={isBlocked ? 'main' : undefined} disabled={isBusy} onClick={openAgain}>
+          {isBlocked ? texts.waiting.open(name) : texts.waiting.openAgain}
+        </button>
+        <button type="button" disabled={isBusy} onClick={goBack}>
+          {texts.waiting.back}
+        </button>
+      </footer>
+    </>
+  );
+}

@@ -1,0 +1,27 @@
+import { useEffect, useRef } from 'preact/hooks';
+
+/** A text in which what stands between backticks is code. */
+export function Words({ text }: { readonly text: string }) {
+  const parts = text.split('`');
+  return <>{parts.map((part, at) => (at % 2 === 1 ? <code key={at}>{part}</code> : part))}</>;
+}
+
+/** The title of what is shown now: the focus goes there, so that a change of the page is also heard. */
+export function Title({ text }: { readonly text: string }) {
+  const title = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    document.title = text;
+    title.current?.focus();
+  }, [text]);
+  return (
+    <h1 ref={title} tabIndex={-1}>
+      {text}
+    </h1>
+  );
+}
+
+/** The address, where it is one of the web: the addresses of providers are data. */
+export function webUrl(text: string | undefined): URL | undefined {
+  const url = text === undefined ? null : URL.parse(text);
+  return url !== null && /^https?:$/.test(url.protocol) ? url : undefined;
+}
