@@ -1,4 +1,4 @@
-import { api, askPage, may, type Schemas } from '../api.ts';
+import { api, askPage, may, needs, type Schemas } from '../api.ts';
 import { Pager, usePages } from '../parts/pages.tsx';
 import { Empty, Show } from '../parts/show.tsx';
 import { type Column, Table } from '../parts/table.tsx';
@@ -142,7 +142,7 @@ function TypedTag({ tag, onChange }: { readonly tag: string; readonly onChange: 
 function ConnectLink({ children }: { readonly children: string }) {
   if (!may('createElementInstances'))
     return (
-      <button type="button" disabled title="None of your roles has the privilege createElementInstances.">
+      <button type="button" {...needs('createElementInstances')}>
         {children}
       </button>
     );
