@@ -56,7 +56,10 @@ export const showCallback =
   (script: () => Promise<string>): RequestHandler =>
   async (request, response) => {
     const [, query = ''] = /\?(.*)$/s.exec(request.originalUrl) ?? [];
-    const { html, contentSecurityPolicy } = withScript(callbackPage([...new URLSearchParams(query)]), await script());
+    const page = callbackPage([...new URLSearchParams(query)]);
+    // Where the scripts cannot be made, whoever opens the console is told; by hand this page is of use without.
+    const path = await script().catch(() => undefined);
+    const { html, contentSecurityPolicy } = path === undefined ? page : withScript(page, path);
     response
       // The address has a grant code in it: it stays nowhere.
       .set('Cache-Control', 'no-store')

@@ -6,7 +6,7 @@ import { ErrorNote } from '../parts/show.tsx';
 import { useAuthorization } from './authorization.ts';
 import { FieldRow } from './field.tsx';
 import { type Field, type FieldGroups, faultOf, groupFields, hasTokens, type Values } from './form-values.ts';
-import { faultsOf, type Given, type LogIn, logInOf } from './grant.ts';
+import { faultsOf, type Given, type Grant, logInOf } from './grant.ts';
 import { LogInFields } from './log-in-fields.tsx';
 import { SimulatorSwitch } from './simulator-switch.tsx';
 import { WaitingNote } from './waiting-note.tsx';
@@ -20,7 +20,7 @@ interface AccountFormProps {
   /** Where it can be saved without a new login, too: what the button for one says. */
   readonly logInAction?: string;
   /** With what came from the provider, where somebody logged in there. */
-  readonly onSave: (given: Given, logIn: LogIn | undefined) => Promise<void>;
+  readonly onSave: (given: Given, logIn: Grant | undefined) => Promise<void>;
   /** Beside the button. */
   readonly children?: ComponentChildren;
 }
