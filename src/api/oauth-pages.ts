@@ -62,8 +62,9 @@ const MAX_PARAMETERS = 50;
 export function createCallback(console: Pick<Console, 'script'>): RequestHandler {
   return async (request, response) => {
     const [, query = ''] = /\?(.*)$/s.exec(request.originalUrl) ?? [];
-    const { path } = await console.script('oauth-callback');
-    const { html, contentSecurityPolicy } = callbackPage([...new URLSearchParams(query)], path);
+    // Where the scripts cannot be made, whoever opens the console is told; by hand this page is of use without.
+    const script = await console.script('oauth-callback').catch(() => undefined);
+    const { html, contentSecurityPolicy } = callbackPage([...new URLSearchParams(query)], script?.path);
     response
       // The address has a grant code in it: it stays nowhere.
       .set('Cache-Control', 'no-store')
@@ -76,7 +77,7 @@ export function createCallback(console: Pick<Console, 'script'>): RequestHandler
 
 type SentParameters = readonly (readonly [name: string, value: string])[];
 
-function callbackPage(sent: SentParameters, script: string) {
+function callbackPage(sent: SentParameters, script: string | undefined) {
   const parameters = inOrder(sent).slice(0, MAX_PARAMETERS);
   const { title, words } = describe(parameters);
   const next = findValue(parameters, 'code') === undefined ? '' : nextStep(parameters);

@@ -30,7 +30,7 @@ describeInBrowser('the instances of the console in a browser', () => {
     expect(await page.getByText('This must be something such as acme').count()).to.equal(0);
     await page.getByRole('button', { name: 'Connect' }).click();
     await page.getByText('This is needed.').waitFor();
-    await page.waitForFunction('document.activeElement.ariaInvalid === "true"');
+    await page.locator('[aria-invalid=true]:focus').waitFor();
     expect(await violationsOf(page)).to.deep.equal([]);
   });
 
@@ -67,8 +67,9 @@ describeInBrowser('the instances of the console in a browser', () => {
     const rows = page.getByRole('region', { name: 'Instances' }).locator('tbody tr');
     await page.getByLabel('Search instances').fill('onerror');
     await page.waitForURL('**/instances?q=onerror');
-    await page.waitForFunction('document.querySelectorAll("tbody tr").length === 1');
-    expect(await rows.first().getByRole('link').textContent()).to.equal(HOSTILE);
+    await rows.filter({ hasText: LONG }).waitFor({ state: 'detached' });
+    await rows.getByRole('link', { name: HOSTILE, exact: true }).waitFor();
+    expect(await rows.count()).to.equal(1);
     await page.getByLabel('Search instances').fill('');
     await page.waitForURL('**/instances');
     await rows.filter({ hasText: LONG }).getByRole('button', { name: 'emea' }).click();

@@ -53,6 +53,11 @@ export function may(privilege: string): boolean {
   return known.privileges.includes(privilege);
 }
 
+/** For a control that takes a privilege: without it, the control is disabled and says why. */
+export function needs(privilege: string): { readonly disabled?: true; readonly title?: string } {
+  return may(privilege) ? {} : { disabled: true, title: `None of your roles has the privilege ${privilege}.` };
+}
+
 /** The account that all calls are about from now on; undefined: the user's own. */
 export function workIn(accountId: number | undefined): void {
   known.accountId = accountId;

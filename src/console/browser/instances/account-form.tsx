@@ -1,13 +1,15 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { ApiError, type Schemas } from '../api.ts';
+import { ApiError, needs, type Schemas } from '../api.ts';
 import { useAction } from '../load.ts';
 import { ErrorNote } from '../parts/show.tsx';
-import { useAuthorization, type Waiting } from './authorization.ts';
+import { useAuthorization } from './authorization.ts';
 import { FieldRow } from './field.tsx';
 import { type Field, type FieldGroups, faultOf, groupFields, hasTokens, type Values } from './form-values.ts';
-import { faultsOf, type Given, type LogIn, logInOf } from './grant.ts';
+import { faultsOf, type Given, type Grant, logInOf } from './grant.ts';
 import { LogInFields } from './log-in-fields.tsx';
+import { SimulatorSwitch } from './simulator-switch.tsx';
+import { WaitingNote } from './waiting-note.tsx';
 
 interface AccountFormProps {
   readonly element: Schemas['ElementDetail'];
@@ -18,7 +20,7 @@ interface AccountFormProps {
   /** Where it can be saved without a new login, too: what the button for one says. */
   readonly logInAction?: string;
   /** With what came from the provider, where somebody logged in there. */
-  readonly onSave: (given: Given, logIn: LogIn | undefined) => Promise<void>;
+  readonly onSave: (given: Given, logIn: Grant | undefined) => Promise<void>;
   /** Beside the button. */
   readonly children?: ComponentChildren;
 }
@@ -75,11 +77,11 @@ export function AccountForm({ element, fields, before, action, logInAction, onSa
       />
       {waiting !== undefined && <WaitingNote name={element.name} waiting={waiting} />}
       <footer class="row">
-        <button type="submit" class="main" disabled={isRunning}>
+        <button type="submit" class="main" disabled={isRunning} {...needs('createElementInstances')}>
           {action}
         </button>
         {mayLogIn && logInAction !== undefined && (
-          <button type="button" disabled={isRunning} onClick={() => submit(true)}>
+          <button type="button" disabled={isRunning} onClick={() => submit(true)} {...needs('createElementInstances')}>
             {logInAction}
           </button>
         )}
@@ -101,39 +103,6 @@ function showFirstFault(form: HTMLFormElement | null): void {
 interface PartProps {
   readonly given: Given;
   readonly onChange: (change: (last: Given) => Given) => void;
-}
-
-function SimulatorSwitch({ element, given, onChange }: PartProps & { readonly element: Schemas['ElementDetail'] }) {
-  const fill = (isSimulated: boolean) =>
-    onChange((last) => ({ ...last, isSimulated, values: { ...last.values, ...demoValues(element, isSimulated) } }));
-  return (
-    <div class={given.isSimulated ? 'note good' : 'note'}>
-      <label class="inline strong">
-        <input
-          type="checkbox"
-          checked={given.isSimulated}
-          onChange={({ currentTarget }) => fill(currentTarget.checked)}
-        />
-        Use the simulator
-      </label>
-      <span class="small">
-        {given.isSimulated
-          ? `Calls go to a ${element.name} that runs on this service, with records to try things on. The fields are filled in.`
-          : `No account at ${element.name}? This service runs one to try things on; what it needs is filled in.`}
-      </span>
-    </div>
-  );
-}
-
-/** What the simulator needs; emptied when it is not wanted any more. */
-function demoValues({ simulator }: Schemas['ElementDetail'], isSimulated: boolean): Values {
-  const { simulator: _, ...demo } = simulator?.configuration ?? {};
-  return Object.fromEntries(
-    Object.entries(demo).map(([key, value]) => [
-      key,
-      typeof value === 'boolean' ? isSimulated && value : isSimulated ? String(value) : '',
-    ]),
-  );
 }
 
 function NameFields({ given, isTried, onChange }: PartProps & { readonly isTried: boolean }) {
@@ -231,35 +200,5 @@ function Fields({
         />
       ))}
     </>
-  );
-}
-
-const WAITING: Readonly<Record<Waiting['window'], (name: string) => string>> = {
-  open: (name) => `Log in at ${name} in the window that has opened, and allow the access. This page goes on by itself.`,
-  closed: (name) => `The window of ${name} was closed, or cannot be seen from here. Nothing is connected yet.`,
-  blocked: (name) => `The browser blocked the window of ${name}. Allow pop-up windows for this page, or open it here.`,
-};
-
-function WaitingNote({
-  name,
-  waiting: { window, reopen, cancel },
-}: {
-  readonly name: string;
-  readonly waiting: Waiting;
-}) {
-  return (
-    <div class={window === 'open' ? 'note' : 'note warn'} role="status">
-      <p>{WAITING[window](name)}</p>
-      <p class="row">
-        {window !== 'open' && (
-          <button type="button" class="plain" onClick={reopen}>
-            {window === 'closed' ? 'Try again' : 'Open the window'}
-          </button>
-        )}
-        <button type="button" class="plain" onClick={cancel}>
-          Cancel
-        </button>
-      </p>
-    </div>
   );
 }

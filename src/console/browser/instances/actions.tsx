@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
-import { api, ask, may, type Schemas } from '../api.ts';
+import { api, ask, needs, type Schemas } from '../api.ts';
 import { useAction } from '../load.ts';
 import { Confirm } from '../parts/confirm.tsx';
 import { Dialog } from '../parts/dialog.tsx';
@@ -26,9 +26,7 @@ export function Actions({ instance, onChanged }: ActionsProps) {
     await ask(api.DELETE('/instances/{id}/trace-logging', { params }));
     onChanged();
   });
-  const allowed = may('createElementInstances')
-    ? {}
-    : { disabled: true, title: 'None of your roles has the privilege createElementInstances.' };
+  const allowed = needs('createElementInstances');
   const close = () => setOpen(undefined);
   return (
     <div class="stack tight">

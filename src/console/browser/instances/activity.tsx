@@ -1,4 +1,4 @@
-import { api, askPage, may, type Schemas } from '../api.ts';
+import { api, askPage, BASE_PATH, may, type Schemas } from '../api.ts';
 import { Badge } from '../parts/badge.tsx';
 import { Pager, usePages } from '../parts/pages.tsx';
 import { Empty, Show } from '../parts/show.tsx';
@@ -14,7 +14,7 @@ const COLUMNS: readonly Column<Activity>[] = [
     title: 'Call',
     cell: ({ method, path }) => (
       <>
-        <strong>{method}</strong> <span class="break">{path}</span>
+        <strong>{method}</strong> <span class="break">{path.replace(BASE_PATH, '')}</span>
       </>
     ),
   },

@@ -2,12 +2,12 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 
 /** What stands in the query of the address. */
-export type Query = Readonly<Record<string, string | undefined>>;
+export type AddressQuery = Readonly<Record<string, string | undefined>>;
 
 /** The query of the address, and what changes it in place; an empty value goes. */
-export function useQuery(): readonly [query: Query, change: (changes: Query) => void] {
+export function useQuery(): readonly [query: AddressQuery, change: (changes: AddressQuery) => void] {
   const { path, query, route } = useLocation();
-  const change = (changes: Query) => {
+  const change = (changes: AddressQuery) => {
     const entries = Object.entries({ ...query, ...changes });
     const given = entries.filter((entry): entry is [string, string] => entry[1] !== undefined && entry[1] !== '');
     const text = new URLSearchParams(given).toString();

@@ -21,7 +21,7 @@ export interface Waiting {
   readonly cancel: () => void;
 }
 
-export interface Authorization {
+export interface WindowLogIn {
   readonly waiting: Waiting | undefined;
   /**
    * To be called by a click, or the browser blocks the window.
@@ -36,12 +36,12 @@ export interface Authorization {
 }
 
 /** Logs in at a provider, in a window of its own. */
-export function useAuthorization(): Authorization {
+export function useAuthorization(): WindowLogIn {
   const [waiting, setWaiting] = useState<Waiting>();
   const cancel = useRef<(() => void) | undefined>(undefined);
   useEffect(() => () => cancel.current?.(), []);
 
-  const authorize: Authorization['authorize'] = async (name, begin, stateOf = (random) => random) => {
+  const authorize: WindowLogIn['authorize'] = async (name, begin, stateOf = (random) => random) => {
     let opened = window.open('', '_blank', WINDOW);
     try {
       const state = stateOf(makeRandom());

@@ -5,7 +5,7 @@ import { Badge } from '../parts/badge.tsx';
 import { Show } from '../parts/show.tsx';
 import { AccountForm } from './account-form.tsx';
 import { changesOf, defaultsOf, type Field } from './form-values.ts';
-import { type Given, type LogIn, tagsOf } from './grant.ts';
+import { type Given, type Grant, tagsOf } from './grant.ts';
 import { Mark } from './mark.tsx';
 
 type Element = Schemas['ElementDetail'];
@@ -45,7 +45,7 @@ function ConnectForm({ element, fields }: ElementForm) {
     isSimulated: false,
     proxy: undefined,
   };
-  const create = async (given: Given, logIn: LogIn | undefined) => {
+  const create = async (given: Given, logIn: Grant | undefined) => {
     const { id } = await ask(api.POST('/instances', { body: bodyOf(element, { given, before, logIn }) }));
     route(`/console/instances/${id}`);
   };
@@ -91,7 +91,7 @@ function ElementHead({ element: { name, image, hub, description, documentation }
 interface Submission {
   readonly given: Given;
   readonly before: Given;
-  readonly logIn: LogIn | undefined;
+  readonly logIn: Grant | undefined;
 }
 
 /** What the API does by itself is not said again. */

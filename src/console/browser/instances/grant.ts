@@ -1,6 +1,6 @@
 import { type ApiError, api, ask, type Schemas } from '../api.ts';
 import type { Sent } from '../oauth-channel.ts';
-import { type Authorization, CALLBACK_URL } from './authorization.ts';
+import { CALLBACK_URL, type WindowLogIn } from './authorization.ts';
 import type { Values } from './form-values.ts';
 
 type Element = Schemas['ElementDetail'];
@@ -18,7 +18,7 @@ export interface Given {
 }
 
 /** What came of a login. */
-export interface LogIn {
+export interface Grant {
   readonly providerData: Sent;
   /** What the login has settled; the rest must not say it again. */
   readonly settled: readonly string[];
@@ -30,7 +30,7 @@ export function tagsOf(text: string): readonly string[] {
 }
 
 /** Lets somebody log in at the provider. @throws NotAuthorized, ApiError */
-export async function logInOf(element: Element, given: Given, authorize: Authorization['authorize']): Promise<LogIn> {
+export async function logInOf(element: Element, given: Given, authorize: WindowLogIn['authorize']): Promise<Grant> {
   const { siteAddressKey = '', sandboxKey = '' } = element.authentication;
   const { values, proxy, isSimulated } = given;
   const begin = async (state: string) => {

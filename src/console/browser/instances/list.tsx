@@ -1,9 +1,9 @@
-import { api, askPage, may, type Schemas } from '../api.ts';
+import { api, askPage, may, needs, type Schemas } from '../api.ts';
 import { Pager, usePages } from '../parts/pages.tsx';
 import { Empty, Show } from '../parts/show.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
-import { type Query, useQuery, useTyped } from './address.ts';
+import { type AddressQuery, useQuery, useTyped } from './address.ts';
 import { Mark } from './mark.tsx';
 import { State } from './state.tsx';
 
@@ -142,7 +142,7 @@ function TypedTag({ tag, onChange }: { readonly tag: string; readonly onChange: 
 function ConnectLink({ children }: { readonly children: string }) {
   if (!may('createElementInstances'))
     return (
-      <button type="button" disabled title="None of your roles has the privilege createElementInstances.">
+      <button type="button" {...needs('createElementInstances')}>
         {children}
       </button>
     );
@@ -153,7 +153,7 @@ function ConnectLink({ children }: { readonly children: string }) {
   );
 }
 
-function queryOf({ q = '', state = '', tag = '' }: Query, nextPage: string | undefined) {
+function queryOf({ q = '', state = '', tag = '' }: AddressQuery, nextPage: string | undefined) {
   const where = STATES[state]?.where;
   return {
     pageSize: PAGE_SIZE,

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { api, ask, askPage, may, type Schemas } from '../api.ts';
+import { api, ask, askPage, needs, type Schemas } from '../api.ts';
 import { useAction } from '../load.ts';
 import { Badge, type Tone } from '../parts/badge.tsx';
 import { Dialog } from '../parts/dialog.tsx';
@@ -16,12 +16,11 @@ const REFRESH_MS = 3000;
 const TONES: Readonly<Record<Poll['state'], Tone>> = { waiting: 'good', running: 'busy', stopped: 'quiet' };
 
 interface Doing {
-  readonly isDisabled: boolean;
   readonly run: (resource: string) => void;
   readonly replay: (resource: string) => void;
 }
 
-const columnsOf = ({ isDisabled, run, replay }: Doing): readonly Column<Poll>[] => [
+const columnsOf = ({ run, replay }: Doing): readonly Column<Poll>[] => [
   {
     title: 'Resource',
     cell: ({ resource, lastError }) => (
@@ -66,7 +65,7 @@ const columnsOf = ({ isDisabled, run, replay }: Doing): readonly Column<Poll>[] 
         <button
           type="button"
           class="plain"
-          disabled={isDisabled}
+          {...needs('createElementInstances')}
           aria-label={`Run now: ${resource}`}
           onClick={() => run(resource)}
         >
@@ -75,7 +74,7 @@ const columnsOf = ({ isDisabled, run, replay }: Doing): readonly Column<Poll>[] 
         <button
           type="button"
           class="plain"
-          disabled={isDisabled}
+          {...needs('createElementInstances')}
           aria-label={`Replay… ${resource}`}
           onClick={() => replay(resource)}
         >
@@ -104,7 +103,7 @@ export function Pollers({ instance: { id, eventsEnabled } }: { readonly instance
     await ask(api.POST('/instances/{id}/polls/{resource}/run', { params: { path: { id, resource } } }));
     list.reload();
   });
-  const columns = columnsOf({ isDisabled: !may('createElementInstances'), run, replay: setReplayed });
+  const columns = columnsOf({ run, replay: setReplayed });
   return (
     <>
       <ErrorNote error={error} />

@@ -4,7 +4,7 @@ import { Show } from '../parts/show.tsx';
 import { AccountForm } from './account-form.tsx';
 import { type ElementForm, loadElementForm } from './connect.tsx';
 import { changesOf, defaultsOf, valuesOf } from './form-values.ts';
-import { type Given, type LogIn, tagsOf } from './grant.ts';
+import { type Given, type Grant, tagsOf } from './grant.ts';
 
 type Instance = Schemas['Instance'];
 
@@ -28,7 +28,7 @@ function SettingsForm({ instance, onSaved, element, fields }: SettingsProps & El
     isSimulated: simulator === true,
     proxy: undefined,
   };
-  const save = async (given: Given, logIn: LogIn | undefined) => {
+  const save = async (given: Given, logIn: Grant | undefined) => {
     const body = bodyOf(before, given, logIn);
     if (Object.keys(body).length > 0)
       await ask(api.PATCH('/instances/{id}', { params: { path: { id: instance.id } }, body }));
@@ -53,7 +53,7 @@ function SettingsForm({ instance, onSaved, element, fields }: SettingsProps & El
 }
 
 /** Nothing that is as it was. */
-function bodyOf(before: Given, given: Given, logIn: LogIn | undefined): Schemas['InstanceUpdate'] {
+function bodyOf(before: Given, given: Given, logIn: Grant | undefined): Schemas['InstanceUpdate'] {
   const { settled = [], providerData, callbackUrl } = logIn ?? {};
   const configuration = {
     ...Object.fromEntries(

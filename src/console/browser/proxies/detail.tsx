@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
-import { api, ask, may, type Schemas } from '../api.ts';
+import { api, ask, needs, type Schemas } from '../api.ts';
 import { useAction, useLoad } from '../load.ts';
 import { Confirm } from '../parts/confirm.tsx';
 import { Copy } from '../parts/copy.tsx';
@@ -46,15 +46,7 @@ function Head({ proxy: { id, name, proxyUrl } }: { readonly proxy: Proxy }) {
     <header class="stack tight">
       <div class="row apart">
         <h1 class="break">{name}</h1>
-        <button
-          type="button"
-          class="danger"
-          disabled={!may('createElementInstances')}
-          title={
-            may('createElementInstances') ? undefined : 'None of your roles has the privilege createElementInstances.'
-          }
-          onClick={() => setAsked(true)}
-        >
+        <button type="button" class="danger" onClick={() => setAsked(true)} {...needs('createElementInstances')}>
           Delete…
         </button>
       </div>
@@ -109,7 +101,6 @@ function ApplicationUrls({ id }: { readonly id: number }) {
     );
     loaded.reload();
   });
-  const isDisabled = !may('createElementInstances');
   return (
     <section class="card stack tight" aria-label="Application URLs">
       <h2>Application URLs</h2>
@@ -130,8 +121,9 @@ function ApplicationUrls({ id }: { readonly id: number }) {
                     type="button"
                     class="plain"
                     aria-label={`Remove ${each}`}
-                    disabled={isDisabled || remove.isRunning}
+                    disabled={remove.isRunning}
                     onClick={() => remove.run(each)}
+                    {...needs('createElementInstances')}
                   >
                     Remove
                   </button>
@@ -160,7 +152,7 @@ function ApplicationUrls({ id }: { readonly id: number }) {
         </label>
         <ErrorNote error={add.error ?? remove.error} />
         <div class="row">
-          <button type="submit" disabled={isDisabled || add.isRunning}>
+          <button type="submit" disabled={add.isRunning} {...needs('createElementInstances')}>
             Add
           </button>
         </div>

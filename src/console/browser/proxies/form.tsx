@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
+import { needs } from '../api.ts';
 import { useAction } from '../load.ts';
 import { ErrorNote } from '../parts/show.tsx';
 
@@ -63,7 +64,7 @@ export function ProxyForm({ before, action, onSave, children }: ProxyFormProps) 
       </details>
       <ErrorNote error={error} />
       <footer class="row">
-        <button type="submit" class="main" disabled={isRunning}>
+        <button type="submit" class="main" disabled={isRunning} {...needs('createElementInstances')}>
           {action}
         </button>
         {children}

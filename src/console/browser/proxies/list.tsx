@@ -1,4 +1,4 @@
-import { api, askPage, may, type Schemas } from '../api.ts';
+import { api, askPage, may, needs, type Schemas } from '../api.ts';
 import { Copy } from '../parts/copy.tsx';
 import { Pager, usePages } from '../parts/pages.tsx';
 import { Empty, Show } from '../parts/show.tsx';
@@ -68,7 +68,7 @@ export function ProxyList() {
 function NewLink() {
   if (!may('createElementInstances'))
     return (
-      <button type="button" disabled title="None of your roles has the privilege createElementInstances.">
+      <button type="button" {...needs('createElementInstances')}>
         New proxy
       </button>
     );
