@@ -22,6 +22,7 @@ export const PERIODS: ReadonlyMap<string, { readonly title: string; readonly ms:
 const CONDITIONS: Readonly<Record<string, (value: string, nowMs: number) => string | undefined>> = {
   instance: (value) => (/^\d+$/.test(value) ? `instanceId = ${value}` : undefined),
   element: (value) => `elementKey = ${textOf(value)}`,
+  calls: () => 'instanceId IS NOT NULL',
   failures: () => 'status >= 400',
   status: (value) => Object.entries(STATUSES).find(([name]) => name === value)?.[1],
   code: (value) => `code = ${textOf(value)}`,

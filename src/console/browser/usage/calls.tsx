@@ -65,7 +65,7 @@ function Figures({ calls: { counts, statuses, times } }: { readonly calls: Calls
       <Figure title="Failed">
         {sayNumber(failed)} <span class="small soft">{total > 0 && `${((failed / total) * 100).toFixed(1)} %`}</span>
       </Figure>
-      <Figure title="Highest p95 of an interval">{times.length === 0 ? '–' : sayDuration(slowest)}</Figure>
+      <Figure title="Highest p95">{times.length === 0 ? '–' : sayDuration(slowest)}</Figure>
     </div>
   );
 }
