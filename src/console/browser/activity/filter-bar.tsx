@@ -75,14 +75,8 @@ function Controls({ query, change }: AddressQuery) {
         change={change}
         options={[...PERIODS].map(([name, { title }]) => [name, title])}
       />
-      <label class="inline">
-        <input
-          type="checkbox"
-          checked={query.failures !== undefined}
-          onChange={({ currentTarget }) => change({ failures: currentTarget.checked ? '1' : undefined })}
-        />
-        Failures only
-      </label>
+      <Check name="failures" label="Failures only" query={query} change={change} />
+      <Check name="calls" label="On instances only" query={query} change={change} />
     </div>
   );
 }
@@ -90,6 +84,19 @@ function Controls({ query, change }: AddressQuery) {
 interface ControlProps extends AddressQuery {
   readonly name: string;
   readonly label: string;
+}
+
+function Check({ name, label, query, change }: ControlProps) {
+  return (
+    <label class="inline">
+      <input
+        type="checkbox"
+        checked={query[name] !== undefined}
+        onChange={({ currentTarget }) => change({ [name]: currentTarget.checked ? '1' : undefined })}
+      />
+      {label}
+    </label>
+  );
 }
 
 function Choice({

@@ -1,5 +1,5 @@
 /** What the address says of what is looked for: each by its name in the query of the address. */
-export type Filter = Readonly<Record<string, string | undefined>>;
+export type ActivityFilter = Readonly<Record<string, string | undefined>>;
 
 export const STATUSES = {
   '2xx': 'status >= 200 AND status < 300',
@@ -22,6 +22,7 @@ export const PERIODS: ReadonlyMap<string, { readonly title: string; readonly ms:
 const CONDITIONS: Readonly<Record<string, (value: string, nowMs: number) => string | undefined>> = {
   instance: (value) => (/^\d+$/.test(value) ? `instanceId = ${value}` : undefined),
   element: (value) => `elementKey = ${textOf(value)}`,
+  calls: () => 'instanceId IS NOT NULL',
   failures: () => 'status >= 400',
   status: (value) => Object.entries(STATUSES).find(([name]) => name === value)?.[1],
   code: (value) => `code = ${textOf(value)}`,
@@ -35,7 +36,7 @@ const CONDITIONS: Readonly<Record<string, (value: string, nowMs: number) => stri
 export const CONTROLS = Object.keys(CONDITIONS);
 
 /** The filter in the query language: what was written, or what the controls say. Undefined where everything is meant. */
-export function whereOf(filter: Filter, nowMs: number): string | undefined {
+export function whereOf(filter: ActivityFilter, nowMs: number): string | undefined {
   if (filter.where) return filter.where;
   const conditions = Object.entries(CONDITIONS).flatMap(([name, condition]) => {
     const value = filter[name];

@@ -1,11 +1,11 @@
 /** When a call may have run: milliseconds since the request came. */
-export interface Span {
+export interface CallSpan {
   readonly startMs: number;
   readonly endMs: number;
 }
 
 export interface Layout {
-  readonly spans: readonly Span[];
+  readonly spans: readonly CallSpan[];
   /** Where the time axis ends. */
   readonly endMs: number;
   /** They took longer together than the request: some ran at the same time. */
@@ -18,7 +18,7 @@ export interface Layout {
  */
 export function layOut(durationsMs: readonly number[], totalMs: number): Layout {
   const isParallel = durationsMs.reduce((sum, ms) => sum + ms, 0) > totalMs;
-  const spans: Span[] = [];
+  const spans: CallSpan[] = [];
   for (const ms of durationsMs) {
     const before = spans.at(-1)?.endMs ?? 0;
     const endMs = isParallel ? Math.max(before, ms) : before + ms;

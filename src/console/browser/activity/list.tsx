@@ -1,5 +1,5 @@
 import { useMemo, useState } from 'preact/hooks';
-import { api, askPage, type Schemas } from '../api.ts';
+import { api, askPage, BASE_PATH, type Schemas } from '../api.ts';
 import { Pager, usePages } from '../parts/pages.tsx';
 import { useQuery } from '../parts/query.ts';
 import { Empty, Show } from '../parts/show.tsx';
@@ -14,12 +14,19 @@ type Request = Schemas['Activity'];
 const PAGE_SIZE = 50;
 
 const COLUMNS: readonly Column<Request>[] = [
-  { title: 'Time', cell: ({ timestamp }) => <Time at={timestamp} /> },
+  {
+    title: 'Time',
+    cell: ({ timestamp }) => (
+      <span class="whole">
+        <Time at={timestamp} />
+      </span>
+    ),
+  },
   {
     title: 'Request',
     cell: ({ method, path }) => (
-      <code class="break">
-        <span class="soft">{method}</span> {path}
+      <code class="clamp" title={path}>
+        <span class="soft">{method}</span> {shorten(path)}
       </code>
     ),
   },
@@ -31,7 +38,7 @@ const COLUMNS: readonly Column<Request>[] = [
     isMinor: true,
     cell: ({ instanceId, elementKey }) =>
       instanceId !== undefined && (
-        <a href={`/console/instances/${instanceId}`}>
+        <a class="whole" href={`/console/instances/${instanceId}`}>
           #{instanceId} {elementKey}
         </a>
       ),
@@ -104,6 +111,11 @@ function Nothing({ isFiltered }: { readonly isFiltered: boolean }) {
       <a href="/console/explore">Ask something in Explore</a>
     </Empty>
   );
+}
+
+/** Without what all of them begin with. */
+export function shorten(path: string): string {
+  return path.startsWith(`${BASE_PATH}/`) ? path.slice(BASE_PATH.length) : path;
 }
 
 function callCount({ providerCalls, moreProviderCalls = 0 }: Request): number {

@@ -1,7 +1,7 @@
 import type { Schemas } from '../api.ts';
 import { Badge } from '../parts/badge.tsx';
 import { sayDuration } from '../parts/time.tsx';
-import { layOut, type Span } from './layout.ts';
+import { type CallSpan, layOut } from './layout.ts';
 import { isTraced, Messages } from './messages.tsx';
 import { Status, toneOf } from './status.tsx';
 
@@ -65,7 +65,7 @@ export function Waterfall({ request }: { readonly request: Schemas['TracedActivi
 
 interface CallLineProps {
   readonly call: Call;
-  readonly span: Span;
+  readonly span: CallSpan;
   readonly endMs: number;
 }
 

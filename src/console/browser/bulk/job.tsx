@@ -6,10 +6,10 @@ import { wordsOf } from '../parts/code-words.ts';
 import { Confirm } from '../parts/confirm.tsx';
 import { Fact } from '../parts/fact.tsx';
 import { sayBytes, sayNumber } from '../parts/number.ts';
-import { withQuery } from '../parts/query.ts';
 import { ErrorNote, Show } from '../parts/show.tsx';
 import { sayDuration, Time } from '../parts/time.tsx';
 import { isUnderWay, type Job, JobProgress, JobState, POLL_MS } from './job-state.tsx';
+import { pathOfJobs } from './paths.ts';
 import { RowErrors } from './row-errors.tsx';
 import { SaveFile } from './save.tsx';
 
@@ -37,7 +37,7 @@ export function JobPage({ id, instanceId }: JobPlace) {
   useEffect(() => setBusy(error === undefined && (value === undefined || isUnderWay(value))), [value, error]);
   return (
     <div class="stack">
-      <a href={pathOfList(instanceId)}>← Bulk</a>
+      <a href={pathOfJobs(instanceId)}>← Bulk</a>
       <Show loaded={loaded}>
         {(job) => (
           <>
@@ -70,7 +70,7 @@ function Head({ job, instanceId, onChange }: HeadProps) {
   });
   const remove = async () => {
     await ask(api.DELETE('/bulk/{id}', asked));
-    route(pathOfList(instanceId));
+    route(pathOfJobs(instanceId));
   };
   return (
     <>
@@ -155,8 +155,4 @@ function Facts({ job, instanceId }: Omit<HeadProps, 'onChange'>) {
       )}
     </dl>
   );
-}
-
-function pathOfList(instanceId: number): string {
-  return withQuery('/console/bulk', { instance: String(instanceId) });
 }

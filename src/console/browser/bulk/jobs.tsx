@@ -2,19 +2,19 @@ import { useEffect, useState } from 'preact/hooks';
 import { api, askPage, onInstance } from '../api.ts';
 import { sayBytes, sayNumber } from '../parts/number.ts';
 import { Pager, usePages } from '../parts/pages.tsx';
-import { withQuery } from '../parts/query.ts';
 import { Empty, Show } from '../parts/show.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
 import { isUnderWay, type Job, JobProgress, JobState, POLL_MS } from './job-state.tsx';
 import { NewDownload } from './new-download.tsx';
 import { NewUpload } from './new-upload.tsx';
+import { pathOfJob } from './paths.ts';
 
 const PAGE_SIZE = 50;
 
 const COLUMNS: readonly Column<Job>[] = [
   { title: 'Job', cell: ({ id, jobDirection }) => <span class="whole">{`#${id} ${jobDirection.toLowerCase()}`}</span> },
-  { title: 'Object', cell: ({ objectName }) => objectName },
+  { title: 'Object', cell: ({ objectName }) => <span class="whole">{objectName}</span> },
   { title: 'State', cell: (job) => <JobState job={job} /> },
   { title: 'Rows', isNumber: true, cell: (job) => <JobProgress job={job} /> },
   {
@@ -71,7 +71,7 @@ export function JobList({ instanceId }: { readonly instanceId: number }) {
               columns={COLUMNS}
               rows={page.rows}
               keyOf={({ id }) => id}
-              linkOf={({ id }) => pathOf(id, instanceId)}
+              linkOf={({ id }) => pathOfJob(id, instanceId)}
             />
           )
         }
@@ -81,9 +81,4 @@ export function JobList({ instanceId }: { readonly instanceId: number }) {
       {opened === 'upload' && <NewUpload instanceId={instanceId} onClose={() => setOpened(undefined)} />}
     </>
   );
-}
-
-/** The page of a job. */
-export function pathOf(id: number, instanceId: number): string {
-  return withQuery(`/console/bulk/${id}`, { instance: String(instanceId) });
 }

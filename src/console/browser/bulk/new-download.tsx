@@ -4,8 +4,8 @@ import { useAction } from '../load.ts';
 import { Dialog } from '../parts/dialog.tsx';
 import { ErrorNote } from '../parts/show.tsx';
 import { textIn } from './form.ts';
-import { pathOf } from './jobs.tsx';
 import { ObjectChoice } from './object-choice.tsx';
+import { pathOfJob } from './paths.ts';
 
 interface NewJobProps {
   readonly instanceId: number;
@@ -39,7 +39,7 @@ export function NewDownload({ instanceId, onClose }: NewJobProps) {
         },
       }),
     );
-    route(pathOf(id, instanceId));
+    route(pathOfJob(id, instanceId));
   });
   return (
     <Dialog title="Download records" onClose={onClose}>

@@ -7,8 +7,8 @@ import { sayBytes } from '../parts/number.ts';
 import { ErrorNote } from '../parts/show.tsx';
 import { sendingForm } from './files.ts';
 import { textIn } from './form.ts';
-import { pathOf } from './jobs.tsx';
 import { ObjectChoice } from './object-choice.tsx';
+import { pathOfJob } from './paths.ts';
 
 type Action = Schemas['BulkAction'];
 
@@ -50,7 +50,7 @@ export function NewUpload({ instanceId, onClose }: NewJobProps) {
         fetch: sendingForm(form, setPart),
       }),
     ).finally(() => setPart(undefined));
-    route(pathOf(id, instanceId));
+    route(pathOfJob(id, instanceId));
   });
   return (
     <Dialog title="Upload records" onClose={onClose}>

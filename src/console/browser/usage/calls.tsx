@@ -6,11 +6,11 @@ import type { AddressQuery } from '../parts/query.ts';
 import { Show } from '../parts/show.tsx';
 import { sayDuration } from '../parts/time.tsx';
 import { Chart } from './chart.tsx';
-import { alongPoints, type Period, periodOf, type Range } from './range.ts';
+import { alongPoints, periodOf, type Range, type ShownPeriod } from './range.ts';
 import { seriesOf, totalOf } from './series.ts';
 
 interface Calls {
-  readonly period: Period;
+  readonly period: ShownPeriod;
   readonly counts: readonly Schemas['UsageCount'][];
   readonly statuses: readonly Schemas['UsageStatus'][];
   readonly times: readonly Schemas['UsageTime'][];
@@ -44,7 +44,7 @@ export function CallCharts({ range, turn, children, ...address }: CallChartsProp
   );
 }
 
-async function loadCalls(period: Period, signal: AbortSignal): Promise<Calls> {
+async function loadCalls(period: ShownPeriod, signal: AbortSignal): Promise<Calls> {
   const asked = { signal, params: { query: period.query } };
   const [counts, statuses, times, elements] = await Promise.all([
     askPage(api.GET('/usage/analytics/activity', asked)),
@@ -65,7 +65,7 @@ function Figures({ calls: { counts, statuses, times } }: { readonly calls: Calls
       <Figure title="Failed">
         {sayNumber(failed)} <span class="small soft">{total > 0 && `${((failed / total) * 100).toFixed(1)} %`}</span>
       </Figure>
-      <Figure title="Highest p95 of an interval">{times.length === 0 ? '–' : sayDuration(slowest)}</Figure>
+      <Figure title="Highest p95">{times.length === 0 ? '–' : sayDuration(slowest)}</Figure>
     </div>
   );
 }

@@ -4,7 +4,7 @@ import { sayNumber } from '../parts/number.ts';
 import type { AddressQuery } from '../parts/query.ts';
 import { Show } from '../parts/show.tsx';
 import { Chart } from './chart.tsx';
-import { type Period, periodOf, type Range } from './range.ts';
+import { periodOf, type Range, type ShownPeriod } from './range.ts';
 import { type Counted, seriesOf } from './series.ts';
 
 type Metric = Schemas['Metric'];
@@ -48,7 +48,7 @@ export function MetricChart({ range, turn, query, change }: MetricChartProps) {
   );
   return (
     <Show loaded={loaded} lines={8}>
-      {({ period, counted }: { readonly period: Period; readonly counted: readonly Counted[] }) => (
+      {({ period, counted }: { readonly period: ShownPeriod; readonly counted: readonly Counted[] }) => (
         <Chart
           title={METRICS[metric]}
           nothing="There was nothing in this time."

@@ -29,13 +29,13 @@ export function rangeOf(name: string | undefined): Range {
 const MS: Readonly<Record<Interval, number>> = { minute: 60_000, hour: 3_600_000, day: 86_400_000 };
 
 /** A range up to now, for the API and for the axis of a chart. */
-export interface Period {
+export interface ShownPeriod {
   readonly query: { readonly from: string; readonly to: string; readonly interval: Interval };
   /** The beginnings of its intervals, in UTC; the last one is not over yet. */
   readonly points: readonly number[];
 }
 
-export function periodOf({ interval, count }: Range, nowMs: number): Period {
+export function periodOf({ interval, count }: Range, nowMs: number): ShownPeriod {
   const ms = MS[interval];
   const last = Math.floor(nowMs / ms) * ms;
   const points = Array.from({ length: count }, (_, index) => last - (count - 1 - index) * ms);
@@ -49,7 +49,7 @@ interface At {
 
 /** The number of each point, by what was counted for it. Where there is nothing it is `none`. */
 export function alongPoints<Entry extends At, None>(
-  { points }: Period,
+  { points }: ShownPeriod,
   entries: readonly Entry[],
   numberOf: (entry: Entry) => number,
   none: None,

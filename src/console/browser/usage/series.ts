@@ -1,4 +1,4 @@
-import { alongPoints, type Period } from './range.ts';
+import { alongPoints, type ShownPeriod } from './range.ts';
 
 /** A variable of the design, without its hyphens. */
 export type Colour = 'accent' | 'good' | 'warn' | 'busy' | 'bad' | 'soft';
@@ -21,7 +21,7 @@ export interface Counted {
 }
 
 /** A series for each name, those with most first; what is more than there are colours for stands together. */
-export function seriesOf(period: Period, counted: readonly Counted[]): readonly Series[] {
+export function seriesOf(period: ShownPeriod, counted: readonly Counted[]): readonly Series[] {
   const byName = [...Map.groupBy(counted, ({ name }) => name)].sort(([, one], [, other]) => sumOf(other) - sumOf(one));
   const along = (entries: readonly Counted[]) => alongPoints(period, joined(entries), ({ count }) => count, 0);
   const named = byName
