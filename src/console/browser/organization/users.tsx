@@ -47,7 +47,7 @@ function UserList() {
   const columns: readonly Column<User>[] = [
     { title: 'E-mail', cell: ({ email }) => email },
     { title: 'Name', isMinor: true, cell: ({ fullName }) => fullName },
-    { title: 'Roles', cell: ({ roles }) => roles.join(', ') },
+    { title: 'Roles', cell: ({ roles }) => <RoleBadges roles={roles} /> },
     { title: 'State', cell: ({ active }) => <UserState active={active} /> },
     { title: 'Account', isMinor: true, cell: ({ accountId }) => accounts.get(accountId) ?? accountId },
     { title: 'Last log-in', isMinor: true, cell: ({ lastLoginDate }) => <Time at={lastLoginDate} /> },
@@ -92,6 +92,18 @@ function UserList() {
       <Pager {...list} />
       {isAdding && <AddUser accountId={account} onAdded={list.reload} onClose={() => setAdding(false)} />}
     </>
+  );
+}
+
+function RoleBadges({ roles }: Pick<User, 'roles'>) {
+  return (
+    <span class="row">
+      {roles.map((role) => (
+        <Badge key={role} tone="quiet">
+          {role}
+        </Badge>
+      ))}
+    </span>
   );
 }
 
