@@ -99,12 +99,14 @@ function NewSecret({ user, onClose }: { readonly user: CreatedUser; readonly onC
   return (
     <Dialog title={`${user.fullName} was added`} onClose={onClose}>
       <p>
-        This is the user's secret. It is shown now and not again: give it to {user.email} on a safe way. With it and the
+        This is the user's secret. It is shown now and not again: give it to {user.email} in a safe way. With it and the
         secret of the organization the user logs in, sees the secret in the own profile, and sets a password there.
       </p>
-      <div class="row apart note">
-        <code class="break">{user.secret}</code>
-        <Copy text={user.secret} what="the secret of the user" />
+      <div class="note">
+        <div class="row apart">
+          <code class="break">{user.secret}</code>
+          <Copy text={user.secret} what="the secret of the user" />
+        </div>
       </div>
       <footer class="row end">
         <button type="button" class="main" onClick={onClose}>
