@@ -30,6 +30,8 @@ const LANGUAGES = ['bash', 'sh', 'js', 'json', 'text', 'ts', 'python', 'java', '
 /** The files that have commands for operators, and how many. */
 const COMMANDS = {
   'README.md': 2,
+  // In test/api/connect-guide.test.ts.
+  'docs/connect-sessions.md': 3,
   'docs/connectors.md': 4,
   'docs/deployment.md': 4,
   // In test/api/files-guide.test.ts.

@@ -25,10 +25,13 @@ export interface EntryFiles {
 export type Entry = (typeof ENTRIES)[number];
 export type Script = (typeof SCRIPTS)[number];
 
-/** The console, the page behind a connect session's URL, and what ends a pop-up window of the console. */
-const ENTRIES = ['console', 'connect-page', 'oauth-callback'] as const;
-/** Plain scripts, one file each: what opens the connect page and what ends a pop-up window of it, on pages that are not made here; and the theme of the console. */
-const SCRIPTS = ['connect', 'connect-return', 'theme'] as const;
+/** The console, and the page behind a connect session's URL. */
+const ENTRIES = ['console', 'connect-page'] as const;
+/**
+ * Plain scripts, one file each: what opens the connect page from the pages of others, what ends pop-up windows of it and of the
+ * console, and the theme of the console, which is there before anything is drawn.
+ */
+const SCRIPTS = ['connect', 'connect-return', 'oauth-callback', 'theme'] as const;
 const FOLDER = join(import.meta.dirname, 'browser');
 
 const OPTIONS = {
@@ -87,11 +90,11 @@ export async function makeBundle(): Promise<Bundle> {
       entries: {
         console: find('console.tsx'),
         'connect-page': find('connect-page.tsx'),
-        'oauth-callback': find('oauth-callback.tsx'),
       },
       scripts: {
         connect: find('connect.ts').script,
         'connect-return': find('connect-return.ts').script,
+        'oauth-callback': find('oauth-callback.ts').script,
         theme: find('theme.ts').script,
       },
     };

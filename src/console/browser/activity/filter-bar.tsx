@@ -2,6 +2,7 @@ import { CODE_WORDS } from '../parts/code-words.ts';
 import { type Instance, InstanceChoice, useInstances } from '../parts/instance-choice.tsx';
 import type { AddressQuery } from '../parts/query.ts';
 import { CONTROLS, PERIODS, STATUSES } from './filter.ts';
+import { useWritten } from './written.ts';
 
 interface FilterBarProps extends AddressQuery {
   /** What the controls say, or what was written. */
@@ -12,6 +13,7 @@ interface FilterBarProps extends AddressQuery {
 /** The controls, and the filter that they make, which can be written as well. */
 export function FilterBar({ query, change, where, refresh }: FilterBarProps) {
   const isWritten = query.where !== undefined;
+  const writtenFilter = useWritten(where ?? '');
   return (
     <search class="stack tight">
       {!isWritten && <Controls query={query} change={change} />}
@@ -26,14 +28,14 @@ export function FilterBar({ query, change, where, refresh }: FilterBarProps) {
         }}
       >
         <input
-          key={where}
+          ref={writtenFilter}
+          defaultValue={where ?? ''}
+          spellcheck={false}
           class="grow mono"
           type="search"
           name="where"
           aria-label="Filter"
           placeholder="Everything. Write a filter, such as status >= 400 AND path LIKE '%contacts%'"
-          defaultValue={where ?? ''}
-          spellcheck={false}
         />
         <button type="submit">{isWritten ? 'Apply' : 'Refresh'}</button>
         {(isWritten || where !== undefined) && (
@@ -117,11 +119,14 @@ function Choice({
 
 function Words({ name, label, query, change, known = [] }: ControlProps & { readonly known?: readonly string[] }) {
   const list = `known-${name}`;
+  const input = useWritten(query[name] ?? '');
   return (
     <label>
       {label}
       <input
-        value={query[name] ?? ''}
+        ref={input}
+        defaultValue={query[name] ?? ''}
+        spellcheck={false}
         placeholder="any"
         list={known.length === 0 ? undefined : list}
         onChange={({ currentTarget }) => change({ [name]: currentTarget.value.trim() || undefined })}

@@ -64,7 +64,7 @@ export function RowErrors({ job, instanceId }: { readonly job: Job; readonly ins
     <Show loaded={errors}>
       {({ rows }) =>
         rows.length > 0 && (
-          <section class="stack tight" aria-label="Errors">
+          <div class="stack tight">
             <header class="row apart">
               <h2>Errors</h2>
               {recordsFailedCount > 0 && (
@@ -76,7 +76,7 @@ export function RowErrors({ job, instanceId }: { readonly job: Job; readonly ins
             <ErrorNote error={error} />
             <Table label="Errors" columns={COLUMNS} rows={rows} keyOf={({ row, message }) => row ?? message} />
             <Pager {...errors} />
-          </section>
+          </div>
         )
       }
     </Show>

@@ -14,7 +14,7 @@ export function Cell({ value }: { readonly value: unknown }) {
   if (isNested(value)) return <Nested value={value} />;
   const text = textOf(value);
   return (
-    <span class={typeof value === 'string' ? 'clip' : 'clip mono'} title={text.length > CLIPPED ? text : undefined}>
+    <span class="clip" title={text.length > CLIPPED ? text : undefined}>
       {text}
     </span>
   );

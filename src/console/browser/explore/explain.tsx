@@ -15,7 +15,7 @@ export function Explain({ explanation }: { readonly explanation: Explanation }) 
     <div class="stack tight">
       <p class="row">
         <Pushdown pushdown={pushdown} />
-        <span class="soft">
+        <span class="soft small">
           {residual === undefined ? '' : 'at least '}
           {calls} provider {calls === 1 ? 'call' : 'calls'} for a first page
         </span>
@@ -24,7 +24,11 @@ export function Explain({ explanation }: { readonly explanation: Explanation }) 
         <p class="note">No record can match: the fields do not hold such values. The provider is not called.</p>
       )}
       {holds === 'always' && <p class="note">Every record matches: the fields hold no other values.</p>}
-      <Part title="The provider takes" text={pushed} without="No part of the filter." />
+      <Part
+        title="The provider takes"
+        text={pushed}
+        without={explanation.parsed === undefined ? 'There is no filter.' : 'No part of the filter.'}
+      />
       <Part title="Checked here" text={residual} without="Nothing." />
       {predicates.length > 0 && (
         <ul class="plain-list">
@@ -43,10 +47,9 @@ export function Explain({ explanation }: { readonly explanation: Explanation }) 
         <span class="soft">Pages of the provider: </span>
         {limit.providerPageSize} rows{limit.reason !== undefined && `, as ${limit.reason}`}
       </p>
-      {request === undefined ? (
+      {request !== undefined && <Request title="The provider's request" request={request} />}
+      {request === undefined && holds !== 'never' && (
         <p class="small soft">A list takes more than one kind of call to this provider.</p>
-      ) : (
-        <Request title="The provider's request" request={request} />
       )}
       {bulk !== undefined && <Bulk bulk={bulk} />}
     </div>

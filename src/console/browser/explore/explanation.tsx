@@ -37,7 +37,11 @@ export function Explanation({ instanceId, objectName, query, isReady }: Explanat
   return (
     <Foldable title="Explain" gist={explanation && <Pushdown pushdown={explanation.pushdown} />}>
       <div class="stack tight" aria-busy={loaded.isLoading}>
-        {!isReady && <p class="soft small">As it was before the fault in the filter.</p>}
+        {!isReady && (
+          <p class="soft small">
+            {asked === undefined ? 'Once the filter has no fault.' : 'As it was before the fault in the filter.'}
+          </p>
+        )}
         <Refusal error={loaded.error} />
         {explanation !== undefined && loaded.error === undefined && <Explain explanation={explanation} />}
         {explanation === undefined && loaded.isLoading && <Skeleton lines={6} />}

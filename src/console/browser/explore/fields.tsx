@@ -25,7 +25,7 @@ export function Fields({ metadata: { fields, parameters }, onInsert }: FieldsPro
           onInput={({ currentTarget }) => setWords(currentTarget.value)}
         />
       )}
-      <ul class="plain-list">
+      <ul class="plain-list long">
         {shown.map((field) => (
           <Field key={field.name} field={field} onInsert={onInsert} />
         ))}
@@ -58,7 +58,7 @@ function Field({ field, onInsert }: { readonly field: ObjectField; readonly onIn
         </span>
         <button
           type="button"
-          class="plain small"
+          class="plain small soft"
           aria-expanded={isOpen}
           aria-label={`${field.type}: what ${field.name} can be asked`}
           title="What it can be asked, and by whom it is answered"

@@ -14,9 +14,8 @@ export function Explore({ below }: PageProps) {
       <Choosers instanceId={instanceId} objectName={objectName} objects={objects} />
       {instanceId === undefined ? (
         <Empty title="Choose an instance to see its records.">
-          <p>
-            None yet? <a href="/console/instances/new">Connect the first one</a>, with a simulator if you like.
-          </p>
+          <p>None yet? With a simulator it takes no account at a provider.</p>
+          <a href="/console/instances/new">Connect the first one</a>
         </Empty>
       ) : objectName === undefined ? (
         <Show loaded={objects}>{(names) => <Objects instanceId={instanceId} names={names} />}</Show>

@@ -37,7 +37,8 @@ export function Results({ objectName, metadata, query, list, onQuery }: ResultsP
     <section class="stack tight" aria-label="Results" aria-busy={list.isLoading}>
       <div class="row apart">
         <div class="row" aria-live="polite">
-          {shown === undefined ? <span class="soft">Asking…</span> : <Facts page={shown} />}
+          {list.error === undefined &&
+            (shown === undefined ? <span class="soft">Asking…</span> : <Facts page={shown} />)}
         </div>
         <div class="row">
           <PageSize query={query} onQuery={onQuery} />
@@ -137,7 +138,7 @@ function Facts({ page: { rows, facts, nextPage } }: { readonly page: RecordsPage
 function sayCount(count: number, total: AnswerFacts['total'], hasMore: boolean): string {
   const rows = `${count} ${count === 1 ? 'record' : 'records'}`;
   if (total !== undefined) return `${rows} of ${total}`;
-  return hasMore ? `${rows}, and more` : rows;
+  return hasMore ? `${count}+ records` : rows;
 }
 
 interface Numbered {

@@ -24,9 +24,11 @@ interface TableProps<Row> {
   readonly keyOf: (row: Row) => string | number;
   /** The page of the row, by the link in its first cell. */
   readonly linkOf?: (row: Row) => string;
+  /** A class of the row. */
+  readonly markOf?: ((row: Row) => string | undefined) | undefined;
 }
 
-export function Table<Row>({ label, columns, rows, keyOf, linkOf }: TableProps<Row>) {
+export function Table<Row>({ label, columns, rows, keyOf, linkOf, markOf }: TableProps<Row>) {
   const classOf = ({ isNumber, isMinor }: Column<Row>) =>
     [isNumber && 'number', isMinor && 'minor'].filter(Boolean).join(' ') || undefined;
   return (
@@ -44,7 +46,7 @@ export function Table<Row>({ label, columns, rows, keyOf, linkOf }: TableProps<R
         </thead>
         <tbody>
           {rows.map((row) => (
-            <tr key={keyOf(row)}>
+            <tr key={keyOf(row)} class={markOf?.(row)}>
               {columns.map((column, place) => (
                 <td key={column.title} class={classOf(column)}>
                   {place === 0 && linkOf !== undefined ? (

@@ -24,7 +24,7 @@ export function Usage() {
       <header class="row apart">
         <h1>Usage</h1>
         <div class="row">
-          <fieldset class="choices" aria-label="Range">
+          <fieldset class="segments" aria-label="Range">
             {[...RANGES].map(([name, each]) => (
               <button
                 key={name}

@@ -1,28 +1,48 @@
-import type { Completion, CompletionContext, CompletionResult, CompletionSource } from '@codemirror/autocomplete';
+import type { Completion, CompletionContext, CompletionSource } from '@codemirror/autocomplete';
 import { printName, quoteText } from '../../../../where/print.ts';
-import { type Expectation, expectedAfter } from '../../../../where/written.ts';
+import { type Expectation, expectedAfter, type Word, wordsOf } from '../../../../where/written.ts';
 import { ANSWERERS, answererOf, type ObjectField, operatorsOf } from '../metadata.ts';
 import type { EditorSource } from './source.ts';
 
-/** What is being written: a name with its dots, the beginning of a text, a number, or an operator. */
-const BEGUN = /(?:[\p{L}\p{M}\p{N}_$@.`-]+|'(?:[^']|'')*|[<>=!]+)$/u;
-const WHOLE = /^(?:[\p{L}\p{M}\p{N}_$@.`-]*|'(?:[^']|'')*|[<>=!]*)$/u;
 const MOST_VALUES = 30;
 
 /** Completes what the parser expects, by the object's metadata and the rows that are shown. */
 export function completing(source: () => EditorSource): CompletionSource {
   return (context) => {
     const text = context.state.doc.sliceString(0, context.pos);
-    const [begun = ''] = BEGUN.exec(text) ?? [];
-    const from = context.pos - begun.length;
-    if (begun === '' && !context.explicit && !/[\s(,=<>]$/.test(text)) return null;
-    const options = optionsFor(expectedAfter(text.slice(0, from)), source());
-    return options.length === 0 || isDone(options, begun, context) ? null : resultOf(from, options);
+    const from = beginningOf(text);
+    const begun = text.slice(from);
+    const expected = expectedAfter(text.slice(0, from));
+    // After a whole predicate nothing is offered unasked: Enter runs the filter there.
+    if (!context.explicit && begun === '' && (!OPEN_END.test(text) || isConnective(expected))) return null;
+    const options = optionsFor(expected, source());
+    if (options.length === 0 || isDone(options, begun, context)) return null;
+    const isInPair = begun.startsWith("'") && context.state.doc.sliceString(context.pos, context.pos + 1) === "'";
+    return { from, to: context.pos + (isInPair ? 1 : 0), options, validFor: WHOLE };
   };
 }
 
-function resultOf(from: number, options: readonly Completion[]): CompletionResult {
-  return { from, options, validFor: WHOLE };
+const OPEN_END = /(?:^|[\s(,=<>])$/;
+/** While what is written stays such a thing, the same options are narrowed. */
+const WHOLE = /^(?:[\p{L}\p{M}\p{N}_$@.`-]*|'(?:[^']|'')*|[<>=!]*)$/u;
+
+function isConnective({ words }: Expectation): boolean {
+  return words.includes('AND');
+}
+
+/** Where the word begins that the text ends in: a name with its dots, or a text that is still open. */
+function beginningOf(text: string): number {
+  const words = wordsOf(text);
+  const last = words.at(-1);
+  if (last === undefined || last.offset + last.length < text.length) return text.length;
+  if (last.kind === 'text' || text.endsWith('(') || text.endsWith(',')) return text.length;
+  let begin = words.length - 1;
+  while (isPartOfName(words[begin], text) && isPartOfName(words[begin - 1], text)) begin--;
+  return words[begin]?.offset ?? text.length;
+}
+
+function isPartOfName(word: Word | undefined, text: string): boolean {
+  return word !== undefined && (word.kind === 'name' || text.startsWith('.', word.offset));
 }
 
 /** Nothing is left to complete, so that Enter is free to run the filter. */

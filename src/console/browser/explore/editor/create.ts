@@ -51,7 +51,12 @@ export function openWhereEditor({ place, text, source, onChange, onRun }: WhereE
         EditorView.contentAttributes.of({ 'aria-label': 'Filter', 'aria-multiline': 'true', spellcheck: 'false' }),
         placeholder("such as  status = 'Active' AND name LIKE 'A%'"),
         highlighting,
-        autocompletion({ override: [completing(source)], icons: false, maxRenderedOptions: 60 }),
+        autocompletion({
+          override: [completing(source)],
+          icons: false,
+          maxRenderedOptions: 60,
+          activateOnCompletion: () => true,
+        }),
         linter(linting(source), { delay: LINT_DELAY_MS }),
         EditorState.languageData.of(() => [{ closeBrackets: { brackets: ['(', "'"] } }]),
         keymap.of(closeBracketsKeymap),

@@ -20,9 +20,7 @@ export const theme = EditorView.theme({
   '.w-mistake': { color: 'var(--bad)' },
   '.cm-lintRange-error': {
     backgroundImage: 'none',
-    textDecoration: 'underline wavy var(--bad)',
-    textDecorationSkipInk: 'none',
-    textUnderlineOffset: '3px',
+    borderBottom: '2px dotted var(--bad)',
   },
   '.cm-tooltip': {
     color: 'var(--text)',
@@ -33,7 +31,7 @@ export const theme = EditorView.theme({
     zIndex: '10',
   },
   '.cm-tooltip.cm-tooltip-autocomplete > ul': { fontFamily: 'var(--mono)', maxHeight: '18rem' },
-  '.cm-tooltip-autocomplete ul li': { padding: '0.15rem 0.6rem' },
+  '.cm-tooltip.cm-tooltip-autocomplete > ul > li': { padding: '0.15rem 0.6rem', lineHeight: '1.5' },
   '.cm-tooltip-autocomplete ul li[aria-selected]': { color: 'var(--on-accent)', background: 'var(--accent)' },
   '.cm-completionDetail': { color: 'var(--soft)', fontStyle: 'normal', marginLeft: '1em' },
   'li[aria-selected] .cm-completionDetail': { color: 'inherit' },
