@@ -5,6 +5,7 @@ import { Copy } from '../parts/copy.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { Field, Form, readText } from '../parts/form.tsx';
 import { useMay, useWho } from '../who.ts';
+import { useAccountNames } from './names.ts';
 import { ROLES, refusalOf } from './roles-of-users.ts';
 
 type CreatedUser = Schemas['CreatedUser'];
@@ -55,17 +56,26 @@ export function AddUser({ accountId, onAdded, onClose }: AddUserProps) {
 
 function AccountChoice({ first }: { readonly first: number }) {
   const { value } = useLoad((signal) => askPage(api.GET('/accounts', { signal, params: { query: {} } })), []);
+  const names = useAccountNames([first]);
+  const rows = value?.rows ?? [];
+  const isListed = rows.some(({ id }) => id === first);
   return (
-    <label>
-      Account
-      <select name="accountId" key={String(value === undefined)}>
-        {(value?.rows ?? []).map(({ id, name, externalId }) => (
-          <option key={id} value={id} selected={id === first}>
-            {name} ({externalId})
-          </option>
-        ))}
-      </select>
-    </label>
+    <div class="field">
+      <label>
+        Account
+        <select name="accountId" key={rows.length}>
+          {!isListed && <option value={first}>{names.get(first) ?? `Account ${first}`}</option>}
+          {rows.map(({ id, name, externalId }) => (
+            <option key={id} value={id} selected={id === first}>
+              {name} ({externalId})
+            </option>
+          ))}
+        </select>
+      </label>
+      {value?.nextPage !== undefined && (
+        <p class="small soft">There are more accounts: go to the one you mean, and from there to its users.</p>
+      )}
+    </div>
   );
 }
 
