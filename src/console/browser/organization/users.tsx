@@ -12,7 +12,7 @@ import { containing } from '../where-text.ts';
 import { useMay } from '../who.ts';
 import { AddUser } from './add-user.tsx';
 import { useAccountNames } from './names.ts';
-import { UserDetail } from './user.tsx';
+import { UserDetail, UserState } from './user.tsx';
 
 type User = Schemas['User'];
 
@@ -105,8 +105,4 @@ function RoleBadges({ roles }: Pick<User, 'roles'>) {
       ))}
     </span>
   );
-}
-
-export function UserState({ active }: Pick<User, 'active'>) {
-  return active ? <Badge tone="good">active</Badge> : <Badge tone="warn">inactive</Badge>;
 }
