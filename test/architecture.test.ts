@@ -79,6 +79,7 @@ const IN_BROWSERS: readonly RegExp[] = [
   /^src\/(?:where|numbers)\//,
   /^src\/errors\.ts$/,
   /^src\/bulk\/csv-cells\.ts$/,
+  // When retries come: pure, and without anything else.
   /^src\/events\/push\/schedule\.ts$/,
 ];
 

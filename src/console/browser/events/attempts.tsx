@@ -1,5 +1,6 @@
 import type { Schemas } from '../api.ts';
 import { Badge } from '../parts/badge.tsx';
+import { sayNumber } from '../parts/number.ts';
 import { type Column, Table } from '../parts/table.tsx';
 import { sayDuration, Time } from '../parts/time.tsx';
 import type { PlannedRetry } from './retry-plan.ts';
@@ -55,7 +56,7 @@ function Answer({ made }: { readonly made: Attempt | undefined }) {
   if (made.answer === undefined || made.answer === '') return <span class="soft">empty</span>;
   return (
     <details>
-      <summary>{made.answer.length.toLocaleString('en')} characters</summary>
+      <summary>{sayNumber(made.answer.length)} characters</summary>
       <pre class="wrap">{made.answer}</pre>
     </details>
   );

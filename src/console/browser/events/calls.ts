@@ -1,5 +1,6 @@
 import { api, askPage, may, type Page, type Schemas } from '../api.ts';
 import { type Loaded, useLoad } from '../load.ts';
+import { sayLacking } from '../who.ts';
 
 export type Delivery = Schemas['Delivery'];
 export type DeliveryStatus = Schemas['DeliveryStatus'];
@@ -43,5 +44,5 @@ const PRIVILEGE = 'createElementInstances';
 
 /** Attributes of a button for that. */
 export function guarded(): { readonly disabled?: boolean; readonly title?: string } {
-  return may(PRIVILEGE) ? {} : { disabled: true, title: `None of your roles has the privilege ${PRIVILEGE}.` };
+  return may(PRIVILEGE) ? {} : { disabled: true, title: sayLacking(PRIVILEGE) };
 }

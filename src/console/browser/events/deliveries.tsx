@@ -2,16 +2,17 @@ import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { api, ask, type Schemas } from '../api.ts';
 import { type Loaded, useLoad } from '../load.ts';
+import { sayNumber } from '../parts/number.ts';
 import { Pager, usePages } from '../parts/pages.tsx';
 import { useQuery, withQuery } from '../parts/query.ts';
 import { Empty, ErrorNote, Show } from '../parts/show.tsx';
 import { DELIVERY_STATUSES, type DeliveryStatus, guarded, listDeliveries, useSubscriptions } from './calls.ts';
 import { DeliveryPanel } from './delivery.tsx';
+import { withStatus } from './delivery-filter.ts';
 import { DeliveryTable } from './delivery-table.tsx';
 import { Filters, useWhere } from './filters.tsx';
 import { QueueDialog } from './queue.tsx';
 import { Redelivery } from './redelivery.tsx';
-import { withStatus } from './where-text.ts';
 
 type Counts = Schemas['DeliveryCounts'];
 
@@ -121,7 +122,7 @@ function StateChips({ counts: { value }, status }: StateChipsProps) {
 }
 
 function sayCount(count: number): string {
-  return count >= MOST_COUNTED ? `${count.toLocaleString('en')}+` : count.toLocaleString('en');
+  return count >= MOST_COUNTED ? `${sayNumber(count)}+` : sayNumber(count);
 }
 
 function NoDeliveries({ isNarrowed }: { readonly isNarrowed: boolean }) {

@@ -6,6 +6,7 @@ import { useAction, useLoad } from '../load.ts';
 import { Confirm } from '../parts/confirm.tsx';
 import { Copy } from '../parts/copy.tsx';
 import { Dialog } from '../parts/dialog.tsx';
+import { Fact } from '../parts/fact.tsx';
 import { useQuery, withQuery } from '../parts/query.ts';
 import { ErrorNote, Show } from '../parts/show.tsx';
 import { Time } from '../parts/time.tsx';
@@ -120,41 +121,30 @@ function Facts({ delivery }: { readonly delivery: Detail }) {
   const { event, status, config, subscriptionId, instance, createdDate, updatedDate, nextAttemptDate } = delivery;
   return (
     <dl class="facts">
-      <dt>State</dt>
-      <dd>
+      <Fact name="State">
         <DeliveryState status={status} />
-      </dd>
-      <dt>Event</dt>
-      <dd>
+      </Fact>
+      <Fact name="Event">
         {event.type} · <code>{event.id}</code> <Copy text={event.id} what="the id of the event" />
-      </dd>
-      <dt>Receiver</dt>
-      <dd>
+      </Fact>
+      <Fact name="Receiver">
         <a href={`/console/events/subscriptions/${subscriptionId}`}>{config.url}</a>
-      </dd>
+      </Fact>
       {instance !== undefined && (
-        <>
-          <dt>Instance</dt>
-          <dd>
-            <a href={`/console/instances/${instance.id}`}>#{instance.id}</a>
-          </dd>
-        </>
+        <Fact name="Instance">
+          <a href={`/console/instances/${instance.id}`}>#{instance.id}</a>
+        </Fact>
       )}
-      <dt>Created</dt>
-      <dd>
+      <Fact name="Created">
         <Time at={createdDate} />
-      </dd>
-      <dt>Changed</dt>
-      <dd>
+      </Fact>
+      <Fact name="Changed">
         <Time at={updatedDate} />
-      </dd>
+      </Fact>
       {nextAttemptDate !== undefined && (
-        <>
-          <dt>Next attempt</dt>
-          <dd>
-            <Time at={nextAttemptDate} />
-          </dd>
-        </>
+        <Fact name="Next attempt">
+          <Time at={nextAttemptDate} />
+        </Fact>
       )}
     </dl>
   );

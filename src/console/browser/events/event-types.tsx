@@ -1,7 +1,6 @@
 import { useState } from 'preact/hooks';
 import { api, ask } from '../api.ts';
-import { useAction } from '../load.ts';
-import { ErrorNote } from '../parts/show.tsx';
+import { Form } from '../parts/form.tsx';
 import { guarded, type Subscription } from './calls.ts';
 
 interface EventTypesProps {
@@ -14,20 +13,15 @@ export function EventTypes({ subscription: { id, eventTypes }, reload }: EventTy
   const [text, setText] = useState(eventTypes.join('\n'));
   const wanted = text.split(/[\s,]+/).filter((each) => each !== '');
   const isChanged = wanted.join() !== eventTypes.join();
-  const { run, isRunning, error } = useAction(async () => {
+  const save = async () => {
     const params = { path: { id } };
     await ask(api.PATCH('/notifications/subscriptions/{id}', { params, body: { eventTypes: wanted } }));
     reload();
-  });
+  };
+  const unchanged = isChanged ? undefined : 'Nothing is changed yet.';
   return (
     <section class="card" aria-label="Event types">
-      <form
-        class="stack tight"
-        onSubmit={(event) => {
-          event.preventDefault();
-          run();
-        }}
-      >
+      <Form action="Save" onSubmit={save} refusal={guarded().title ?? unchanged}>
         <h3>Event types</h3>
         <label>
           <span class="small soft">
@@ -43,16 +37,7 @@ export function EventTypes({ subscription: { id, eventTypes }, reload }: EventTy
             onInput={({ currentTarget }) => setText(currentTarget.value)}
           />
         </label>
-        <ErrorNote error={error} />
-        <div class="row end">
-          <button type="button" disabled={!isChanged} onClick={() => setText(eventTypes.join('\n'))}>
-            Undo
-          </button>
-          <button type="submit" {...((isRunning || !isChanged) && { disabled: true })} {...guarded()}>
-            Save
-          </button>
-        </div>
-      </form>
+      </Form>
     </section>
   );
 }

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { InstanceChoice, useInstances } from '../parts/instance-choice.tsx';
 import { type AddressQuery, useQuery } from '../parts/query.ts';
 import type { Subscription } from './calls.ts';
-import { CHOICE_NAMES, type Choices, writeWhere } from './where-text.ts';
+import { CHOICE_NAMES, type Choices, writeWhere } from './delivery-filter.ts';
 
 /** What the address says of the deliveries to be shown, whatever their state. */
 export function useWhere(): string {

@@ -1,11 +1,13 @@
 import { useState } from 'preact/hooks';
 import { api, ask } from '../api.ts';
-import { useAction, useLoad } from '../load.ts';
+import { useLoad } from '../load.ts';
 import { Dialog } from '../parts/dialog.tsx';
+import { Form } from '../parts/form.tsx';
+import { sayNumber } from '../parts/number.ts';
 import { ErrorNote } from '../parts/show.tsx';
 import { DELIVERY_STATUSES, type DeliveryStatus, type Subscription } from './calls.ts';
+import { type Choices, withStatus, writeWhere } from './delivery-filter.ts';
 import { Moment, SubscriptionChoice } from './filters.tsx';
-import { type Choices, withStatus, writeWhere } from './where-text.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -24,10 +26,10 @@ export function Redelivery({ subscriptions, choices, status: first, onClose }: R
   const [subscription, setSubscription] = useState(choices.subscription ?? '');
   const [status, setStatus] = useState<DeliveryStatus | undefined>(first);
   const [sent, setSent] = useState<number>();
-  const { run, isRunning, error } = useAction(async () => {
+  const send = async () => {
     const body = { from, to, ...(subscription && { subscriptionId: Number(subscription) }), ...(status && { status }) };
     setSent((await ask(api.POST('/notifications/subscriptions/redeliveries', { body }))).redelivered);
-  });
+  };
   if (sent !== undefined) return <Sent count={sent} onClose={onClose} />;
   return (
     <Dialog title="Send events again" onClose={onClose}>
@@ -35,12 +37,11 @@ export function Redelivery({ subscriptions, choices, status: first, onClose }: R
         Every event whose delivery was created in this time is sent once more to each subscription, with the same{' '}
         <code>webhook-id</code>. To a deactivated subscription it is queued.
       </p>
-      <form
-        class="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          run();
-        }}
+      <Form
+        action="Send again"
+        onSubmit={send}
+        onCancel={onClose}
+        refusal={from === '' || to === '' ? 'It needs a beginning and an end.' : undefined}
       >
         <div class="filters">
           <Moment label="From" value={from} onChange={setFrom} />
@@ -67,16 +68,7 @@ export function Redelivery({ subscriptions, choices, status: first, onClose }: R
           </label>
         </div>
         <Matching where={withStatus(writeWhere({ from, to, subscription }), status)} />
-        <ErrorNote error={error} />
-        <footer class="row end">
-          <button type="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" class="main" disabled={isRunning || from === '' || to === ''}>
-            Send again
-          </button>
-        </footer>
-      </form>
+      </Form>
     </Dialog>
   );
 }
@@ -92,7 +84,7 @@ function Matching({ where }: { readonly where: string | undefined }) {
     [where],
   );
   if (error !== undefined) return <ErrorNote error={error} />;
-  const count = value === undefined ? '…' : value.toLocaleString('en');
+  const count = value === undefined ? '…' : sayNumber(value);
   return <p class="soft">{value === 1 ? '1 delivery is meant.' : `${count} deliveries are meant.`}</p>;
 }
 
@@ -102,7 +94,7 @@ function Sent({ count, onClose }: { readonly count: number; readonly onClose: ()
       <p role="status">
         {count === 0 && 'No event was sent in this time, so none is sent again.'}
         {count === 1 && '1 event is sent again.'}
-        {count > 1 && `${count.toLocaleString('en')} events are sent again.`}
+        {count > 1 && `${sayNumber(count)} events are sent again.`}
       </p>
       <footer class="row end">
         <button type="button" class="main" onClick={onClose}>

@@ -3,6 +3,7 @@ import { useLocation } from 'preact-iso';
 import { api, ask, askPage } from '../api.ts';
 import { useLoad } from '../load.ts';
 import { Confirm } from '../parts/confirm.tsx';
+import { Fact } from '../parts/fact.tsx';
 import { withQuery } from '../parts/query.ts';
 import { Empty, Show } from '../parts/show.tsx';
 import { Time } from '../parts/time.tsx';
@@ -83,28 +84,19 @@ function Facts({ subscription }: { readonly subscription: Subscription }) {
     <section class="card stack tight" aria-label="State">
       <h3>State</h3>
       <dl class="facts">
-        <dt>State</dt>
-        <dd>
+        <Fact name="State">
           <SubscriptionState subscription={subscription} /> since <Time at={stateChangedDate} />
-        </dd>
-        {reason !== undefined && (
-          <>
-            <dt>Reason</dt>
-            <dd>{reason}</dd>
-          </>
-        )}
-        <dt>Queued</dt>
-        <dd>
+        </Fact>
+        {reason !== undefined && <Fact name="Reason">{reason}</Fact>}
+        <Fact name="Queued">
           <a href={waiting('queued')}>{sayTally(queued)}</a>
-        </dd>
-        <dt>Retrying</dt>
-        <dd>
+        </Fact>
+        <Fact name="Retrying">
           <a href={waiting('retrying')}>{sayTally(retrying)}</a>
-        </dd>
-        <dt>Created</dt>
-        <dd>
+        </Fact>
+        <Fact name="Created">
           <Time at={createdDate} />
-        </dd>
+        </Fact>
       </dl>
     </section>
   );

@@ -1,4 +1,5 @@
 import { api, askPage } from '../api.ts';
+import { sayNumber } from '../parts/number.ts';
 import { Pager, usePages } from '../parts/pages.tsx';
 import { useQuery, withQuery } from '../parts/query.ts';
 import { Empty, Show } from '../parts/show.tsx';
@@ -75,7 +76,7 @@ export function SubscriptionList() {
 }
 
 export function sayTally(count: number): string {
-  return count >= MOST_TALLIED ? `${count.toLocaleString('en')}+` : count.toLocaleString('en');
+  return count >= MOST_TALLIED ? `${sayNumber(count)}+` : sayNumber(count);
 }
 
 function NoSubscriptions({ isNarrowed }: { readonly isNarrowed: boolean }) {

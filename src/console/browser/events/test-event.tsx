@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks';
 import { api, ask, type Schemas } from '../api.ts';
-import { useAction, useLoad } from '../load.ts';
+import { useLoad } from '../load.ts';
 import { Dialog } from '../parts/dialog.tsx';
+import { Field, Form, readText } from '../parts/form.tsx';
 import { InstanceChoice, useInstances } from '../parts/instance-choice.tsx';
 import { Empty, ErrorNote, Show } from '../parts/show.tsx';
 import { listDeliveries } from './calls.ts';
@@ -39,21 +40,19 @@ function TestForm({ url, onSent }: TestFormProps) {
   });
   const [chosen, setChosen] = useState<string>();
   const instanceId = chosen ?? (senders?.[0] && String(senders[0].id));
-  const { run, isRunning, error } = useAction(async (form: FormData) => {
+  const send = async (form: FormData) => {
     if (instanceId === undefined) return;
-    const type = String(form.get('type')).trim();
-    const data = readData(String(form.get('data')));
+    const type = readText(form, 'type');
+    const data = readData(readText(form, 'data'));
     const body = { instanceId: Number(instanceId), type, data };
     onSent(await ask(api.POST('/events/test', { body })));
-  });
+  };
   if (senders?.length === 0) return <NoSender url={url} />;
   return (
-    <form
-      class="stack"
-      onSubmit={(event) => {
-        event.preventDefault();
-        run(new FormData(event.currentTarget));
-      }}
+    <Form
+      action="Send"
+      onSubmit={send}
+      refusal={instanceId === undefined ? 'Choose an instance whose events go somewhere.' : undefined}
     >
       <p class="soft">It is accepted, signed, delivered and retried as any other event of the instance.</p>
       <ErrorNote error={all.error} retry={all.reload} />
@@ -63,10 +62,7 @@ function TestForm({ url, onSent }: TestFormProps) {
         onChange={setChosen}
         none="Choose one"
       />
-      <label>
-        Type
-        <input name="type" class="mono" required defaultValue="test.created" spellcheck={false} />
-      </label>
+      <Field label="Type" name="type" value="test.created" required />
       <label>
         Data
         <textarea
@@ -77,13 +73,7 @@ function TestForm({ url, onSent }: TestFormProps) {
           defaultValue={'{ "note": "Does this arrive?" }'}
         />
       </label>
-      <ErrorNote error={error} />
-      <footer class="row end">
-        <button type="submit" class="main" disabled={isRunning || instanceId === undefined}>
-          Send
-        </button>
-      </footer>
-    </form>
+    </Form>
   );
 }
 
@@ -125,7 +115,7 @@ function Sent({ event: { eventId, config } }: { readonly event: Schemas['Accepte
 
 /** @throws Error for what is no object of JSON */
 function readData(text: string): Record<string, unknown> {
-  const value = parse(text.trim() === '' ? '{}' : text);
+  const value = parse(text === '' ? '{}' : text);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new Error('The data must be an object of JSON.');
   }
