@@ -8,7 +8,7 @@ import { Empty, Show } from './parts/show.tsx';
 import { containing } from './where-text.ts';
 import { useMay, useWho } from './who.ts';
 
-const SHOWN = 20;
+const SHOWN = 12;
 
 /** For those who may work in every account of the organization. */
 export function AccountSwitch() {
@@ -73,7 +73,7 @@ export function AccountMark() {
   const { session, account, workIn } = useWho();
   if (account.id === session.account.id) return null;
   return (
-    <aside class="note warn mark" aria-label="Account">
+    <aside class="note warn elsewhere" aria-label="Account">
       <span class="row apart">
         <span>
           You work in the account <strong>{account.name}</strong>.

@@ -34,3 +34,8 @@ export function useMay(): May {
 export function sayLacking(privilege: string): string {
   return `This needs the privilege ${privilege}, which none of your roles has.`;
 }
+
+/** Why the user does not do something that one of the privileges is for; undefined where he does. */
+export function useRefusal(needs: readonly string[]): string | undefined {
+  return useMay()(...needs) ? undefined : sayLacking(needs.join(' or '));
+}

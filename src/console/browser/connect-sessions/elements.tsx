@@ -48,3 +48,21 @@ export function ElementChoice({ chosen, onChange }: ElementChoiceProps) {
     </fieldset>
   );
 }
+
+/** The OAuth client that users authorize, where it is kept with a proxy and not in the configuration. */
+export function ProxyChoice() {
+  const { value } = useLoad((signal) => askPage(api.GET('/elements/oauthProxies', { signal })), []);
+  return (
+    <label>
+      OAuth proxy
+      <select name="proxyId">
+        <option value="">none: the client is in the configuration</option>
+        {(value?.rows ?? []).map(({ id, name }) => (
+          <option key={id} value={id}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}

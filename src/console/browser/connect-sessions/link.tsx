@@ -17,16 +17,18 @@ export function Link({ session: { id, url = '', expiresDate } }: { readonly sess
         <p>
           It is a secret, is shown now and not again, works once, and expires <Time at={expiresDate} />.
         </p>
-        <div class="row apart note">
-          <code class="break">{url}</code>
-          <span class="row">
-            <Copy text={url} what="the link" />
-            {/^https?:/.test(url) && (
-              <a href={url} target="_blank" rel="noreferrer">
-                Open
-              </a>
-            )}
-          </span>
+        <div class="note">
+          <div class="row apart">
+            <code class="break">{url}</code>
+            <span class="row">
+              <Copy text={url} what="the link" />
+              {/^https?:/.test(url) && (
+                <a href={url} target="_blank" rel="noreferrer">
+                  Open
+                </a>
+              )}
+            </span>
+          </div>
         </div>
       </section>
       <section class="card stack tight" aria-label="In your product">

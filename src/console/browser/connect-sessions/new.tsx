@@ -1,8 +1,9 @@
 import { useState } from 'preact/hooks';
+import { useLocation } from 'preact-iso';
 import { api, ask } from '../api.ts';
 import { Field, Form, readText } from '../parts/form.tsx';
 import { sayLacking, useMay } from '../who.ts';
-import { ElementChoice } from './elements.tsx';
+import { ElementChoice, ProxyChoice } from './elements.tsx';
 import { Fixed, readFixed } from './fixed.tsx';
 import { Link } from './link.tsx';
 import { type ConnectSession, PATH } from './list.tsx';
@@ -18,6 +19,7 @@ const LIFETIMES = [
 export function NewConnectSession() {
   const [made, setMade] = useState<ConnectSession>();
   const [elements, setElements] = useState<readonly string[]>([]);
+  const { query } = useLocation();
   const mayConnect = useMay()('createElementInstances');
   const make = async (form: FormData) => {
     const name = readText(form, 'name');
@@ -27,6 +29,7 @@ export function NewConnectSession() {
       .split(',')
       .map((tag) => tag.trim())
       .filter(Boolean);
+    const proxyId = readText(form, 'proxyId');
     const configuration = readFixed(form);
     const body = {
       expiresIn: Number(form.get('expiresIn')),
@@ -35,6 +38,7 @@ export function NewConnectSession() {
       ...(tags.length > 0 && { tags }),
       ...(Object.keys(configuration).length > 0 && { configuration }),
       ...(redirectUrl !== '' && { redirectUrl }),
+      ...(proxyId !== '' && { proxyId: Number(proxyId) }),
       ...(instanceId !== '' && { instanceId: Number(instanceId) }),
     };
     setMade(await ask(api.POST('/connect/sessions', { body })));
@@ -93,10 +97,12 @@ export function NewConnectSession() {
               name="instanceId"
               type="number"
               min={1}
+              value={query.instance}
               hint="The id of an instance that keeps its id, token, name and tags. Without it a new one is made."
             />
           </section>
-          <section class="card" aria-label="Fixed configuration">
+          <section class="card stack" aria-label="Fixed configuration">
+            <ProxyChoice />
             <Fixed elements={elements} />
           </section>
         </div>

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { api, ask, type Schemas } from '../api.ts';
 import { useLoad } from '../load.ts';
+import { Badge } from '../parts/badge.tsx';
 import { Confirm } from '../parts/confirm.tsx';
 import { Fact } from '../parts/fact.tsx';
 import { Field, Form, readText } from '../parts/form.tsx';
@@ -9,7 +10,6 @@ import { withQuery } from '../parts/query.ts';
 import { Show } from '../parts/show.tsx';
 import { Time } from '../parts/time.tsx';
 import { sayLacking, useMay, useWho } from '../who.ts';
-import { AccountState } from './accounts.tsx';
 
 type Account = Schemas['Account'];
 
@@ -156,5 +156,14 @@ function AccountActions({ account, onChanged }: AccountProps) {
         </Confirm>
       )}
     </div>
+  );
+}
+
+export function AccountState({ account: { active, defaultAccount } }: { readonly account: Account }) {
+  return (
+    <span class="row">
+      {active ? <Badge tone="good">active</Badge> : <Badge tone="warn">inactive</Badge>}
+      {defaultAccount && <Badge tone="quiet">default</Badge>}
+    </span>
   );
 }

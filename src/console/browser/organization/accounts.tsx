@@ -1,7 +1,6 @@
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { api, ask, askPage, type Schemas } from '../api.ts';
-import { Badge } from '../parts/badge.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { Field, Form, readText } from '../parts/form.tsx';
 import { Pager, usePages } from '../parts/pages.tsx';
@@ -13,7 +12,7 @@ import { Time } from '../parts/time.tsx';
 import type { PageProps } from '../places.ts';
 import { containing } from '../where-text.ts';
 import { useMay } from '../who.ts';
-import { AccountDetail } from './account.tsx';
+import { AccountDetail, AccountState } from './account.tsx';
 
 type Account = Schemas['Account'];
 
@@ -78,15 +77,6 @@ function AccountList() {
       <Pager {...list} />
       {isAdding && <AddAccount onClose={() => setAdding(false)} />}
     </>
-  );
-}
-
-export function AccountState({ account: { active, defaultAccount } }: { readonly account: Account }) {
-  return (
-    <span class="row">
-      {active ? <Badge tone="good">active</Badge> : <Badge tone="warn">inactive</Badge>}
-      {defaultAccount && <Badge tone="quiet">default</Badge>}
-    </span>
   );
 }
 

@@ -5,6 +5,7 @@ import { Copy } from '../parts/copy.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { Field, Form, readText } from '../parts/form.tsx';
 import { useMay, useWho } from '../who.ts';
+import { useAccountNames } from './names.ts';
 import { ROLES, refusalOf } from './roles-of-users.ts';
 
 type CreatedUser = Schemas['CreatedUser'];
@@ -55,17 +56,26 @@ export function AddUser({ accountId, onAdded, onClose }: AddUserProps) {
 
 function AccountChoice({ first }: { readonly first: number }) {
   const { value } = useLoad((signal) => askPage(api.GET('/accounts', { signal, params: { query: {} } })), []);
+  const names = useAccountNames([first]);
+  const rows = value?.rows ?? [];
+  const isListed = rows.some(({ id }) => id === first);
   return (
-    <label>
-      Account
-      <select name="accountId" key={String(value === undefined)}>
-        {(value?.rows ?? []).map(({ id, name, externalId }) => (
-          <option key={id} value={id} selected={id === first}>
-            {name} ({externalId})
-          </option>
-        ))}
-      </select>
-    </label>
+    <div class="field">
+      <label>
+        Account
+        <select name="accountId" key={rows.length}>
+          {!isListed && <option value={first}>{names.get(first) ?? `Account ${first}`}</option>}
+          {rows.map(({ id, name, externalId }) => (
+            <option key={id} value={id} selected={id === first}>
+              {name} ({externalId})
+            </option>
+          ))}
+        </select>
+      </label>
+      {value?.nextPage !== undefined && (
+        <p class="small soft">There are more accounts: go to the one you mean, and from there to its users.</p>
+      )}
+    </div>
   );
 }
 
@@ -99,12 +109,14 @@ function NewSecret({ user, onClose }: { readonly user: CreatedUser; readonly onC
   return (
     <Dialog title={`${user.fullName} was added`} onClose={onClose}>
       <p>
-        This is the user's secret. It is shown now and not again: give it to {user.email} on a safe way. With it and the
+        This is the user's secret. It is shown now and not again: give it to {user.email} in a safe way. With it and the
         secret of the organization the user logs in, sees the secret in the own profile, and sets a password there.
       </p>
-      <div class="row apart note">
-        <code class="break">{user.secret}</code>
-        <Copy text={user.secret} what="the secret of the user" />
+      <div class="note">
+        <div class="row apart">
+          <code class="break">{user.secret}</code>
+          <Copy text={user.secret} what="the secret of the user" />
+        </div>
       </div>
       <footer class="row end">
         <button type="button" class="main" onClick={onClose}>

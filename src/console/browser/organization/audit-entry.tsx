@@ -1,5 +1,6 @@
-import { api, askPage } from '../api.ts';
+import { api, askPage, type Schemas } from '../api.ts';
 import { useLoad } from '../load.ts';
+import { Badge } from '../parts/badge.tsx';
 import { Copy } from '../parts/copy.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { Fact } from '../parts/fact.tsx';
@@ -7,8 +8,9 @@ import { withQuery } from '../parts/query.ts';
 import { Empty, Show } from '../parts/show.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
-import { Answer, type AuditEntry } from './audit-log.tsx';
 import { useAccountNames, useUserNames } from './names.ts';
+
+export type AuditEntry = Schemas['AuditLogEntry'];
 
 /** One entry with all that it tells. */
 export function AuditEntryDialog({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
@@ -116,4 +118,8 @@ function readChange([member, value]: readonly [string, unknown]): Change {
 
 function print(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+export function Answer({ status }: { readonly status: number }) {
+  return <Badge tone={status < 400 ? 'good' : 'bad'}>{status}</Badge>;
 }

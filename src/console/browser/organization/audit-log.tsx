@@ -1,17 +1,14 @@
 import { useLocation } from 'preact-iso';
-import { api, ask, askPage, type Schemas } from '../api.ts';
-import { Badge } from '../parts/badge.tsx';
+import { api, ask, askPage } from '../api.ts';
 import { Pager, usePages } from '../parts/pages.tsx';
 import { useQuery, withQuery } from '../parts/query.ts';
 import { Empty, Show } from '../parts/show.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
 import type { PageProps } from '../places.ts';
-import { AuditEntryDialog } from './audit-entry.tsx';
+import { Answer, type AuditEntry, AuditEntryDialog } from './audit-entry.tsx';
 import { AuditFilters } from './audit-filters.tsx';
 import { useAccountNames, useUserNames } from './names.ts';
-
-export type AuditEntry = Schemas['AuditLogEntry'];
 
 /** What the address says of which entries are looked for. */
 export interface AuditQuery {
@@ -79,10 +76,6 @@ export function AuditLog({ below }: PageProps) {
       {below !== undefined && <AuditEntryDialog key={below} id={below} onClose={() => route(withQuery(PATH, query))} />}
     </>
   );
-}
-
-export function Answer({ status }: { readonly status: number }) {
-  return <Badge tone={status < 400 ? 'good' : 'bad'}>{status}</Badge>;
 }
 
 async function readPage(

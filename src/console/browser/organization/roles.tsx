@@ -61,7 +61,7 @@ function Matrix({ roles, onSaved }: MatrixProps) {
       </p>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard */}
       <section class="table" aria-label="Privileges of the roles" tabIndex={0}>
-        <table>
+        <table class="matrix">
           <thead>
             <tr>
               <th scope="col">Privilege</th>

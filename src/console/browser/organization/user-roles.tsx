@@ -1,10 +1,14 @@
 import { useEffect, useState } from 'preact/hooks';
-import { api, ask } from '../api.ts';
+import { api, ask, type Schemas } from '../api.ts';
 import { useAction } from '../load.ts';
 import { ErrorNote } from '../parts/show.tsx';
-import { useWho } from '../who.ts';
+import { useRefusal, useWho } from '../who.ts';
 import { ROLES, refusalOf } from './roles-of-users.ts';
-import { type UserProps, useRefusal } from './user.tsx';
+
+export interface UserProps {
+  readonly user: Schemas['User'];
+  readonly onChanged: () => void;
+}
 
 /** Gives and takes roles, at once. */
 export function UserRoles({ user, onChanged }: UserProps) {

@@ -2,31 +2,21 @@ import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { api, ask, type Schemas } from '../api.ts';
 import { useLoad } from '../load.ts';
+import { Badge } from '../parts/badge.tsx';
 import { Confirm } from '../parts/confirm.tsx';
 import { Fact } from '../parts/fact.tsx';
 import { Field, Form, readText } from '../parts/form.tsx';
 import { withQuery } from '../parts/query.ts';
 import { Show } from '../parts/show.tsx';
 import { Time } from '../parts/time.tsx';
-import { sayLacking, useMay, useWho } from '../who.ts';
+import { useMay, useRefusal, useWho } from '../who.ts';
 import { useAccountNames } from './names.ts';
-import { UserRoles } from './user-roles.tsx';
-import { UserState } from './users.tsx';
+import { type UserProps, UserRoles } from './user-roles.tsx';
 
 type User = Schemas['User'];
 
-export interface UserProps {
-  readonly user: User;
-  readonly onChanged: () => void;
-}
-
 const EDIT = ['editOrganizationUsers', 'editAccountUsers'];
 const DELETE = ['deleteOrganizationUsers', 'deleteAccountUsers'];
-
-/** Why the user who is logged in does not do something to somebody; undefined where he does. */
-export function useRefusal(needs: readonly string[]): string | undefined {
-  return useMay()(...needs) ? undefined : sayLacking(needs.join(' or '));
-}
 
 /** One user: who it is, and what can be done. */
 export function UserDetail({ id }: { readonly id: string }) {
@@ -168,4 +158,8 @@ function UserActions({ user, onChanged }: UserProps) {
       )}
     </div>
   );
+}
+
+export function UserState({ active }: Pick<User, 'active'>) {
+  return active ? <Badge tone="good">active</Badge> : <Badge tone="warn">inactive</Badge>;
 }

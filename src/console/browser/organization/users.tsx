@@ -12,7 +12,7 @@ import { containing } from '../where-text.ts';
 import { useMay } from '../who.ts';
 import { AddUser } from './add-user.tsx';
 import { useAccountNames } from './names.ts';
-import { UserDetail } from './user.tsx';
+import { UserDetail, UserState } from './user.tsx';
 
 type User = Schemas['User'];
 
@@ -47,7 +47,7 @@ function UserList() {
   const columns: readonly Column<User>[] = [
     { title: 'E-mail', cell: ({ email }) => email },
     { title: 'Name', isMinor: true, cell: ({ fullName }) => fullName },
-    { title: 'Roles', cell: ({ roles }) => roles.join(', ') },
+    { title: 'Roles', cell: ({ roles }) => <RoleBadges roles={roles} /> },
     { title: 'State', cell: ({ active }) => <UserState active={active} /> },
     { title: 'Account', isMinor: true, cell: ({ accountId }) => accounts.get(accountId) ?? accountId },
     { title: 'Last log-in', isMinor: true, cell: ({ lastLoginDate }) => <Time at={lastLoginDate} /> },
@@ -95,6 +95,14 @@ function UserList() {
   );
 }
 
-export function UserState({ active }: Pick<User, 'active'>) {
-  return active ? <Badge tone="good">active</Badge> : <Badge tone="warn">inactive</Badge>;
+function RoleBadges({ roles }: Pick<User, 'roles'>) {
+  return (
+    <span class="row">
+      {roles.map((role) => (
+        <Badge key={role} tone="quiet">
+          {role}
+        </Badge>
+      ))}
+    </span>
+  );
 }
