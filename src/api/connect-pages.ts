@@ -1,6 +1,7 @@
 import type { Request, RequestHandler, Response } from 'express';
-import type { Arrival, ArrivalRefusal, Connected, ConnectPage } from '../connect/page.ts';
-import { DEPARTURE_PATH } from '../connect/page.ts';
+import { type Connected, callerOf } from '../connect/completion.ts';
+import { type Arrival, AWAY_MS, DEPARTURE_PATH, type RefusedArrival } from '../connect/departures.ts';
+import type { ConnectPage } from '../connect/page.ts';
 import { PAGE_PATH } from '../connect/sessions.ts';
 import { type Console, FILES_PATH } from '../console/index.ts';
 import { type AppError, isAppError, redactAppError } from '../errors.ts';
@@ -8,7 +9,6 @@ import { createRedactor } from '../redaction.ts';
 import type { Trace } from '../trace.ts';
 import { ACCESS } from './access.ts';
 import type { Audit } from './audit.ts';
-import { ownerOf } from './connect.ts';
 import { policyFor } from './console-pages.ts';
 import { escapeHtml } from './docs/html.ts';
 import { createPage } from './oauth-pages.ts';
@@ -39,7 +39,7 @@ export interface ConnectPages {
   readonly arrive: (showCallback: RequestHandler) => RequestHandler;
 }
 
-const MARK_SECONDS = 15 * 60;
+const MARK_SECONDS = AWAY_MS / 1000;
 
 export function createConnectPages(parts: ConnectPageParts): ConnectPages {
   const { page, console, audit, redactCall, requests, publicUrl } = parts;
@@ -53,7 +53,7 @@ export function createConnectPages(parts: ConnectPageParts): ConnectPages {
 
   async function finish(request: Request, response: Response, arrival: Arrival): Promise<Connected> {
     const { session } = arrival;
-    const principal = ownerOf(session);
+    const principal = callerOf(session);
     response.locals.principal = principal;
     const trace: Trace = response.locals.trace;
     const access = ACCESS.completeConnectPage;
@@ -183,7 +183,7 @@ const DONE: Words = {
   words: 'The account is connected. You can close this window.',
 };
 
-const REFUSALS: Readonly<Record<ArrivalRefusal, Words>> = {
+const REFUSALS: Readonly<Record<RefusedArrival['reason'], Words>> = {
   otherBrowser: {
     title: 'This was begun in another browser',
     words:

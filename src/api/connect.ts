@@ -1,8 +1,9 @@
 import type { Clock } from '../clock.ts';
-import type { Connect } from '../connect/index.ts';
+import { callerOf } from '../connect/completion.ts';
+import type { ConnectRoom } from '../connect/index.ts';
 import type { Offer } from '../connect/offer.ts';
 import type { Description } from '../connect/page.ts';
-import { type PageSession, statusOf } from '../connect/session.ts';
+import { statusOf } from '../connect/session.ts';
 import type { SessionRow } from '../connect/session-store.ts';
 import type { Connector } from '../connector/contract.ts';
 import type { Registry } from '../connector/registry.ts';
@@ -28,7 +29,7 @@ type ConnectHandlers = Pick<
 >;
 
 export interface ConnectServices {
-  readonly connect: Connect;
+  readonly connect: ConnectRoom;
   readonly registry: Pick<Registry, 'findConnector'>;
 }
 
@@ -79,7 +80,7 @@ export function createConnectHandlers(
     }),
 
     completeConnectPage: ({ pageSession, body, signal, runAs }) =>
-      runAs(ownerOf(pageSession), async () => {
+      runAs(callerOf(pageSession), async () => {
         const { instanceId, returnUrl } = await page.connect(pageSession, body, signal);
         return { body: { status: 'completed', instanceId, ...(returnUrl !== undefined && { returnUrl }) } };
       }),
@@ -91,16 +92,11 @@ export function createConnectHandlers(
     },
 
     cancelConnectPage: ({ pageSession, runAs }) =>
-      runAs(ownerOf(pageSession), async () => {
+      runAs(callerOf(pageSession), async () => {
         const returnUrl = await page.cancel(pageSession);
         return { body: { status: 'failed', ...(returnUrl !== undefined && { returnUrl }) } };
       }),
   };
-}
-
-/** The user who made a session: its page acts as him, and the key of the page goes no further. */
-export function ownerOf({ organizationId, accountId, userId }: PageSession) {
-  return { organizationId, accountId, userId };
 }
 
 /** The parameters of an authorization URL are fields of the form here. */

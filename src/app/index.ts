@@ -211,7 +211,8 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
   const work = {
     purgeIdempotencyRecords: idempotency.purge,
     purgeLogIns: logIn.purge,
-    purgeConnectSessions: connect.page.purge,
+    purgeConnectSessions: connect.sessions.purge,
+    purgeConnectDepartures: connect.page.purgeDepartures,
     ...maintenance,
     keepEvents: events.keep,
     keepAuditLog: auditLog.keep,

@@ -6,9 +6,16 @@ import { nextId } from '../db/next-id.ts';
 import { type Removal, removeRows } from '../db/removal.ts';
 import type { ColumnsOf, RowOf } from '../db/row.ts';
 import { EXACT_IN_SQL, type Sql, type SqlQueryable } from '../where/index.ts';
-import type { SessionError } from './session.ts';
 
 type ReadColumn = Exclude<keyof Tables['connect_session'], 'key_hash' | 'error'>;
+
+/** What went wrong, fit for whoever connects and for the server that asked for it. */
+export interface SessionError {
+  /** One of the API's, or `CANCELLED`: somebody gave up. */
+  readonly code: string;
+  readonly message: string;
+  readonly providerMessage?: string;
+}
 
 /** A row of `connect_session`, its configuration still encrypted. */
 export interface SessionRow extends RowOf<'connect_session', ReadColumn> {

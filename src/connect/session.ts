@@ -1,15 +1,8 @@
 import { AppError } from '../errors.ts';
-import type { SessionRow } from './session-store.ts';
+import type { Redactor } from '../redaction.ts';
+import type { SessionError, SessionRow } from './session-store.ts';
 
 export type SessionStatus = SessionRow['status'];
-
-/** What went wrong, fit for whoever connects and for the server that asked for it. */
-export interface SessionError {
-  /** One of the API's, or `CANCELLED`: somebody gave up. */
-  readonly code: string;
-  readonly message: string;
-  readonly providerMessage?: string;
-}
 
 /** A session as the page of its URL knows it. */
 export interface PageSession extends SessionRow {
@@ -55,8 +48,18 @@ export function returnUrlOf(session: SessionRow, nowMs: number): string | undefi
   return url.href;
 }
 
-export function toSessionError({ code, message, providerMessage }: AppError): SessionError {
-  return { code, message, ...(providerMessage !== undefined && { providerMessage }) };
+/** Without these secrets. */
+export function toSessionError({ code, message, providerMessage }: AppError, { redact }: Redactor): SessionError {
+  return {
+    code,
+    message: redact(message),
+    ...(providerMessage !== undefined && { providerMessage: redact(providerMessage) }),
+  };
+}
+
+/** Of one that could not be ended: where nobody has ended it, its time did. */
+export function endedStatus(session: Pick<SessionRow, 'status'> | undefined): Exclude<SessionStatus, 'open'> {
+  return session === undefined || session.status === 'open' ? 'expired' : session.status;
 }
 
 export const CANCELLED: SessionError = {

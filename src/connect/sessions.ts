@@ -25,7 +25,7 @@ import {
 } from './session-store.ts';
 
 /** What a server asks for on behalf of one of its users. */
-export interface NewSession {
+export interface NewConnectSession {
   readonly elements?: readonly string[] | undefined;
   readonly name?: string | undefined;
   readonly tags?: readonly string[] | undefined;
@@ -58,15 +58,17 @@ export interface SessionPage {
 }
 
 /** Connect sessions as servers make them and look after them. */
-export interface Sessions {
+export interface ConnectSessions {
   /** @throws AppError REQUEST_INVALID; NOT_FOUND for an instance that is not the account's, or a proxy that is not the organization's */
-  readonly create: (caller: AuthorizationCaller, input: NewSession) => Promise<CreatedSession>;
+  readonly create: (caller: AuthorizationCaller, input: NewConnectSession) => Promise<CreatedSession>;
   /** From old to new. @throws AppError WHERE_SYNTAX, WHERE_INVALID */
   readonly list: (accountId: number, query: SessionQuery) => Promise<SessionPage>;
   /** @throws AppError NOT_FOUND */
   readonly get: (accountId: number, id: number) => Promise<ShownSession>;
   /** Ends one that is open. @throws AppError NOT_FOUND; CONFLICT for one that has ended */
   readonly end: (accountId: number, id: number) => Promise<SessionRow>;
+  /** Deletes what had ended before that time. @returns how many */
+  readonly purge: (before: Date) => Promise<number>;
   /** Deletes some of what an account has. */
   readonly removeSome: (accountId: number) => Promise<Removal>;
 }
@@ -87,13 +89,13 @@ export const PAGE_PATH = '/connect';
 export function createSessions(
   platform: Pick<Platform, 'knex' | 'shares' | 'keyring' | 'keys' | 'random' | 'clock'>,
   neighbours: SessionNeighbours,
-): Sessions {
+): ConnectSessions {
   const { knex, shares, keyring, keys, random, clock } = platform;
   const { instances, proxies, origins, publicUrl } = neighbours;
   const store = createSessionStore(knex);
   const now = () => new Date(clock.now());
 
-  async function elementsFor(caller: AuthorizationCaller, { elements = [], instanceId }: NewSession) {
+  async function elementsFor(caller: AuthorizationCaller, { elements = [], instanceId }: NewConnectSession) {
     await assertOffered(neighbours, caller.accountId, elements);
     if (instanceId === undefined) return [...new Set(elements)];
     const { connector } = await instances.get(caller.accountId, instanceId);
@@ -203,6 +205,7 @@ export function createSessions(
       return change(knex, end, noteOf);
     },
 
+    purge: store.purge,
     removeSome: store.removeSome,
   };
 }

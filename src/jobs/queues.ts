@@ -48,8 +48,10 @@ export interface Maintenance {
   readonly purgeAuthorizations: (before: Date) => Promise<number>;
   /** Sessions of the console and tries to log in that were over at that time. */
   readonly purgeLogIns: (at: Date) => Promise<number>;
-  /** Connect sessions that were over long before that time, and what their users began at providers. */
-  readonly purgeConnectSessions: (at: Date) => Promise<number>;
+  /** Connect sessions that had ended before that time. */
+  readonly purgeConnectSessions: (before: Date) => Promise<number>;
+  /** What users of connect sessions began at providers. */
+  readonly purgeConnectDepartures: (before: Date) => Promise<number>;
   /** Refreshes the OAuth tokens that end soon. @returns how many */
   readonly refreshTokens: (signal: AbortSignal) => Promise<number>;
   /** Partitions and retention of events. */
@@ -74,11 +76,12 @@ const HOUR_MS = 3_600_000;
 const IDEMPOTENCY_MS = 24 * HOUR_MS;
 const PROXY_TARGET_MS = 24 * HOUR_MS;
 const AUTHORIZATION_MS = HOUR_MS / 4;
+const CONNECT_SESSION_MS = 30 * 24 * HOUR_MS;
 
 /** The table of queues. */
 export function createQueues(clock: Clock, maintenance: Maintenance) {
-  const { purgeIdempotencyRecords, purgeProxyTargets, purgeAuthorizations, purgeLogIns, purgeConnectSessions } =
-    maintenance;
+  const { purgeIdempotencyRecords, purgeProxyTargets, purgeAuthorizations, purgeLogIns } = maintenance;
+  const { purgeConnectSessions, purgeConnectDepartures } = maintenance;
   const { refreshTokens, keepEvents, keepAuditLog, keepActivity, keepPolls, keepBulk, keepWebhooks, removeAccounts } =
     maintenance;
   const purge = (work: (before: Date) => Promise<number>, keepMs: number, schedule: string) => ({
@@ -115,7 +118,8 @@ export function createQueues(clock: Clock, maintenance: Maintenance) {
     'oauth.purge-proxy-targets': purge(purgeProxyTargets, PROXY_TARGET_MS, '17 * * * *'),
     'oauth.purge-authorizations': purge(purgeAuthorizations, AUTHORIZATION_MS, '*/15 * * * *'),
     'accounts.purge-log-ins': purge(purgeLogIns, 0, '37 * * * *'),
-    'connect.purge': purge(purgeConnectSessions, 0, '*/15 * * * *'),
+    'connect.purge-sessions': purge(purgeConnectSessions, CONNECT_SESSION_MS, '3 * * * *'),
+    'connect.purge-departures': purge(purgeConnectDepartures, AUTHORIZATION_MS, '*/15 * * * *'),
     'events.upkeep': everyHour(keepEvents, '27 * * * *'),
     'audit.upkeep': everyHour(keepAuditLog, '47 * * * *'),
     'bulk.keep': everyHour(keepBulk, '57 * * * *'),

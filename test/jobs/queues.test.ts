@@ -8,7 +8,8 @@ const HOUR_MS = 3_600_000;
 const PURGES = {
   'idempotency.purge': { work: 'purgeIdempotencyRecords', keepMs: 24 * HOUR_MS, schedule: '7 * * * *' },
   'accounts.purge-log-ins': { work: 'purgeLogIns', keepMs: 0, schedule: '37 * * * *' },
-  'connect.purge': { work: 'purgeConnectSessions', keepMs: 0, schedule: '*/15 * * * *' },
+  'connect.purge-sessions': { work: 'purgeConnectSessions', keepMs: 720 * HOUR_MS, schedule: '3 * * * *' },
+  'connect.purge-departures': { work: 'purgeConnectDepartures', keepMs: HOUR_MS / 4, schedule: '*/15 * * * *' },
   'oauth.purge-proxy-targets': { work: 'purgeProxyTargets', keepMs: 24 * HOUR_MS, schedule: '17 * * * *' },
   'oauth.purge-authorizations': { work: 'purgeAuthorizations', keepMs: HOUR_MS / 4, schedule: '*/15 * * * *' },
 } as const;
@@ -23,6 +24,7 @@ const nothing: Maintenance = {
   purgeAuthorizations: async () => 0,
   purgeLogIns: async () => 0,
   purgeConnectSessions: async () => 0,
+  purgeConnectDepartures: async () => 0,
   refreshTokens: async () => 0,
   keepEvents: async () => {},
   keepAuditLog: async () => {},

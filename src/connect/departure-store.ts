@@ -5,9 +5,9 @@ import type { ColumnsOf, RowOf } from '../db/row.ts';
 type ReadColumn = 'account_id' | 'id' | 'session_id' | 'browser_hash' | 'request' | 'created_at';
 
 /** Somebody who was sent to a provider; the request is still encrypted. */
-export type AuthorizationRow = RowOf<'connect_authorization', ReadColumn>;
+export type DepartureRow = RowOf<'connect_authorization', ReadColumn>;
 
-export type NewAuthorizationRow = RowOf<
+export type NewDepartureRow = RowOf<
   'connect_authorization',
   'account_id' | 'id' | 'session_id' | 'state_hash' | 'request' | 'created_at'
 >;
@@ -21,14 +21,14 @@ const COLUMNS: ColumnsOf<'connect_authorization', ReadColumn> = {
   createdAt: 'created_at',
 };
 
-export function createAuthorizationStore(knex: Knex) {
-  const rows = ({ accountId, id }: Pick<AuthorizationRow, 'accountId' | 'id'>) =>
+export function createDepartureStore(knex: Knex) {
+  const rows = ({ accountId, id }: Pick<DepartureRow, 'accountId' | 'id'>) =>
     knex('connect_authorization').where({ account_id: accountId, id });
 
   return {
     nextId: (): Promise<number> => nextId(knex, 'connect_authorization'),
 
-    insert: async ({ accountId, id, sessionId, stateHash, request, createdAt }: NewAuthorizationRow): Promise<void> => {
+    insert: async ({ accountId, id, sessionId, stateHash, request, createdAt }: NewDepartureRow): Promise<void> => {
       await knex('connect_authorization').insert({
         account_id: accountId,
         id,
@@ -39,19 +39,18 @@ export function createAuthorizationStore(knex: Knex) {
       });
     },
 
-    find: (key: Pick<AuthorizationRow, 'accountId' | 'id'>): Promise<AuthorizationRow | undefined> =>
-      rows(key).first(COLUMNS),
+    find: (key: Pick<DepartureRow, 'accountId' | 'id'>): Promise<DepartureRow | undefined> => rows(key).first(COLUMNS),
 
     /** For a browser, which has no more than the state. */
-    findByState: (stateHash: Buffer): Promise<AuthorizationRow | undefined> =>
+    findByState: (stateHash: Buffer): Promise<DepartureRow | undefined> =>
       knex('connect_authorization').where({ state_hash: stateHash }).first(COLUMNS),
 
     /** False when a browser has gone there already. */
-    setBrowser: async (key: Pick<AuthorizationRow, 'accountId' | 'id'>, browserHash: Buffer): Promise<boolean> =>
+    setBrowser: async (key: Pick<DepartureRow, 'accountId' | 'id'>, browserHash: Buffer): Promise<boolean> =>
       (await rows(key).whereNull('browser_hash').update({ browser_hash: browserHash })) > 0,
 
     /** False when the browser has come back already. */
-    setReturned: async (key: Pick<AuthorizationRow, 'accountId' | 'id'>, at: Date): Promise<boolean> =>
+    setReturned: async (key: Pick<DepartureRow, 'accountId' | 'id'>, at: Date): Promise<boolean> =>
       (await rows(key).whereNull('returned_at').update({ returned_at: at })) > 0,
 
     /** Of all accounts. */

@@ -1,0 +1,187 @@
+import type { Config, Connector } from '../connector/contract.ts';
+import { AppError, isAppError } from '../errors.ts';
+import type { Notifications } from '../events/notifications/notifications.ts';
+import { assertAsked, secretKeys } from '../instances/configuration.ts';
+import type { Instance } from '../instances/instance.ts';
+import type { AlongWith, Instances } from '../instances/instances.ts';
+import type { AuthorizationCaller } from '../instances/oauth/authorizations.ts';
+import { OAUTH_KEYS } from '../instances/oauth/fields.ts';
+import type { Proxies } from '../instances/oauth/proxies/proxies.ts';
+import type { OAuthProxy } from '../instances/oauth/proxies/proxy.ts';
+import type { Platform } from '../platform.ts';
+import { createRedactor } from '../redaction.ts';
+import { chooseOffered, listOffered, type Offer, type OfferNeighbours, offerOf } from './offer.ts';
+import type { Origins } from './origins.ts';
+import { assertOpen, endedStatus, type PageSession, refuseEnded, returnUrlOf, toSessionError } from './session.ts';
+import { createSessionStore } from './session-store.ts';
+import { contextOf } from './sessions.ts';
+
+/** What somebody gave who connects. */
+export interface PageInput {
+  readonly elementKey: string;
+  readonly configuration: Config;
+  readonly name?: string | undefined;
+}
+
+export interface Connected {
+  readonly instanceId: number;
+  readonly returnUrl: string | undefined;
+}
+
+/** An offer that was taken. */
+export interface ChosenOffer extends Offer {
+  readonly proxy: OAuthProxy | undefined;
+  /** The instance that is authenticated again. */
+  readonly earlier: Instance | undefined;
+}
+
+/** What a session ends with. */
+interface Ending {
+  readonly configuration: Config;
+  /** What a provider sent with a browser, by name. */
+  readonly providerData?: Readonly<Record<string, string>>;
+  readonly name: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** From what a session offers to the instance that it ends with. */
+export interface Completion {
+  /** All elements, each with what is asked for. */
+  readonly offersOf: (session: PageSession) => Promise<readonly Offer[]>;
+  /** @throws AppError CONFLICT for a session that has ended, REQUEST_INVALID for what was not asked for */
+  readonly choose: (session: PageSession, input: PageInput) => Promise<ChosenOffer>;
+  /**
+   * Verifies the settings with the provider, and stores instance, event and end of the session: all of it or nothing, and of several that come
+   * together one gets through. What goes wrong stays with the session, which stays open.
+   * @throws AppError as the creation of instances; CONFLICT for a session that has ended
+   */
+  readonly complete: (session: PageSession, connector: Connector, ending: Ending) => Promise<Connected>;
+  /** The session keeps what goes wrong, for the server that made it. */
+  readonly noting: <Result>(
+    session: PageSession,
+    { connector, configuration }: Noted,
+    work: () => Promise<Result>,
+  ) => Promise<Result>;
+  /** What went wrong before is not of the next try. */
+  readonly forgetError: (session: PageSession) => Promise<void>;
+  /** Where the browser goes from a session that has ended. An origin may have been taken back since. */
+  readonly returnUrl: (session: PageSession) => Promise<string | undefined>;
+}
+
+interface Noted {
+  readonly connector: Connector;
+  /** Its secrets are left out of what is kept. */
+  readonly configuration: Config;
+}
+
+export interface CompletionNeighbours extends OfferNeighbours {
+  readonly instances: Pick<Instances, 'get' | 'create' | 'update'>;
+  readonly proxies: Pick<Proxies, 'get' | 'findByUrl'>;
+  readonly notifications: Pick<Notifications, 'prepare'>;
+  readonly origins: Pick<Origins, 'of'>;
+}
+
+export function createCompletion(
+  { knex, keyring, clock }: Pick<Platform, 'knex' | 'keyring' | 'clock'>,
+  neighbours: CompletionNeighbours,
+): Completion {
+  const { instances, proxies, notifications, origins } = neighbours;
+  const store = createSessionStore(knex);
+
+  /** That of the session, or the one that the instance was made through. */
+  async function proxyOf(
+    { organizationId, proxyId }: PageSession,
+    earlier: Instance | undefined,
+  ): Promise<OAuthProxy | undefined> {
+    if (proxyId !== null) return proxies.get(organizationId, proxyId);
+    const url = earlier?.config[OAUTH_KEYS.callbackUrl];
+    return typeof url === 'string' ? proxies.findByUrl(organizationId, url) : undefined;
+  }
+
+  async function readGiven(session: PageSession) {
+    const { accountId, reauthenticates, instanceId, configuration } = session;
+    const earlier = reauthenticates && instanceId !== null ? await instances.get(accountId, instanceId) : undefined;
+    const proxy = await proxyOf(session, earlier);
+    const fixed: Config = JSON.parse(keyring.decrypt(configuration, contextOf(session)));
+    return { proxy, earlier, given: { fixed, earlier: earlier?.config ?? {}, hasProxy: proxy !== undefined } };
+  }
+
+  const listElements = ({ accountId, elements }: PageSession) => listOffered(neighbours, accountId, elements);
+
+  async function returnUrl(session: PageSession): Promise<string | undefined> {
+    const url = returnUrlOf(session, clock.now());
+    if (url === undefined) return undefined;
+    return (await origins.of(session.organizationId)).includes(new URL(url).origin) ? url : undefined;
+  }
+
+  async function noting<Result>(
+    session: PageSession,
+    { connector, configuration }: Noted,
+    work: () => Promise<Result>,
+  ): Promise<Result> {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isAppError(error) || error.code === 'INTERNAL') throw error;
+      const secrets = [...secretKeys(connector)].map((key) => String(configuration[key] ?? ''));
+      await store.noteError(session, toSessionError(error, createRedactor(secrets)));
+      throw error;
+    }
+  }
+
+  return {
+    forgetError: (session) => store.noteError(session, null),
+
+    offersOf: async (session) => {
+      const { given } = await readGiven(session);
+      return (await listElements(session)).map((connector) => offerOf(connector, given));
+    },
+
+    choose: async (session, { elementKey, configuration, name }) => {
+      assertOpen(session, clock.now());
+      if (name !== undefined && session.name !== null) throw nameFixed();
+      const { given, ...around } = await readGiven(session);
+      const offer = offerOf(chooseOffered(await listElements(session), elementKey), given);
+      assertAsked(offer.connector, offer.fields, configuration);
+      return { ...offer, ...around };
+    },
+
+    complete: (session, connector, { configuration, providerData, name: givenName, signal }) =>
+      noting(session, { connector, configuration }, async () => {
+        const { accountId, reauthenticates, instanceId, tags } = session;
+        const elementKey = connector.key;
+        const publish = await notifications.prepare(accountId);
+        const along: AlongWith = async (via, { id, name }) => {
+          const at = new Date(clock.now());
+          const isFirst = await store.complete(via, session, { instanceId: id, elementKey, at });
+          if (!isFirst) refuseEnded(endedStatus(await store.find(via, session)));
+          const data = { sessionId: session.id, instanceId: id, elementKey, name, reauthenticated: reauthenticates };
+          await publish(via, 'instance.connected', data);
+        };
+        const caller = callerOf(session);
+        const settings = { configuration, providerData };
+        const name = session.name ?? givenName ?? connector.name;
+        const { id } =
+          reauthenticates && instanceId !== null
+            ? await instances.update(caller, instanceId, settings, signal, along)
+            : await instances.create(caller, { element: elementKey, name, tags, ...settings }, signal, along);
+        return {
+          instanceId: id,
+          returnUrl: await returnUrl({ ...session, status: 'completed', instanceId: id }),
+        };
+      }),
+
+    noting,
+    returnUrl,
+  };
+}
+
+/** The user who made a session: its page acts as him, and the key of the page goes no further. */
+export function callerOf({ organizationId, accountId, userId }: PageSession): AuthorizationCaller {
+  return { organizationId, accountId, userId };
+}
+
+function nameFixed(): AppError {
+  const message = 'body.name is fixed by the session: leave it out.';
+  return new AppError('REQUEST_INVALID', message, { details: [{ path: '/body/name', message }] });
+}

@@ -1,0 +1,649 @@
+import { expect } from 'chai';
+import { createSessionStore } from '../../src/connect/session-store.ts';
+import { startTestApp, type TestApp, useApp } from '../support/app.ts';
+import { status } from '../support/misbehaving-server.ts';
+import { QUICK, type Receiver, startReceiver } from './events/receiving.ts';
+import { createBrowser, openPage, PRODUCT, registerOrigins } from './support/connect-page.ts';
+import { expectProblem, faultsOf } from './support/expect-problem.ts';
+import { BAMBOOHR, PRIVATE_SHOP, SHOP } from './support/simulated.ts';
+import {
+  authorizationOf,
+  countRows,
+  createTenants,
+  type OtherTenants,
+  readEverything,
+  withDatabase,
+} from './support/tenants.ts';
+
+const ADDRESS = { 'base.url': SHOP['base.url'] };
+const SIMULATED = { elements: ['odata'], configuration: { simulator: true } };
+const CONNECT_SHOP = { elementKey: 'odata', configuration: ADDRESS };
+const ENDED = {
+  completed:
+    'This connect session was completed: an account is connected. A session is for one account: ask for a new one.',
+  failed: 'This connect session was ended. A session is for one account: ask for a new one.',
+  expired: 'This connect session has expired. A session is for one account: ask for a new one.',
+};
+
+/** As if it had been made long before. */
+const letExpire = (service: TestApp, id: number) =>
+  withDatabase(service, (knex) =>
+    knex('connect_session')
+      .where({ id })
+      .update({ expires_at: knex.raw("now() - interval '1 second'") }),
+  );
+
+describe('a connect session', () => {
+  const service = useApp({}, { engineOptions: QUICK });
+  const create = (body: object, headers = {}) => service.call('/connect/sessions', { method: 'POST', body, headers });
+  let tenants: OtherTenants;
+
+  before(async () => {
+    tenants = await createTenants(service);
+    await registerOrigins(service);
+  });
+
+  describe('is made', () => {
+    it('with the URL of a page, which is answered once', async () => {
+      const { status: code, body } = await create({ ...SIMULATED, name: ' Shop of Ada ', tags: [' user-7 '] });
+      expect(code).to.equal(200);
+      expect(body).to.deep.include({
+        status: 'open',
+        elements: ['odata'],
+        name: 'Shop of Ada',
+        tags: ['user-7'],
+        isReauthentication: false,
+      });
+      expect(body.url).to.match(new RegExp(`^${service.app.url}/connect/[\\w-]{43}$`));
+      expect(Date.parse(body.expiresDate) - Date.parse(body.createdDate)).to.equal(3_600_000);
+      expect(body).to.not.have.any.keys('configuration', 'token');
+      const { url: _, ...shown } = body;
+      expect((await service.call(`/connect/sessions/${body.id}`)).body).to.deep.equal(shown);
+    });
+
+    it('for as long as it is asked for, up to a day', async () => {
+      const { body } = await create({ expiresIn: 86_400 });
+      expect(Date.parse(body.expiresDate) - Date.parse(body.createdDate)).to.equal(86_400_000);
+      expectProblem(await create({ expiresIn: 86_401 }), 'REQUEST_INVALID');
+    });
+
+    it('once for one Idempotency-Key', async () => {
+      const headers = { 'idempotency-key': 'the same session' };
+      const [one, other] = [await create(SIMULATED, headers), await create(SIMULATED, headers)];
+      expect(other.body).to.deep.equal(one.body);
+    });
+  });
+
+  describe('is not made', () => {
+    it('of elements that there are not, or that the account makes no instances of', async () => {
+      const answer = await create({ elements: ['bamboohr', 'odota'] });
+      expectProblem(answer, 'REQUEST_INVALID', "There is no element 'odota'. Did you mean 'odata'?");
+      expect(faultsOf(answer)).to.deep.equal({
+        'body.elements.1': "There is no element 'odota'. Did you mean 'odata'?",
+      });
+      await service.call('/elements/twilio/active', { method: 'DELETE' });
+      expectProblem(
+        await create({ elements: ['twilio'] }),
+        'REQUEST_INVALID',
+        "The element 'twilio' is inactive in account 1.",
+      );
+      await service.call('/elements/twilio/active', { method: 'PUT' });
+    });
+
+    it('with keys that no element on offer knows, or values that are none of theirs', async () => {
+      const answer = await create({
+        elements: ['odata'],
+        configuration: { 'company.name': 'acme', simulator: 'perhaps' },
+      });
+      expectProblem(answer, 'REQUEST_INVALID');
+      expect(faultsOf(answer)).to.deep.equal({
+        'body.configuration.company.name': "No element that is offered has a configuration key 'company.name'.",
+        'body.configuration.simulator': "'simulator' must be true or false.",
+      });
+      expect(
+        (await create({ elements: ['odata', 'bamboohr'], configuration: { 'company.name': 'acme' } })).status,
+      ).to.equal(200);
+    });
+
+    it('with a callback URL of the caller', async () => {
+      const answer = await create({ configuration: { 'oauth.callback.url': 'https://app.example.com/' } });
+      expectProblem(answer, 'REQUEST_INVALID', /^'oauth.callback.url' cannot be fixed: providers send browsers back/);
+    });
+
+    it('to return to an origin that nobody registered', async () => {
+      expectProblem(
+        await create({ redirectUrl: 'https://evil.example.com/connected' }),
+        'REQUEST_INVALID',
+        'body.redirectUrl is of https://evil.example.com, which is no origin that the organization has registered. PUT /organizations/me/connect-origins registers it.',
+      );
+      expectProblem(
+        await create({ redirectUrl: 'javascript:alert(1)' }),
+        'REQUEST_INVALID',
+        /absolute http or https URL/,
+      );
+      expect((await create({ redirectUrl: `${PRODUCT}/connected?user=7` })).status).to.equal(200);
+    });
+
+    it('for an instance or a proxy of somebody else', async () => {
+      const { id } = await service.createInstance('odata', SHOP);
+      const headers = authorizationOf(tenants.sibling);
+      expectProblem(await create({ instanceId: id }, headers), 'NOT_FOUND', `There is no instance ${id}.`);
+      expectProblem(await create({ proxyId: 4711 }), 'NOT_FOUND');
+      expectProblem(
+        await create({ instanceId: id, elements: ['bamboohr'] }),
+        'REQUEST_INVALID',
+        `body.elements leaves out 'odata', the element of instance ${id}.`,
+      );
+    });
+
+    it('with a proxy where nobody authorizes', async () => {
+      const proxy = { name: 'of no use', apiKey: 'x', apiSecret: 'secret-of-the-proxy' };
+      const { id } = (await service.call('/elements/oauthProxies', { method: 'POST', body: proxy })).body;
+      expectProblem(
+        await create({ elements: ['odata'], proxyId: id }),
+        'REQUEST_INVALID',
+        /^body.proxyId is of no use/,
+      );
+    });
+  });
+
+  describe('shows its page', () => {
+    it('the elements with what the user has to give, and nothing of what is fixed', async () => {
+      const page = await openPage(service, {
+        elements: ['bamboohr', 'salesforce'],
+        redirectUrl: `${PRODUCT}/connected`,
+        configuration: {
+          simulator: true,
+          'company.name': 'acme',
+          'oauth.api.key': 'client-of-the-product',
+          'oauth.api.secret': 'secret-of-the-product',
+        },
+      });
+      const { body } = await page.call();
+      expect(body).to.deep.include({ status: 'open', isReauthentication: false, returnsTo: PRODUCT });
+      expect(body).to.not.have.any.keys('returnUrl', 'error');
+      const [bamboohr, salesforce] = body.elements;
+      expect(bamboohr).to.deep.include({ key: 'bamboohr', authentication: 'basic', authorizes: false });
+      expect(bamboohr.fields.map(({ key }: { key: string }) => key)).to.deep.equal(['username']);
+      expect(bamboohr.fields[0]).to.deep.include({ required: true, secret: true }).and.to.have.property('setup');
+      expect(bamboohr.image).to.match(/^data:image\/svg/);
+      expect(salesforce).to.deep.include({ authentication: 'oauth2', authorizes: true, fields: [] });
+      for (const fixed of ['acme', 'client-of-the-product', 'secret-of-the-product', 'company.name'])
+        expect(JSON.stringify(body)).not.to.include(fixed);
+    });
+
+    it('the client of an application where neither the session nor a proxy has one', async () => {
+      const keysOf = async (session: object) => {
+        const { body } = await (await openPage(service, session)).call();
+        return body.elements[0].fields.map(({ key }: { key: string }) => key);
+      };
+      expect(await keysOf({ elements: ['salesforce'] })).to.deep.equal(['oauth.api.key', 'oauth.api.secret']);
+      const proxy = { name: 'crm', apiKey: 'x', apiSecret: 'secret-of-the-proxy' };
+      const { id } = (await service.call('/elements/oauthProxies', { method: 'POST', body: proxy })).body;
+      expect(await keysOf({ elements: ['salesforce'], proxyId: id })).to.deep.equal([]);
+    });
+
+    it('the log-in too, where an instance may do without', async () => {
+      const { body } = await (await openPage(service, SIMULATED)).call();
+      const fields = body.elements[0].fields.map(({ key, required }: { key: string; required: boolean }) => [
+        key,
+        required,
+      ]);
+      expect(fields).to.deep.equal([
+        ['base.url', true],
+        ['username', false],
+        ['password', false],
+      ]);
+    });
+
+    it('all elements that the account makes instances of, where none is named', async () => {
+      await service.call('/elements/twilio/active', { method: 'DELETE' });
+      const { body } = await (await openPage(service, {})).call();
+      const keys = body.elements.map(({ key }: { key: string }) => key);
+      expect(keys).to.include('bamboohr').and.not.include('twilio');
+      await service.call('/elements/twilio/active', { method: 'PUT' });
+    });
+  });
+
+  describe('is completed', () => {
+    it('by an instance that has what is fixed and what the user gave, and its token goes to the server alone', async () => {
+      const page = await openPage(service, {
+        ...SIMULATED,
+        name: 'Shop of Ada',
+        tags: ['user-7'],
+        redirectUrl: `${PRODUCT}/connected?user=7`,
+      });
+      const { status: code, body } = await page.connect(CONNECT_SHOP);
+      expect(code, JSON.stringify(body)).to.equal(200);
+      const { id: sessionId } = page.session;
+      const { instanceId } = body;
+      const returnUrl = `${PRODUCT}/connected?user=7&instanceId=${instanceId}&sessionId=${sessionId}`;
+      expect(body).to.deep.equal({ status: 'completed', instanceId, returnUrl });
+      const session = await page.read();
+      expect(session).to.deep.include({ status: 'completed', instanceId, elementKey: 'odata' });
+      const instance = (await service.call(`/instances/${instanceId}`)).body;
+      expect(instance).to.deep.include({ name: 'Shop of Ada', tags: ['user-7'], token: session.token });
+      expect(instance.configuration).to.deep.equal({ ...SHOP, ...instance.configuration });
+      expect((await service.call('/Orders', { token: session.token })).status).to.equal(200);
+      const shown = (await page.call()).body;
+      expect(shown).to.deep.include({ status: 'completed', elementKey: 'odata', returnUrl, elements: [] });
+      expect(JSON.stringify([body, shown])).not.to.include(session.token);
+      const listed = (await service.call('/connect/sessions', { query: { where: `id = ${sessionId}` } })).body;
+      expect(listed).to.have.length(1);
+      expect(listed[0]).to.not.have.any.keys('token', 'url');
+    });
+
+    it('under the name that the user gave, or that of the element, where none is fixed', async () => {
+      const named = await (await openPage(service, SIMULATED)).connect({ ...CONNECT_SHOP, name: ' My shop ' });
+      const unnamed = await (await openPage(service, SIMULATED)).connect(CONNECT_SHOP);
+      const nameOf = async (id: number) => (await service.call(`/instances/${id}`)).body.name;
+      expect(await nameOf(named.body.instanceId)).to.equal('My shop');
+      expect(await nameOf(unnamed.body.instanceId)).to.equal('OData');
+      const fixed = await openPage(service, { ...SIMULATED, name: 'Fixed' });
+      expectProblem(
+        await fixed.connect({ ...CONNECT_SHOP, name: 'Mine' }),
+        'REQUEST_INVALID',
+        'body.name is fixed by the session: leave it out.',
+      );
+    });
+
+    it('once, however many ask at the same time, also of several processes', async () => {
+      const other = await startTestApp({ DATABASE_URL: service.databaseUrl });
+      try {
+        const page = await openPage(service, SIMULATED);
+        const headers = { authorization: `Connect ${page.key}` };
+        const before = await countRows(service, 'instance');
+        const answers = await Promise.all(
+          [service, other, service, other].map((one) =>
+            one.call('/connect/session/instance', { method: 'POST', body: CONNECT_SHOP, headers }),
+          ),
+        );
+        expect(answers.map((answer) => answer.status).toSorted()).to.deep.equal([200, 409, 409, 409]);
+        for (const answer of answers.filter((each) => each.status === 409))
+          expectProblem(answer, 'CONFLICT', ENDED.completed);
+        expect(await countRows(service, 'instance')).to.equal(before + 1);
+        const told = await service.call('/notifications', {
+          query: { where: "type = 'instance.connected'", pageSize: 1000 },
+        });
+        const ofSession = told.body.filter(
+          ({ data }: { data: { sessionId: number } }) => data.sessionId === page.session.id,
+        );
+        expect(ofSession).to.have.length(1);
+      } finally {
+        await other.stop();
+      }
+    });
+
+    it('or not at all: where the end cannot be stored there is no instance, and the user tries again', async () => {
+      const page = await openPage(service, SIMULATED);
+      const before = await countRows(service, 'instance');
+      const refuseEnds = (sql: string) => withDatabase(service, (knex) => knex.raw(sql));
+      await refuseEnds(`alter table connect_session add constraint never check (status <> 'completed') not valid`);
+      expectProblem(await page.connect(CONNECT_SHOP), 'INTERNAL');
+      expect(await countRows(service, 'instance')).to.equal(before);
+      expect(await page.read()).to.deep.include({ status: 'open' });
+      await refuseEnds('alter table connect_session drop constraint never');
+      expect((await page.connect(CONNECT_SHOP)).status).to.equal(200);
+    });
+
+    it('after a failure, whose words the page and the server see', async () => {
+      const page = await openPage(service, { elements: ['bamboohr'], configuration: { simulator: true } });
+      const refused = await page.connect({
+        elementKey: 'bamboohr',
+        configuration: { ...BAMBOOHR, username: 'a-wrong-key-of-the-user', simulator: undefined },
+      });
+      expectProblem(refused, 'PROVIDER_CREDENTIALS_INVALID');
+      const { message, code } = refused.body;
+      for (const shown of [await page.read(), (await page.call()).body])
+        expect(shown)
+          .to.deep.include({ status: 'open' })
+          .and.to.have.property('error')
+          .that.deep.includes({ message, code });
+      expect(JSON.stringify(await page.read())).not.to.include('a-wrong-key');
+      const { username, 'company.name': company } = BAMBOOHR;
+      const configuration = { username, 'company.name': company };
+      expect((await page.connect({ elementKey: 'bamboohr', configuration })).status).to.equal(200);
+      expect(await page.read())
+        .to.deep.include({ status: 'completed' })
+        .and.to.not.have.property('error');
+    });
+
+    it('with the instance of before, which keeps its id and token', async () => {
+      const { id, token, name } = await service.createInstance('odata', PRIVATE_SHOP, { tags: ['kept'] });
+      const page = await openPage(service, { instanceId: id });
+      const { body } = await page.call();
+      expect(body).to.deep.include({ isReauthentication: true });
+      expect(body.elements.map(({ key }: { key: string }) => key)).to.deep.equal(['odata']);
+      const [address, username, password] = body.elements[0].fields;
+      expect([address.default, username.default]).to.deep.equal([PRIVATE_SHOP['base.url'], PRIVATE_SHOP.username]);
+      expect(password).to.not.have.property('default');
+      const { simulator: _, ...configuration } = PRIVATE_SHOP;
+      expectProblem(
+        await page.connect({ elementKey: 'odata', configuration: { ...configuration, password: 'not this one' } }),
+        'PROVIDER_CREDENTIALS_INVALID',
+      );
+      expect((await page.connect({ elementKey: 'odata', configuration })).body.instanceId).to.equal(id);
+      expect(await page.read()).to.deep.include({ status: 'completed', instanceId: id, token });
+      expect((await service.call(`/instances/${id}`)).body).to.deep.include({ name, tags: ['kept'], token });
+    });
+  });
+
+  describe('takes from the user', () => {
+    it('what it asks for and nothing else', async () => {
+      const page = await openPage(service, { elements: ['odata'], configuration: { 'base.url': SHOP['base.url'] } });
+      const answer = await page.connect({
+        elementKey: 'odata',
+        configuration: {
+          simulator: true,
+          'base.url': 'https://evil.example.com/',
+          'event.notification.callback.url': 'https://evil.example.com/',
+          passwort: 'x',
+        },
+      });
+      expectProblem(answer, 'REQUEST_INVALID');
+      expect(faultsOf(answer)).to.deep.equal({
+        'body.configuration.simulator': "'simulator' is not asked for.",
+        'body.configuration.base.url': "'base.url' is not asked for.",
+        'body.configuration.event.notification.callback.url': "'event.notification.callback.url' is not asked for.",
+        'body.configuration.passwort': "'passwort' is not asked for. Did you mean 'password'?",
+      });
+    });
+
+    it('everything that is required', async () => {
+      const answer = await (await openPage(service, SIMULATED)).connect({ elementKey: 'odata', configuration: {} });
+      expectProblem(answer, 'REQUEST_INVALID', /'base.url' is required/);
+    });
+
+    it('an element that it offers', async () => {
+      const page = await openPage(service, SIMULATED);
+      expectProblem(
+        await page.connect({ elementKey: 'bamboohr', configuration: BAMBOOHR }),
+        'REQUEST_INVALID',
+        "The element 'bamboohr' is not offered by this session.",
+      );
+      expectProblem(
+        await (await openPage(service, { elements: ['salesforce'] })).connect({
+          elementKey: 'salesforce',
+          configuration: { 'oauth.api.key': 'x', 'oauth.api.secret': 'y' },
+        }),
+        'REQUEST_INVALID',
+        'An account of Salesforce is connected by authorizing there: POST /connect/session/authorization answers where.',
+      );
+    });
+  });
+
+  describe('ends', () => {
+    it('when the server says so', async () => {
+      const page = await openPage(service, SIMULATED);
+      const at = `/connect/sessions/${page.session.id}`;
+      const { body } = await service.call(at, { method: 'DELETE' });
+      expect(body).to.deep.include({ status: 'failed' });
+      expect(body.error).to.deep.equal({
+        code: 'CANCELLED',
+        message: 'The connect session was ended before an account was connected.',
+      });
+      expectProblem(await page.connect(CONNECT_SHOP), 'CONFLICT', ENDED.failed);
+      expectProblem(await service.call(at, { method: 'DELETE' }), 'CONFLICT', ENDED.failed);
+      expect((await page.call()).body).to.deep.include({ status: 'failed', elements: [] });
+    });
+
+    it('when the user gives up, and tells the product', async () => {
+      const page = await openPage(service, { ...SIMULATED, redirectUrl: `${PRODUCT}/connected` });
+      const { body } = await page.call('', { method: 'DELETE' });
+      const returnUrl = `${PRODUCT}/connected?error=cancelled&sessionId=${page.session.id}`;
+      expect(body).to.deep.equal({ status: 'failed', returnUrl });
+      expect(await page.read()).to.deep.include({ status: 'failed' });
+      expectProblem(await page.call('', { method: 'DELETE' }), 'CONFLICT', ENDED.failed);
+    });
+
+    it('when its time is over', async () => {
+      const page = await openPage(service, { ...SIMULATED, redirectUrl: `${PRODUCT}/connected` });
+      const { id } = page.session;
+      await letExpire(service, id);
+      expectProblem(await page.connect(CONNECT_SHOP), 'CONFLICT', ENDED.expired);
+      expectProblem(await page.call('', { method: 'DELETE' }), 'CONFLICT', ENDED.expired);
+      const returnUrl = `${PRODUCT}/connected?error=expired&sessionId=${id}`;
+      expect((await page.call()).body).to.deep.include({ status: 'expired', returnUrl });
+      const { body } = await service.call('/connect/sessions', {
+        query: { where: `status = 'expired' AND id = ${id}` },
+      });
+      expect(body).to.have.length(1);
+      expect(await page.read()).to.deep.include({ status: 'expired', endedDate: body[0].expiresDate });
+      expectProblem(await service.call(`/connect/sessions/${id}`, { method: 'DELETE' }), 'CONFLICT', ENDED.expired);
+    });
+
+    it('with the user who made it: nobody connects for those who may not call', async () => {
+      const page = await openPage(service, SIMULATED, authorizationOf(tenants.colleague));
+      const setActive = (active: boolean) =>
+        withDatabase(service, (knex) =>
+          knex('app_user').where({ email_address: 'colleague@example.com' }).update({ active }),
+        );
+      await setActive(false);
+      const gone = 'The key is of no connect session, or of one that may not be used any more. Ask for a new one.';
+      expectProblem(await page.connect(CONNECT_SHOP), 'UNAUTHENTICATED', gone);
+      await setActive(true);
+      const { instanceId } = (await page.connect(CONNECT_SHOP)).body;
+      expect((await service.call(`/instances/${instanceId}`)).body.user.emailAddress).to.equal('colleague@example.com');
+    });
+  });
+
+  describe('is out of reach', () => {
+    it('of other accounts and organizations', async () => {
+      const page = await openPage(service, SIMULATED);
+      await page.connect(CONNECT_SHOP);
+      const { id } = page.session;
+      for (const tenant of [tenants.sibling, tenants.stranger]) {
+        const headers = authorizationOf(tenant);
+        for (const method of ['GET', 'DELETE'])
+          expectProblem(
+            await service.call(`/connect/sessions/${id}`, { method, headers }),
+            'NOT_FOUND',
+            `There is no connect session ${id}.`,
+          );
+        expect((await service.call('/connect/sessions', { headers })).body).to.deep.equal([]);
+      }
+    });
+
+    it('of whoever has no key, or a wrong one, and the key opens nothing else', async () => {
+      const page = await openPage(service, SIMULATED);
+      const wrong = { authorization: `Connect ${page.key.slice(0, -1)}${page.key.endsWith('A') ? 'B' : 'A'}` };
+      expectProblem(await service.call('/connect/session', { headers: wrong }), 'UNAUTHENTICATED');
+      expectProblem(await service.call('/connect/session', { headers: { authorization: '' } }), 'UNAUTHENTICATED');
+      expectProblem(await service.call('/connect/session'), 'NOT_FOUND');
+      const headers = { authorization: `Connect ${page.key}` };
+      for (const path of ['/instances', '/connect/sessions', '/organizations/me'])
+        expectProblem(await service.call(path, { headers }), 'NOT_FOUND');
+    });
+
+    it('of a page that asks too often', async () => {
+      const page = await openPage(service, SIMULATED);
+      const answers = await Promise.all(Array.from({ length: 320 }, () => page.call()));
+      const refused = answers.find((answer) => answer.status === 429);
+      expectProblem(
+        refused ?? (await page.call()),
+        'RATE_LIMITED',
+        /^Too many requests of this connect session: 300 a minute/,
+      );
+    });
+  });
+
+  it('is listed page by page, and filtered', async () => {
+    const mine = await openPage(service, { ...SIMULATED, name: 'listed' });
+    await openPage(service, { ...SIMULATED, name: 'listed' });
+    const query = { where: "name = 'listed' AND status = 'open'", pageSize: 1 };
+    const first = await service.call('/connect/sessions', { query });
+    expect(first.body).to.have.length(1);
+    expect(first.body[0]).to.deep.include({ id: mine.session.id });
+    const nextPage = first.headers.get('elements-next-page-token') ?? '';
+    const second = await service.call('/connect/sessions', { query: { ...query, nextPage } });
+    expect(second.body).to.have.length(1);
+    expect(second.body[0].id).to.be.above(mine.session.id);
+    expectProblem(await service.call('/connect/sessions', { query: { pageSize: 1, nextPage } }), 'REQUEST_INVALID');
+  });
+
+  it('is gone some time after its end, and not before', async () => {
+    const page = await openPage(service, SIMULATED);
+    await page.connect(CONNECT_SHOP);
+    const other = await openPage(service, SIMULATED);
+    const { endedDate } = await page.read();
+    const purge = (before: number) => withDatabase(service, (knex) => createSessionStore(knex).purge(new Date(before)));
+    await purge(Date.parse(endedDate));
+    expect(await page.read()).to.deep.include({ status: 'completed' });
+    await purge(Date.parse(endedDate) + 1);
+    expect(await other.read()).to.deep.include({ status: 'open' });
+    expectProblem(await service.call(`/connect/sessions/${page.session.id}`), 'NOT_FOUND');
+  });
+
+  it('leaves its key, what is fixed and the token in no table, no line of the log, and no answer to others', async () => {
+    const fixed = 'canary-fixed-password-3141592653';
+    const page = await openPage(service, {
+      elements: ['odata'],
+      configuration: { simulator: true, 'base.url': PRIVATE_SHOP['base.url'], password: fixed },
+    });
+    await createBrowser().open(page.session.url);
+    await createBrowser().open(`${page.session.url}/more?x=${page.key}`);
+    await fetch(page.session.url, { method: 'POST' });
+    await page.call();
+    await page.connect({ elementKey: 'odata', configuration: { username: 'nobody' } });
+    const good = await openPage(service, SIMULATED);
+    await good.connect(CONNECT_SHOP);
+    const { token } = await good.read();
+    await service.call('/activity', { query: { pageSize: 1000 } });
+    const everything = `${await readEverything(service)}\n${service.logged.join('\n')}`;
+    expect(everything).to.include('/connect/');
+    for (const secret of [page.key, fixed, good.key, token])
+      expect(everything.includes(secret), secret).to.equal(false);
+    for (const path of ['/audit-logs', '/activity', '/notifications', '/connect/sessions']) {
+      const { body } = await service.call(path, { query: { pageSize: 1000 } });
+      const text = JSON.stringify(body);
+      for (const secret of [page.key, fixed, good.key, token]) expect(text.includes(secret), path).to.equal(false);
+    }
+  });
+});
+
+describe('what is connected', () => {
+  const service = useApp({}, { engineOptions: QUICK });
+  let receiver: Receiver;
+  before(async () => {
+    receiver = await startReceiver();
+  });
+  after(() => receiver.close());
+
+  it('comes to the operational callback URL with the token, which is stored with no event', async () => {
+    const url = receiver.open('connected');
+    const settings = { 'notification.operational.callback.url': url };
+    await service.call('/accounts/settings', { method: 'POST', body: settings });
+    receiver.server.answer('/connected', status(500));
+    const page = await openPage(service, { ...SIMULATED, name: 'Shop' });
+    const { instanceId } = (await page.connect(CONNECT_SHOP)).body;
+    const [first, second] = await receiver.waitFor(url, 2);
+    const { token } = await page.read();
+    const data = { sessionId: page.session.id, instanceId, elementKey: 'odata', name: 'Shop', reauthenticated: false };
+    for (const event of [first, second])
+      expect(event?.body).to.deep.include({ type: 'instance.connected', data: { ...data, accountId: 1, token } });
+    const told = await service.call('/notifications', { query: { where: "type = 'instance.connected'" } });
+    expect(told.body[0].data).to.deep.equal(data);
+    expect((await readEverything(service)).includes(token)).to.equal(false);
+    expect(service.logged.join('\n').includes(token)).to.equal(false);
+  });
+});
+
+describe('the origins of an organization', () => {
+  const service = useApp();
+  const PATH = '/organizations/me/connect-origins';
+  const set = (origins: readonly string[], headers = {}) =>
+    service.call(PATH, { method: 'PUT', body: { origins }, headers });
+  let tenants: OtherTenants;
+  before(async () => {
+    tenants = await createTenants(service);
+  });
+
+  it('are none at first, and then those that were set, as browsers write them', async () => {
+    expect((await service.call(PATH)).body).to.deep.equal({ origins: [] });
+    const { body } = await set([
+      'https://App.Example.com:443',
+      'http://localhost:3000/',
+      'http://[::1]:8080',
+      'https://app.example.com',
+    ]);
+    expect(body).to.deep.equal({ origins: ['http://[::1]:8080', 'http://localhost:3000', 'https://app.example.com'] });
+    expect((await service.call(PATH)).body).to.deep.equal(body);
+  });
+
+  for (const origin of [
+    'https://app.example.com/connect',
+    'https://app.example.com?x',
+    'https://app.example.com#x',
+    'https://ada@app.example.com',
+    'http://app.example.com',
+    'https://*.example.com',
+    "https://a.example.com;script-src'none'",
+    'https://a.example.com, https://b.example.com',
+    'app.example.com',
+    'javascript:alert(1)',
+    'null',
+    '*',
+  ]) {
+    it(`take no ${origin}`, async () => {
+      const answer = await set([PRODUCT, origin]);
+      expectProblem(
+        answer,
+        'REQUEST_INVALID',
+        /^body\.origins\.1 must be an origin such as https:\/\/app\.example\.com/,
+      );
+      expect(Object.keys(faultsOf(answer))).to.deep.equal(['body.origins.1']);
+    });
+  }
+
+  it('are 50 at most', async () => {
+    const many = Array.from({ length: 51 }, (_, at) => `https://app-${at}.example.com`);
+    expectProblem(await set(many), 'REQUEST_INVALID');
+    expect((await set(many.slice(1))).body.origins).to.have.length(50);
+  });
+
+  it('are those who manage the organization to set', async () => {
+    expectProblem(await set([PRODUCT], authorizationOf(tenants.colleague)), 'FORBIDDEN', /manageOrganization/);
+  });
+
+  it('may show its pages in a frame, and no others, whatever other organizations have', async () => {
+    await set([PRODUCT, 'http://localhost:3000']);
+    const policyOf = async (headers = {}) => {
+      const { session } = await openPage(service, SIMULATED, headers);
+      const { status: code, headers: answered, text } = await createBrowser().open(session.url);
+      expect(code).to.equal(200);
+      expect(text).to.include('<div id="connect"></div>').and.not.include('<script>');
+      expect(answered.get('cache-control')).to.equal('no-store');
+      expect(answered.get('referrer-policy')).to.equal('no-referrer');
+      expect(answered.has('x-frame-options')).to.equal(false);
+      return answered.get('content-security-policy');
+    };
+    const policy =
+      "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors ";
+    expect(await policyOf()).to.equal(`${policy}http://localhost:3000 ${PRODUCT}`);
+    expect(await policyOf(authorizationOf(tenants.stranger))).to.equal(`${policy}'none'`);
+  });
+
+  it('have nothing to do with a page that is not there', async () => {
+    for (const key of ['x', 'A'.repeat(43)]) {
+      const { status: code, headers, text } = await createBrowser().open(`${service.app.url}/connect/${key}`);
+      expect(code).to.equal(404);
+      expect(text).to.include('This page is not there');
+      expect(headers.get('content-security-policy')).to.include("frame-ancestors 'none'");
+    }
+  });
+
+  it('are the same on every process, and taken back at once', async () => {
+    const other = await startTestApp({ DATABASE_URL: service.databaseUrl });
+    try {
+      await set([PRODUCT]);
+      const page = await openPage(service, { ...SIMULATED, redirectUrl: `${PRODUCT}/back` });
+      const read = async (one: Pick<TestApp, 'call'>) => (await one.call(PATH)).body.origins;
+      expect([await read(service), await read(other)]).to.deep.equal([[PRODUCT], [PRODUCT]]);
+      await set([]);
+      expect([await read(service), await read(other)]).to.deep.equal([[], []]);
+      expect((await page.connect(CONNECT_SHOP)).body).to.not.have.property('returnUrl');
+    } finally {
+      await other.stop();
+    }
+  });
+});
