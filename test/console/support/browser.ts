@@ -12,11 +12,20 @@ const WIDE = { width: 1280, height: 900 };
 /** Where Chromium is not, nothing of this runs, and the reporter says so. */
 export const describeInBrowser = findChromium() === undefined ? describe.skip : describe;
 
+export interface ContextOptions {
+  readonly colorScheme?: 'light' | 'dark';
+  readonly viewport?: { readonly width: number; readonly height: number };
+  /** Other hosts that its pages may ask. */
+  readonly others?: readonly string[];
+  /** A complaint that is to come. */
+  readonly expected?: RegExp;
+}
+
 /** A service with the simulators, and a browser. */
 export interface InBrowser {
   readonly service: TestApp;
   /** A context in which nobody is logged in, closed after the suite. */
-  readonly newContext: (options?: { readonly colorScheme?: 'light' | 'dark' }) => Promise<BrowserContext>;
+  readonly newContext: (options?: ContextOptions) => Promise<BrowserContext>;
   /** Opens a path of the console in a page of a user who is logged in by the first secrets: one page for the whole suite. */
   readonly open: (path: string) => Promise<Page>;
 }
@@ -44,12 +53,11 @@ export function useBrowser(...given: Parameters<typeof useApp>): InBrowser {
     expect(complaints).to.deep.equal([]);
   });
 
-  const newContext: InBrowser['newContext'] = async (options = {}) => {
+  const newContext: InBrowser['newContext'] = async ({ others = [], expected, ...options } = {}) => {
     if (browser === undefined) throw new Error('The browser of this suite has not started yet.');
     const context = await browser.newContext({ viewport: WIDE, reducedMotion: 'reduce', ...options });
-    context.on('page', (each) =>
-      watch(each, { own: service.app.url, simulators: service.app.simulatorsUrl, complaints }),
-    );
+    const known = [service.app.url, service.app.simulatorsUrl ?? '', ...others].filter((each) => each !== '');
+    context.on('page', (each) => watch(each, { known, expected, complaints }));
     return context;
   };
 
@@ -91,21 +99,22 @@ export async function violationsOf(page: Page): Promise<readonly string[]> {
 }
 
 interface Watched {
-  readonly own: string;
-  readonly simulators: string | undefined;
+  /** The beginnings of what its pages may ask. */
+  readonly known: readonly string[];
+  readonly expected: RegExp | undefined;
   readonly complaints: string[];
 }
 
 /** What browsers say that a page did wrong, and requests to other hosts. A refusal of the API is none: pages show it. */
-function watch(page: Page, { own, simulators, complaints }: Watched): void {
+function watch(page: Page, { known, expected, complaints }: Watched): void {
   page.on('pageerror', (error) => complaints.push(String(error)));
   page.on('console', (message) => {
     const isRefusal = message.text().startsWith('Failed to load resource');
-    if (message.type() === 'error' && !isRefusal) complaints.push(message.text());
+    if (message.type() === 'error' && !isRefusal && expected?.test(message.text()) !== true)
+      complaints.push(message.text());
   });
   page.on('request', (request) => {
     const url = request.url();
-    const known = [own, simulators, 'data:', 'blob:', 'about:'].filter((each) => each !== undefined);
-    if (!known.some((each) => url.startsWith(each))) complaints.push(`asked ${url}`);
+    if (![...known, 'data:', 'blob:', 'about:'].some((each) => url.startsWith(each))) complaints.push(`asked ${url}`);
   });
 }

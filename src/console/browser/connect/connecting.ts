@@ -26,9 +26,12 @@ export interface ConnectingProps {
   readonly isReturned: boolean;
   /** Asks for the session again. */
   readonly reload: () => void;
+  readonly isAsking: boolean;
+  /** The same: if the session has ended now, it was by what was done here. */
+  readonly onDone: () => void;
 }
 
-export function useConnecting({ session, element, calls, isReturned, reload }: ConnectingProps) {
+export function useConnecting({ session, element, calls, isReturned, reload, onDone }: ConnectingProps) {
   const { key: elementKey, fields, authorizes } = element;
   const [values, setValues] = useState(() => initialValues(fields));
   const [faults, setFaults] = useState<Faults>({});
@@ -38,14 +41,15 @@ export function useConnecting({ session, element, calls, isReturned, reload }: C
   const attempt = async () => {
     setOfLastTry(undefined);
     const given = { elementKey, configuration: givenOf(fields, values) };
-    if (!authorizes) return calls.connect(given).then(reload);
+    if (!authorizes) return calls.connect(given).then(onDone);
     // A page that opened this one loses sight of it at some providers: there it stays, and they have a window of their own.
     if (!isTold) return location.assign(await calls.authorize({ ...given, opener: 'page' }));
     const isOpen = await openWindow(() => calls.authorize({ ...given, opener: 'popup' }));
     setAway({ since: session, isBlocked: !isOpen });
+    onDone();
   };
   const send = useAction(() => unlessEnded(attempt, reload));
-  const cancel = useAction(() => unlessEnded(() => calls.cancel().then(reload), reload));
+  const cancel = useAction(() => unlessEnded(() => calls.cancel().then(onDone), reload));
 
   // What has come of a provider's window stands in the session, sooner or later.
   useEffect(() => {

@@ -46,7 +46,7 @@ export function ElementForm({ otherLink, ...props }: FormProps) {
           onValue={(value) => connecting.setValue(field.key, value)}
         />
       ))}
-      <Help element={element} />
+      {fields.length > 0 && <Help element={element} />}
       {failed !== undefined && <Failure failed={failed} name={name} />}
       <footer class="row">
         <button type="submit" class="main" disabled={isBusy}>

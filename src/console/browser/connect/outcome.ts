@@ -8,12 +8,13 @@ export interface Ending {
   readonly event: ConnectEvent;
 }
 
-/** @param wasOpen whether it ended here: the address of one that ended before is of no use any more */
-export function endingOf({ status, instanceId }: PageSession, wasOpen: boolean): Ending {
+/** Undefined while it is open. @param isOurs whether it has ended by what was done on this page */
+export function endingOf({ status, instanceId }: PageSession, isOurs: boolean): Ending | undefined {
+  if (status === 'open') return undefined;
   if (status === 'expired') return failed('expired');
   if (status === 'completed' && instanceId !== undefined)
-    return wasOpen ? { kind: 'done', event: { type: 'done', instanceId } } : failed('used');
-  return wasOpen ? { kind: 'ended', event: { type: 'closed' } } : failed('ended');
+    return isOurs ? { kind: 'done', event: { type: 'done', instanceId } } : failed('used');
+  return isOurs ? { kind: 'ended', event: { type: 'closed' } } : failed('ended');
 }
 
 function failed(kind: 'used' | 'ended' | 'expired'): Ending {
