@@ -30,6 +30,8 @@ const LANGUAGES = ['bash', 'sh', 'js', 'html', 'json', 'text', 'ts', 'python', '
 /** The files that have commands for operators, and how many. */
 const COMMANDS = {
   'README.md': 2,
+  // In test/api/connect-guide.test.ts.
+  'docs/connect-sessions.md': 3,
   'docs/connectors.md': 4,
   'docs/deployment.md': 4,
   // In test/api/files-guide.test.ts.

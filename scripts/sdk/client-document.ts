@@ -6,6 +6,8 @@ import {
   type PathItem,
 } from '../generate/api-document.ts';
 
+/** How clients authorize: operations name these, and refer to none. */
+const SCHEMES: ReadonlySet<string> = new Set(['UserOrganization', 'UserElement']);
 /** Scopes of what pages and browsers ask for. */
 const FOR_BROWSERS: ReadonlySet<string> = new Set(['root', 'connect']);
 /** Operations of these have no place in a client: a log-in of browsers, and paths that the thin part sends as they are. */
@@ -100,7 +102,7 @@ function usedComponents(document: ApiDocument, paths: ApiDocument['paths']): Api
   const kept = sections.map(([section, members]) => [
     section,
     section === 'securitySchemes'
-      ? members
+      ? Object.fromEntries(Object.entries(members).filter(([name]) => SCHEMES.has(name)))
       : Object.fromEntries(Object.entries(members).filter(([name]) => used.has(`${section}/${name}`))),
   ]);
   return Object.fromEntries(kept);

@@ -113,12 +113,10 @@ export function assertAsked(
   const others = Object.keys(given).filter((key) => !keys.includes(key));
   const missing = asked.filter(({ key, required, default: usual }) => required && isMissing(given[key] ?? usual));
   const faults = [
-    ...others
-      .slice(0, MOST_FAULTS + 1)
-      .map((key) => ({
-        ...fault(key, `'${cutText(key)}' is not asked for.${suggest(key, keys).hint}`),
-        expected: keys,
-      })),
+    ...others.slice(0, MOST_FAULTS + 1).map((key) => ({
+      ...fault(key, `'${cutText(key)}' is not asked for.${suggest(key, keys).hint}`),
+      expected: keys,
+    })),
     ...missing.map(({ key, description }) => fault(key, `'${key}' is required: ${description}`)),
     ...findFormFaults(asked, given),
   ];

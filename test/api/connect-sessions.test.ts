@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { freePorts } from '../../scripts/bench/free-ports.ts';
 import { createSessionStore } from '../../src/connect/session-store.ts';
 import { startTestApp, type TestApp, useApp } from '../support/app.ts';
 import { status } from '../support/misbehaving-server.ts';
@@ -517,6 +518,41 @@ describe('a connect session', () => {
       const { body } = await service.call(path, { query: { pageSize: 1000 } });
       const text = JSON.stringify(body);
       for (const secret of [page.key, fixed, good.key, token]) expect(text.includes(secret), path).to.equal(false);
+    }
+  });
+});
+
+describe('a connect session over HTTPS', () => {
+  it('knows a browser by a cookie that no other host of the domain can set', async () => {
+    const { PORT } = await freePorts();
+    const publicUrl = 'https://connect.example.com';
+    const service = await startTestApp({ PORT, PUBLIC_URL: publicUrl });
+    try {
+      const here = (url: string) => url.replace(publicUrl, `http://127.0.0.1:${PORT}`);
+      const call: TestApp['call'] = async (path, { method = 'GET', headers = {}, body } = {}) => {
+        const authorization = `User ${service.userSecret}, Organization ${service.organizationSecret}`;
+        const response = await fetch(here(service.app.baseUrl + path), {
+          method,
+          headers: { authorization, ...headers, 'content-type': 'application/json' },
+          body: JSON.stringify(body),
+        });
+        return { status: response.status, headers: response.headers, body: await response.json() };
+      };
+      const configuration = { simulator: true, 'oauth.api.key': 'demo-client', 'oauth.api.secret': 'demo-secret' };
+      const page = await openPage({ ...service, call }, { elements: ['salesforce'], configuration });
+      expect(page.session.url.startsWith(`${publicUrl}/connect/`)).to.equal(true);
+      const given = { elementKey: 'salesforce', configuration: {} };
+      const { body } = await page.call('/authorization', { method: 'POST', body: given });
+      const { status: code, headers } = await createBrowser().open(here(body.url));
+      expect(code).to.equal(302);
+      expect(headers.get('set-cookie')).to.match(
+        /^__Host-causeway-connect-\d+=[\w-]+; Path=\/; HttpOnly; SameSite=Lax; Max-Age=900; Secure$/,
+      );
+      expect(new URL(headers.get('location') ?? '').searchParams.get('redirect_uri')).to.equal(
+        `${publicUrl}/oauth/callback`,
+      );
+    } finally {
+      await service.stop();
     }
   });
 });

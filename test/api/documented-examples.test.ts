@@ -32,6 +32,8 @@ const FIRST = [
 
 /** What takes away what the others need. */
 const LAST = [
+  // It is told of among the notifications.
+  'completeConnectPage',
   'deleteConnectSession',
   'cancelBulkJob',
   'cancelHubBulkJob',

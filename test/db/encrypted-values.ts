@@ -102,6 +102,23 @@ async function storeRow(knex: Knex, encrypt: Encrypt, id: number): Promise<void>
     instance_id: id,
     secret: encrypt('webhook_registration.secret', 1, id),
   });
+  const at = new Date();
+  await knex('connect_session').insert({
+    ...key,
+    user_id: 1,
+    key_hash: hash,
+    configuration: encrypt('connect_session.configuration', 1, id),
+    reauthenticates: false,
+    created_at: at,
+    expires_at: at,
+  });
+  await knex('connect_authorization').insert({
+    ...key,
+    session_id: id,
+    state_hash: hash,
+    request: encrypt('connect_authorization.request', 1, id),
+    created_at: at,
+  });
   await knex.raw(
     'insert into subscription (account_id, id, url, secrets) overriding system value values (1, ?, ?, ?)',
     [id, `https://example.com/${id}`, encrypt('subscription.secrets', 1, id)],

@@ -5,7 +5,7 @@ import { findFaults, givenOf, initialValues } from './check.ts';
 import { type Failed, failedOf, faultsOf } from './failure.tsx';
 import { isTold } from './host.ts';
 import { openWindow } from './provider-window.ts';
-import type { Element, PageSession, SessionCalls, Values } from './session.ts';
+import type { OfferedElement, SessionCalls, SessionState, Values } from './session.ts';
 
 /** The way of one account: what is filled in, what is done with it, and what has come of that. */
 
@@ -14,13 +14,13 @@ type Faults = Readonly<Record<string, string>>;
 /** A provider's window is open, or should be. */
 export interface Away {
   /** What was known of the session before. */
-  readonly since: PageSession;
+  readonly since: SessionState;
   readonly isBlocked: boolean;
 }
 
 export interface ConnectingProps {
-  readonly session: PageSession;
-  readonly element: Element;
+  readonly session: SessionState;
+  readonly element: OfferedElement;
   readonly calls: SessionCalls;
   /** Whether this window comes back from a provider. */
   readonly isReturned: boolean;

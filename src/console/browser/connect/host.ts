@@ -1,5 +1,5 @@
 import { type ConnectEvent, type ConnectMessage, FROM, SOURCE } from './messages.ts';
-import type { PageSession } from './session.ts';
+import type { SessionState } from './session.ts';
 
 /** The page that has this one in a frame, or has opened its window. */
 
@@ -15,7 +15,7 @@ const origin = claimed ?? (isFramed ? location.ancestorOrigins?.[0] : undefined)
 /** Whether it is told what has come of the session, by messages rather than by an address to return to. */
 export const isTold = isFramed || (opener !== null && claimed !== null);
 
-type ToldSession = Pick<PageSession, 'id' | 'origins'>;
+type ToldSession = Pick<SessionState, 'id' | 'origins'>;
 
 /** Only to registered origins, and to the right one where it is known. */
 export function tell({ id: sessionId, origins }: ToldSession, event: ConnectEvent): void {

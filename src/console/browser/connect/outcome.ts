@@ -1,15 +1,15 @@
 import type { ConnectEvent } from './messages.ts';
-import type { PageSession } from './session.ts';
+import type { SessionState } from './session.ts';
 import { texts } from './texts.ts';
 
 /** How a session has ended, for those who look at the page and for the page that shows it. */
-export interface Ending {
+export interface Outcome {
   readonly kind: 'done' | 'used' | 'ended' | 'expired';
   readonly event: ConnectEvent;
 }
 
 /** Undefined while it is open. @param isOurs whether it has ended by what was done on this page */
-export function endingOf({ status, instanceId }: PageSession, isOurs: boolean): Ending | undefined {
+export function endingOf({ status, instanceId }: SessionState, isOurs: boolean): Outcome | undefined {
   if (status === 'open') return undefined;
   if (status === 'expired') return failed('expired');
   if (status === 'completed' && instanceId !== undefined)
@@ -17,12 +17,12 @@ export function endingOf({ status, instanceId }: PageSession, isOurs: boolean): 
   return isOurs ? { kind: 'ended', event: { type: 'closed' } } : failed('ended');
 }
 
-function failed(kind: 'used' | 'ended' | 'expired'): Ending {
+function failed(kind: 'used' | 'ended' | 'expired'): Outcome {
   return { kind, event: { type: 'error', error: { code: kind, message: texts.ended[kind].message } } };
 }
 
 /** What the page says. */
-export function endingTexts({ kind }: Ending, { returnUrl }: PageSession) {
+export function endingTexts({ kind }: Outcome, { returnUrl }: SessionState) {
   const isGood = kind === 'done';
   const { title, message } = isGood ? texts.done : texts.ended[kind];
   const label = isGood ? texts.done.goOn : texts.ended.goBack;

@@ -2,14 +2,14 @@ import { useEffect } from 'preact/hooks';
 import { Mark } from './choose.tsx';
 import { type Failed, Failure } from './failure.tsx';
 import { onReturn } from './host.ts';
-import type { Element } from './session.ts';
+import type { OfferedElement } from './session.ts';
 import { texts } from './texts.ts';
 import { Title } from './words.tsx';
 
 const ASK_MS = 1500;
 
 interface WaitingProps {
-  readonly element: Element;
+  readonly element: OfferedElement;
   readonly reload: () => void;
   /** Whether the session is being asked for now. */
   readonly isAsking: boolean;
