@@ -22,10 +22,10 @@ const FILES = [
 
 /**
  * What the blocks of each language are. Those of `bash` are pasted into a shell beside a running service, in
- * test/readme.test.ts; those of `sh` by the tests named here; `js` in test/api/events; `json` in the tests of the guide. Those of the
+ * test/readme.test.ts; those of `sh` by the tests named here; `js` in test/api/events; `html` in test/console; `json` in the tests of the guide. Those of the
  * clients stand in their own READMEs, whose examples `sdk/<language>/check` runs.
  */
-const LANGUAGES = ['bash', 'sh', 'js', 'json', 'text', 'ts', 'python', 'java', 'go'];
+const LANGUAGES = ['bash', 'sh', 'js', 'html', 'json', 'text', 'ts', 'python', 'java', 'go'];
 
 /** The files that have commands for operators, and how many. */
 const COMMANDS = {

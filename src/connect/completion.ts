@@ -62,6 +62,8 @@ export interface Completion {
     { connector, configuration }: Noted,
     work: () => Promise<Result>,
   ) => Promise<Result>;
+  /** What went wrong before is not of the next try. */
+  readonly forgetError: (session: PageSession) => Promise<void>;
   /** Where the browser goes from a session that has ended. An origin may have been taken back since. */
   readonly returnUrl: (session: PageSession) => Promise<string | undefined>;
 }
@@ -128,6 +130,8 @@ export function createCompletion(
   }
 
   return {
+    forgetError: (session) => store.noteError(session, null),
+
     offersOf: async (session) => {
       const { given } = await readGiven(session);
       return (await listElements(session)).map((connector) => offerOf(connector, given));

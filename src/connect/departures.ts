@@ -134,6 +134,7 @@ export function createDepartures(
       const callbackUrl = proxy?.proxyUrl ?? publicUrl() + CALLBACK_PATH;
       const asked = { ...urlRequestOf(connector, known, proxy), callbackUrl, state };
       const url = await authorizations.begin(callerOf(session), connector, asked);
+      await completion.forgetError(session);
       const { accountId, id: sessionId, key } = session;
       const id = await store.nextId();
       const request: DepartureRequest = { ...input, url, opener, callbackUrl, isOfProxy: proxy !== undefined };

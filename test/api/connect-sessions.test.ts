@@ -647,14 +647,14 @@ describe('the origins of an organization', () => {
       const { session } = await openPage(service, SIMULATED, headers);
       const { status: code, headers: answered, text } = await createBrowser().open(session.url);
       expect(code).to.equal(200);
-      expect(text).to.include('<div id="connect"></div>').and.not.include('<script>');
+      expect(text).to.include('<div id="page"></div>').and.not.include('<script>');
       expect(answered.get('cache-control')).to.equal('no-store');
       expect(answered.get('referrer-policy')).to.equal('no-referrer');
       expect(answered.has('x-frame-options')).to.equal(false);
       return answered.get('content-security-policy');
     };
     const policy =
-      "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors ";
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors ";
     expect(await policyOf()).to.equal(`${policy}http://localhost:3000 ${PRODUCT}`);
     expect(await policyOf(authorizationOf(tenants.stranger))).to.equal(`${policy}'none'`);
   });

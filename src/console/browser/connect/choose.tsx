@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { Empty } from '../parts/show.tsx';
-import type { Element } from './session.ts';
+import type { OfferedElement } from './session.ts';
 import { texts } from './texts.ts';
 import { Title } from './words.tsx';
 
@@ -8,8 +8,8 @@ import { Title } from './words.tsx';
 const LEAST_TO_SEARCH = 7;
 
 interface ChooseProps {
-  readonly elements: readonly Element[];
-  readonly linkOf: (element: Element) => string;
+  readonly elements: readonly OfferedElement[];
+  readonly linkOf: (element: OfferedElement) => string;
 }
 
 /** The providers to choose from. */
@@ -51,12 +51,12 @@ export function Choose({ elements, linkOf }: ChooseProps) {
 }
 
 /** The picture of a provider; its name stands beside it. */
-export function Mark({ element: { image } }: { readonly element: Pick<Element, 'image'> }) {
+export function Mark({ element: { image } }: { readonly element: Pick<OfferedElement, 'image'> }) {
   return <img class="mark" src={image.startsWith('data:image/') ? image : ''} alt="" />;
 }
 
 /** Each word is part of what is known of it. */
-function matches({ key, name, hub, description }: Element, words: string): boolean {
+function matches({ key, name, hub, description }: OfferedElement, words: string): boolean {
   const known = `${name} ${key} ${hub} ${description}`.toLowerCase();
   return words
     .toLowerCase()

@@ -5,7 +5,7 @@ import { findFaults, givenOf, initialValues } from './check.ts';
 import { type Failed, failedOf, faultsOf } from './failure.tsx';
 import { isTold } from './host.ts';
 import { openWindow } from './provider-window.ts';
-import type { Element, PageSession, SessionCalls, Values } from './session.ts';
+import type { OfferedElement, SessionCalls, SessionState, Values } from './session.ts';
 
 /** The way of one account: what is filled in, what is done with it, and what has come of that. */
 
@@ -14,21 +14,24 @@ type Faults = Readonly<Record<string, string>>;
 /** A provider's window is open, or should be. */
 export interface Away {
   /** What was known of the session before. */
-  readonly since: PageSession;
+  readonly since: SessionState;
   readonly isBlocked: boolean;
 }
 
 export interface ConnectingProps {
-  readonly session: PageSession;
-  readonly element: Element;
+  readonly session: SessionState;
+  readonly element: OfferedElement;
   readonly calls: SessionCalls;
   /** Whether this window comes back from a provider. */
   readonly isReturned: boolean;
   /** Asks for the session again. */
   readonly reload: () => void;
+  readonly isAsking: boolean;
+  /** The same: if the session has ended now, it was by what was done here. */
+  readonly onDone: () => void;
 }
 
-export function useConnecting({ session, element, calls, isReturned, reload }: ConnectingProps) {
+export function useConnecting({ session, element, calls, isReturned, reload, onDone }: ConnectingProps) {
   const { key: elementKey, fields, authorizes } = element;
   const [values, setValues] = useState(() => initialValues(fields));
   const [faults, setFaults] = useState<Faults>({});
@@ -38,14 +41,15 @@ export function useConnecting({ session, element, calls, isReturned, reload }: C
   const attempt = async () => {
     setOfLastTry(undefined);
     const given = { elementKey, configuration: givenOf(fields, values) };
-    if (!authorizes) return calls.connect(given).then(reload);
+    if (!authorizes) return calls.connect(given).then(onDone);
     // A page that opened this one loses sight of it at some providers: there it stays, and they have a window of their own.
     if (!isTold) return location.assign(await calls.authorize({ ...given, opener: 'page' }));
     const isOpen = await openWindow(() => calls.authorize({ ...given, opener: 'popup' }));
     setAway({ since: session, isBlocked: !isOpen });
+    onDone();
   };
   const send = useAction(() => unlessEnded(attempt, reload));
-  const cancel = useAction(() => unlessEnded(() => calls.cancel().then(reload), reload));
+  const cancel = useAction(() => unlessEnded(() => calls.cancel().then(onDone), reload));
 
   // What has come of a provider's window stands in the session, sooner or later.
   useEffect(() => {

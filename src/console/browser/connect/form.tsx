@@ -3,7 +3,7 @@ import { Mark } from './choose.tsx';
 import { type ConnectingProps, useConnecting } from './connecting.ts';
 import { Failure } from './failure.tsx';
 import { FieldInput, fieldId } from './field.tsx';
-import type { Element } from './session.ts';
+import type { OfferedElement } from './session.ts';
 import { texts } from './texts.ts';
 import { Waiting } from './waiting.tsx';
 import { Title, webUrl } from './words.tsx';
@@ -46,7 +46,7 @@ export function ElementForm({ otherLink, ...props }: FormProps) {
           onValue={(value) => connecting.setValue(field.key, value)}
         />
       ))}
-      <Help element={element} />
+      {fields.length > 0 && <Help element={element} />}
       {failed !== undefined && <Failure failed={failed} name={name} />}
       <footer class="row">
         <button type="submit" class="main" disabled={isBusy}>
@@ -61,7 +61,7 @@ export function ElementForm({ otherLink, ...props }: FormProps) {
 }
 
 /** Pages of the provider's own. */
-function Help({ element: { name, documentation } }: { readonly element: Element }) {
+function Help({ element: { name, documentation } }: { readonly element: OfferedElement }) {
   const links = documentation.flatMap(({ title, url }) => {
     const address = webUrl(url);
     return address === undefined ? [] : [{ title, url: address.href }];

@@ -3,22 +3,28 @@ import { useLocation } from 'preact-iso';
 import { useLoad } from '../load.ts';
 import { Skeleton } from '../parts/show.tsx';
 import { Choose } from './choose.tsx';
+import type { ConnectingProps } from './connecting.ts';
 import { Ended } from './ended.tsx';
 import { Failure, failedOf } from './failure.tsx';
 import { ElementForm } from './form.tsx';
 import { isFramed, isTold, tell } from './host.ts';
-import { type Ending, endingOf, endingTexts } from './outcome.ts';
-import { createCalls, isUnknown, type PageSession } from './session.ts';
+import { endingOf, endingTexts, type Outcome } from './outcome.ts';
+import { createCalls, isUnknown, type SessionState } from './session.ts';
 import { texts } from './texts.ts';
 import { webUrl } from './words.tsx';
 
 /** The page of a connect session. @param pageKey the end of its address */
 export function ConnectPage({ pageKey }: { readonly pageKey: string }) {
   const calls = useMemo(() => createCalls(pageKey), [pageKey]);
-  const { value: session, error, reload } = useLoad(calls.read, [pageKey]);
+  const { value: session, error, reload, isLoading: isAsking } = useLoad(calls.read, [pageKey]);
   const { query } = useLocation();
   const isReturned = query.returned !== undefined;
-  const ending = useEnding(session, isReturned);
+  const isOurs = useRef(isReturned);
+  const onDone = () => {
+    isOurs.current = true;
+    reload();
+  };
+  const ending = useEnding(session, isOurs.current);
   const main = useRef<HTMLElement>(null);
   useHeight(main, session);
   return (
@@ -30,21 +36,16 @@ export function ConnectPage({ pageKey }: { readonly pageKey: string }) {
           <Failure failed={failedOf(error)} retry={reload} />
         )}
         {ending !== undefined && session !== undefined && <Ended {...endingTexts(ending, session)} />}
-        {ending === undefined && session !== undefined && <Open {...{ session, calls, isReturned, reload }} />}
+        {ending === undefined && session !== undefined && (
+          <Open {...{ session, calls, isReturned, reload, isAsking, onDone }} />
+        )}
       </div>
     </main>
   );
 }
 
-interface OpenProps {
-  readonly session: PageSession;
-  readonly calls: ReturnType<typeof createCalls>;
-  readonly isReturned: boolean;
-  readonly reload: () => void;
-}
-
 /** The element is in the address, so that the browser's way back leads to the choice. */
-function Open(props: OpenProps) {
+function Open(props: Omit<ConnectingProps, 'element'>) {
   const { elements, returnsTo } = props.session;
   const { query, path } = useLocation();
   const hash = location.hash;
@@ -68,24 +69,25 @@ function Open(props: OpenProps) {
   );
 }
 
-/** Tells the page that shows this one what has come of the session, or goes where the session returns to. */
-function useEnding(session: PageSession | undefined, isReturned: boolean): Ending | undefined {
-  const wasOpen = useRef(isReturned);
-  const isOpen = session?.status === 'open';
-  if (isOpen) wasOpen.current = true;
-  const ending = session === undefined || isOpen ? undefined : endingOf(session, wasOpen.current);
-  const told = ending?.event.type;
+/**
+ * Tells the page that shows this one what has come of the session, or goes where the session returns to.
+ * @param isOurs whether it has ended by what was done here: the address of one that ended otherwise is of no use any more
+ */
+function useEnding(session: SessionState | undefined, isOurs: boolean): Outcome | undefined {
+  const ending = session === undefined ? undefined : endingOf(session, isOurs);
+  const kind = ending?.kind;
+  // Once, however often the session is read again.
   useEffect(() => {
-    if (ending === undefined || session === undefined) return;
+    if (session === undefined || ending === undefined) return;
     tell(session, ending.event);
     const url = webUrl(session.returnUrl);
-    if (wasOpen.current && !isTold && url !== undefined) location.replace(url.href);
-  }, [told]);
+    if (isOurs && !isTold && url !== undefined) location.replace(url.href);
+  }, [kind]);
   return ending;
 }
 
 /** A frame is to be as high as what is in it. */
-function useHeight(main: { readonly current: HTMLElement | null }, session: PageSession | undefined): void {
+function useHeight(main: { readonly current: HTMLElement | null }, session: SessionState | undefined): void {
   const id = session?.id;
   useEffect(() => {
     const element = main.current;

@@ -2,14 +2,14 @@ import { ApiError, api, ask, type Schemas } from '../api.ts';
 
 /** The session behind the page, by the key at the end of its address. */
 
-export type PageSession = Schemas['ConnectPage'];
-export type Element = Schemas['ConnectElement'];
+export type SessionState = Schemas['ConnectPage'];
+export type OfferedElement = Schemas['ConnectElement'];
 export type Field = Schemas['ConfigurationField'];
 /** What was filled in, by the key of its field. */
 export type Values = Readonly<Record<string, string | boolean>>;
 
 /** Whether the provider's page is opened in a window of its own or in that of the page. */
-export type Opener = 'popup' | 'page';
+type Opener = 'popup' | 'page';
 
 interface Given {
   readonly elementKey: string;
@@ -18,7 +18,7 @@ interface Given {
 
 /** All of them @throws ApiError */
 export interface SessionCalls {
-  readonly read: (signal: AbortSignal) => Promise<PageSession>;
+  readonly read: (signal: AbortSignal) => Promise<SessionState>;
   /** By what was filled in alone. */
   readonly connect: (given: Given) => Promise<void>;
   /** @returns where the user goes to authorize, for once and at once */

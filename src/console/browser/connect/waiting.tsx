@@ -2,16 +2,17 @@ import { useEffect } from 'preact/hooks';
 import { Mark } from './choose.tsx';
 import { type Failed, Failure } from './failure.tsx';
 import { onReturn } from './host.ts';
-import type { Element, PageSession } from './session.ts';
+import type { OfferedElement } from './session.ts';
 import { texts } from './texts.ts';
 import { Title } from './words.tsx';
 
 const ASK_MS = 1500;
 
 interface WaitingProps {
-  readonly element: Element;
-  readonly session: PageSession;
+  readonly element: OfferedElement;
   readonly reload: () => void;
+  /** Whether the session is being asked for now. */
+  readonly isAsking: boolean;
   /** Whether the browser opened no window. */
   readonly isBlocked: boolean;
   readonly failed: Failed | undefined;
@@ -24,13 +25,15 @@ interface WaitingProps {
  * While the user is at a provider in a window of its own. That it is open still cannot be seen from here: providers may take care that no other
  * page has a hold of it.
  */
-export function Waiting({ element, session, reload, isBlocked, failed, isBusy, openAgain, goBack }: WaitingProps) {
+export function Waiting({ element, reload, isAsking, isBlocked, failed, isBusy, openAgain, goBack }: WaitingProps) {
   const { name } = element;
   useEffect(() => onReturn(reload), [reload]);
+  // Also after one that failed, so long after it has ended.
   useEffect(() => {
+    if (isAsking) return;
     const timer = setTimeout(reload, ASK_MS);
     return () => clearTimeout(timer);
-  }, [session, reload]);
+  }, [isAsking, reload]);
   return (
     <>
       <header class="row beside">

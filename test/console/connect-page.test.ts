@@ -1,0 +1,192 @@
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { openPage, type PageClient, registerOrigins } from '../api/support/connect-page.ts';
+import { withDatabase } from '../api/support/tenants.ts';
+import { type ContextOptions, describeInBrowser, useBrowser, violationsOf } from './support/browser.ts';
+import { useProduct } from './support/product.ts';
+
+const BAMBOOHR = { elements: ['bamboohr'], configuration: { simulator: true, 'company.name': 'acme' } };
+const CLIENT = { simulator: true, 'oauth.api.key': 'demo-client', 'oauth.api.secret': 'demo-secret' };
+const NARROW = { width: 360, height: 740 };
+
+describeInBrowser('the connect page', () => {
+  const { service, newContext } = useBrowser();
+  const product = useProduct(service);
+
+  before(() => registerOrigins(service, [product.origin]));
+
+  async function open({ session }: PageClient, options: ContextOptions = {}): Promise<Page> {
+    const page = await (await newContext({ others: [product.origin], ...options })).newPage();
+    await page.goto(session.url);
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    return page;
+  }
+
+  const heading = (page: Page, name: string) => page.getByRole('heading', { name }).waitFor();
+
+  it('lets the user choose, by the keyboard alone, and says while he types what does not fit', async () => {
+    const client = await openPage(service, { configuration: { simulator: true } });
+    const page = await open(client);
+    await page.getByRole('searchbox', { name: 'Search' }).fill('nothing like that');
+    await page.getByText('There is nothing here that is called “nothing like that”.').waitFor();
+    await page.getByRole('searchbox', { name: 'Search' }).fill('employees time');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await heading(page, 'Connect BambooHR');
+    expect(await page.evaluate('document.activeElement.tagName')).to.equal('H1');
+    const company = page.getByLabel('Company name');
+    await company.fill('ac me');
+    await page.getByText('This does not look right yet. For example: acme').waitFor();
+    await company.fill(' acme ');
+    await page.getByText('For example: acme', { exact: true }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByText('This is needed.').waitFor();
+    expect(await page.evaluate('document.activeElement.id')).to.equal('field-username');
+    await page.keyboard.type('demo-key');
+    expect(await page.getByLabel('Username', { exact: true }).getAttribute('type')).to.equal('password');
+    await page.getByRole('button', { name: 'Show Username' }).click();
+    expect(await page.getByLabel('Username', { exact: true }).getAttribute('type')).to.equal('text');
+    // The browser's way back leads to the choice.
+    await page.goBack();
+    await heading(page, 'Connect an account');
+    await page.goForward();
+    await page.getByLabel('Username', { exact: true }).fill('demo-key');
+    await company.fill('acme');
+    await page.keyboard.press('Enter');
+    await heading(page, 'Connected');
+    expect((await client.read()).elementKey).to.equal('bamboohr');
+  });
+
+  it('goes to the provider and comes back in its own window, and in the end to the product', async () => {
+    const client = await openPage(service, {
+      elements: ['salesforce', 'box'],
+      configuration: CLIENT,
+      redirectUrl: `${product.origin}/connected?user=7`,
+    });
+    const page = await open(client);
+    await page.getByRole('link', { name: 'Salesforce' }).click();
+    await page.getByText(`Afterwards you go back to ${new URL(product.origin).host}.`).waitFor();
+    await page.getByRole('button', { name: 'Continue to Salesforce' }).click();
+    const deny = page.getByRole('link', { name: 'Deny' });
+    await deny.waitFor();
+    expect(page.url())
+      .to.match(/^http.*authorize/)
+      .and.not.include(client.key);
+    expect(await page.evaluate('document.referrer')).to.equal('');
+    await deny.click();
+    await page.getByRole('alert').getByText('end-user denied authorization').waitFor();
+    await page.getByRole('button', { name: 'Continue to Salesforce' }).click();
+    await page.getByRole('link', { name: 'Allow' }).click();
+    await page.waitForURL(`${product.origin}/connected**`);
+    const { instanceId } = await client.read();
+    expect(new URL(page.url()).search).to.equal(`?user=7&instanceId=${instanceId}&sessionId=${client.session.id}`);
+  });
+
+  it('goes back to the product when the user gives up', async () => {
+    const client = await openPage(service, { ...BAMBOOHR, redirectUrl: `${product.origin}/connected` });
+    const page = await open(client);
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.waitForURL(`${product.origin}/connected?error=cancelled&sessionId=${client.session.id}`);
+    await page.goto(client.session.url);
+    await heading(page, 'Nothing was connected');
+    await page.getByRole('link', { name: `Back to ${new URL(product.origin).host}` }).waitFor();
+  });
+
+  it('says that a session was used, also where that happened while it was open', async () => {
+    const client = await openPage(service, BAMBOOHR);
+    const [page, late] = [await open(client), await open(client)];
+    await page.getByLabel('Username', { exact: true }).fill('demo-key');
+    await page.getByRole('button', { name: 'Connect', exact: true }).click();
+    await heading(page, 'Connected');
+    await late.getByLabel('Username', { exact: true }).fill('demo-key');
+    await late.getByRole('button', { name: 'Connect', exact: true }).click();
+    await heading(late, 'This link was used');
+    await page.reload();
+    await heading(page, 'This link was used');
+    const { body: instances } = await service.call('/instances');
+    const { instanceId } = await client.read();
+    expect(Math.max(...instances.map(({ id }: { readonly id: number }) => id))).to.equal(instanceId);
+  });
+
+  it('says that a session has expired, or is none', async () => {
+    const client = await openPage(service, BAMBOOHR);
+    const page = await open(client);
+    await withDatabase(service, (knex) =>
+      knex('connect_session').where({ id: client.session.id }).update({ expires_at: client.session.createdDate }),
+    );
+    await page.getByLabel('Username', { exact: true }).fill('demo-key');
+    await page.getByRole('button', { name: 'Connect', exact: true }).click();
+    await heading(page, 'This link has expired');
+    await page.goto(client.session.url.slice(0, -1));
+    await heading(page, 'This page is not there');
+  });
+
+  it('authenticates an instance again', async () => {
+    const { id } = await service.createInstance('bamboohr', { ...BAMBOOHR.configuration, username: 'demo-key' });
+    const client = await openPage(service, { instanceId: id, configuration: { simulator: true } });
+    const page = await open(client);
+    await heading(page, 'Connect BambooHR again');
+    await page.getByLabel('Username', { exact: true }).fill('demo-key');
+    await page.getByRole('button', { name: 'Connect', exact: true }).click();
+    await heading(page, 'Connected');
+    expect((await client.read()).instanceId).to.equal(id);
+  });
+
+  it('shows what comes from elsewhere as text', async () => {
+    const client = await openPage(service, BAMBOOHR);
+    const page = await open(client);
+    const evil = '<img src=x onerror=alert(1)>';
+    await page.route('**/connect/session/instance', (route) =>
+      route.fulfill({
+        status: 400,
+        json: { code: 'REQUEST_INVALID', message: evil, providerMessage: evil, requestId: evil },
+      }),
+    );
+    await page.getByLabel('Username', { exact: true }).fill('demo-key');
+    await page.getByRole('button', { name: 'Connect', exact: true }).click();
+    expect(await page.getByRole('alert').textContent()).to.include(evil);
+    expect(await page.getByRole('alert').locator('img').count()).to.equal(0);
+  });
+
+  it('has room from right to left on a small phone', async () => {
+    const client = await openPage(service, { configuration: { simulator: true } });
+    const page = await open(client, { viewport: NARROW });
+    await page.evaluate("document.documentElement.dir = 'rtl'");
+    expect(await overflowOf(page)).to.equal(0);
+    const mark = await page.locator('.choices img').first().boundingBox();
+    expect(mark?.x).to.be.above(NARROW.width / 2);
+    await page.getByRole('link', { name: 'BambooHR' }).click();
+    await heading(page, 'Connect BambooHR');
+    expect(await overflowOf(page)).to.equal(0);
+  });
+
+  for (const colorScheme of ['light', 'dark'] as const) {
+    it(`has nothing that axe-core finds wrong, ${colorScheme}`, async () => {
+      const client = await openPage(service, { elements: ['bamboohr', 'salesforce'], configuration: CLIENT });
+      const page = await open(client, { colorScheme });
+      const expectNothing = async () => expect(await violationsOf(page)).to.deep.equal([]);
+      await expectNothing();
+      await page.getByRole('link', { name: 'BambooHR' }).click();
+      await heading(page, 'Connect BambooHR');
+      await page.getByRole('button', { name: 'Connect', exact: true }).click();
+      await page.getByText('This is needed.').first().waitFor();
+      await expectNothing();
+      await page.getByLabel('Username', { exact: true }).fill('wrong');
+      await page.getByLabel('Company name').fill('acme');
+      await page.keyboard.press('Enter');
+      await page.getByRole('alert').waitFor();
+      await expectNothing();
+      await page.getByLabel('Username', { exact: true }).fill('demo-key');
+      await page.keyboard.press('Enter');
+      await heading(page, 'Connected');
+      await expectNothing();
+      await page.reload();
+      await heading(page, 'This link was used');
+      await expectNothing();
+    });
+  }
+});
+
+function overflowOf(page: Page): Promise<unknown> {
+  return page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+}
