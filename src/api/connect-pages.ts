@@ -3,13 +3,13 @@ import { type Connected, callerOf } from '../connect/completion.ts';
 import { type Arrival, AWAY_MS, DEPARTURE_PATH, type RefusedArrival } from '../connect/departures.ts';
 import type { ConnectPage } from '../connect/page.ts';
 import { PAGE_PATH } from '../connect/sessions.ts';
-import { type Console, FILES_PATH } from '../console/index.ts';
+import type { Console } from '../console/index.ts';
 import { type AppError, isAppError, redactAppError } from '../errors.ts';
 import { createRedactor } from '../redaction.ts';
 import type { Trace } from '../trace.ts';
 import { ACCESS } from './access.ts';
 import type { Audit } from './audit.ts';
-import { policyFor } from './console-pages.ts';
+import { CONSOLE_PATH, policyFor } from './console-pages.ts';
 import { escapeHtml } from './docs/html.ts';
 import { createPage } from './oauth-pages.ts';
 import { assertLeft, type TokenBuckets } from './rate-limits.ts';
@@ -64,7 +64,7 @@ export function createConnectPages(parts: ConnectPageParts): ConnectPages {
 
   /** To a window that a provider has sent back. The script closes it, where the browser lets it. */
   async function endPopup(response: Response, words: Words): Promise<void> {
-    sendPage(response, 200, { ...words, script: `${FILES_PATH}/${await console.script('connect-return')}` });
+    sendPage(response, 200, { ...words, script: `${CONSOLE_PATH}/assets/${await console.script('connect-return')}` });
   }
 
   return {

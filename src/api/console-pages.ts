@@ -50,7 +50,7 @@ export function createConsolePages(console: Console): ConsolePages {
   const page = once(async () => keep('.html', await console.page('console'), PAGE_HEADERS));
   const files = new Map<string, KeptResponse>();
   const connectScript = once(async () => {
-    const bytes = await console.file(await console.script('connect'));
+    const bytes = await console.file(await console.script('connect-script'));
     if (bytes === undefined) throw new Error('The script that opens the connect page was not made.');
     return keep('.js', bytes, SCRIPT_HEADERS);
   });

@@ -28,7 +28,7 @@ export type Script = (typeof SCRIPTS)[number];
 /** The console, the page behind a connect session's URL, and what ends a pop-up window of the console. */
 const ENTRIES = ['console', 'connect-page', 'oauth-callback'] as const;
 /** Scripts of pages that are not made here, one file each: what opens the connect page, and what ends a pop-up window of it. */
-const SCRIPTS = ['connect', 'connect-return'] as const;
+const SCRIPTS = ['connect-script', 'connect-return'] as const;
 const FOLDER = join(import.meta.dirname, 'browser');
 
 const OPTIONS = {
@@ -89,7 +89,10 @@ export async function makeBundle(): Promise<Bundle> {
         'connect-page': find('connect-page.tsx'),
         'oauth-callback': find('oauth-callback.tsx'),
       },
-      scripts: { connect: find('connect.ts').script, 'connect-return': find('connect-return.ts').script },
+      scripts: {
+        'connect-script': find('connect-script.ts').script,
+        'connect-return': find('connect-return.ts').script,
+      },
     };
   } finally {
     await stop();
