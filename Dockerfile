@@ -1,6 +1,14 @@
 # syntax=docker/dockerfile:1
 # The service alone: its database is outside, and so is the npm package that brings a Node.js, as this image has one.
 # scripts/check-image.ts runs these steps where no container engine does.
+FROM node:24-slim AS console
+WORKDIR /console
+COPY package.json package-lock.json .npmrc ./
+RUN --mount=type=cache,target=/root/.npm npm ci --ignore-scripts
+COPY src ./src
+COPY scripts/console.ts ./scripts/console.ts
+RUN node scripts/console.ts
+
 FROM node:24-slim
 WORKDIR /app
 ENV NODE_ENV=production
@@ -12,6 +20,7 @@ COPY src ./src
 COPY embedded ./embedded
 COPY connectors ./connectors
 COPY generated ./generated
+COPY --from=console /console/generated/console ./generated/console
 COPY scripts/rotate-keys.ts ./scripts/rotate-keys.ts
 COPY docs ./docs
 COPY README.md LICENSE ./

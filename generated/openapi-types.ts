@@ -1655,7 +1655,8 @@ export interface paths {
          * Log in to the console
          * @description By e-mail address and password, without an `Authorization` header; or by the secrets in that header, and then the body means nothing.
          *     The answer sets the cookie of the session (`HttpOnly`, `SameSite=Strict`; over HTTPS `Secure` and with the prefix `__Host-`) and tells
-         *     the `csrfToken`, which every request with the cookie but GET and HEAD sends as `X-CSRF-Token`.
+         *     the `csrfToken`, which every request with the cookie but GET and HEAD sends as `X-CSRF-Token`. A call on an instance names it by the
+         *     header `Elements-Element-Instance-Id`, which means nothing without the cookie.
          *
          *     Ten wrong passwords in ten minutes for one e-mail address from one network make the next try wait (429 with `Retry-After`). A network
          *     that tries fifty for any addresses waits as well, and so does everybody for an address that was tried a hundred times, save where it was
@@ -2236,7 +2237,7 @@ export interface paths {
         };
         /**
          * List operational events
-         * @description What happened to the account's own deliveries and instances, oldest first. With the setting `notification.operational.callback.url` they are sent there as well.
+         * @description What happened to the account's own deliveries and instances, oldest first unless `newestFirst` says otherwise. With the setting `notification.operational.callback.url` they are sent there as well.
          */
         get: operations["listNotifications"];
         put?: never;
@@ -2317,7 +2318,7 @@ export interface paths {
         };
         /**
          * List deliveries
-         * @description The deliveries of the account, oldest first: what is queued, under way, waiting for a retry, or delivered. Reading consumes nothing.
+         * @description The deliveries of the account, oldest first unless `newestFirst` says otherwise: what is queued, under way, waiting for a retry, or delivered. Reading consumes nothing.
          *     A page whose payloads are large is shorter than `pageSize`; go on with `nextPage`.
          */
         get: operations["listDeliveries"];
@@ -3611,6 +3612,10 @@ export interface components {
          */
         ElementAuthentication: {
             type: components["schemas"]["AuthenticationType"];
+            /** @description The configuration key that `siteAddress` of `GET /elements/{keyOrId}/oauth/url` gives; left out where the element takes none. */
+            siteAddressKey?: string;
+            /** @description The configuration key that `sandbox` of `GET /elements/{keyOrId}/oauth/url` gives; left out where the element takes none. */
+            sandboxKey?: string;
         };
         /** @description The platform's connector to one provider. */
         Element: {
@@ -3743,6 +3748,30 @@ export interface components {
             /** @description The configuration key of the secret that calls are verified with; left out when there is none. */
             secretKey?: string;
         };
+        /**
+         * @description The settings of an instance by key. Which keys there are, and of which type, depends on the element: `GET /elements/{keyOrId}` lists them. Values are strings,
+         *     booleans or numbers; a string has at most 4096 characters; a boolean may be given as a string (`"true"`); `event.poller.configuration` is an object. Secrets are never shown: in answers their value is `********`.
+         * @example {
+         *       "username": "********",
+         *       "company.name": "mycompany"
+         *     }
+         */
+        InstanceConfiguration: {
+            [key: string]: unknown;
+        };
+        /**
+         * @description What an instance on the simulator of the element is set up with; left out where this service runs none. With OAuth 2.0 a code is needed beside it, which the page of the simulator gives.
+         * @example {
+         *       "configuration": {
+         *         "username": "demo-key",
+         *         "company.name": "acme",
+         *         "simulator": true
+         *       }
+         *     }
+         */
+        ElementSimulator: {
+            configuration: components["schemas"]["InstanceConfiguration"];
+        };
         /** @description An element with the configuration keys that its instances take. */
         ElementDetail: components["schemas"]["Element"] & {
             /** @description Pages of the provider's own documentation that help to set up an instance; empty when the connector names none. */
@@ -3752,6 +3781,7 @@ export interface components {
             webhooks?: components["schemas"]["ElementWebhooks"];
             /** @description The names of the objects whose changes are polled for, unless the configuration of an instance names others; left out when there are none. */
             polls?: string[];
+            simulator?: components["schemas"]["ElementSimulator"];
         };
         /**
          * @description How events are come by. `polling` asks the provider for changes, `webhook` takes what the provider sends.
@@ -3890,17 +3920,6 @@ export interface components {
         InstanceProviderData: {
             /** @description The grant code that was exchanged. Only the answer that makes the instance shows it, as it is used up then. */
             code?: string;
-        };
-        /**
-         * @description The settings of an instance by key. Which keys there are, and of which type, depends on the element: `GET /elements/{keyOrId}` lists them. Values are strings,
-         *     booleans or numbers; a string has at most 4096 characters; a boolean may be given as a string (`"true"`); `event.poller.configuration` is an object. Secrets are never shown: in answers their value is `********`.
-         * @example {
-         *       "username": "********",
-         *       "company.name": "mycompany"
-         *     }
-         */
-        InstanceConfiguration: {
-            [key: string]: unknown;
         };
         /**
          * @description The user who owns an instance.
@@ -8534,6 +8553,8 @@ export interface components {
         MetricName: components["schemas"]["MetricName"];
         /** @description A filter in the query language over `id`, `type` and `createdDate`, such as `type = 'subscription.deactivated'`. */
         NotificationWhere: string;
+        /** @description With `true` the list goes from new to old. Otherwise it goes from old to new. */
+        NewestFirst: boolean;
         /** @description A filter in the query language over `id`, `url` (or `config.url`), `state` and `createdDate`, such as `state = 'deactivated'`. */
         SubscriptionWhere: string;
         /**
@@ -13383,6 +13404,8 @@ export interface operations {
             query?: {
                 /** @description A filter in the query language over `id`, `type` and `createdDate`, such as `type = 'subscription.deactivated'`. */
                 where?: components["parameters"]["NotificationWhere"];
+                /** @description With `true` the list goes from new to old. Otherwise it goes from old to new. */
+                newestFirst?: components["parameters"]["NewestFirst"];
                 /**
                  * @description How many entries a page has at most.
                  * @example 10
@@ -13561,6 +13584,8 @@ export interface operations {
                  * @example channel = 'webhook' AND status = 'queued'
                  */
                 where?: components["parameters"]["DeliveryWhere"];
+                /** @description With `true` the list goes from new to old. Otherwise it goes from old to new. */
+                newestFirst?: components["parameters"]["NewestFirst"];
                 /** @description With `false` the payloads of the events are left out. */
                 hydrate?: components["parameters"]["Hydrate"];
                 /**

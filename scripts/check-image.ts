@@ -6,7 +6,7 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { cp, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -63,34 +63,49 @@ async function buildImage(settings: Readonly<Record<string, string>>): Promise<M
   return { command: 'docker', args, folder: ROOT, environment: settings };
 }
 
+/** What the stage has that is made now. */
 interface Progress {
-  readonly environment: Record<string, string>;
+  /** What stands for the root of the file system of each stage, by its name. */
+  readonly roots: Map<string, string>;
+  /** Of the stage. */
+  root: string;
+  folder: string;
+  environment: Record<string, string>;
   command: readonly string[];
 }
 
 /** What a step does without an image. One that is missing here fails: a check that skips it would prove nothing. */
 const STEPS: Readonly<Record<string, (step: Step, progress: Progress) => Promise<void> | void>> = {
-  FROM: ({ text }) => {
-    const [, version = ''] = /^node:(\d+)/.exec(text) ?? [];
+  FROM: ({ text }, progress) => {
+    const [, version = '', name = 'image'] = /^node:(\d+)\S*(?:\s+AS\s+(\S+))?$/.exec(text) ?? [];
     if (!process.version.startsWith(`v${version}.`)) throw new Error(`FROM ${text} is not this ${process.version}`);
+    progress.root = join(folder, name);
+    progress.roots.set(name, progress.root);
+    progress.environment = {};
   },
-  WORKDIR: () => {},
+  WORKDIR: async ({ text }, progress) => {
+    progress.folder = join(progress.root, text);
+    await mkdir(progress.folder, { recursive: true });
+  },
   ENV: ({ text }, { environment }) => {
     const [name = '', value = ''] = text.split(/=(.*)/s);
     environment[name] = value;
   },
-  COPY: async ({ text }) => {
-    const paths = text.split(/\s+/);
+  COPY: async ({ text }, progress) => {
+    const [, stage, rest = ''] = /^(?:--from=(\S+)\s+)?(.*)$/.exec(text) ?? [];
+    const source = stage === undefined ? ROOT : progress.roots.get(stage);
+    if (source === undefined) throw new Error(`COPY ${text}: there is no stage before it of this name`);
+    const paths = rest.split(/\s+/);
     const target = paths.pop() ?? '';
     for (const path of paths) {
-      const place = join(app(), target, target.endsWith('/') ? path : '');
-      await cp(join(ROOT, path), place, { recursive: true });
+      const place = join(progress.folder, target, target.endsWith('/') ? path : '');
+      await cp(join(source, path), place, { recursive: true });
     }
   },
-  RUN: async ({ text }, { environment }) => {
+  RUN: async ({ text }, { environment, folder: cwd }) => {
     // Of the mounts only caches are used, and a machine has its own.
     const command = text.replace(/^(?:--mount=type=cache,\S+\s+)*/, '');
-    await run('sh', ['-c', command], { cwd: app(), env: { ...shellEnvironment(), ...environment } });
+    await run('sh', ['-c', command], { cwd, env: { ...shellEnvironment(), ...environment } });
   },
   USER: () => {},
   EXPOSE: () => {},
@@ -100,8 +115,6 @@ const STEPS: Readonly<Record<string, (step: Step, progress: Progress) => Promise
   },
 };
 
-const app = () => join(folder, 'app');
-
 /** This Node.js first; nothing of a script of npm that this may be, and no setting of the service. */
 function shellEnvironment(): NodeJS.ProcessEnv {
   const ownNames: readonly string[] = Object.values(VARIABLES).map(({ name }) => name);
@@ -110,7 +123,7 @@ function shellEnvironment(): NodeJS.ProcessEnv {
 }
 
 async function followSteps(settings: Readonly<Record<string, string>>): Promise<Made> {
-  const progress: Progress = { environment: {}, command: [] };
+  const progress: Progress = { roots: new Map(), root: folder, folder, environment: {}, command: [] };
   for (const step of parseDockerfile(await readFile(join(ROOT, 'Dockerfile'), 'utf8'))) {
     const follow = STEPS[step.instruction];
     if (follow === undefined) throw new Error(`The Dockerfile has ${step.instruction}, which cannot be checked here`);
@@ -118,7 +131,7 @@ async function followSteps(settings: Readonly<Record<string, string>>): Promise<
   }
   const [command = '', ...args] = progress.command;
   const environment = { ...progress.environment, DATA_DIR: join(folder, 'data'), ...settings };
-  return { command, args, folder: app(), environment };
+  return { command, args, folder: progress.folder, environment };
 }
 
 /** It gets ready, knows the secrets that it was given, and ends with 0 at SIGTERM. */
@@ -131,6 +144,7 @@ async function tryService(made: Made, secrets: ReturnType<typeof makeSecrets>): 
     const { BOOTSTRAP_USER_SECRET: user, BOOTSTRAP_ORGANIZATION_SECRET: organization } = secrets;
     await assertAnswers(new URL('/health/ready', baseUrl));
     await assertAnswers(new URL('/docs', baseUrl));
+    await assertAnswers(new URL('/console', baseUrl));
     await assertAnswers(`${baseUrl}/elements`, { authorization: `User ${user}, Organization ${organization}` });
   } finally {
     child.kill('SIGTERM');

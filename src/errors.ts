@@ -1,5 +1,4 @@
 import { distance } from 'fastest-levenshtein';
-import type { Redactor } from './redaction.ts';
 
 /** Every error the API can answer with: code → status (decisions D4). A code not in this table cannot be thrown. */
 export const ERROR_STATUS = {
@@ -66,7 +65,7 @@ export function segmentsOf(place: string): readonly string[] {
 }
 
 /** As a whole, and name by name as they were before they were escaped for it: that form of a secret nobody looks for. */
-export function redactPointer(place: string, redact: Redactor['redact']): string {
+export function redactPointer(place: string, redact: (text: string) => string): string {
   const redacted = redact(place);
   return redacted.startsWith('/') ? pointer(...segmentsOf(redacted).map(redact)) : redacted;
 }
@@ -132,7 +131,7 @@ export function isAppError(error: unknown, ...codes: readonly ErrorCode[]): erro
 }
 
 /** The same error as it may be shown, without these secrets in any of its texts. They are redacted one by one: over a whole body a secret could break its JSON. */
-export function redactAppError(error: AppError, { redact }: Redactor): AppError {
+export function redactAppError(error: AppError, { redact }: { readonly redact: (text: string) => string }): AppError {
   const redactDetail = (detail: ErrorDetail): ErrorDetail => ({
     ...detail,
     ...(detail.path !== undefined && { path: redactPointer(detail.path, redact) }),

@@ -41,10 +41,20 @@ export interface MetricOptions<Label extends string> {
   readonly labelNames?: readonly Label[];
 }
 
+let ofProcess: Registry | undefined;
+
+/** What watches the process is never ended: one for all services in it, which would otherwise be kept for as long as the process lives. */
+function figuresOfProcess(): Registry {
+  if (ofProcess === undefined) {
+    ofProcess = new Registry();
+    collectDefaultMetrics({ register: ofProcess });
+  }
+  return ofProcess;
+}
+
 /** A registry of its own, so that several services in one process (tests) do not share their figures. */
 export function createMetrics({ processMetrics = true }: { readonly processMetrics?: boolean } = {}): Metrics {
-  const registry = new Registry();
-  if (processMetrics) collectDefaultMetrics({ register: registry });
+  const registry = processMetrics ? Registry.merge([figuresOfProcess()]) : new Registry();
   const registers = [registry];
   const failures = new Counter({
     name: 'causeway_measurement_failures_total',

@@ -71,10 +71,26 @@ interface Import {
   readonly typeOnly: boolean;
 }
 
-function filesBelow(folder: string): string[] {
+/** What runs in browsers: it is in the house, but has rules of its own. */
+const BROWSER = 'src/console/browser/';
+/** What of the service runs there as well. */
+const IN_BROWSERS: readonly RegExp[] = [
+  /^src\/console\/browser\//,
+  /^src\/(?:where|numbers)\//,
+  /^src\/errors\.ts$/,
+  /^src\/bulk\/csv-cells\.ts$/,
+  // When retries come: pure, and without anything else.
+  /^src\/events\/push\/schedule\.ts$/,
+];
+
+function allFilesBelow(folder: string): string[] {
   return readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+    .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
     .map((entry) => relative(ROOT, join(entry.parentPath, entry.name)).split(sep).join('/'));
+}
+
+function filesBelow(folder: string): string[] {
+  return allFilesBelow(folder).filter((file) => !file.startsWith(BROWSER));
 }
 
 function importsOf(file: string): Import[] {
@@ -260,6 +276,39 @@ describe('the house', () => {
       /\bfetch\(|https?\.(?:request|get)\(/.test(readFileSync(join(ROOT, file), 'utf8')),
     );
     expect(wrong).to.deep.equal([]);
+  });
+});
+
+describe('the pages of the console', () => {
+  const files = allFilesBelow('src/console/browser');
+  const imports = files.flatMap(importsOf);
+  const { devDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+
+  it('know each other, the query language, and the types of the API', () => {
+    const wrong = imports.filter(({ target, typeOnly }) => {
+      if (target.startsWith('generated/')) return !typeOnly;
+      return isOwnFile(target) && !IN_BROWSERS.some((known) => known.test(target));
+    });
+    expect(wrong.map(({ file, target }) => `${file} → ${target}`)).to.deep.equal([]);
+  });
+
+  it('are made of packages that the service itself does not need', () => {
+    const packages = imports.map(({ target }) => target).filter((target) => !isOwnFile(target));
+    expect(packages.filter((target) => !Object.hasOwn(devDependencies, packageOf(target)))).to.deep.equal([]);
+  });
+
+  it('are known to nobody', () => {
+    const known = ['src', 'connectors', 'embedded', 'scripts'].flatMap(filesBelow).flatMap(importsOf);
+    expect(known.filter(({ target }) => target.startsWith(BROWSER))).to.deep.equal([]);
+  });
+
+  it('show texts as texts', () => {
+    const unsafe = /dangerouslySetInnerHTML|innerHTML|outerHTML|\beval\(/;
+    expect(files.filter((file) => unsafe.test(readFileSync(join(ROOT, file), 'utf8')))).to.deep.equal([]);
+  });
+
+  it('have no circle of files', () => {
+    expect(findCircle(imports)?.join(' → ')).to.equal(undefined);
   });
 });
 

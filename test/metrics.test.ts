@@ -12,4 +12,14 @@ describe('measurements', () => {
     expect(await asked()).to.include.members(['causeway_late_seconds Nan', 'causeway_kept_bytes 7']);
     expect(await asked()).to.include('causeway_measurement_failures_total{figure="causeway_late_seconds"} 1');
   });
+
+  it('watch the process once, however many services it runs', () => {
+    const [one, other] = [createMetrics(), createMetrics()];
+    const figure = 'nodejs_gc_duration_seconds';
+    expect(one.registry.getSingleMetric(figure))
+      .to.equal(other.registry.getSingleMetric(figure))
+      .and.not.equal(undefined);
+    one.gauge({ name: 'causeway_kept_bytes', help: 'Of this service.' });
+    expect(other.registry.getSingleMetric('causeway_kept_bytes')).to.equal(undefined);
+  });
 });

@@ -1,6 +1,6 @@
 import { type ChangeNote, change, differences } from '../db/change.ts';
 import { assertAllStorable } from '../db/storable.ts';
-import { isUniqueViolation } from '../db/unique-violation.ts';
+import { isUniqueViolation } from '../db/violations.ts';
 import { AppError, pointer } from '../errors.ts';
 import type { Platform } from '../platform.ts';
 import { prepareSql } from '../where/index.ts';

@@ -302,7 +302,9 @@ function scopeOf(path: string, { instance }: Credentials): Exclude<ApiScope, 'pu
   if (instance === undefined) {
     const isPlatform = PLATFORM_SEGMENTS.has(first) && !(first === 'hubs' && second !== '');
     if (isPlatform || !INSTANCE_SEGMENTS.has(first)) return 'platform';
-    refuse('This path is for calls on an instance: add `Element <token>` to the Authorization header.');
+    refuse(
+      'This path is for calls on an instance: name it, by `Element <token>` in the Authorization header, or in a session of the console by Elements-Element-Instance-Id.',
+    );
   }
   if (first === 'instances' && second !== '') return 'platform';
   return INSTANCE_SEGMENTS.has(first) ? 'instance' : 'record';

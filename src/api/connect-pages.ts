@@ -9,7 +9,7 @@ import { createRedactor } from '../redaction.ts';
 import type { Trace } from '../trace.ts';
 import { ACCESS } from './access.ts';
 import type { Audit } from './audit.ts';
-import { CONSOLE_PATH, policyFor } from './console-pages.ts';
+import { policyFor } from './console-pages.ts';
 import { escapeHtml } from './docs/html.ts';
 import { createPage } from './oauth-pages.ts';
 import { assertLeft, type TokenBuckets } from './rate-limits.ts';
@@ -64,7 +64,7 @@ export function createConnectPages(parts: ConnectPageParts): ConnectPages {
 
   /** To a window that a provider has sent back. The script closes it, where the browser lets it. */
   async function endPopup(response: Response, words: Words): Promise<void> {
-    sendPage(response, 200, { ...words, script: `${CONSOLE_PATH}/assets/${await console.script('connect-return')}` });
+    sendPage(response, 200, { ...words, script: (await console.script('connect-return')).path });
   }
 
   return {

@@ -1,5 +1,7 @@
 import type { Connector } from '../connector/contract.ts';
+import type { DemoAccount } from '../connector/simulators/index.ts';
 import { configurationFields, formFields } from '../instances/configuration.ts';
+import { isOAuthConnector, OAUTH_KEYS } from '../instances/oauth/fields.ts';
 import type { PlatformField } from '../instances/platform-field.ts';
 import { describeObjects } from '../resources/objects.ts';
 import { markOf } from './element-mark.ts';
@@ -38,12 +40,22 @@ export function toElement(connector: Connector, inactive: ReadonlySet<string>): 
     description: connector.description,
     active: !inactive.has(connector.key),
     resources: [],
-    authentication: { type: connector.auth.type },
+    authentication: toAuthentication(connector),
     useModelsForMetadata: false,
     hub: connector.hub,
     protocolType: 'http',
     parameters: [],
     private: false,
+  };
+}
+
+function toAuthentication({ auth }: Connector): Element['authentication'] {
+  if (auth.type !== 'oauth2') return { type: auth.type };
+  const { type, siteAddressKey, sandboxKey } = auth;
+  return {
+    type,
+    ...(siteAddressKey !== undefined && { siteAddressKey }),
+    ...(sandboxKey !== undefined && { sandboxKey }),
   };
 }
 
@@ -64,14 +76,31 @@ export function toWebhooks({ webhooks }: Connector): Pick<ElementDetail, 'webhoo
   };
 }
 
-/** An element with what a person needs to make an instance of it. */
-export function toElementDetail(connector: Connector, inactive: ReadonlySet<string>): ElementDetail {
+/** An element with what a person needs to make an instance of it. @param demo of its simulator, where that runs */
+export function toElementDetail(
+  connector: Connector,
+  inactive: ReadonlySet<string>,
+  demo: DemoAccount | undefined,
+): ElementDetail {
   return {
     ...toElement(connector, inactive),
     documentation: (connector.documentation ?? []).map(({ title, url }) => ({ title, url })),
     configuration: configurationFields(connector).map(toConfigurationField),
     ...toWebhooks(connector),
     ...(connector.polls !== undefined && { polls: [...connector.polls] }),
+    ...(demo !== undefined && { simulator: { configuration: demoConfiguration(connector, demo) } }),
+  };
+}
+
+/** What a person gives; what a login tells is left out. */
+function demoConfiguration(connector: Connector, { configuration: known, client }: DemoAccount) {
+  const keys = new Set(connector.configuration.map(({ key }) => key));
+  const application = isOAuthConnector(connector) ? client : undefined;
+  return {
+    ...Object.fromEntries(Object.entries(known).filter(([key]) => keys.has(key))),
+    ...(application !== undefined && { [OAUTH_KEYS.clientId]: application.id }),
+    ...(application?.secret !== undefined && { [OAUTH_KEYS.clientSecret]: application.secret }),
+    simulator: true,
   };
 }
 

@@ -2,6 +2,7 @@ import type { ActiveElements } from '../accounts/active-elements.ts';
 import type { Connector } from '../connector/contract.ts';
 import { hubsOf } from '../connector/define.ts';
 import type { Registry } from '../connector/registry.ts';
+import type { DemoAccounts } from '../connector/simulators/index.ts';
 import type { AuthorizationCaller, Authorizations, UrlRequest } from '../instances/oauth/authorizations.ts';
 import { inBody, withPlaces } from './body-faults.ts';
 import { type Element, toConfigurationForm, toElement, toElementDetail, toElementMetadata } from './element-view.ts';
@@ -27,6 +28,7 @@ type Hub = OperationResult<'listHubs'>[number];
 
 export interface ElementServices {
   readonly registry: Registry;
+  readonly demoAccounts: DemoAccounts;
   readonly activeElements: Pick<ActiveElements, 'inactiveOf' | 'setActive'>;
   readonly authorizations: Pick<Authorizations, 'begin'>;
 }
@@ -35,7 +37,7 @@ const ELEMENTS = fieldsOf('Element');
 const HUBS = fieldsOf('Hub');
 
 export function createElementHandlers(
-  { registry, activeElements, authorizations }: ElementServices,
+  { registry, demoAccounts, activeElements, authorizations }: ElementServices,
   seal: PageSeal,
 ): ElementHandlers {
   async function list({ principal: { accountId }, query, url }: OperationRequest<'listElements' | 'listElementKeys'>) {
@@ -80,7 +82,8 @@ export function createElementHandlers(
 
     getElement: async ({ principal, path }) => {
       const connector = registry.getConnector(path.keyOrId);
-      return { body: toElementDetail(connector, await activeElements.inactiveOf(principal.accountId)) };
+      const inactive = await activeElements.inactiveOf(principal.accountId);
+      return { body: toElementDetail(connector, inactive, demoAccounts[connector.key]) };
     },
     getElementMetadata: ({ path }) => ({ body: toElementMetadata(registry.getConnector(path.keyOrId)) }),
     getElementConfiguration: ({ path }) => ({ body: toConfigurationForm(registry.getConnector(path.keyOrId)) }),

@@ -27,6 +27,8 @@ import { assertJsonShape, LARGE, parseText } from './json-body.ts';
 const FILE = 'file';
 /** The part with the fields of the record as JSON, in place of a part for each. */
 const METADATA = 'metadata';
+/** The part that says what to do with a file of any size. */
+const INSTRUCTIONS = 'metaData';
 
 /** Of the names and the values of all fields. */
 const MOST_FIELD_BYTES = 64 * KB;
@@ -49,13 +51,15 @@ export interface StreamedForm {
 interface FormRules {
   /** Of the whole form. */
   readonly maxBytes: number;
+  /** The part of JSON. It is a field also with a filename, without which many clients send no part that has a type. */
+  readonly json: string;
   /** Fields may follow the file. */
   readonly takesLateFields: boolean;
 }
 
-const OF_RECORDS: FormRules = { maxBytes: MOST_STREAMED_BYTES, takesLateFields: false };
+const OF_RECORDS: FormRules = { maxBytes: MOST_STREAMED_BYTES, json: METADATA, takesLateFields: false };
 /** Who takes the file says how large it may be. */
-const STREAMED: FormRules = { maxBytes: Number.POSITIVE_INFINITY, takesLateFields: true };
+const STREAMED: FormRules = { maxBytes: Number.POSITIVE_INFINITY, json: INSTRUCTIONS, takesLateFields: true };
 /** What is gathered of a file before it is stored, and its packed form. */
 const PART_BYTES = 3 * MB;
 
@@ -106,18 +110,18 @@ async function openForm(request: Request, response: Response, input: FormInput):
   assertLength(request, rules.maxBytes);
   const principal: Principal | undefined = response.locals.principal;
   if (!openBodyRoom(budget, principal?.accountId, response).take(roomBytes)) throw noRoom();
-  const parser = openParser(request);
+  const parser = openParser(request, rules);
   askForBody(request, response);
   return readHead(request, parser, { rules, signal });
 }
 
 /** @throws AppError REQUEST_INVALID without a boundary */
-function openParser({ headers }: Request): BusboyInstance {
+function openParser({ headers }: Request, { json }: FormRules): BusboyInstance {
   const type = headers['content-type'] ?? '';
   try {
     return new Busboy({
       headers: { ...headers, 'content-type': type },
-      isPartAFile: (_name, _type, fileName) => fileName !== undefined,
+      isPartAFile: (name, _type, fileName) => fileName !== undefined && name !== json,
       limits: {
         files: 1,
         fields: MOST_FIELDS,

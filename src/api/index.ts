@@ -15,6 +15,7 @@ import type { Bulk } from '../bulk/index.ts';
 import type { ServiceConfig } from '../config/index.ts';
 import { type ByteBudget, createByteBudget } from '../connector/client/index.ts';
 import type { Registry } from '../connector/registry.ts';
+import type { DemoAccounts } from '../connector/simulators/index.ts';
 import type { WebhookRoom } from '../events/webhooks/index.ts';
 import { secretKeysOf } from '../instances/configuration.ts';
 import type { Instances } from '../instances/instances.ts';
@@ -77,6 +78,7 @@ export interface ApiServices
   readonly activeElements: ActiveElements;
   readonly instances: Instances;
   readonly registry: Registry;
+  readonly demoAccounts: DemoAccounts;
   readonly authorizations: Pick<Authorizations, 'begin'>;
   readonly proxies: Proxies;
   readonly resources: Resources;

@@ -94,9 +94,10 @@ export function createNotificationHandlers(services: NotificationServices, seal:
     },
 
     listDeliveries: async ({ principal: { accountId }, query, url }) => {
-      const { where, hydrate = true, pageSize: limit = PAGE_SIZE, nextPage } = query;
-      const tokens = tokensOf('deliveries', accountId, where);
-      const page = await deliveries.list(accountId, { where, hydrate, limit, afterId: tokens.read(nextPage) });
+      const { where, newestFirst = false, hydrate = true, pageSize: limit = PAGE_SIZE, nextPage } = query;
+      const tokens = tokensOf('deliveries', accountId, where, newestFirst);
+      const afterId = tokens.read(nextPage);
+      const page = await deliveries.list(accountId, { where, newestFirst, hydrate, limit, afterId });
       const body = page.deliveries.map(toDeliveryRecord);
       return { body, headers: listHeaders(body.length, { url, token: tokens.write(page.nextAfterId) }) };
     },
@@ -133,9 +134,9 @@ export function createNotificationHandlers(services: NotificationServices, seal:
     },
 
     listNotifications: async ({ principal: { accountId }, query, url }) => {
-      const { where, pageSize: limit = PAGE_SIZE, nextPage } = query;
-      const tokens = tokensOf('notifications', accountId, where);
-      const page = await notifications.list(accountId, { where, limit, afterId: tokens.read(nextPage) });
+      const { where, newestFirst = false, pageSize: limit = PAGE_SIZE, nextPage } = query;
+      const tokens = tokensOf('notifications', accountId, where, newestFirst);
+      const page = await notifications.list(accountId, { where, newestFirst, limit, afterId: tokens.read(nextPage) });
       const body = page.notifications.map(toNotificationRecord);
       return { body, headers: listHeaders(body.length, { url, token: tokens.write(page.nextAfterId) }) };
     },

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { RequestHandler, Response } from 'express';
+import type { Console } from '../console/index.ts';
 import type { Proxies } from '../instances/oauth/proxies/proxies.ts';
 import type { RedirectRefusal } from '../instances/oauth/proxies/redirect.ts';
 import { escapeHtml } from './docs/html.ts';
@@ -54,26 +55,33 @@ ${script === undefined ? '' : `<script src="${script}"></script>\n`}</body>
 const KNOWN = ['code', 'state', 'error', 'error_description'];
 const MAX_PARAMETERS = 50;
 
-/** `/oauth/callback`: a redirect URL for people who try an authorization by hand. It keeps nothing and exchanges nothing. */
-export const showCallback: RequestHandler = (request, response) => {
-  const [, query = ''] = /\?(.*)$/s.exec(request.originalUrl) ?? [];
-  const { html, contentSecurityPolicy } = callbackPage([...new URLSearchParams(query)]);
-  response
-    // The address has a grant code in it: it stays nowhere.
-    .set('Cache-Control', 'no-store')
-    .set('Referrer-Policy', 'no-referrer')
-    .set('Content-Security-Policy', contentSecurityPolicy)
-    .type('html')
-    .send(html);
-};
+/**
+ * `/oauth/callback`: the redirect URL of the console, whose window it tells what came, and of people who try an authorization by hand.
+ * It keeps nothing and exchanges nothing.
+ */
+export function createCallback(console: Pick<Console, 'script'>): RequestHandler {
+  return async (request, response) => {
+    const [, query = ''] = /\?(.*)$/s.exec(request.originalUrl) ?? [];
+    // Where the scripts cannot be made, whoever opens the console is told; by hand this page is of use without.
+    const script = await console.script('oauth-callback').catch(() => undefined);
+    const { html, contentSecurityPolicy } = callbackPage([...new URLSearchParams(query)], script?.path);
+    response
+      // The address has a grant code in it: it stays nowhere.
+      .set('Cache-Control', 'no-store')
+      .set('Referrer-Policy', 'no-referrer')
+      .set('Content-Security-Policy', contentSecurityPolicy)
+      .type('html')
+      .send(html);
+  };
+}
 
 type SentParameters = readonly (readonly [name: string, value: string])[];
 
-function callbackPage(sent: SentParameters) {
+function callbackPage(sent: SentParameters, script: string | undefined) {
   const parameters = inOrder(sent).slice(0, MAX_PARAMETERS);
   const { title, words } = describe(parameters);
   const next = findValue(parameters, 'code') === undefined ? '' : nextStep(parameters);
-  return createPage({ title, body: `<h1>${title}</h1>\n<p>${words}</p>\n${table(parameters)}\n${next}` });
+  return createPage({ title, body: `<h1>${title}</h1>\n<p>${words}</p>\n${table(parameters)}\n${next}`, script });
 }
 
 function inOrder(sent: SentParameters): SentParameters {

@@ -12,7 +12,7 @@ import { ASSETS_PATH } from './docs/layout.ts';
 import { QUERY_LANGUAGE_PATH, REFERENCE_PATH } from './docs/pages.ts';
 import { createDocuments } from './documents.ts';
 import { sendKept } from './kept-response.ts';
-import { createProxyRedirect, showCallback } from './oauth-pages.ts';
+import { createCallback, createProxyRedirect } from './oauth-pages.ts';
 import type { RootOperationId } from './operation.ts';
 import { notFound, wrongMethod } from './problem.ts';
 import type { TokenBuckets } from './rate-limits.ts';
@@ -108,7 +108,7 @@ export function createServiceRouter(clock: Clock, parts: ServiceRouterParts): Ro
 
     redirectThroughOAuthProxy: createProxyRedirect(proxies, redirects),
 
-    showOAuthCallback: connectPages.arrive(showCallback),
+    showOAuthCallback: connectPages.arrive(createCallback(console)),
 
     getConnectScript: pages.sendConnectScript,
     showConnectPage: connectPages.showPage,

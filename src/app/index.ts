@@ -89,7 +89,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
   const { dataDir, role, shutdownTimeoutMs } = config;
   const databaseUrl = ports.database.url;
   await prepareDatabase(config, { url: databaseUrl, log, signal });
-  const { registry, folders, simulatorsUrl, sendWebhooks } = await openConnectors(config, cleanup, ports);
+  const { registry, folders, simulatorsUrl, demoAccounts, sendWebhooks } = await openConnectors(config, cleanup, ports);
   signal.throwIfAborted();
   const platform = await composePlatform({ config, databaseUrl, simulatorsUrl, log, cleanup });
   sendWebhooks(platform);
@@ -239,6 +239,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
       activity,
       connect,
       registry,
+      demoAccounts,
       connectorFolders: folders,
       instances,
       authorizations,

@@ -7,24 +7,12 @@ import { type ColumnsOf, firstOf, type RowOf } from '../db/row.ts';
 import { EXACT_IN_SQL, type Sql, type SqlQueryable } from '../where/index.ts';
 import type { BulkFileName, BulkJob, ClaimedJob, JobFault, JobKey, JobProgress, NewChunk, RowError } from './job.ts';
 
-/** What a job is made of. */
+/** What a job is made of. An upload has its id before: its file comes first. */
 export type NewJob = Pick<
   BulkJob,
-  | 'accountId'
-  | 'instanceId'
-  | 'direction'
-  | 'objectName'
-  | 'query'
-  | 'upload'
-  | 'changedBefore'
-  | 'format'
-  | 'fileName'
-  | 'callbackUrl'
-  | 'createdAt'
-> & {
-  /** Where its file came before it. */
-  readonly id?: number;
-};
+  'accountId' | 'instanceId' | 'direction' | 'objectName' | 'format' | 'callbackUrl' | 'createdAt'
+> &
+  Partial<Pick<BulkJob, 'id' | 'query' | 'upload' | 'changedBefore' | 'fileName'>>;
 
 /** A job, and when it was made: what belongs to it is in the partition of that day. */
 export type StoredJob = Pick<BulkJob, 'accountId' | 'id' | 'createdAt'>;
@@ -146,7 +134,7 @@ export function createBulkStore(knex: Knex) {
     insert: async (via: Knex, job: NewJob): Promise<BulkJob> => {
       const rows: RowOf<'bulk_job'>[] = await via('bulk_job')
         .insert({
-          ...(job.id !== undefined && { id: job.id }),
+          id: job.id,
           account_id: job.accountId,
           instance_id: job.instanceId,
           direction: job.direction,

@@ -2,7 +2,8 @@ import { isJsonObject, parseJson } from '../numbers/exact-json.ts';
 import { DECIMAL_TEXT, toJsonNumber } from '../numbers/number-value.ts';
 import { setPath } from '../resources/record.ts';
 import { type Row, reader } from '../where/index.ts';
-import { type Cell, cellOf, csvPrinter, defuse, printCells, printHeader, readCells } from './csv.ts';
+import { csvPrinter, printHeader, readCells } from './csv.ts';
+import { type Cell, cellOf, defuse, printCells } from './csv-cells.ts';
 import type { BulkFormat, BulkJob, FileColumn } from './job.ts';
 
 /** A type that a file is read as. */

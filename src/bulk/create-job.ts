@@ -66,7 +66,6 @@ export async function planDownload(ports: CreatePorts, { instance, request, sign
     direction: 'DOWNLOAD',
     objectName: asked.objectName,
     query,
-    upload: null,
     changedBefore: request.to ?? null,
     format,
     fileName,

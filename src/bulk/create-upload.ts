@@ -77,11 +77,8 @@ export async function receiveUpload<Result>(
         instanceId,
         direction: 'UPLOAD',
         objectName,
-        query: {},
         upload,
-        changedBefore: null,
         format: plan.format,
-        fileName: null,
         callbackUrl: plan.callbackUrl,
       });
     });

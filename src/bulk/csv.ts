@@ -1,14 +1,7 @@
-import { ExactNumber } from '../numbers/exact-json.ts';
+import { closingQuote } from '../resources/csv-rows.ts';
 import { type Row, reader } from '../where/index.ts';
+import { type Cell, cellOf, END_OF_ROW, printCell, printCells } from './csv-cells.ts';
 import type { FileColumn } from './job.ts';
-
-/** One value of a row as it stands in a CSV file; null: there is none, which is not the empty text. */
-export type Cell = string | null;
-
-export const END_OF_ROW = '\r\n';
-
-/** What would end a cell or a row (RFC 4180). */
-const AWKWARD = /[",\r\n]/;
 
 /** Prints a row, with its end. */
 export function csvPrinter(columns: readonly FileColumn[]): (row: Row) => string {
@@ -22,23 +15,6 @@ export function csvPrinter(columns: readonly FileColumn[]): (row: Row) => string
     }
     return line + END_OF_ROW;
   };
-}
-
-/** Objects and lists stand there as JSON. */
-export function cellOf(value: unknown): Cell {
-  if (typeof value === 'string') return value;
-  if (value === null || value === undefined) return null;
-  return typeof value === 'object' && !(value instanceof ExactNumber) ? JSON.stringify(value) : String(value);
-}
-
-export function printCell(cell: Cell): string {
-  if (cell === null) return '';
-  if (cell === '') return '""';
-  return AWKWARD.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
-}
-
-export function printCells(cells: readonly Cell[]): string {
-  return cells.map(printCell).join(',') + END_OF_ROW;
 }
 
 /** The first row of a file. */
@@ -67,22 +43,9 @@ function endOfPlain(text: string, begin: number): number | undefined {
   return cell < 0 || cell > row ? row : cell;
 }
 
-/** Behind the closing quote, which is not doubled; what follows on it must be there. */
+/** Behind the closing quote; what follows on it must be there. */
 function endOfQuoted(text: string, begin: number): number | undefined {
-  let at = text.indexOf('"', begin + 1);
-  while (at >= 0 && text[at + 1] === '"') at = text.indexOf('"', at + 2);
-  const end = at + 1;
-  const isWhole = at >= 0 && (text[end] === ',' || text.startsWith(END_OF_ROW, end));
+  const end = closingQuote(text, begin) + 1;
+  const isWhole = end > 0 && (text[end] === ',' || text.startsWith(END_OF_ROW, end));
   return isWhole ? end : undefined;
-}
-
-/** What spreadsheets take for the beginning of a formula (OWASP, CSV Injection). */
-const FORMULA = /^[=+\-@\t\r]/;
-const NUMBER = /^-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?$/;
-
-/** The same text for people who open it in a spreadsheet: no cell is a formula. A number stays one. */
-export function defuse(cell: Cell, column: FileColumn | undefined): Cell {
-  if (cell === null || !FORMULA.test(cell)) return cell;
-  const isNumber = (column?.type === 'number' || column?.type === 'integer') && NUMBER.test(cell);
-  return isNumber ? cell : `'${cell}`;
 }

@@ -1,13 +1,15 @@
+import type { Knex } from 'knex';
 import { addDays, toDay } from '../db/partition-store.ts';
 import { createPartitions } from '../db/partitions.ts';
 import type { Removal } from '../db/removal.ts';
+import { isReferenceViolation } from '../db/violations.ts';
 import { AppError } from '../errors.ts';
-import type { Instance, InstanceKey } from '../instances/instance.ts';
+import { type Instance, type InstanceKey, instanceNotFound } from '../instances/instance.ts';
 import type { Instances } from '../instances/instances.ts';
 import type { Platform } from '../platform.ts';
 import { prepareSql } from '../where/index.ts';
 import { createBulkMetrics } from './bulk-metrics.ts';
-import { createBulkStore, FILTERABLE_JOB, FILTERABLE_ROW_ERROR, type JobPlace } from './bulk-store.ts';
+import { createBulkStore, FILTERABLE_JOB, FILTERABLE_ROW_ERROR, type JobPlace, type NewJob } from './bulk-store.ts';
 import { type CreatePorts, jobNotFound, type PlannedRequest, planDownload } from './create-job.ts';
 import { type BulkUploadRequest, receiveUpload } from './create-upload.ts';
 import { type FailedRows, openFailedRows } from './failed-rows.ts';
@@ -117,6 +119,15 @@ export function composeBulk(platform: Platform, neighbours: BulkNeighbours, role
   const ends: (() => void)[] = [];
   const forget = { resources, getInstance: instances.get, clock, log: platform.log };
 
+  /** @throws AppError NOT_FOUND for an instance that was deleted while its job was asked for */
+  async function begin(via: Knex, planned: NewJob): Promise<BulkJob> {
+    const job = await store.insert(via, planned).catch((cause: unknown) => {
+      throw isReferenceViolation(cause) ? instanceNotFound(planned.instanceId) : cause;
+    });
+    await notifier.publish(DUE_TOPIC, '', via);
+    return job;
+  }
+
   async function get(place: JobPlace): Promise<BulkJob> {
     const job = await store.find(place);
     if (job === undefined) throw jobNotFound(place.id);
@@ -141,19 +152,11 @@ export function composeBulk(platform: Platform, neighbours: BulkNeighbours, role
 
     createDownload: async (request) => {
       const planned = await planDownload({ store, resources, egress, clock }, request);
-      return store.transaction(async (via) => {
-        const job = await store.insert(via, planned);
-        await notifier.publish(DUE_TOPIC, '', via);
-        return job;
-      });
+      return store.transaction((via) => begin(via, planned));
     },
 
     createUpload: (request) =>
-      receiveUpload({ store, resources, egress, clock, maxBytes: maxUploadBytes }, request, async (via, planned) => {
-        const job = await store.insert(via, planned);
-        await notifier.publish(DUE_TOPIC, '', via);
-        return job;
-      }),
+      receiveUpload({ store, resources, egress, clock, maxBytes: maxUploadBytes }, request, begin),
 
     listErrors: async (place, { where, limit, afterRow }) => {
       const job = await get(place);

@@ -1,6 +1,6 @@
 import { type CsvError, parse } from 'csv-parse';
 import { createPacer } from '../pace.ts';
-import type { Cell } from './csv.ts';
+import type { Cell } from './csv-cells.ts';
 import type { BulkFormat } from './job.ts';
 
 /** Bytes of one row; a larger one is not read. */

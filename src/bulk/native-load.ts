@@ -6,7 +6,7 @@ import type { CallReport } from '../resources/call.ts';
 import type { ObjectTarget, Resources } from '../resources/index.ts';
 import { type IngestCells, type IngestedRow, type IngestPlan, planIngest } from '../resources/native-ingest.ts';
 import { waitForJobMs } from '../resources/native-job.ts';
-import { printCell } from './csv.ts';
+import { printCell } from './csv-cells.ts';
 import { bytesReader, type FilePorts } from './file.ts';
 import type { CallCount } from './file-writer.ts';
 import type { NativeEndHow, NativeOwner } from './forget-native.ts';

@@ -5,7 +5,7 @@ import type { Egress } from '../egress/index.ts';
 import type { Logger } from '../log.ts';
 import type { Connector } from './contract.ts';
 import { createRegistry, loadConnectors, OWN_CONNECTORS, type Registry } from './registry.ts';
-import { startSimulators } from './simulators/index.ts';
+import { type DemoAccounts, startSimulators } from './simulators/index.ts';
 
 /** For tests of a connector. */
 export interface GivenConnectors {
@@ -21,6 +21,8 @@ export interface OpenedConnectors {
   readonly folders: readonly string[];
   /** Of the simulators, without a slash at the end; undefined: they do not run. */
   readonly simulatorsUrl: string | undefined;
+  /** Of the simulators that run here. */
+  readonly demoAccounts: DemoAccounts;
   /** Lets them send webhooks; where to is the egress's to judge. */
   readonly sendWebhooks: (ground: WebhookGround) => void;
 }
@@ -55,5 +57,6 @@ export async function openConnectors(
         .request({ method: 'POST', url, headers, body, timeoutMs: WEBHOOK_TIMEOUT_MS })
         .catch((error: unknown) => log.warn({ err: error }, 'a simulator could not send a webhook'));
     });
-  return { registry: createRegistry(connectors), folders, simulatorsUrl, sendWebhooks };
+  const demoAccounts = simulators?.accounts ?? {};
+  return { registry: createRegistry(connectors), folders, simulatorsUrl, demoAccounts, sendWebhooks };
 }

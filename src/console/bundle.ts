@@ -25,10 +25,13 @@ export interface EntryFiles {
 export type Entry = (typeof ENTRIES)[number];
 export type Script = (typeof SCRIPTS)[number];
 
-/** The console, the page behind a connect session's URL, and what ends a pop-up window of the console. */
-const ENTRIES = ['console', 'connect-page', 'oauth-callback'] as const;
-/** Scripts of pages that are not made here, one file each: what opens the connect page, and what ends a pop-up window of it. */
-const SCRIPTS = ['connect-script', 'connect-return'] as const;
+/** The console, and the page behind a connect session's URL. */
+const ENTRIES = ['console', 'connect-page'] as const;
+/**
+ * Plain scripts, one file each: what opens the connect page from the pages of others, what ends pop-up windows of it and of the
+ * console, and the theme of the console, which is there before anything is drawn.
+ */
+const SCRIPTS = ['connect-script', 'connect-return', 'oauth-callback', 'theme'] as const;
 const FOLDER = join(import.meta.dirname, 'browser');
 
 const OPTIONS = {
@@ -87,11 +90,12 @@ export async function makeBundle(): Promise<Bundle> {
       entries: {
         console: find('console.tsx'),
         'connect-page': find('connect-page.tsx'),
-        'oauth-callback': find('oauth-callback.tsx'),
       },
       scripts: {
         'connect-script': find('connect-script.ts').script,
         'connect-return': find('connect-return.ts').script,
+        'oauth-callback': find('oauth-callback.ts').script,
+        theme: find('theme.ts').script,
       },
     };
   } finally {

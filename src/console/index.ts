@@ -7,11 +7,17 @@ export interface Console {
   readonly page: (entry: Entry) => Promise<string>;
   /** Undefined for a name that is none of them. */
   readonly file: (name: string) => Promise<Uint8Array | undefined>;
-  /** The name of the file that is a script of another page. */
-  readonly script: (script: Script) => Promise<string>;
+  /** A script of a page that is not one of these. */
+  readonly script: (script: Script) => Promise<ScriptFile>;
 }
 
-export const FILES_PATH = '/console/assets';
+/** One of `SCRIPTS`. */
+export interface ScriptFile {
+  readonly path: string;
+  readonly bytes: Uint8Array;
+}
+
+const FILES_PATH = '/console/assets';
 
 /** Where an image of the service has the files ready made, as it has nothing to make them with. */
 const READY_MADE = join(import.meta.dirname, '../../generated/console');
@@ -19,7 +25,6 @@ const READY_MADE = join(import.meta.dirname, '../../generated/console');
 const TITLES: Readonly<Record<Entry, string>> = {
   console: 'Causeway',
   'connect-page': 'Connect an account',
-  'oauth-callback': 'Connect an account',
 };
 
 /** Made when a page is first asked for, from their sources where those can be made into files. */
@@ -37,7 +42,13 @@ export function createConsole(): Console {
   return {
     page: async (entry) => printPage((await open()).bundle, entry),
     file: async (name) => (await open()).files.get(name)?.(),
-    script: async (script) => (await open()).bundle.scripts[script],
+    script: async (script) => {
+      const { bundle, files } = await open();
+      const name = bundle.scripts[script];
+      const bytes = await files.get(name)?.();
+      if (bytes === undefined) throw new Error(`There is no file ${name} of the script ${script}.`);
+      return { path: `${FILES_PATH}/${name}`, bytes };
+    },
   };
 }
 
@@ -64,8 +75,10 @@ async function readReadyMade(): Promise<OpenBundle | undefined> {
   return { bundle, files: new Map(names.map((name) => [name, () => readFile(join(READY_MADE, name))])) };
 }
 
-function printPage({ entries }: Pick<Bundle, 'entries'>, entry: Entry): string {
+function printPage({ entries, scripts }: OpenBundle['bundle'], entry: Entry): string {
   const { script, preloaded, styles } = entries[entry];
+  // What is painted first waits for it.
+  const first = entry === 'console' ? [scripts.theme] : [];
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -74,6 +87,7 @@ function printPage({ entries }: Pick<Bundle, 'entries'>, entry: Entry): string {
 <meta name="robots" content="noindex">
 <title>${TITLES[entry]}</title>
 <link rel="icon" href="data:,">
+${first.map((name) => `<script src="${FILES_PATH}/${name}"></script>`).join('\n')}
 ${styles.map((name) => `<link rel="stylesheet" href="${FILES_PATH}/${name}">`).join('\n')}
 ${preloaded.map((name) => `<link rel="modulepreload" href="${FILES_PATH}/${name}">`).join('\n')}
 <script type="module" src="${FILES_PATH}/${script}"></script>

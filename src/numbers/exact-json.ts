@@ -87,8 +87,8 @@ function isDigitOrPoint(code: number): boolean {
   return (code >= ZERO && code <= NINE) || code === POINT;
 }
 
-/** Before the digits of what was a number. Nobody knows it, so it is in no text that comes in. */
-const MARK = `number ${crypto.randomUUID()} `;
+/** Before the digits of what was a number. Nobody knows it, so it is in no text that comes in. Browsers have no `randomUUID` for pages without TLS. */
+const MARK = `number ${crypto.getRandomValues(new Uint32Array(4)).join('-')} `;
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?$/;
 
 /** Puts `["mark9007199254740993"]` for the number: a list, because it can stand for a value only, never for a name. */

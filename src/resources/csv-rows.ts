@@ -24,12 +24,17 @@ function endOfPlain(text: string, begin: number): number {
   return END.exec(text)?.index ?? text.length;
 }
 
-/** Behind the closing quote, which is not doubled. */
+/** Behind the closing quote. */
 function endOfQuoted(text: string, begin: number): number {
-  let at = text.indexOf('"', begin + 1);
-  while (at >= 0 && text[at + 1] === '"') at = text.indexOf('"', at + 2);
-  const end = at + 1;
-  const isWhole = at >= 0 && (end === text.length || /^(?:,|\n|\r\n)/.test(text.slice(end, end + 2)));
+  const end = closingQuote(text, begin) + 1;
+  const isWhole = end > 0 && (end === text.length || /^(?:,|\n|\r\n)/.test(text.slice(end, end + 2)));
   if (!isWhole) throw new Error(`The CSV has a quoted text at ${begin} that does not end.`);
   return end;
+}
+
+/** Where the quote is that closes the one at `begin`: the first that is not doubled. -1: none does. */
+export function closingQuote(text: string, begin: number): number {
+  let at = text.indexOf('"', begin + 1);
+  while (at >= 0 && text[at + 1] === '"') at = text.indexOf('"', at + 2);
+  return at;
 }

@@ -124,7 +124,9 @@ function assertWellFormed(what: TextKind, text: string): void {
 }
 
 function assertTextLength(what: TextKind, text: string): void {
-  const bytes = Buffer.byteLength(text);
+  // No unit of UTF-16 takes more than three bytes: short texts need no counting.
+  if (text.length * 3 <= LIMITS.textBytes) return;
+  const bytes = new TextEncoder().encode(text).length;
   if (bytes <= LIMITS.textBytes) return;
   throw limitError(`The ${what} has ${bytes} bytes; the limit is ${LIMITS.textBytes}.`);
 }

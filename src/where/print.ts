@@ -35,7 +35,8 @@ const not = (negated: boolean) => (negated ? 'NOT ' : '');
 const PLAIN_NAME =
   /^(?:-(?=[\p{L}_$@]))?[\p{L}_$@][\p{L}\p{M}\p{N}_$@-]*(?:\.(?:-(?=[\p{L}_$@]))?[\p{L}_$@][\p{L}\p{M}\p{N}_$@-]*)*$/u;
 
-function printName(name: string): string {
+/** A field as the language writes it. */
+export function printName(name: string): string {
   return PLAIN_NAME.test(name) ? name : `\`${name}\``;
 }
 

@@ -128,7 +128,8 @@ describe('authorization', () => {
     });
 
     it('needs a token for the paths of an instance', async () => {
-      const message = 'This path is for calls on an instance: add `Element <token>` to the Authorization header.';
+      const message =
+        'This path is for calls on an instance: name it, by `Element <token>` in the Authorization header, or in a session of the console by Elements-Element-Instance-Id.';
       for (const path of [
         '/objects',
         '/objects/Products/metadata',

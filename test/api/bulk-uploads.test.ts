@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { type ApiAnswer, useApp } from '../support/app.ts';
+import { expectProblem } from './support/expect-problem.ts';
 import { SHOP } from './support/simulated.ts';
 import { authorizationOf, createTenants } from './support/tenants.ts';
 import { waitUntil } from './support/wait-until.ts';
@@ -301,6 +302,34 @@ describe('bulk uploads', () => {
     expect(await statusOf(id)).to.include({ status: 'COMPLETED', recordsCount: 2 });
     const query = { where: 'Id >= 6000' };
     expect((await service.call('/Products', { token: shop.token, query })).body).to.have.length(1);
+  });
+
+  it('take metadata that come as a file, as FormData sends what has a type, and say what is wrong with them', async () => {
+    type FilePart = readonly [name: string, file: File];
+    const metaData = (text = JSON.stringify(CREATE)): FilePart => [
+      'metaData',
+      new File([text], 'meta.json', { type: 'application/json' }),
+    ];
+    const rows: FilePart = ['file', new File(['Id,Name\n7000,As a file\n'], 'rows.csv')];
+    const ask = (parts: readonly FilePart[]) => {
+      const form = new FormData();
+      for (const [name, file] of parts) form.append(name, file);
+      return service.call('/bulk/Products', { method: 'POST', token: shop.token, body: form });
+    };
+    for (const parts of [
+      [metaData(), rows],
+      [rows, metaData()],
+    ]) {
+      const { status, body } = await ask(parts);
+      expect(status, JSON.stringify(body)).to.equal(200);
+    }
+    for (const [message, ...parts] of [
+      ["'metaData' is not JSON.", metaData('{'), rows],
+      ["'metaData' comes more than once.", metaData(), metaData(), rows],
+      ["'file' is missing: the form has no part with a file.", metaData()],
+      ["'metadata' has a filename; the part with the file is called 'file'.", ['metadata', metaData()[1]], rows],
+    ] as const)
+      expectProblem(await ask(parts), 'REQUEST_INVALID', message);
   });
 
   for (const [what, parts, status, message, object] of [

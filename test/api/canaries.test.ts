@@ -177,6 +177,61 @@ describe('canary secrets, planted on every path', function canaries() {
     await search('/instances', { query: { where: 'valid = false', fields: 'id,valid' } });
   });
 
+  it('in bulk jobs of an instance whose provider quotes its key of every row, and of a page', async () => {
+    const key = plant('key of bulk jobs', headerCanary('bulk'));
+    provider.answer('/me', json({}));
+    const { id, token } = await service.createInstance('impatient', { 'base.url': provider.url, 'api.key': key });
+    plant('token of bulk jobs', token);
+    await trace(id);
+    const callbackUrl = `${provider.url}/told`;
+    const send = (metaData: object, file: string, path = '/bulk/items') => {
+      const body = new FormData();
+      body.append('metaData', JSON.stringify(metaData));
+      body.append('file', new Blob([file]), 'rows.csv');
+      return search(path, { method: 'POST', body, token });
+    };
+    const create = { format: 'csv', action: 'create', callbackUrl };
+    for (const secret of [key, token]) {
+      await send({ ...create, [secret]: secret }, 'name\n');
+      await send({ format: secret, action: secret, callbackUrl: secret }, 'name\n');
+      await send({ ...create, action: 'update', identifierFieldName: secret }, 'name\n');
+      await send({ ...create, callbackUrl: `ftp://${secret}/` }, 'name\n');
+      await send(create, `name,${secret}\n`);
+      await send(create, 'name\n', `/bulk/${encodeURIComponent(secret)}`);
+      await misplaceInQueries('/bulk/jobs', secret, { token });
+    }
+    const statuses = [400, 409, 422];
+    const count = statuses.length * ROUNDS;
+    provider.answer('/items', ...quoting(key, statuses));
+    const upload = await send(create, `name\n${Array.from({ length: count }, (_, row) => `Row ${row}\n`).join('')}`);
+    const download = async () => {
+      provider.answer('/items', ...quoting(key, [422]));
+      return post('/bulk/query', { objectName: 'items', callbackUrl }, { token });
+    };
+    for (const [job, fault] of [
+      [upload, count],
+      [await download(), 1],
+    ] as const) {
+      const path = `/bulk/${job.body.id}`;
+      await waitUntil(async () => (await service.call(`${path}/status`, { token })).body.bulkFinishTime !== undefined);
+      await search(`${path}/status`, { token });
+      const { body: errors } = await search(`${path}/errors`, { token });
+      expect(errors).to.have.length(fault);
+      expect(JSON.stringify(errors)).to.include("Not with '");
+    }
+    for (const accept of ['text/csv', 'application/json', 'application/x-ndjson']) {
+      const what = `/bulk/${upload.body.id}/items`;
+      const answer = await service.call(what, { token, headers: { accept }, asBytes: true });
+      const body = answer.body.toString();
+      expect(body).to.include("Not with '");
+      answers.push({ what, answer: { ...answer, body } });
+    }
+    await search('/bulk/jobs', { token });
+    await waitUntil(async () => provider.requests.filter(({ url }) => url === '/told').length > 1);
+    const told = provider.requests.filter(({ url }) => url === '/told').map(({ body }) => body);
+    expect(findTraces(told.join('\n'))).to.deep.equal([]);
+  });
+
   it('in the exchange of a code: the code, the secret beside it, and the token', async () => {
     const code = plant('code of an exchange', headerCanary('code'));
     const secret = plant('secret of an exchange', headerCanary('secret'));
@@ -386,7 +441,8 @@ describe('canary secrets, planted on every path', function canaries() {
       .to.include('pgboss.job')
       .and.include('oauth_token')
       .and.include('delivery_attempt')
-      .and.include('activity_wire');
+      .and.include('activity_wire')
+      .and.include('bulk_row_error');
     expect(findTraces(everything)).to.deep.equal([]);
   });
 

@@ -168,10 +168,47 @@ describe('the console', () => {
       expect(shown.headers.get('set-cookie')).to.equal(null);
     });
 
-    it('is none on an instance', async () => {
+    it('reaches an instance by its id, in the account that the call is about', async () => {
+      const { headers, cookie } = await openSession(service);
+      const { id, token } = await service.createInstance('odata', SHOP);
+      const on = (named: unknown) => ({ ...headers, 'elements-element-instance-id': String(named) });
+      const listed = await browse(service, '/Orders?pageSize=2', { headers: on(id) });
+      expect(listed.status, JSON.stringify(listed.body)).to.equal(200);
+      expect(listed.headers.get('elements-element-instance-id')).to.equal(String(id));
+      expect(listed.body).to.deep.equal((await service.call('/Orders?pageSize=2', { token })).body);
+
+      const explain = { method: 'POST', body: { objectName: 'Orders' } };
+      expect((await browse(service, '/query/explain', { ...explain, headers: on(id) })).status).to.equal(200);
+      const without = { cookie, 'elements-element-instance-id': String(id) };
+      expectProblem(
+        await browse(service, '/query/explain', { ...explain, headers: without }),
+        'FORBIDDEN',
+        NO_CSRF_TOKEN,
+      );
+      expect((await browse(service, `/instances/${id}`, { headers: on(id) })).body.id).to.equal(id);
+
+      expect((await browse(service, '/Orders', { headers: on(987654) })).status).to.equal(404);
+      await withDatabase(service, (knex) =>
+        knex('account').insert({ organization_id: 1, name: 'Elsewhere', external_id: 'elsewhere' }),
+      );
+      const elsewhere = { ...on(id), 'elements-account-id': 'elsewhere' };
+      expect((await browse(service, '/Orders', { headers: elsewhere })).status).to.equal(404);
+      const message = 'The header Elements-Element-Instance-Id is the id of an instance, a whole number.';
+      for (const wrong of ['', '0', '-1', '1.5', '1e3', 'x', '9'.repeat(16)])
+        expectProblem(await browse(service, '/Orders', { headers: on(wrong) }), 'REQUEST_INVALID', message);
+    });
+
+    it('reaches no instance without its id', async () => {
       const { headers } = await openSession(service);
-      const message = 'This path is for calls on an instance: add `Element <token>` to the Authorization header.';
+      const message =
+        'This path is for calls on an instance: name it, by `Element <token>` in the Authorization header, or in a session of the console by Elements-Element-Instance-Id.';
       expectProblem(await browse(service, '/objects', { headers }), 'UNAUTHENTICATED', message);
+    });
+
+    it('names no instance beside an Authorization header', async () => {
+      const { id } = await service.createInstance('odata', SHOP);
+      const answer = await service.call('/objects', { headers: { 'elements-element-instance-id': String(id) } });
+      expect(answer.status).to.equal(401);
     });
 
     it('needs its token for every method that may change something', async () => {

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
+import type { Page } from 'playwright-core';
 import { useApp } from '../support/app.ts';
-import { type BrowserPage, findChromium, openBrowser } from '../support/browser.ts';
+import { describeInBrowser, useChromium } from '../support/browser.ts';
 import { documentedCalls } from './support/documented-calls.ts';
 
 interface Tried {
@@ -8,25 +9,20 @@ interface Tried {
   readonly answer: string;
 }
 
-/** Needs Chromium (`CHROMIUM`, or where Linux distributions put it). */
-const chromium = findChromium();
-
-(chromium === undefined ? describe.skip : describe)('the reference in a browser', () => {
+describeInBrowser('the reference in a browser', () => {
   const service = useApp({ SIMULATORS_PORT: '0' });
-  let page: BrowserPage;
+  const browser = useChromium();
+  let page: Page;
 
   before(async function start() {
     this.timeout(60_000);
-    page = await openBrowser(chromium ?? '');
-    await page.resize(1280, 900);
-    await page.open(`${service.app.url}/docs`);
+    page = await browser.newPage();
+    await page.goto(`${service.app.url}/docs`);
     await page.evaluate(`
       document.querySelector('#secret-user').value = ${JSON.stringify(service.userSecret)};
       document.querySelector('#secret-organization').value = ${JSON.stringify(service.organizationSecret)};
     `);
   });
-
-  after(() => page.close());
 
   /** Sends a form as it is filled, and waits for what it shows. */
   const tryOut = async (id: string): Promise<Tried> =>
@@ -92,9 +88,9 @@ const chromium = findChromium();
   });
 
   it('fits a phone, where the navigation is behind a button', async () => {
-    await page.resize(390, 844);
+    await page.setViewportSize({ width: 390, height: 844 });
     for (const path of ['/docs', '/docs/guides/where', '/docs/guides/deployment', '/docs/elements/bamboohr']) {
-      await page.open(service.app.url + path);
+      await page.goto(service.app.url + path);
       expect(await page.evaluate('document.documentElement.scrollWidth'), path).to.be.at.most(390);
     }
     const isSeen = `document.querySelector('#docs-search').checkVisibility()`;
@@ -105,8 +101,8 @@ const chromium = findChromium();
 
   it('asks nobody else for anything, and breaks no rule of its policy', () => {
     expect(
-      page.requests.filter((url) => !url.startsWith(`${service.app.url}/`) && !url.startsWith('data:')),
+      browser.requests.filter((url) => !url.startsWith(`${service.app.url}/`) && !url.startsWith('data:')),
     ).to.deep.equal([]);
-    expect(page.complaints).to.deep.equal([]);
+    expect(browser.complaints).to.deep.equal([]);
   });
 });

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { XMLParser, XMLValidator } from 'fast-xml-parser';
 import { COLOURS, markOf } from '../../src/api/element-mark.ts';
 import { loadConnectors, OWN_CONNECTORS } from '../../src/connector/registry.ts';
-import { findChromium, openBrowser } from '../support/browser.ts';
+import { describeInBrowser, useChromium } from '../support/browser.ts';
 
 const PREFIX = 'data:image/svg+xml,';
 
@@ -73,26 +73,24 @@ describe('the mark of an element', () => {
   it('is an image and nothing else, whatever the name', () => {
     for (const name of HOSTILE_NAMES) expect([...readMark('any', name).text].length, name).to.be.within(1, 10);
   });
+});
 
-  const chromium = findChromium();
-  (chromium === undefined ? it.skip : it)('is drawn by a browser, for every connector', async function draw() {
-    this.timeout(60_000);
+describeInBrowser('the mark of an element in a browser', () => {
+  const browser = useChromium();
+
+  it('is drawn, for every connector', async () => {
     const connectors = await loadConnectors({ folders: [OWN_CONNECTORS] });
     const hostile = HOSTILE_NAMES.map((name) => ({ key: 'any', name }));
     const marks = [...connectors, ...hostile].map(markOf);
-    const page = await openBrowser(chromium ?? '');
-    try {
-      const widths = await page.evaluate(`Promise.all(${JSON.stringify(marks)}.map(async (src) => {
-        const image = new Image();
-        image.src = src;
-        document.body.append(image);
-        await image.decode();
-        return image.naturalWidth;
-      }))`);
-      expect(widths).to.deep.equal(marks.map(() => 64));
-      expect(page.complaints).to.deep.equal([]);
-    } finally {
-      await page.close();
-    }
+    const page = await browser.newPage();
+    const widths = await page.evaluate(`Promise.all(${JSON.stringify(marks)}.map(async (src) => {
+      const image = new Image();
+      image.src = src;
+      document.body.append(image);
+      await image.decode();
+      return image.naturalWidth;
+    }))`);
+    expect(widths).to.deep.equal(marks.map(() => 64));
+    expect(browser.complaints).to.deep.equal([]);
   });
 });

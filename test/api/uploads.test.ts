@@ -132,12 +132,16 @@ describe('a file that is sent', () => {
     });
 
     it('with the fields as JSON, nested ones too, and at the address of the hub', async () => {
-      const metadata = part('metadata', JSON.stringify({ tags: ['a'], folder: { id: '0' } }), '', 'application/json');
-      const answer = await send([metadata, file()], { path: '/hubs/documents/documents' });
-      expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
-      const attributes = (await partsOf(await storedUpload())).get('attributes');
-      const text = attributes instanceof File ? await attributes.text() : String(attributes);
-      expect(JSON.parse(text)).to.deep.equal({ name: 'a.txt', tags: ['a'], folder: { id: '0' } });
+      const fields = JSON.stringify({ tags: ['a'], folder: { id: '0' } });
+      for (const named of ['', '; filename="fields.json"']) {
+        uploads.reset();
+        const metadata = part('metadata', fields, named, 'application/json');
+        const answer = await send([metadata, file()], { path: '/hubs/documents/documents' });
+        expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
+        const attributes = (await partsOf(await storedUpload())).get('attributes');
+        const text = attributes instanceof File ? await attributes.text() : String(attributes);
+        expect(JSON.parse(text)).to.deep.equal({ name: 'a.txt', tags: ['a'], folder: { id: '0' } });
+      }
       expectProblem(await send([file()], { path: '/hubs/crm/documents' }), 'NOT_FOUND');
     });
 

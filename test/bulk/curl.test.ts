@@ -3,10 +3,11 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
+import { SHOP } from '../api/support/simulated.ts';
 import { withDatabase } from '../api/support/tenants.ts';
 import { waitUntil } from '../api/support/wait-until.ts';
 import { useThings } from '../polls/things.ts';
-import { USER_SECRET } from '../support/app.ts';
+import { USER_SECRET, useApp } from '../support/app.ts';
 import { createTemporaryFolder } from '../support/database.ts';
 
 const COUNT = 250;
@@ -120,6 +121,44 @@ describe('a bulk file that other clients get', () => {
       expect(failure.code, String(failure)).to.be.oneOf([18, 23, 52, 56, 61]);
     });
   }
+});
+
+describe('a bulk file that curl sends', () => {
+  const service = useApp();
+  let folder = '';
+  let token = '';
+  before(async () => {
+    folder = await createTemporaryFolder();
+    ({ token } = await service.createInstance('odata', SHOP));
+  });
+  after(() => rm(folder, { recursive: true }));
+
+  it('is taken with its metadata in a file, in either order', async function sent() {
+    if (!(await has('curl'))) return this.skip();
+    const [rows, meta] = [join(folder, 'rows.csv'), join(folder, 'meta.json')];
+    await writeFile(rows, 'Id,Name\n8000,By curl\n');
+    await writeFile(meta, '{ "format": "csv", "action": "upsert" }\n');
+    const parts = [
+      `file=@${rows}`,
+      `metaData=@${meta}`,
+      `metaData=@${meta};type=application/json`,
+      `metaData=<${meta}`,
+    ];
+    const header = `Authorization: User ${USER_SECRET}, Element ${token}`;
+    for (const [one, other] of [
+      [0, 1],
+      [2, 0],
+      [0, 3],
+    ] as const) {
+      const form = [parts[one], parts[other]].flatMap((part = '') => ['-F', part]);
+      const { stdout } = await run('curl', ['-s', '-H', header, ...form, `${service.app.baseUrl}/bulk/Products`]);
+      const { id, ...job } = JSON.parse(stdout);
+      expect(job, stdout).to.include({ status: 'CREATED' });
+      const status = async () => (await service.call(`/bulk/${id}/status`, { token })).body;
+      await waitUntil(async () => (await status()).bulkFinishTime !== undefined);
+      expect(await status()).to.include({ status: 'COMPLETED', recordsCount: 1, recordsFailedCount: 0 });
+    }
+  });
 });
 
 async function has(program: string): Promise<boolean> {

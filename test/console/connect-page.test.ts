@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import type { Page } from 'playwright-core';
+import type { BrowserContextOptions, Page } from 'playwright-core';
 import { openPage, type PageClient, registerOrigins } from '../api/support/connect-page.ts';
 import { withDatabase } from '../api/support/tenants.ts';
-import { type ContextOptions, describeInBrowser, useBrowser, violationsOf } from './support/browser.ts';
+import { describeInBrowser, useBrowser, violationsOf } from './support/browser.ts';
 import { useProduct } from './support/product.ts';
 
 const BAMBOOHR = { elements: ['bamboohr'], configuration: { simulator: true, 'company.name': 'acme' } };
@@ -10,13 +10,16 @@ const CLIENT = { simulator: true, 'oauth.api.key': 'demo-client', 'oauth.api.sec
 const NARROW = { width: 360, height: 740 };
 
 describeInBrowser('the connect page', () => {
-  const { service, newContext } = useBrowser();
+  const { service, newContext, expectAlso } = useBrowser();
   const product = useProduct(service);
 
-  before(() => registerOrigins(service, [product.origin]));
+  before(() => {
+    expectAlso(product.origin);
+    return registerOrigins(service, [product.origin]);
+  });
 
-  async function open({ session }: PageClient, options: ContextOptions = {}): Promise<Page> {
-    const page = await (await newContext({ others: [product.origin], ...options })).newPage();
+  async function open({ session }: PageClient, options: BrowserContextOptions = {}): Promise<Page> {
+    const page = await (await newContext(options)).newPage();
     await page.goto(session.url);
     await page.getByRole('heading', { level: 1 }).waitFor();
     return page;

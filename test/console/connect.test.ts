@@ -5,6 +5,8 @@ import { ORGANIZATION_SECRET, USER_SECRET } from '../support/app.ts';
 import { describeInBrowser, useBrowser, violationsOf } from './support/browser.ts';
 import { useProduct } from './support/product.ts';
 
+/** Of the browser, about a frame. */
+const REFUSED = 'frame-ancestors';
 const CLIENT_SECRET = 'demo-secret';
 const BAMBOOHR = { elements: ['bamboohr'], configuration: { simulator: true, 'company.name': 'acme' } };
 const SALESFORCE = {
@@ -13,15 +15,18 @@ const SALESFORCE = {
 };
 
 describeInBrowser('the connect page on a page of a product', () => {
-  const { service, newContext } = useBrowser();
+  const { service, newContext, expectAlso } = useBrowser();
   const product = useProduct(service);
   /** All that browsers were sent by the service. */
   const sent: Promise<string>[] = [];
 
-  before(() => registerOrigins(service, [product.origin]));
+  before(() => {
+    expectAlso(product.origin);
+    return registerOrigins(service, [product.origin]);
+  });
 
-  async function openProduct(options: Parameters<typeof newContext>[0] = {}): Promise<Page> {
-    const context = await newContext({ others: [product.origin], ...options });
+  async function openProduct(): Promise<Page> {
+    const context = await newContext();
     context.on('response', (response) => {
       if (!response.url().startsWith(service.app.url)) return;
       const body = response.text().catch(() => '');
@@ -147,9 +152,10 @@ describeInBrowser('the connect page on a page of a product', () => {
     await registerOrigins(service, ['https://app.example.com']);
     try {
       product.offer(BAMBOOHR);
-      const page = await openProduct({ expected: /frame-ancestors|Framing/ });
+      expectAlso(REFUSED);
+      const page = await openProduct();
       await page.clock.install();
-      const refused = page.waitForEvent('console', (message) => /frame-ancestors|Framing/.test(message.text()));
+      const refused = page.waitForEvent('console', (message) => message.text().includes(REFUSED));
       const frame = await begin(page);
       await refused;
       expect(await frame.locator('main').count()).to.equal(0);

@@ -48,8 +48,8 @@ describe(`a listing over ${ROWS} deliveries on their way and as many delivered`,
   const count = (where: string | undefined, most?: number) =>
     createDeliveryListingStore(database.knex).count(1, conditionOf(where), most);
 
-  const list = (where: string | undefined, afterId?: number) =>
-    createDeliveryListingStore(database.knex).list(1, { condition: conditionOf(where), afterId }, PAGE);
+  const list = (where: string | undefined, afterId?: number, newestFirst = false) =>
+    createDeliveryListingStore(database.knex).list(1, { condition: conditionOf(where), afterId, newestFirst }, PAGE);
 
   for (const [what, where, afterId] of [
     ['the first page of all', undefined, undefined],
@@ -68,6 +68,13 @@ describe(`a listing over ${ROWS} deliveries on their way and as many delivered`,
         for (const below of node.Plans ?? []) expect(below['Actual Rows'], describeNode(node)).to.be.at.most(3 * PAGE);
       }
       expect(Math.max(...scannedBy(nodes)), nodes.map(describeNode).join('\n')).to.be.below(ROWS / 10);
+    });
+  }
+
+  for (const afterId of [undefined, ROWS + 50]) {
+    it(`reads no more for the newest first, ${afterId === undefined ? 'from the first' : 'from a later page'}`, async () => {
+      const nodes = await nodesOf(() => list(undefined, afterId, true));
+      expect(Math.max(...scannedBy(nodes)), nodes.map(describeNode).join('\n')).to.be.at.most(PAGE);
     });
   }
 
@@ -105,6 +112,8 @@ describe(`a listing over ${ROWS} deliveries on their way and as many delivered`,
     const rest = await list(where, 299_950);
     expect(rest).to.deep.equal(all.slice(50));
     expect(new Set(all.map(({ status }) => status))).to.include('delivered');
+    expect(await list(where, undefined, true)).to.deep.equal(all.toReversed());
+    expect(await list(where, 299_950, true)).to.deep.equal(all.slice(0, 49).toReversed());
   });
 
   for (const [where, statuses] of [

@@ -32,12 +32,14 @@ const APPENDICES: Readonly<Record<string, string>> = { 'where.md': 'pushdown.md'
 /** The reader's order; what is not here follows by name. */
 const ORDER = [
   'readme',
+  'console',
   'elements',
   'where',
   'files',
   'bulk',
   'events',
   'credentials',
+  'connect-sessions',
   'limits',
   'sdks',
   'connectors',

@@ -1,11 +1,12 @@
 import { Worker } from 'node:worker_threads';
-import type { SentWebhook } from '../contract.ts';
+import type { Config, SentWebhook } from '../contract.ts';
 import type { ConnectorSources } from '../places.ts';
 
 /** Running simulators: one port, each provider below `/<key>`. */
 export interface Simulators {
   /** Without a slash at the end. */
   readonly url: string;
+  readonly accounts: DemoAccounts;
   /** Where the webhooks of simulated providers go; those from before are lost. */
   readonly onWebhook: (send: (webhook: SentWebhook) => void) => void;
   readonly stop: () => Promise<void>;
@@ -22,20 +23,32 @@ export interface SimulatorsOptions {
 /** They are for this machine alone. */
 export const SIMULATORS_HOST = '127.0.0.1';
 
+/** What an instance on a simulator is set up with: it is no secret of anybody. */
+export interface DemoAccount {
+  readonly configuration: Config;
+  /** With OAuth: the application that asks. */
+  readonly client?: { readonly id: string; readonly secret: string | undefined };
+}
+
+/** By the key of the element. */
+export type DemoAccounts = Readonly<Record<string, DemoAccount>>;
+
 /** What the thread reports once it listens. */
 export interface Listening {
   readonly port: number;
+  readonly accounts: DemoAccounts;
 }
 
 /** Serves the simulators from a thread of their own, so that a busy provider does not take time from the service. */
 export async function startSimulators(options: SimulatorsOptions): Promise<Simulators> {
   const worker = new Worker(new URL('./thread.ts', import.meta.url), { workerData: options });
-  const { port } = await new Promise<Listening>((resolve, reject) => {
+  const { port, accounts } = await new Promise<Listening>((resolve, reject) => {
     worker.once('message', resolve);
     worker.once('error', reject);
   });
   return {
     url: `http://${SIMULATORS_HOST}:${port}`,
+    accounts,
     onWebhook: (send) => void worker.on('message', send),
     stop: async () => {
       await worker.terminate();

@@ -1,20 +1,30 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { Simulator, SimulatorOptions } from '../contract.ts';
+import type { Config, Simulator, SimulatorOptions } from '../contract.ts';
 import { findPlaces } from '../places.ts';
 import { provideContract } from '../provide-contract.ts';
-import { SIMULATORS_HOST, type SimulatorsOptions } from './index.ts';
+import { type DemoAccount, type Listening, SIMULATORS_HOST, type SimulatorsOptions } from './index.ts';
 import { createMemory } from './memory.ts';
 
 export type ListenOptions = SimulatorsOptions & Pick<SimulatorOptions, 'send'>;
 
 const FILE = 'simulator.ts';
 
+/** What `connectors/<key>/simulator.ts` exports. */
+interface SimulatorModule {
+  readonly createSimulator?: (options: SimulatorOptions) => Simulator;
+  /** What an instance on the simulator is set up with. */
+  readonly DEMO_CONFIGURATION?: Config;
+  /** Applications that may log in, by their ids. */
+  readonly CLIENTS?: Readonly<Record<string, { readonly secret?: string }>>;
+}
+
 /** Listens and serves `/<key>/…` with each connector's simulator. */
-export async function listen(options: ListenOptions): Promise<{ readonly server: Server; readonly port: number }> {
+export async function listen(options: ListenOptions): Promise<Listening & { readonly server: Server }> {
   provideContract();
   const byKey = new Map<string, Simulator>();
+  const accounts: Record<string, DemoAccount> = {};
   const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => route(byKey, request, response));
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -26,17 +36,20 @@ export async function listen(options: ListenOptions): Promise<{ readonly server:
     const baseUrl = `http://${SIMULATORS_HOST}:${address.port}/${key}`;
     const { memoryFolder, send } = options;
     const memory = memoryFolder === undefined ? {} : { memory: createMemory(join(memoryFolder, `${key}.json`)) };
-    byKey.set(key, await load(join(folder, FILE), { baseUrl, ...(send && { send }), ...memory }));
+    const file = join(folder, FILE);
+    const module: SimulatorModule = await import(pathToFileURL(file).href);
+    if (module.createSimulator === undefined) throw new Error(`${file} exports no createSimulator.`);
+    byKey.set(key, module.createSimulator({ baseUrl, ...(send && { send }), ...memory }));
+    accounts[key] = accountOf(module);
   }
-  return { server, port: address.port };
+  return { server, port: address.port, accounts };
 }
 
-async function load(file: string, options: SimulatorOptions): Promise<Simulator> {
-  const module: { readonly createSimulator?: (options: SimulatorOptions) => Simulator } = await import(
-    pathToFileURL(file).href
-  );
-  if (module.createSimulator === undefined) throw new Error(`${file} exports no createSimulator.`);
-  return module.createSimulator(options);
+function accountOf({ DEMO_CONFIGURATION = {}, CLIENTS = {} }: SimulatorModule): DemoAccount {
+  const [first] = Object.entries(CLIENTS);
+  if (first === undefined) return { configuration: DEMO_CONFIGURATION };
+  const [id, { secret }] = first;
+  return { configuration: DEMO_CONFIGURATION, client: { id, secret } };
 }
 
 function route(byKey: ReadonlyMap<string, Simulator>, request: IncomingMessage, response: ServerResponse): void {

@@ -5,5 +5,6 @@ import { listen } from './server.ts';
 
 const options: SimulatorsOptions = workerData;
 const send = (webhook: SentWebhook) => parentPort?.postMessage(webhook);
-const listening: Listening = { port: (await listen({ ...options, send })).port };
+const { port, accounts } = await listen({ ...options, send });
+const listening: Listening = { port, accounts };
 parentPort?.postMessage(listening);

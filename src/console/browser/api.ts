@@ -30,15 +30,32 @@ export class ApiError extends Error {
 }
 
 /** Who is logged in, for every request; and what to do when that has ended. */
-const known: { csrfToken: string | undefined; accountId: number | undefined; onEnded: () => void } = {
+const known: {
+  csrfToken: string | undefined;
+  accountId: number | undefined;
+  privileges: readonly string[];
+  onEnded: () => void;
+} = {
   csrfToken: undefined,
   accountId: undefined,
+  privileges: [],
   onEnded: () => {},
 };
 
 export function useSession(session: Session | undefined, onEnded: () => void): void {
   known.csrfToken = session?.csrfToken;
+  known.privileges = session?.privileges ?? [];
   known.onEnded = onEnded;
+}
+
+/** Whether the user has a privilege. */
+export function may(privilege: string): boolean {
+  return known.privileges.includes(privilege);
+}
+
+/** For a control that takes a privilege: without it, the control is disabled and says why. */
+export function needs(privilege: string): { readonly disabled?: true; readonly title?: string } {
+  return may(privilege) ? {} : { disabled: true, title: `None of your roles has the privilege ${privilege}.` };
 }
 
 /** The account that all calls are about from now on; undefined: the user's own. */
@@ -85,8 +102,8 @@ export interface Page<Row> {
   readonly nextPage: string | undefined;
 }
 
-/** The answer of a list. An operation that answers a single entry to other callers is typed as one of that, too. @throws ApiError */
-export async function askPage<Row>(call: Promise<Answer<Row | readonly Row[]>>): Promise<Page<Row>> {
+/** The answer of a list. An operation that answers a single entry or a file to other callers is typed as one of that, too. @throws ApiError */
+export async function askPage<Row>(call: Promise<Answer<Row | readonly Row[] | string>>): Promise<Page<Row>> {
   const { data, headers } = await askWithHeaders(call);
   if (!isList<Row>(data)) throw new TypeError('The service answered something that is no list.');
   return { rows: data, nextPage: headers.get('Elements-Next-Page-Token') ?? undefined };

@@ -12,14 +12,15 @@ function Console() {
   const [session, setSession] = useState<Session | 'none'>();
   const [error, setError] = useState<unknown>();
   useSession(session === 'none' ? undefined : session, () => setSession('none'));
+  const renew = async () => setSession(await ask(api.GET('/console/session')));
   useEffect(() => {
-    ask(api.GET('/console/session')).then(setSession, (cause: unknown) => {
+    renew().catch((cause: unknown) => {
       if (cause instanceof ApiError && cause.status === 401) setSession('none');
       else setError(cause);
     });
   }, []);
   if (session === 'none') return <LogIn onDone={setSession} />;
-  if (session !== undefined) return <Shell session={session} onEnded={() => setSession('none')} />;
+  if (session !== undefined) return <Shell session={session} onEnded={() => setSession('none')} renew={renew} />;
   return (
     <div class="centered">{error !== undefined && <ErrorNote error={error} retry={() => location.reload()} />}</div>
   );

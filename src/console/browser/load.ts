@@ -10,6 +10,8 @@ export interface Loaded<Value> {
   readonly reload: () => void;
 }
 
+type LoadState<Value> = Omit<Loaded<Value>, 'reload'>;
+
 /**
  * Asks when the component is first shown, and again when something in `keys` is another.
  * @param everyMs also again after so long, while the page is looked at
@@ -19,7 +21,7 @@ export function useLoad<Value>(
   keys: readonly unknown[],
   { everyMs }: { readonly everyMs?: number | undefined } = {},
 ): Loaded<Value> {
-  const [state, setState] = useState<Omit<Loaded<Value>, 'reload'>>({
+  const [state, setState] = useState<LoadState<Value>>({
     value: undefined,
     error: undefined,
     isLoading: true,
@@ -28,6 +30,7 @@ export function useLoad<Value>(
   const key = JSON.stringify(keys);
   const lastKey = useRef(key);
   const latest = useRef(load);
+  const isAsking = useRef(false);
   latest.current = load;
 
   useEffect(() => {
@@ -39,9 +42,15 @@ export function useLoad<Value>(
       error: isSame ? error : undefined,
       isLoading: true,
     }));
+    isAsking.current = true;
+    const end = (next: (last: LoadState<Value>) => LoadState<Value>) => {
+      if (aborter.signal.aborted) return;
+      isAsking.current = false;
+      setState(next);
+    };
     latest.current(aborter.signal).then(
-      (value) => aborter.signal.aborted || setState({ value, error: undefined, isLoading: false }),
-      (error: unknown) => aborter.signal.aborted || setState(({ value }) => ({ value, error, isLoading: false })),
+      (value) => end(() => ({ value, error: undefined, isLoading: false })),
+      (error: unknown) => end(({ value }) => ({ value, error, isLoading: false })),
     );
     return () => aborter.abort();
   }, [key, turn]);
@@ -49,7 +58,9 @@ export function useLoad<Value>(
   const reload = useCallback(() => setTurn((last) => last + 1), []);
   useEffect(() => {
     if (everyMs === undefined) return;
-    const timer = setInterval(() => document.visibilityState === 'visible' && reload(), everyMs);
+    // What takes longer than that is waited for: asked for anew each time it would never come.
+    const ask = () => document.visibilityState === 'visible' && !isAsking.current && reload();
+    const timer = setInterval(ask, everyMs);
     return () => clearInterval(timer);
   }, [everyMs, reload]);
 

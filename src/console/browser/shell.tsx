@@ -1,9 +1,14 @@
 import { useEffect, useState } from 'preact/hooks';
 import { ErrorBoundary, lazy, Route, Router, useLocation } from 'preact-iso';
+import { AccountMark, AccountSwitch } from './account-switch.tsx';
 import { api, ask, type Session } from './api.ts';
-import { Empty, ErrorNote } from './parts/show.tsx';
+import { KeyboardHelp } from './keyboard-help.tsx';
+import { Empty, ErrorNote, Skeleton } from './parts/show.tsx';
 import { PLACES } from './places.ts';
 import { useShortcuts } from './shortcuts.ts';
+import { ThemeChoice } from './theme-choice.tsx';
+import { useWho, type Who, WhoContext } from './who.ts';
+import { forgetWorkplace, useWorkplace } from './workplace.ts';
 
 /** Each page is loaded when it is first gone to; what stands below its path is told to it as `below`. */
 const PAGES = {
@@ -22,35 +27,54 @@ const PAGES = {
 interface ShellProps {
   readonly session: Session;
   readonly onEnded: () => void;
+  /** Asks who is logged in again. */
+  readonly renew: () => Promise<void>;
 }
 
 /** The navigation, and the page that the address says. */
-export function Shell({ session, onEnded }: ShellProps) {
+export function Shell({ session, onEnded, renew }: ShellProps) {
   const [isOpen, setOpen] = useState(false);
-  const { path } = useLocation();
-  useShortcuts();
+  const [isHelped, setHelped] = useState(false);
+  const { path, route } = useLocation();
+  const { account, choose, error, reload } = useWorkplace(session);
+  useShortcuts(() => setHelped(true));
   useEffect(() => setOpen(false), [path]);
+  const who: Who = {
+    session,
+    account: account ?? session.account,
+    renew,
+    workIn: (chosen) => {
+      choose(chosen?.id);
+      // What a longer path names belongs to the account that is left.
+      route(path.split('/', 3).join('/'));
+    },
+  };
   return (
-    <div class="shell">
-      <a class="unseen" href="#main">
-        To the content
-      </a>
-      <header class={isOpen ? 'side open' : 'side'}>
-        <div class="row apart head">
-          <a class="brand" href="/console/instances">
-            Causeway
-          </a>
-          <button type="button" class="menu-button" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-            Menu
-          </button>
-        </div>
-        <Navigation path={path} />
-        <Who session={session} onEnded={onEnded} />
-      </header>
-      <main id="main" tabIndex={-1}>
-        <Pages />
-      </main>
-    </div>
+    <WhoContext.Provider value={who}>
+      <div class="shell">
+        <a class="unseen" href="#main">
+          To the content
+        </a>
+        <header class={isOpen ? 'side open' : 'side'}>
+          <div class="row apart head">
+            <a class="brand" href="/console/instances">
+              Causeway
+            </a>
+            <button type="button" class="menu-button" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+              Menu
+            </button>
+          </div>
+          <Navigation path={path} />
+          <Myself onEnded={onEnded} onHelp={() => setHelped(true)} />
+        </header>
+        <main id="main" tabIndex={-1}>
+          <ErrorNote error={error} retry={reload} />
+          <AccountMark />
+          {account === undefined ? <Skeleton /> : <Pages key={account.id} />}
+        </main>
+      </div>
+      {isHelped && <KeyboardHelp onClose={() => setHelped(false)} />}
+    </WhoContext.Provider>
   );
 }
 
@@ -72,22 +96,30 @@ function Navigation({ path }: { readonly path: string }) {
   );
 }
 
-function Who({ session: { user, account, organization }, onEnded }: ShellProps) {
+/** Who is logged in and where, with what is not about a single page. */
+function Myself({ onEnded, onHelp }: { readonly onEnded: () => void; readonly onHelp: () => void }) {
+  const { session, account } = useWho();
   const logOut = async () => {
     await ask(api.DELETE('/console/session'));
+    forgetWorkplace();
     onEnded();
   };
   return (
-    <div class="stack tight small">
+    <div class="stack tight small myself">
       <div class="soft break">
-        <div class="strong">{user.email}</div>
-        {organization.name} · {account.name}
+        <div class="strong">{session.user.email}</div>
+        {session.organization.name} · {account.name}
       </div>
-      <div class="row">
+      <AccountSwitch />
+      <ThemeChoice />
+      <div class="row apart">
+        <a href="/docs">Reference</a>
+        <button type="button" class="plain" aria-keyshortcuts="?" onClick={onHelp}>
+          Keys
+        </button>
         <button type="button" class="plain" onClick={logOut}>
           Log out
         </button>
-        <a href="/docs">Reference</a>
       </div>
     </div>
   );

@@ -1,13 +1,15 @@
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { PLACES } from './places.ts';
 
 /** How long a second key may come after `g`. */
 const SEQUENCE_MS = 1500;
 
-/** `/` goes to the search of the page; `g` and a letter to a page. Not while somebody types. */
-export function useShortcuts(): void {
+/** `/` goes to the search of the page; `g` and a letter to a page; `?` asks for help. Not while somebody types. */
+export function useShortcuts(onHelp: () => void): void {
   const { route } = useLocation();
+  const help = useRef(onHelp);
+  help.current = onHelp;
   useEffect(() => {
     let pressedAt = 0;
     const listen = (event: KeyboardEvent) => {
@@ -17,6 +19,7 @@ export function useShortcuts(): void {
       const search = document.querySelector<HTMLInputElement>('input[type=search]');
       if (place) route(place.path);
       else if (event.key === '/' && search !== null) search.focus();
+      else if (event.key === '?') help.current();
       else return;
       event.preventDefault();
     };

@@ -33,6 +33,8 @@ export interface Delivery extends Omit<DeliveryRow, 'eventId' | 'eventAt'> {
 export interface DeliveryQuery {
   /** A filter in the query language over `DELIVERY_FIELDS`. */
   readonly where?: string | undefined;
+  /** Otherwise from old to new. */
+  readonly newestFirst?: boolean | undefined;
   readonly afterId?: number | undefined;
   readonly limit: number;
   /** Whether the payloads are read. */
@@ -65,7 +67,7 @@ export interface DeliveryNeighbours {
 }
 
 export interface Deliveries {
-  /** From old to new. A page whose payloads are large is shorter than its limit. @throws AppError for a bad `where` */
+  /** A page whose payloads are large is shorter than its limit. @throws AppError for a bad `where` */
   readonly list: (accountId: number, query: DeliveryQuery) => Promise<DeliveryPage>;
   /** @throws AppError NOT_FOUND */
   readonly get: (accountId: number, id: number) => Promise<Delivery & { readonly history: readonly AttemptRow[] }>;
@@ -183,10 +185,11 @@ export function createDeliveries(
   }
 
   return {
-    list: async (accountId, { where, afterId, limit, hydrate: withPayloads }) => {
+    list: async (accountId, { where, newestFirst, afterId, limit, hydrate: withPayloads }) => {
       const condition = conditionOf(where);
       return shares.list(accountId, async (via) => {
-        const rows = await createDeliveryListingStore(via).list(accountId, { condition, afterId }, limit + 1);
+        const selection = { condition, newestFirst, afterId };
+        const rows = await createDeliveryListingStore(via).list(accountId, selection, limit + 1);
         const page = rows.slice(0, limit);
         const deliveries = withPayloads ? await hydrate(via, accountId, page) : page.map((row) => toDelivery(row));
         const last = deliveries.at(-1);

@@ -32,7 +32,9 @@ export interface DeliveryRow
 
 export interface DeliverySelection {
   readonly condition?: Condition | undefined;
-  /** Only ids above it: listings go from old to new. */
+  /** Otherwise from old to new. */
+  readonly newestFirst?: boolean | undefined;
+  /** Only ids behind it, in the order of the listing. */
   readonly afterId?: number | undefined;
 }
 
@@ -90,14 +92,13 @@ export function createDeliveryListingStore(knex: Knex) {
   async function list(accountId: number, selection: DeliverySelection, limit: number): Promise<DeliveryRow[]> {
     const sources = sourcesOf(selection.condition);
     if (sources.length === 0) return [];
+    const direction = selection.newestFirst === true ? 'desc' : 'asc';
     const { sql, bindings } = unionOf(sources, accountId, selection, ({ columns }) => ({
       select: selectOf(columns),
-      end: { sql: `order by ${columns.id} limit ?`, bindings: [limit] },
+      end: { sql: `order by ${columns.id} ${direction} limit ?`, bindings: [limit] },
     }));
-    const { rows } = await knex.raw<{ rows: DeliveryRow[] }>(`select * from (${sql}) page order by id limit ?`, [
-      ...bindings,
-      limit,
-    ]);
+    const page = `select * from (${sql}) page order by id ${direction} limit ?`;
+    const { rows } = await knex.raw<{ rows: DeliveryRow[] }>(page, [...bindings, limit]);
     return rows;
   }
 
@@ -162,15 +163,16 @@ export function createDeliveryListingStore(knex: Knex) {
 function unionOf(
   sources: readonly Source[],
   accountId: number,
-  { condition, afterId }: DeliverySelection,
+  { condition, newestFirst = false, afterId }: DeliverySelection,
   part: (source: Source) => { readonly select: string; readonly end: Statement },
 ): { readonly sql: string; readonly bindings: (number | string | string[])[] } {
   const eventIds = eventIdsOf(condition);
+  const behind = newestFirst ? '<' : '>';
   const statements = sources.map((source): Statement => {
     const { select, end } = part(source);
     const wheres: Statement[] = [
       { sql: source.from, bindings: [accountId] },
-      ...(afterId === undefined ? [] : [{ sql: `${source.columns.id} > ?`, bindings: [afterId] }]),
+      ...(afterId === undefined ? [] : [{ sql: `${source.columns.id} ${behind} ?`, bindings: [afterId] }]),
       ...(eventIds === undefined ? [] : [{ sql: `${source.columns.eventId} = any(?::uuid[])`, bindings: [eventIds] }]),
       ...(condition === undefined ? [] : [toSql(condition, source.columns)]),
     ];

@@ -17,6 +17,9 @@ const COLUMNS: ColumnsOf<'notification', 'id' | 'type' | 'data' | 'created_at'> 
 
 export interface NotificationFilter {
   readonly condition?: Sql | undefined;
+  /** Otherwise from old to new. */
+  readonly newestFirst?: boolean | undefined;
+  /** Only ids behind it, in the order of the listing. */
   readonly afterId?: number | undefined;
   readonly limit: number;
 }
@@ -52,14 +55,16 @@ export function createNotificationStore(knex: Knex) {
       );
     },
 
-    /** From old to new. */
-    list: async (accountId: number, { condition, afterId, limit }: NotificationFilter): Promise<NotificationRow[]> => {
+    list: async (
+      accountId: number,
+      { condition, newestFirst = false, afterId, limit }: NotificationFilter,
+    ): Promise<NotificationRow[]> => {
       const query = knex('notification')
         .where({ account_id: accountId })
-        .orderBy('id')
+        .orderBy('id', newestFirst ? 'desc' : 'asc')
         .limit(limit)
         .select<NotificationRow[]>(COLUMNS);
-      if (afterId !== undefined) query.where('id', '>', afterId);
+      if (afterId !== undefined) query.where('id', newestFirst ? '<' : '>', afterId);
       if (condition !== undefined) query.whereRaw(condition.sql, [...condition.bindings]);
       return query;
     },

@@ -14,6 +14,8 @@ export type Notification = NotificationRow;
 export interface NotificationQuery {
   /** A filter in the query language over `FILTERABLE_NOTIFICATION`. */
   readonly where?: string | undefined;
+  /** Otherwise from old to new. */
+  readonly newestFirst?: boolean | undefined;
   readonly afterId?: number | undefined;
   readonly limit: number;
 }
@@ -40,7 +42,7 @@ export interface Notifications {
    * connection each could wait for one another.
    */
   readonly prepare: (accountId: number) => Promise<Publisher>;
-  /** From old to new. @throws AppError for a `where` that cannot be understood */
+  /** @throws AppError for a `where` that cannot be understood */
   readonly list: (accountId: number, query: NotificationQuery) => Promise<NotificationPage>;
 }
 
@@ -94,10 +96,10 @@ export function createNotifications(
       await knex.transaction((trx) => publish(trx, type, data));
     },
 
-    list: async (accountId, { where, afterId, limit }) => {
+    list: async (accountId, { where, newestFirst, afterId, limit }) => {
       const condition = where === undefined ? undefined : prepareSql(where, FILTERABLE_NOTIFICATION);
       const rows = await shares.list(accountId, (via) =>
-        createNotificationStore(via).list(accountId, { condition, afterId, limit: limit + 1 }),
+        createNotificationStore(via).list(accountId, { condition, newestFirst, afterId, limit: limit + 1 }),
       );
       const notifications = rows.slice(0, limit);
       const last = notifications.at(-1);

@@ -1,5 +1,5 @@
 import type { Clock } from '../../clock.ts';
-import { isUniqueViolation } from '../../db/unique-violation.ts';
+import { isUniqueViolation } from '../../db/violations.ts';
 import type { Dispatcher } from '../dispatch/dispatcher.ts';
 import { createRotation } from '../fairness.ts';
 import { type DeliveryLease, hostOf } from '../lease.ts';

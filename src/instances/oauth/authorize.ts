@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { SimulatorRoute } from '../../connector/client/url.ts';
 import { appendQuery } from '../../connector/client/url.ts';
-import type { Config } from '../../connector/contract.ts';
+import type { Config, ConfigField } from '../../connector/contract.ts';
 import { AppError, pointer } from '../../errors.ts';
 import { invalidConfiguration } from '../configuration.ts';
 import { authorizeUrlOf, isOfProvider, parseRedirectUrl, tokenUrlOf } from './addresses.ts';
@@ -90,6 +90,7 @@ function assertSiteAddressIsKnown({ name, auth, configuration }: OAuthConnector)
 
 function readSite(connector: OAuthConnector, settings: Config, text: string): string {
   const { name, auth, configuration } = connector;
+  const field = configuration.find(({ key }) => key === auth.siteAddressKey);
   const url = parseRedirectUrl(/^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `https://${text}`);
   if (url === undefined || url.search !== '') {
     throw invalidParameter(
@@ -97,10 +98,15 @@ function readSite(connector: OAuthConnector, settings: Config, text: string): st
       'siteAddress must be the address of your account, such as https://acme.example.com.',
     );
   }
-  const field = configuration.find(({ key }) => key === auth.siteAddressKey);
   const site = field?.type === 'url' ? url.href.replace(/\/+$/, '') : url.host;
   if (isOfProvider(connector, settingsOfUrl(connector, { ...settings, [field?.key ?? '']: site }), url)) return site;
+  // Where the setting is a name, from which the connector makes the host, the name will do.
+  if (field !== undefined && hasPattern(field, text)) return text;
   throw invalidParameter('siteAddress', `siteAddress leads to the host ${url.host}, which is not a host of ${name}.`);
+}
+
+function hasPattern({ type, pattern }: ConfigField, text: string): boolean {
+  return type === 'string' && pattern?.exec(text)?.[0] === text;
 }
 
 export function invalidParameter(parameter: string, message: string): AppError {

@@ -51,6 +51,17 @@ describe('deliveries', () => {
       expect(receiver.at(url)).to.have.length(0);
     });
 
+    it('are listed newest first where that is asked for, page by page', async () => {
+      const { eventIds, where } = await createQueue('newest', 3);
+      const query = { where, newestFirst: 'true', pageSize: 2 };
+      const first = await service.call(DELIVERIES, { query });
+      const nextPage = first.headers.get('elements-next-page-token') ?? '';
+      const second = await service.call(DELIVERIES, { query: { ...query, nextPage } });
+      expect([...eventIdsOf(first), ...eventIdsOf(second)]).to.deep.equal(eventIds.toReversed());
+      const turned = await service.call(DELIVERIES, { query: { ...query, newestFirst: 'false', nextPage } });
+      expectProblem(turned, 'REQUEST_INVALID', /nextPage does not belong to this listing/);
+    });
+
     it('are released by PUT though the policy stays, and counted', async () => {
       const { url, eventIds, where } = await createQueue('released', 3);
       const answer = await release(where);

@@ -43,6 +43,15 @@ describe('operational events', () => {
     for (const notification of told) expect(notification).to.have.all.keys('id', 'type', 'createdDate', 'data');
   });
 
+  it('are listed newest first where that is asked for', async () => {
+    const { body } = await list();
+    const newest = await service.call('/notifications', { query: { newestFirst: 'true', pageSize: 1 } });
+    expect(newest.body).to.deep.equal(body.slice(-1));
+    const nextPage = newest.headers.get('elements-next-page-token') ?? '';
+    const next = await service.call('/notifications', { query: { newestFirst: 'true', pageSize: 1, nextPage } });
+    expect(next.body).to.deep.equal(body.slice(-2, -1));
+  });
+
   it('are sent to the URL that the account names for them, signed with its own secret', async () => {
     const operations = receiver.open('operations');
     await setCallback(operations);

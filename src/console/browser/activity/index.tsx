@@ -1,3 +1,18 @@
-export function Activity() {
-  return <h1>Activity</h1>;
+import { may } from '../api.ts';
+import { Empty } from '../parts/show.tsx';
+import type { PageProps } from '../places.ts';
+import { RequestList } from './list.tsx';
+import { RequestPage } from './request.tsx';
+
+/** What was asked, or one request: `/console/activity/{requestId}`. */
+export function Activity({ below }: PageProps) {
+  if (!may('viewAccountLogs'))
+    return (
+      <Empty title="You may not see the activity of this account.">
+        <p>
+          It takes the privilege <code>viewAccountLogs</code>. Ask somebody who looks after the organization for it.
+        </p>
+      </Empty>
+    );
+  return below === undefined ? <RequestList /> : <RequestPage key={below} requestId={below} />;
 }

@@ -1,3 +1,10 @@
-export function ConnectSessions() {
-  return <h1>Connect sessions</h1>;
+import type { PageProps } from '../places.ts';
+import { ConnectSessionList } from './list.tsx';
+import { NewConnectSession } from './new.tsx';
+import { ConnectSessionDetail } from './session.tsx';
+
+/** Links by which users of a product connect their accounts. */
+export function ConnectSessions({ below }: PageProps) {
+  if (below === undefined) return <ConnectSessionList />;
+  return below === 'new' ? <NewConnectSession /> : <ConnectSessionDetail key={below} id={below} />;
 }

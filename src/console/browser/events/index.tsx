@@ -1,3 +1,43 @@
-export function Events() {
-  return <h1>Events</h1>;
+import { Empty } from '../parts/show.tsx';
+import type { PageProps } from '../places.ts';
+import { DeliveryList } from './deliveries.tsx';
+import { Live } from './live.tsx';
+import { OperationalEvents } from './operational.tsx';
+import { SubscriptionPage } from './subscription.tsx';
+import { SubscriptionList } from './subscriptions.tsx';
+
+const TABS = { live: 'Live', deliveries: 'Deliveries', subscriptions: 'Subscriptions', operational: 'Operational' };
+
+/** What is sent to receivers: as it happens, delivery by delivery, and where it goes. */
+export function Events({ below = 'live' }: PageProps) {
+  const [tab = '', id] = below.split('/');
+  return (
+    <div class="stack">
+      <h1>Events</h1>
+      <nav class="tabs" aria-label="Parts of this page">
+        {Object.entries(TABS).map(([path, title]) => (
+          <a key={path} href={`/console/events/${path}`} aria-current={path === tab ? 'page' : undefined}>
+            {title}
+          </a>
+        ))}
+      </nav>
+      <Part tab={tab} id={id === undefined || id === '' ? undefined : Number(id)} />
+    </div>
+  );
+}
+
+function Part({ tab, id }: { readonly tab: string; readonly id: number | undefined }) {
+  if (Number.isNaN(id)) return <Nothing />;
+  if (tab === 'live') return <Live id={id} />;
+  if (tab === 'deliveries') return <DeliveryList id={id} />;
+  if (tab === 'subscriptions') return id === undefined ? <SubscriptionList /> : <SubscriptionPage key={id} id={id} />;
+  return tab === 'operational' ? <OperationalEvents /> : <Nothing />;
+}
+
+function Nothing() {
+  return (
+    <Empty title="There is no such page.">
+      <a href="/console/events">To the events</a>
+    </Empty>
+  );
 }

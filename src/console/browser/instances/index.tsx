@@ -1,8 +1,21 @@
 import { Empty } from '../parts/show.tsx';
 import type { PageProps } from '../places.ts';
+import { Connect } from './connect.tsx';
+import { Detail } from './detail.tsx';
+import { ElementChoice } from './element-choice.tsx';
 import { InstanceList } from './list.tsx';
 
-export function Instances({ below }: PageProps) {
-  if (below === undefined) return <InstanceList />;
-  return <Empty title="There is no such instance." />;
+/** The list, `new`, `new/<key of an element>`, and `<id>` with the part of an instance that is looked at. */
+export function Instances({ below = '' }: PageProps) {
+  const [first = '', second, third] = below.split('/');
+  if (first === '') return <InstanceList />;
+  if (first === 'new' && second === undefined) return <ElementChoice />;
+  if (first === 'new' && second !== undefined && third === undefined)
+    return <Connect key={second} elementKey={second} />;
+  if (/^\d+$/.test(first) && third === undefined) return <Detail key={first} id={Number(first)} tab={second} />;
+  return (
+    <Empty title="There is no such instance.">
+      <a href="/console/instances">To the instances</a>
+    </Empty>
+  );
 }

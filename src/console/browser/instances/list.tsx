@@ -1,61 +1,123 @@
-import { useState } from 'preact/hooks';
-import { api, askPage, type Schemas } from '../api.ts';
-import { Badge } from '../parts/badge.tsx';
+import { api, askPage, may, needs, type Schemas } from '../api.ts';
 import { Pager, usePages } from '../parts/pages.tsx';
 import { Empty, Show } from '../parts/show.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
+import { type AddressQuery, useQuery, useTyped } from './address.ts';
+import { Mark } from './mark.tsx';
+import { State } from './state.tsx';
 
 type Instance = Schemas['Instance'];
 
 const PAGE_SIZE = 50;
 
-const COLUMNS: readonly Column<Instance>[] = [
-  { title: 'Name', cell: ({ name }) => name },
-  { title: 'Element', cell: ({ element }) => element.key },
-  { title: 'State', cell: (instance) => <State instance={instance} /> },
-  { title: 'Tags', isMinor: true, cell: ({ tags }) => tags.join(', ') },
+/** The filters by state, in the query language. */
+const STATES: Readonly<Record<string, { readonly title: string; readonly where: string }>> = {
+  valid: { title: 'Valid', where: 'valid = TRUE AND disabled = FALSE' },
+  invalid: { title: 'Not valid', where: 'valid = FALSE' },
+  disabled: { title: 'Disabled', where: 'disabled = TRUE' },
+};
+
+const columnsOf = (search: (text: string) => void): readonly Column<Instance>[] => [
+  { title: 'Name', cell: ({ name }) => <span class="strong break">{name}</span> },
+  {
+    title: 'Element',
+    cell: ({ element }) => (
+      <span class="row">
+        <Mark image={element.image} /> {element.name}
+      </span>
+    ),
+  },
+  {
+    title: 'State',
+    cell: (instance) => (
+      <div class="stack tight">
+        <State instance={instance} />
+        {instance.invalidReason !== undefined && <span class="small soft">{instance.invalidReason}</span>}
+      </div>
+    ),
+  },
+  {
+    title: 'Tags',
+    isMinor: true,
+    cell: ({ tags }) => (
+      <span class="row">
+        {tags.map((tag) => (
+          <button
+            key={tag}
+            type="button"
+            class="chip"
+            title={`Only those with the tag ${tag}`}
+            onClick={() => search(tag)}
+          >
+            {tag}
+          </button>
+        ))}
+      </span>
+    ),
+  },
   { title: 'Created', isMinor: true, cell: ({ createdDate }) => <Time at={createdDate} /> },
 ];
 
+/** All instances, those that a search finds, and those with a tag or in a state. */
 export function InstanceList() {
-  const [words, setWords] = useState('');
+  const [query, change] = useQuery();
+  const { q = '', state = '', tag = '' } = query;
+  const [words, setWords] = useTyped(q, (text) => change({ q: text }));
   const list = usePages(
-    (nextPage, signal) =>
-      askPage(
-        api.GET('/instances', { signal, params: { query: { pageSize: PAGE_SIZE, ...(nextPage && { nextPage }) } } }),
-      ),
-    [words],
+    (nextPage, signal) => askPage(api.GET('/instances', { signal, params: { query: queryOf(query, nextPage) } })),
+    [q, state, tag],
   );
+  const isFiltered = q !== '' || state !== '' || tag !== '';
   return (
     <div class="stack">
       <header class="row apart">
         <h1>Instances</h1>
-        <a class="button main" href="/console/instances/new">
-          Connect an account
-        </a>
+        <ConnectLink>Connect an account</ConnectLink>
       </header>
-      <input
-        type="search"
-        aria-label="Search instances"
-        placeholder="Search by name, element or tag  ( / )"
-        value={words}
-        onInput={({ currentTarget }) => setWords(currentTarget.value)}
-      />
+      <div class="row">
+        <input
+          class="grow"
+          type="search"
+          aria-label="Search instances"
+          placeholder="Search by name or element  ( / )"
+          value={words}
+          onInput={({ currentTarget }) => setWords(currentTarget.value)}
+        />
+        <TypedTag tag={tag} onChange={(next) => change({ tag: next })} />
+        <select
+          class="narrow"
+          aria-label="State"
+          value={state}
+          onChange={({ currentTarget }) => change({ state: currentTarget.value })}
+        >
+          <option value="">Any state</option>
+          {Object.entries(STATES).map(([key, { title }]) => (
+            <option key={key} value={key}>
+              {title}
+            </option>
+          ))}
+        </select>
+      </div>
       <Show loaded={list}>
         {({ rows }) =>
-          rows.length === 0 ? (
-            <Empty title="No account is connected yet.">
-              <a href="/console/instances/new">Connect the first one</a>
-            </Empty>
-          ) : (
+          rows.length > 0 ? (
             <Table
               label="Instances"
-              columns={COLUMNS}
+              columns={columnsOf((next) => change({ tag: next }))}
               rows={rows}
               keyOf={({ id }) => id}
               linkOf={({ id }) => `/console/instances/${id}`}
             />
+          ) : isFiltered ? (
+            <Empty title="No instance is like that.">
+              <a href="/console/instances">Show all</a>
+            </Empty>
+          ) : (
+            <Empty title="No account is connected yet.">
+              <p>An instance is the connection to one account at a provider. The simulators need no account at all.</p>
+              <ConnectLink>Connect the first one</ConnectLink>
+            </Empty>
           )
         }
       </Show>
@@ -64,7 +126,40 @@ export function InstanceList() {
   );
 }
 
-function State({ instance }: { readonly instance: Instance }) {
-  if (instance.disabled) return <Badge tone="quiet">disabled</Badge>;
-  return instance.valid ? <Badge tone="good">valid</Badge> : <Badge tone="bad">not valid</Badge>;
+function TypedTag({ tag, onChange }: { readonly tag: string; readonly onChange: (tag: string) => void }) {
+  const [text, setText] = useTyped(tag, onChange);
+  return (
+    <input
+      class="narrow"
+      aria-label="Tag"
+      placeholder="Tag"
+      value={text}
+      onInput={({ currentTarget }) => setText(currentTarget.value)}
+    />
+  );
+}
+
+function ConnectLink({ children }: { readonly children: string }) {
+  if (!may('createElementInstances'))
+    return (
+      <button type="button" {...needs('createElementInstances')}>
+        {children}
+      </button>
+    );
+  return (
+    <a class="button main" href="/console/instances/new">
+      {children}
+    </a>
+  );
+}
+
+function queryOf({ q = '', state = '', tag = '' }: AddressQuery, nextPage: string | undefined) {
+  const where = STATES[state]?.where;
+  return {
+    pageSize: PAGE_SIZE,
+    ...(q.trim() !== '' && { searchText: q.trim() }),
+    ...(tag.trim() !== '' && { 'tags[]': [tag.trim()] }),
+    ...(where !== undefined && { where }),
+    ...(nextPage !== undefined && { nextPage }),
+  };
 }

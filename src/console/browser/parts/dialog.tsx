@@ -9,7 +9,7 @@ interface DialogProps {
   readonly isSide?: boolean;
 }
 
-/** Above the page until it is closed, also by Escape; the focus stays in it and goes back where it was. */
+/** Above the page until it is closed, also by Escape; the focus stays in it and goes back where it was. Taken away it does not say that it was closed. */
 export function Dialog({ title, onClose, children, isSide = false }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {
@@ -18,7 +18,12 @@ export function Dialog({ title, onClose, children, isSide = false }: DialogProps
     return () => shown?.close();
   }, []);
   return (
-    <dialog ref={dialog} class={isSide ? 'side' : undefined} aria-label={title} onClose={onClose}>
+    <dialog
+      ref={dialog}
+      class={isSide ? 'side' : undefined}
+      aria-label={title}
+      onClose={({ currentTarget }) => currentTarget.isConnected && onClose()}
+    >
       <header class="row apart">
         <h2>{title}</h2>
         <button type="button" class="plain" aria-label="Close" onClick={onClose}>

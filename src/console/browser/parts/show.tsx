@@ -8,13 +8,14 @@ export function ErrorNote({ error, retry }: { readonly error: unknown; readonly 
   if (error === undefined) return null;
   const known = error instanceof ApiError ? error : undefined;
   const message = error instanceof Error ? error.message : String(error);
+  const details = known?.details.filter((detail) => detail.message !== message) ?? [];
   return (
     <div class="note bad" role="alert">
       <p>{message}</p>
       {known?.providerMessage !== undefined && <blockquote>{known.providerMessage}</blockquote>}
-      {known !== undefined && known.details.length > 0 && (
+      {details.length > 0 && (
         <ul>
-          {known.details.map((detail) => (
+          {details.map((detail) => (
             <li key={detail.message}>{detail.message}</li>
           ))}
         </ul>

@@ -7,6 +7,13 @@ export interface Column<Row> {
   readonly isNumber?: boolean;
   /** Left out where the page is narrow. */
   readonly isMinor?: boolean;
+  /** What a click on the title does, and how the rows are ordered by the column now. */
+  readonly sort?: ColumnSort;
+}
+
+export interface ColumnSort {
+  readonly direction: 'ascending' | 'descending' | undefined;
+  readonly toggle: () => void;
 }
 
 interface TableProps<Row> {
@@ -17,9 +24,11 @@ interface TableProps<Row> {
   readonly keyOf: (row: Row) => string | number;
   /** The page of the row, by the link in its first cell. */
   readonly linkOf?: (row: Row) => string;
+  /** A class of the row. */
+  readonly markOf?: ((row: Row) => string | undefined) | undefined;
 }
 
-export function Table<Row>({ label, columns, rows, keyOf, linkOf }: TableProps<Row>) {
+export function Table<Row>({ label, columns, rows, keyOf, linkOf, markOf }: TableProps<Row>) {
   const classOf = ({ isNumber, isMinor }: Column<Row>) =>
     [isNumber && 'number', isMinor && 'minor'].filter(Boolean).join(' ') || undefined;
   return (
@@ -29,15 +38,15 @@ export function Table<Row>({ label, columns, rows, keyOf, linkOf }: TableProps<R
         <thead>
           <tr>
             {columns.map((column) => (
-              <th key={column.title} scope="col" class={classOf(column)}>
-                {column.title}
+              <th key={column.title} scope="col" class={classOf(column)} aria-sort={column.sort?.direction}>
+                <Title column={column} />
               </th>
             ))}
           </tr>
         </thead>
         <tbody>
           {rows.map((row) => (
-            <tr key={keyOf(row)}>
+            <tr key={keyOf(row)} class={markOf?.(row)}>
               {columns.map((column, place) => (
                 <td key={column.title} class={classOf(column)}>
                   {place === 0 && linkOf !== undefined ? (
@@ -52,5 +61,16 @@ export function Table<Row>({ label, columns, rows, keyOf, linkOf }: TableProps<R
         </tbody>
       </table>
     </section>
+  );
+}
+
+const ARROWS = { ascending: '↑', descending: '↓' };
+
+function Title<Row>({ column: { title, sort } }: { readonly column: Column<Row> }) {
+  if (sort === undefined) return <>{title}</>;
+  return (
+    <button type="button" class="sort" onClick={sort.toggle}>
+      {title} <span aria-hidden="true">{sort.direction === undefined ? '↕' : ARROWS[sort.direction]}</span>
+    </button>
   );
 }

@@ -35,6 +35,7 @@ export function sayRelative(ms: number): string {
 
 /** A duration as people say it. */
 export function sayDuration(ms: number): string {
+  if (ms < 10 && !Number.isInteger(ms)) return `${ms.toFixed(1)} ms`;
   if (ms < 1000) return `${Math.round(ms)} ms`;
   if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`;
   const minutes = Math.floor(ms / 60_000);

@@ -1,3 +1,17 @@
-export function Proxies() {
-  return <h1>Proxies</h1>;
+import { Empty } from '../parts/show.tsx';
+import type { PageProps } from '../places.ts';
+import { ProxyDetail } from './detail.tsx';
+import { ProxyList } from './list.tsx';
+import { NewProxy } from './new.tsx';
+
+/** The list, `new`, and `<id>`. */
+export function Proxies({ below = '' }: PageProps) {
+  if (below === '') return <ProxyList />;
+  if (below === 'new') return <NewProxy />;
+  if (/^\d+$/.test(below)) return <ProxyDetail key={below} id={Number(below)} />;
+  return (
+    <Empty title="There is no such proxy.">
+      <a href="/console/proxies">To the proxies</a>
+    </Empty>
+  );
 }

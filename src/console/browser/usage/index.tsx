@@ -1,3 +1,50 @@
+import { useState } from 'preact/hooks';
+import { may } from '../api.ts';
+import { useQuery } from '../parts/query.ts';
+import { Empty } from '../parts/show.tsx';
+import { CallCharts } from './calls.tsx';
+import { MetricChart } from './metrics.tsx';
+import { RANGES, rangeOf } from './range.ts';
+
+/** Failures, latencies and volumes over time. */
 export function Usage() {
-  return <h1>Usage</h1>;
+  const address = useQuery();
+  const [turn, setTurn] = useState(0);
+  const range = rangeOf(address.query.range);
+  if (!may('viewAccountLogs'))
+    return (
+      <Empty title="You may not see the usage of this account.">
+        <p>
+          It takes the privilege <code>viewAccountLogs</code>. Ask somebody who looks after the organization for it.
+        </p>
+      </Empty>
+    );
+  return (
+    <div class="stack">
+      <header class="row apart">
+        <h1>Usage</h1>
+        <div class="row">
+          <fieldset class="segments" aria-label="Range">
+            {[...RANGES].map(([name, each]) => (
+              <button
+                key={name}
+                type="button"
+                aria-pressed={each === range}
+                onClick={() => address.change({ range: name })}
+              >
+                {each.title}
+              </button>
+            ))}
+          </fieldset>
+          <button type="button" onClick={() => setTurn(turn + 1)}>
+            Refresh
+          </button>
+        </div>
+      </header>
+      <CallCharts range={range} turn={turn} {...address}>
+        <MetricChart range={range} turn={turn} {...address} />
+      </CallCharts>
+      <p class="small soft">Counted by {range.interval}, in UTC. The last interval is not over yet.</p>
+    </div>
+  );
 }

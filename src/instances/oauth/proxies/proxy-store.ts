@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import type { Tables } from '../../../../generated/tables.ts';
 import { nextId } from '../../../db/next-id.ts';
 import type { ColumnsOf, RowOf } from '../../../db/row.ts';
-import { isUniqueViolation } from '../../../db/unique-violation.ts';
+import { isUniqueViolation } from '../../../db/violations.ts';
 import { EXACT_IN_SQL, type Sql, type SqlQueryable } from '../../../where/index.ts';
 
 type ReadColumn = Exclude<keyof Tables['oauth_proxy'], 'created_at'>;

@@ -1,0 +1,167 @@
+/**
+ * Takes a picture of every page of the console: `npm run screenshots [-- name…]`, into `screenshots/`. The service has an embedded
+ * PostgreSQL and the simulators, both on loopback, and a few accounts on which something has happened. Needs Chromium.
+ */
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { type RunningService, startService, UNLIMITED } from './bench/running-service.ts';
+
+const ROOT = resolve(import.meta.dirname, '..');
+const OUTPUT = join(ROOT, 'screenshots');
+
+const LOOKS: Readonly<Record<string, BrowserContextOptions>> = {
+  desktop: { viewport: { width: 1280, height: 860 }, colorScheme: 'light' },
+  dark: { viewport: { width: 1280, height: 860 }, colorScheme: 'dark' },
+  phone: { viewport: { width: 390, height: 844 }, colorScheme: 'light', isMobile: true },
+};
+
+/** What happened before the pictures are taken. */
+interface Seeded {
+  readonly instance: number;
+  readonly delivery: number | undefined;
+  readonly requestId: string;
+}
+
+/** What is read of an answer. */
+interface Answered {
+  readonly id?: number;
+  readonly token?: string;
+  readonly message?: string;
+}
+
+/** The pages, by the names of their pictures. */
+const PAGES: Readonly<Record<string, (seeded: Seeded) => string>> = {
+  instances: () => '/console/instances',
+  'instance-new': () => '/console/instances/new',
+  'instance-new-form': () => '/console/instances/new/bamboohr',
+  instance: ({ instance }) => `/console/instances/${instance}`,
+  'instance-pollers': ({ instance }) => `/console/instances/${instance}/pollers`,
+  explore: ({ instance }) => {
+    const query = new URLSearchParams({
+      where: "department = 'Engineering' AND lastName LIKE 'S%'",
+      orderBy: 'lastName',
+    });
+    return `/console/explore/${instance}/employees?${query}`;
+  },
+  events: () => '/console/events',
+  deliveries: () => '/console/events/deliveries',
+  delivery: ({ delivery }) => `/console/events/deliveries/${delivery ?? ''}`,
+  subscriptions: () => '/console/events/subscriptions',
+  activity: () => '/console/activity',
+  'activity-one': ({ requestId }) => `/console/activity/${requestId}`,
+  usage: () => '/console/usage',
+  bulk: ({ instance }) => `/console/bulk?instance=${instance}`,
+  proxies: () => '/console/proxies',
+  'connect-sessions': () => '/console/connect',
+  organization: () => '/console/organization',
+  'organization-users': () => '/console/organization/users',
+  'organization-audit': () => '/console/organization/audit',
+  profile: () => '/console/profile',
+};
+
+const CONNECTED = ['bamboohr', 'keap', 'connectwise', 'fortnox', 'twilio', 'redmine'];
+const DEPARTMENTS = ['Engineering', 'Sales', 'Support'];
+
+const folder = await mkdtemp(join(tmpdir(), 'causeway-screenshots-'));
+const receiver = createServer((_request, response) => response.writeHead(503).end('The receiver is being deployed.'));
+try {
+  receiver.listen(0, '127.0.0.1');
+  await once(receiver, 'listening');
+  const service = await startService({ dataDir: join(folder, 'data'), environment: UNLIMITED });
+  try {
+    await takeAll(service, await seed(service), process.argv.slice(2));
+  } finally {
+    await service.stop();
+  }
+} finally {
+  receiver.close();
+  receiver.closeAllConnections();
+  await rm(folder, { recursive: true, force: true });
+}
+
+async function seed({ baseUrl, authorization, secrets }: RunningService): Promise<Seeded> {
+  const send = async (path: string, { token, ...init }: RequestInit & { readonly token?: string } = {}) => {
+    const credentials = token === undefined ? authorization : `User ${secrets.userSecret}, Element ${token}`;
+    const headers = { Authorization: credentials, 'Content-Type': 'application/json' };
+    const response = await fetch(baseUrl + path, { ...init, headers });
+    const body: Answered | readonly Answered[] = JSON.parse(await response.text());
+    return { requestId: response.headers.get('elements-request-id') ?? '', entries: [body].flat() };
+  };
+  const post = (path: string, body: object, token?: string) =>
+    send(path, { method: 'POST', body: JSON.stringify(body), ...(token !== undefined && { token }) });
+  const callbackUrl = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/events`;
+  const made: { readonly id: number; readonly token: string }[] = [];
+  for (const key of CONNECTED) {
+    const configuration = {
+      ...(await demoConfigurationOf(key)),
+      simulator: true,
+      ...(key === 'bamboohr' && { 'event.notification.enabled': true, 'event.notification.callback.url': callbackUrl }),
+    };
+    const body = { element: { key }, name: `${key} of Acme`, configuration, tags: ['demo'] };
+    const [{ id, token, message } = {}] = (await post('/instances', body)).entries;
+    if (id === undefined || token === undefined) console.warn(`no ${key}: ${message}`);
+    else made.push({ id, token });
+  }
+  const [first] = made;
+  if (first === undefined) throw new Error('No account could be connected.');
+  for (const department of DEPARTMENTS) {
+    await send(`/employees?${new URLSearchParams({ where: `department = '${department}'` })}`, { token: first.token });
+    await send('/employees?where=nosuch%20%3D%201', { token: first.token });
+  }
+  for (const { token } of made) await send('/objects', { token });
+  const { requestId } = await send('/employees?pageSize=5&orderBy=lastName', { token: first.token });
+  await post('/events/test', { instanceId: first.id });
+  await post('/bulk/query', { objectName: 'employees', format: 'csv' }, first.token);
+  await new Promise((done) => setTimeout(done, 4000));
+  const { entries: deliveries } = await send('/notifications/subscriptions/deliveries?pageSize=1');
+  return { instance: first.id, delivery: deliveries[0]?.id, requestId };
+}
+
+async function demoConfigurationOf(key: string): Promise<object> {
+  const file = pathToFileURL(join(ROOT, 'connectors', key, 'simulator.ts')).href;
+  const { DEMO_CONFIGURATION = {}, DEMO_ACCESS_TOKEN }: Readonly<Record<string, string | object>> = await import(file);
+  const token = DEMO_ACCESS_TOKEN === undefined ? {} : { 'oauth.user.token': DEMO_ACCESS_TOKEN };
+  return { ...Object(DEMO_CONFIGURATION), ...token };
+}
+
+async function takeAll(service: RunningService, seeded: Seeded, wanted: readonly string[]): Promise<void> {
+  await mkdir(OUTPUT, { recursive: true });
+  const names = Object.keys(PAGES).filter((name) => wanted.length === 0 || wanted.includes(name));
+  const browser = await chromium.launch({
+    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    args: ['--no-sandbox'],
+  });
+  try {
+    for (const [look, options] of Object.entries(LOOKS)) {
+      const page = await (await browser.newContext({ ...options, reducedMotion: 'reduce' })).newPage();
+      if (wanted.length === 0) await take(page, `${service.origin}/console`, `log-in-${look}`);
+      await logIn(page, service);
+      for (const name of names) await take(page, service.origin + (PAGES[name]?.(seeded) ?? ''), `${name}-${look}`);
+    }
+  } finally {
+    await browser.close();
+  }
+  console.log(`${(await readdir(OUTPUT)).length} pictures in ${OUTPUT}`);
+}
+
+async function take(page: Page, url: string, name: string): Promise<void> {
+  await page.goto(url);
+  await page.waitForLoadState('networkidle', { timeout: 5000 }).catch(() => console.warn(`${name} goes on asking`));
+  await page.locator('[aria-busy=true]').first().waitFor({ state: 'detached' });
+  await page.screenshot({ path: join(OUTPUT, `${name}.png`) });
+}
+
+async function logIn(page: Page, { origin, secrets }: RunningService): Promise<void> {
+  await page.goto(`${origin}/console`);
+  await page.getByRole('button', { name: 'Log in with your secrets' }).click();
+  await page.getByLabel('User secret').fill(secrets.userSecret);
+  await page.getByLabel('Organization secret').fill(secrets.organizationSecret);
+  await page.getByRole('button', { name: 'Log in', exact: true }).click();
+  await page.locator('#main').waitFor();
+}

@@ -1,0 +1,39 @@
+import { ExactNumber } from '../numbers/exact-json.ts';
+
+// Cells of CSV. The console exports with them too, in browsers: nothing that this file imports may be Node's own.
+
+/** One value of a row as it stands in a CSV file; null: there is none, which is not the empty text. */
+export type Cell = string | null;
+
+export const END_OF_ROW = '\r\n';
+
+/** What would end a cell or a row (RFC 4180). */
+const AWKWARD = /[",\r\n]/;
+
+/** Objects and lists stand there as JSON. */
+export function cellOf(value: unknown): Cell {
+  if (typeof value === 'string') return value;
+  if (value === null || value === undefined) return null;
+  return typeof value === 'object' && !(value instanceof ExactNumber) ? JSON.stringify(value) : String(value);
+}
+
+export function printCell(cell: Cell): string {
+  if (cell === null) return '';
+  if (cell === '') return '""';
+  return AWKWARD.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
+}
+
+export function printCells(cells: readonly Cell[]): string {
+  return cells.map(printCell).join(',') + END_OF_ROW;
+}
+
+/** What spreadsheets take for the beginning of a formula (OWASP, CSV Injection). */
+const FORMULA = /^[=+\-@\t\r]/;
+const NUMBER = /^-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?$/;
+
+/** The same text for people who open it in a spreadsheet: no cell is a formula. A number stays one. */
+export function defuse(cell: Cell, column: { readonly type: string } | undefined): Cell {
+  if (cell === null || !FORMULA.test(cell)) return cell;
+  const isNumber = (column?.type === 'number' || column?.type === 'integer') && NUMBER.test(cell);
+  return isNumber ? cell : `'${cell}`;
+}

@@ -1,0 +1,123 @@
+import { useMemo, useState } from 'preact/hooks';
+import { api, askPage, BASE_PATH, type Schemas } from '../api.ts';
+import { Pager, usePages } from '../parts/pages.tsx';
+import { useQuery } from '../parts/query.ts';
+import { Empty, Show } from '../parts/show.tsx';
+import { type Column, Table } from '../parts/table.tsx';
+import { sayDuration, Time } from '../parts/time.tsx';
+import { whereOf } from './filter.ts';
+import { FilterBar } from './filter-bar.tsx';
+import { Status } from './status.tsx';
+
+type Request = Schemas['Activity'];
+
+const PAGE_SIZE = 50;
+
+const COLUMNS: readonly Column<Request>[] = [
+  {
+    title: 'Time',
+    cell: ({ timestamp }) => (
+      <span class="whole">
+        <Time at={timestamp} />
+      </span>
+    ),
+  },
+  {
+    title: 'Request',
+    cell: ({ method, path }) => (
+      <code class="clamp" title={path}>
+        <span class="soft">{method}</span> {shorten(path)}
+      </code>
+    ),
+  },
+  { title: 'Status', cell: (request) => <Outcome request={request} /> },
+  { title: 'Took', isNumber: true, cell: ({ durationMs }) => sayDuration(durationMs) },
+  { title: 'Provider calls', isNumber: true, isMinor: true, cell: callCount },
+  {
+    title: 'Instance',
+    isMinor: true,
+    cell: ({ instanceId, elementKey }) =>
+      instanceId !== undefined && (
+        <a class="whole" href={`/console/instances/${instanceId}`}>
+          #{instanceId} {elementKey}
+        </a>
+      ),
+  },
+];
+
+/** What was asked of the service, the newest first. */
+export function RequestList() {
+  const address = useQuery();
+  const [turn, setTurn] = useState(0);
+  const key = JSON.stringify(address.query);
+  // What is now moves on when something else is looked for, or the same again
+  const where = useMemo(() => whereOf(address.query, Date.now()), [key, turn]);
+  const list = usePages(
+    (nextPage, signal) =>
+      askPage(
+        api.GET('/activity', {
+          signal,
+          params: { query: { pageSize: PAGE_SIZE, ...(where && { where }), ...(nextPage && { nextPage }) } },
+        }),
+      ),
+    [where, turn],
+  );
+  return (
+    <div class="stack">
+      <h1>Activity</h1>
+      <FilterBar {...address} where={where} refresh={() => setTurn(turn + 1)} />
+      <Show loaded={list} lines={10}>
+        {({ rows }) =>
+          rows.length === 0 ? (
+            <Nothing isFiltered={where !== undefined} />
+          ) : (
+            <Table
+              label="Requests"
+              columns={COLUMNS}
+              rows={rows}
+              keyOf={({ requestId }) => requestId}
+              linkOf={({ requestId }) => `/console/activity/${requestId}`}
+            />
+          )
+        }
+      </Show>
+      <Pager {...list} />
+    </div>
+  );
+}
+
+function Outcome({ request: { status, code, cut } }: { readonly request: Request }) {
+  return (
+    <span class="row">
+      <Status status={status} />
+      {code !== undefined && <code class="small">{code}</code>}
+      {cut && <span class="small soft">broken off</span>}
+    </span>
+  );
+}
+
+function Nothing({ isFiltered }: { readonly isFiltered: boolean }) {
+  return isFiltered ? (
+    <Empty title="No request is like that.">
+      <p>
+        Activity is kept for some days, 7 unless the operator says otherwise. A request is there a second after its
+        answer.
+      </p>
+      <a href="/console/activity">Show everything</a>
+    </Empty>
+  ) : (
+    <Empty title="Nothing was asked yet.">
+      <p>Whatever is asked of the API stands here, with the calls of the provider that it led to.</p>
+      <a href="/console/explore">Ask something in Explore</a>
+    </Empty>
+  );
+}
+
+/** Without what all of them begin with. */
+export function shorten(path: string): string {
+  return path.startsWith(`${BASE_PATH}/`) ? path.slice(BASE_PATH.length) : path;
+}
+
+function callCount({ providerCalls, moreProviderCalls = 0 }: Request): number {
+  return providerCalls.length + moreProviderCalls;
+}

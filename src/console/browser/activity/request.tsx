@@ -1,0 +1,107 @@
+import { api, ask, type Schemas } from '../api.ts';
+import { useLoad } from '../load.ts';
+import { wordsOf } from '../parts/code-words.ts';
+import { Copy } from '../parts/copy.tsx';
+import { Fact } from '../parts/fact.tsx';
+import { Empty, Show } from '../parts/show.tsx';
+import { sayDuration, Time } from '../parts/time.tsx';
+import { isTraced } from './messages.tsx';
+import { Status } from './status.tsx';
+import { Waterfall } from './waterfall.tsx';
+
+type Request = Schemas['TracedActivity'];
+
+const PUSHDOWN_WORDS: Readonly<Record<Schemas['QueryPushdown'], string>> = {
+  full: 'full: the provider took the whole filter',
+  partial: 'partial: the provider took a part of the filter, and the rest was checked here',
+  none: 'none: the filter was checked here',
+};
+
+/** Everything of one request. */
+export function RequestPage({ requestId }: { readonly requestId: string }) {
+  const loaded = useLoad(
+    (signal) => ask(api.GET('/activity/{requestId}', { signal, params: { path: { requestId } } })),
+    [requestId],
+  );
+  return (
+    <div class="stack">
+      <a href="/console/activity">← Activity</a>
+      <Show loaded={loaded}>{(request) => <Details request={request} />}</Show>
+    </div>
+  );
+}
+
+function Details({ request }: { readonly request: Request }) {
+  const { method, path, status, code, instanceId, providerCalls } = request;
+  const words = code === undefined ? undefined : wordsOf(code);
+  return (
+    <>
+      <header class="row">
+        <h1 class="break">
+          {method} {path}
+        </h1>
+        <Status status={status} />
+      </header>
+      {code !== undefined && (
+        <div class="note bad">
+          <p>
+            <code>{code}</code> {words}
+          </p>
+          <p class="row">
+            <a href={`/console/activity?code=${encodeURIComponent(code)}`}>More of the same</a>
+            {code === 'INSTANCE_CREDENTIALS_FAILED' && instanceId !== undefined && (
+              <a href={`/console/instances/${instanceId}`}>To the instance</a>
+            )}
+          </p>
+        </div>
+      )}
+      <Facts request={request} />
+      <section class="stack tight" aria-label="Provider calls">
+        <h2>Provider calls</h2>
+        {providerCalls.length === 0 ? <Empty title="The provider was not asked." /> : <Waterfall request={request} />}
+        {providerCalls.length > 0 && !providerCalls.some(isTraced) && instanceId !== undefined && (
+          <p class="small soft">
+            Headers and bodies are kept of calls while trace logging is on, which is switched on at{' '}
+            <a href={`/console/instances/${instanceId}`}>the instance</a>.
+          </p>
+        )}
+      </section>
+    </>
+  );
+}
+
+function Facts({ request }: { readonly request: Request }) {
+  const { requestId, timestamp, operation, instanceId, elementKey, userId, durationMs, rows, pushdown, cut } = request;
+  const providerMs = request.providerCalls.reduce((sum, call) => sum + call.durationMs, 0);
+  return (
+    <dl class="facts">
+      <Fact name="Request id">
+        <code>{requestId}</code> <Copy text={requestId} what="the request id" />
+      </Fact>
+      <Fact name="Came">
+        <Time at={timestamp} /> <code class="soft small">{timestamp}</code>
+      </Fact>
+      <Fact name="Took">
+        {sayDuration(durationMs)}
+        {providerMs > 0 && <span class="soft"> · provider calls together {sayDuration(providerMs)}</span>}
+      </Fact>
+      {instanceId !== undefined && (
+        <Fact name="Instance">
+          <a href={`/console/instances/${instanceId}`}>
+            #{instanceId} {elementKey}
+          </a>{' '}
+          · <a href={`/console/activity?instance=${instanceId}`}>its activity</a>
+        </Fact>
+      )}
+      {operation !== undefined && (
+        <Fact name="Operation">
+          <code>{operation}</code>
+        </Fact>
+      )}
+      <Fact name="User">#{userId}</Fact>
+      {rows !== undefined && <Fact name="Rows">{rows}</Fact>}
+      {pushdown !== undefined && <Fact name="Pushdown">{PUSHDOWN_WORDS[pushdown]}</Fact>}
+      {cut && <Fact name="Answer">The caller did not get all of it.</Fact>}
+    </dl>
+  );
+}

@@ -1,0 +1,12 @@
+import { Badge, type Tone } from '../parts/badge.tsx';
+
+/** A status of HTTP: by its number, and by a colour. */
+export function Status({ status }: { readonly status: number }) {
+  return <Badge tone={toneOf(status)}>{status}</Badge>;
+}
+
+export function toneOf(status: number | undefined): Tone {
+  if (status === undefined || status >= 500) return 'bad';
+  if (status >= 400) return 'warn';
+  return status >= 300 ? 'quiet' : 'good';
+}

@@ -1,0 +1,116 @@
+import type { Schemas } from '../api.ts';
+import { Badge } from '../parts/badge.tsx';
+import { sayDuration } from '../parts/time.tsx';
+import { type CallSpan, layOut } from './layout.ts';
+import { isTraced, Messages } from './messages.tsx';
+import { Status, toneOf } from './status.tsx';
+
+type Call = Schemas['TracedCall'];
+
+const TICKS = [0, 0.25, 0.5, 0.75, 1];
+
+/** The request and the calls of the provider that it led to, each a bar on one time axis. */
+export function Waterfall({ request }: { readonly request: Schemas['TracedActivity'] }) {
+  const { providerCalls, durationMs, moreProviderCalls = 0, method, path, status } = request;
+  const { spans, endMs, isParallel } = layOut(
+    providerCalls.map((call) => call.durationMs),
+    durationMs,
+  );
+  return (
+    <div class="stack tight">
+      <ol class="waterfall" aria-label="Waterfall of the request">
+        <li class="axis" aria-hidden="true">
+          <span class="track">
+            {TICKS.map((part) => (
+              <span key={part} style={{ insetInlineStart: percent(part) }}>
+                {sayDuration(part * endMs)}
+              </span>
+            ))}
+          </span>
+        </li>
+        <li>
+          <span class="what strong break">
+            {method} {path}
+          </span>
+          <Bar span={{ startMs: 0, endMs: durationMs }} endMs={endMs} tone="quiet" />
+          <span class="took">
+            <Status status={status} /> {sayDuration(durationMs)}
+          </span>
+        </li>
+        {providerCalls.map((call, place) => (
+          <CallLine
+            key={place}
+            call={call}
+            span={spans[place] ?? { startMs: 0, endMs: call.durationMs }}
+            endMs={endMs}
+          />
+        ))}
+      </ol>
+      {providerCalls.length > 0 && (
+        <p class="small soft">
+          It is known how long each call took and in which order they ended, not when one began.{' '}
+          {isParallel
+            ? 'Together they took longer than the request, so that some ran at the same time: each stands as early as it can have ended.'
+            : 'They stand one after the other.'}
+        </p>
+      )}
+      {moreProviderCalls > 0 && (
+        <p class="note">
+          The first {providerCalls.length} calls are kept. There were {moreProviderCalls} more.
+        </p>
+      )}
+    </div>
+  );
+}
+
+interface CallLineProps {
+  readonly call: Call;
+  readonly span: CallSpan;
+  readonly endMs: number;
+}
+
+function CallLine({ call, span, endMs }: CallLineProps) {
+  const { method, host, path, status, failure, durationMs, retries } = call;
+  return (
+    <li>
+      <span class="what break" title={`${method} ${host}${path}`}>
+        <span class="soft">{method}</span> <span class="soft">{host}</span>
+        {path}
+      </span>
+      <Bar span={span} endMs={endMs} tone={toneOf(status)} />
+      <span class="took">
+        {status === undefined ? <Badge tone="bad">{failure ?? 'no answer'}</Badge> : <Status status={status} />}{' '}
+        {retries > 0 && (
+          <Badge
+            tone="warn"
+            title="The same had been sent before: after a failure, with another access token, or where a redirect led from."
+          >
+            try {retries + 1}
+          </Badge>
+        )}{' '}
+        {sayDuration(durationMs)}
+      </span>
+      {isTraced(call) && <Messages call={call} />}
+    </li>
+  );
+}
+
+/** What it shows stands beside it in words. */
+function Bar({
+  span: { startMs, endMs: spanEndMs },
+  endMs,
+  tone,
+}: Omit<CallLineProps, 'call'> & { readonly tone: string }) {
+  return (
+    <span class="track" aria-hidden="true">
+      <span
+        class={`bar ${tone}`}
+        style={{ insetInlineStart: percent(startMs / endMs), inlineSize: percent((spanEndMs - startMs) / endMs) }}
+      />
+    </span>
+  );
+}
+
+function percent(part: number): string {
+  return `${(part * 100).toFixed(2)}%`;
+}

@@ -1,0 +1,118 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLocation } from 'preact-iso';
+import { api, ask, onInstance, type Schemas } from '../api.ts';
+import { useAction } from '../load.ts';
+import { Dialog } from '../parts/dialog.tsx';
+import { sayBytes } from '../parts/number.ts';
+import { ErrorNote } from '../parts/show.tsx';
+import { sendingForm } from './files.ts';
+import { textIn } from './form.ts';
+import { ObjectChoice } from './object-choice.tsx';
+import { pathOfJob } from './paths.ts';
+
+type Action = Schemas['BulkAction'];
+
+const ACTIONS: readonly (readonly [Action, title: string])[] = [
+  ['create', 'create a record of each row'],
+  ['update', 'update the record of each row'],
+  ['upsert', 'update it, or create it where there is none'],
+  ['delete', 'delete the record of each row'],
+];
+
+interface NewJobProps {
+  readonly instanceId: number;
+  readonly onClose: () => void;
+}
+
+/** Asks for a file and what to do with its rows, sends it, and goes to the job. Closed before that, it is called off. */
+export function NewUpload({ instanceId, onClose }: NewJobProps) {
+  const { route } = useLocation();
+  const [part, setPart] = useState<number>();
+  const [size, setSize] = useState<number>();
+  const sending = useRef<AbortController>(undefined);
+  useEffect(() => () => sending.current?.abort(), []);
+  const { run, isRunning, error } = useAction(async (given: FormData) => {
+    const file = given.get('file');
+    if (!(file instanceof File)) return;
+    sending.current = new AbortController();
+    const metaData = metaDataOf(given, file);
+    const form = new FormData();
+    form.append('metaData', JSON.stringify(metaData));
+    form.append('file', file);
+    setPart(0);
+    const { id } = await ask(
+      api.POST('/bulk/{id}', {
+        signal: sending.current.signal,
+        headers: onInstance(instanceId),
+        params: { path: { id: textIn(given, 'objectName') ?? '' } },
+        body: { file: file.name, metaData },
+        bodySerializer: () => form,
+        fetch: sendingForm(form, setPart),
+      }),
+    ).finally(() => setPart(undefined));
+    route(pathOfJob(id, instanceId));
+  });
+  return (
+    <Dialog title="Upload records" onClose={onClose}>
+      <form
+        class="stack"
+        onSubmit={(event) => {
+          event.preventDefault();
+          run(new FormData(event.currentTarget));
+        }}
+      >
+        <label>
+          File: CSV with a header, or a JSON object on each line
+          <input
+            type="file"
+            name="file"
+            required
+            accept=".csv,.jsonl,.ndjson,text/csv,application/x-ndjson"
+            onChange={({ currentTarget }) => setSize(currentTarget.files?.[0]?.size)}
+          />
+        </label>
+        <ObjectChoice instanceId={instanceId} operations={['create', 'update', 'delete']} />
+        <label>
+          Action
+          <select name="action">
+            {ACTIONS.map(([action, title]) => (
+              <option key={action} value={action}>
+                {action}: {title}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label>
+          Field by which the record of a row is found
+          <input class="mono" name="identifierFieldName" placeholder="the id of the object" spellcheck={false} />
+        </label>
+        {part !== undefined && (
+          <label>
+            {Math.floor(part * 100)} % of {sayBytes(size ?? 0)} sent
+            <progress max={1} value={part} />
+          </label>
+        )}
+        <ErrorNote error={error} />
+        <footer class="row end">
+          <button type="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button type="submit" class="main" disabled={isRunning}>
+            Start the upload
+          </button>
+        </footer>
+      </form>
+    </Dialog>
+  );
+}
+
+function metaDataOf(given: FormData, file: File): Schemas['BulkUploadMetaData'] {
+  const identifierFieldName = textIn(given, 'identifierFieldName');
+  const named = textIn(given, 'action');
+  const [action = 'create'] = ACTIONS.find(([each]) => each === named) ?? [];
+  return {
+    format: /\.(?:jsonl|ndjson)$/i.test(file.name) ? 'jsonl' : 'csv',
+    action,
+    ...(identifierFieldName !== undefined && { identifierFieldName }),
+  };
+}

@@ -1,0 +1,68 @@
+import { useState } from 'preact/hooks';
+import { api, askPage } from '../api.ts';
+import { useLoad } from '../load.ts';
+import { Show } from '../parts/show.tsx';
+
+interface ElementChoiceProps {
+  /** Keys; none of them for all. */
+  readonly chosen: readonly string[];
+  readonly onChange: (chosen: readonly string[]) => void;
+}
+
+/** The elements that the user may choose from. */
+export function ElementChoice({ chosen, onChange }: ElementChoiceProps) {
+  const [words, setWords] = useState('');
+  const loaded = useLoad((signal) => askPage(api.GET('/elements', { signal })), []);
+  const sought = words.trim().toLowerCase();
+  const toggle = (key: string) =>
+    onChange(chosen.includes(key) ? chosen.filter((each) => each !== key) : [...chosen, key]);
+  return (
+    <fieldset class="stack tight plain">
+      <legend>
+        Elements{' '}
+        <span class="soft small">{chosen.length === 0 ? 'all that are active' : `${chosen.length} chosen`}</span>
+      </legend>
+      <input
+        type="search"
+        aria-label="Search elements"
+        placeholder="Search elements  ( / )"
+        value={words}
+        onInput={({ currentTarget }) => setWords(currentTarget.value)}
+      />
+      <Show loaded={loaded}>
+        {({ rows }) => (
+          <div class="stack tight scrolled">
+            {rows
+              .filter(({ key, name }) => `${key} ${name}`.toLowerCase().includes(sought))
+              .map(({ key, name }) => (
+                <label key={key} class="inline">
+                  <input type="checkbox" checked={chosen.includes(key)} onChange={() => toggle(key)} />
+                  <span>
+                    {name} <code class="soft small">{key}</code>
+                  </span>
+                </label>
+              ))}
+          </div>
+        )}
+      </Show>
+    </fieldset>
+  );
+}
+
+/** The OAuth client that users authorize, where it is kept with a proxy and not in the configuration. */
+export function ProxyChoice() {
+  const { value } = useLoad((signal) => askPage(api.GET('/elements/oauthProxies', { signal })), []);
+  return (
+    <label>
+      OAuth proxy
+      <select name="proxyId">
+        <option value="">none: the client is in the configuration</option>
+        {(value?.rows ?? []).map(({ id, name }) => (
+          <option key={id} value={id}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}

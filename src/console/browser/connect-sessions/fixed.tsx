@@ -1,0 +1,59 @@
+import { useId, useState } from 'preact/hooks';
+import { api, askPage } from '../api.ts';
+import { useLoad } from '../load.ts';
+
+/** Settings that the user neither sees nor changes. */
+export function Fixed({ elements }: { readonly elements: readonly string[] }) {
+  const list = useId();
+  const [rows, setRows] = useState<readonly number[]>([0]);
+  const { value: keys = [] } = useLoad((signal) => listKeys(elements, signal), [elements]);
+  return (
+    <fieldset class="stack tight plain">
+      <legend>Fixed configuration</legend>
+      <p class="small soft">
+        Settings of the instance by key, such as those of your OAuth client. They are stored encrypted.
+      </p>
+      <datalist id={list}>
+        {keys.map((key) => (
+          <option key={key} value={key} />
+        ))}
+      </datalist>
+      {rows.map((row, place) => (
+        <div key={row} class="pair">
+          <input name="fixedKey" list={list} aria-label={`Key ${place + 1}`} placeholder="key" autocomplete="off" />
+          <input name="fixedValue" aria-label={`Value ${place + 1}`} placeholder="value" autocomplete="off" />
+          <button
+            type="button"
+            class="plain"
+            aria-label={`Remove setting ${place + 1}`}
+            onClick={() => setRows(rows.filter((each) => each !== row))}
+          >
+            ✕
+          </button>
+        </div>
+      ))}
+      <div>
+        <button type="button" onClick={() => setRows([...rows, Math.max(-1, ...rows) + 1])}>
+          Add a setting
+        </button>
+      </div>
+    </fieldset>
+  );
+}
+
+/** What was filled in. Lines without a key mean nothing. */
+export function readFixed(form: FormData): Record<string, string> {
+  const values = form.getAll('fixedValue').map(String);
+  const pairs = form.getAll('fixedKey').map((key, place) => [String(key).trim(), values[place] ?? ''] as const);
+  return Object.fromEntries(pairs.filter(([key]) => key !== ''));
+}
+
+/** The keys that one of the elements takes. */
+async function listKeys(elements: readonly string[], signal: AbortSignal): Promise<readonly string[]> {
+  const lists = await Promise.all(
+    elements.map((keyOrId) =>
+      askPage(api.GET('/elements/{keyOrId}/configuration', { signal, params: { path: { keyOrId } } })),
+    ),
+  );
+  return [...new Set(lists.flatMap(({ rows }) => rows.map(({ key }) => key)))];
+}

@@ -1,0 +1,127 @@
+import { useState } from 'preact/hooks';
+import { api, ask, askPage } from '../api.ts';
+import { useAction, useLoad } from '../load.ts';
+import { Confirm } from '../parts/confirm.tsx';
+import { Fact } from '../parts/fact.tsx';
+import { Hidden } from '../parts/hidden.tsx';
+import { Empty, ErrorNote, Show } from '../parts/show.tsx';
+import { Time } from '../parts/time.tsx';
+import { type ConnectSession, PATH, Status, sayElements } from './list.tsx';
+
+const REFRESHED_MS = 5000;
+
+interface SessionProps {
+  readonly session: ConnectSession;
+  readonly onChanged: () => void;
+}
+
+/** One session: found in the list, as the answer for one alone has the token of its instance. */
+export function ConnectSessionDetail({ id }: { readonly id: string }) {
+  const loaded = useLoad(
+    (signal) =>
+      askPage(api.GET('/connect/sessions', { signal, params: { query: { where: `id = ${Number(id)}` } } })).then(
+        ({ rows: [session] }) => ({ session }),
+      ),
+    [id],
+    { everyMs: REFRESHED_MS },
+  );
+  return (
+    <Show loaded={loaded}>
+      {({ session }) =>
+        session === undefined ? (
+          <Empty title="There is no such session any more.">
+            <a href={PATH}>To the sessions</a>
+          </Empty>
+        ) : (
+          <Detail session={session} onChanged={loaded.reload} />
+        )
+      }
+    </Show>
+  );
+}
+
+function Detail({ session, onChanged }: SessionProps) {
+  const { id, name, status, elements, tags, redirectUrl, error, instanceId, elementKey } = session;
+  return (
+    <div class="stack">
+      <header class="row apart">
+        <h1 class="row">
+          <span class="break">{name ?? `Session ${id}`}</span> <Status status={status} />
+        </h1>
+        {status === 'open' && <End session={session} onChanged={onChanged} />}
+      </header>
+      {error !== undefined && (
+        <div class="note bad">
+          <p>{error.message}</p>
+          {error.providerMessage !== undefined && <blockquote>{error.providerMessage}</blockquote>}
+          <code>{error.code}</code>
+        </div>
+      )}
+      <dl class="facts card">
+        <Fact name="Id">
+          <code>{id}</code>
+        </Fact>
+        <Fact name="Elements">{elementKey ?? sayElements(elements)}</Fact>
+        <Fact name="Instance">
+          {instanceId === undefined ? 'none yet' : <a href={`/console/instances/${instanceId}`}>{instanceId}</a>}
+        </Fact>
+        <Fact name="Tags">{tags.join(', ') || 'none'}</Fact>
+        <Fact name="Returns to">{redirectUrl ?? 'nowhere: the page says that it is done'}</Fact>
+        <Fact name="Made">
+          <Time at={session.createdDate} />
+        </Fact>
+        <Fact name="Expires">
+          <Time at={session.expiresDate} />
+        </Fact>
+        {session.endedDate !== undefined && (
+          <Fact name="Ended">
+            <Time at={session.endedDate} />
+          </Fact>
+        )}
+        {status === 'completed' && (
+          <Fact name="Token">
+            <Token id={id} />
+          </Fact>
+        )}
+      </dl>
+    </div>
+  );
+}
+
+/** Of the instance; asked for after a click. */
+function Token({ id }: Pick<ConnectSession, 'id'>) {
+  const [token, setToken] = useState<string>();
+  const { run, isRunning, error } = useAction(async () => {
+    const session = await ask(api.GET('/connect/sessions/{id}', { params: { path: { id } } }));
+    setToken(session.token ?? '');
+  });
+  if (token !== undefined && token !== '') return <Hidden text={token} what="the token of the instance" />;
+  return (
+    <>
+      <button type="button" disabled={isRunning || token === ''} onClick={() => run()}>
+        {token === '' ? 'The instance is gone' : 'Show'}
+      </button>
+      <ErrorNote error={error} />
+    </>
+  );
+}
+
+function End({ session: { id }, onChanged }: SessionProps) {
+  const [isAsked, setAsked] = useState(false);
+  const end = async () => {
+    await ask(api.DELETE('/connect/sessions/{id}', { params: { path: { id } } }));
+    onChanged();
+  };
+  return (
+    <>
+      <button type="button" class="danger" onClick={() => setAsked(true)}>
+        End
+      </button>
+      {isAsked && (
+        <Confirm title="End the session?" action="End the session" onConfirm={end} onClose={() => setAsked(false)}>
+          <p>Its link connects nothing any more: whoever has the page open is told so. It cannot be undone.</p>
+        </Confirm>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,63 @@
+import type { Schemas } from '../api.ts';
+import { Badge } from '../parts/badge.tsx';
+import { sayNumber } from '../parts/number.ts';
+import { type Column, Table } from '../parts/table.tsx';
+import { sayDuration, Time } from '../parts/time.tsx';
+import type { PlannedRetry } from './retry-plan.ts';
+
+type Attempt = Schemas['DeliveryAttempt'];
+
+/** An attempt, or one that is planned. */
+interface Row {
+  readonly key: string;
+  readonly at: string;
+  readonly made?: Attempt;
+}
+
+const COLUMNS: readonly Column<Row>[] = [
+  { title: 'Attempt', cell: ({ key }) => key },
+  { title: 'When', cell: ({ at }) => <Time at={at} /> },
+  { title: 'Outcome', cell: ({ made }) => <Outcome made={made} /> },
+  { title: 'Took', isNumber: true, cell: ({ made }) => (made === undefined ? '' : sayDuration(made.durationMs)) },
+  { title: 'Answer', cell: ({ made }) => <Answer made={made} /> },
+];
+
+interface AttemptTableProps {
+  readonly attempts: readonly Attempt[];
+  readonly planned: readonly PlannedRetry[];
+}
+
+/** What came of each attempt, and those that are planned. */
+export function AttemptTable({ attempts, planned }: AttemptTableProps) {
+  const rows: readonly Row[] = [
+    ...attempts.map((made): Row => ({ key: String(made.attempt), at: made.date, made })),
+    ...planned.map(({ retry, atMs }): Row => ({ key: `retry ${retry}`, at: new Date(atMs).toISOString() })),
+  ];
+  return <Table label="Attempts" columns={COLUMNS} rows={rows} keyOf={({ key, at }) => `${key} ${at}`} />;
+}
+
+function Outcome({ made }: { readonly made: Attempt | undefined }) {
+  if (made === undefined) return <Badge tone="busy">planned</Badge>;
+  const { delivered, statusCode, error } = made;
+  const status = statusCode === undefined ? '' : ` ${statusCode}`;
+  return (
+    <>
+      <Badge tone={delivered ? 'good' : 'bad'}>
+        {delivered ? 'delivered' : 'failed'}
+        {status}
+      </Badge>
+      {error !== undefined && <div class="small soft break">{error}</div>}
+    </>
+  );
+}
+
+function Answer({ made }: { readonly made: Attempt | undefined }) {
+  if (made === undefined) return null;
+  if (made.answer === undefined || made.answer === '') return <span class="soft">empty</span>;
+  return (
+    <details>
+      <summary>{sayNumber(made.answer.length)} characters</summary>
+      <pre class="wrap">{made.answer}</pre>
+    </details>
+  );
+}

@@ -1,0 +1,48 @@
+import { api, askPage, may, type Page, type Schemas } from '../api.ts';
+import { type Loaded, useLoad } from '../load.ts';
+import { sayLacking } from '../who.ts';
+
+export type Delivery = Schemas['Delivery'];
+export type DeliveryStatus = Schemas['DeliveryStatus'];
+export type Subscription = Schemas['Subscription'];
+
+export const DELIVERY_STATUSES = [
+  'queued',
+  'retrying',
+  'delivering',
+  'delivered',
+] as const satisfies readonly DeliveryStatus[];
+
+/** More do not make a list that anybody looks through. */
+const MOST_LISTED = 1_000;
+
+interface DeliveryQuery {
+  readonly where: string | undefined;
+  readonly pageSize: number;
+  readonly nextPage?: string | undefined;
+}
+
+/** The newest first, without their payloads. */
+export function listDeliveries(
+  { where, pageSize, nextPage }: DeliveryQuery,
+  signal: AbortSignal,
+): Promise<Page<Delivery>> {
+  const query = { newestFirst: true, hydrate: false, pageSize, ...(where && { where }), ...(nextPage && { nextPage }) };
+  return askPage(api.GET('/notifications/subscriptions/deliveries', { signal, params: { query } }));
+}
+
+/** The subscriptions of the account, to choose one of them. */
+export function useSubscriptions(): Loaded<readonly Subscription[]> {
+  return useLoad(async (signal) => {
+    const params = { query: { pageSize: MOST_LISTED } };
+    return (await askPage(api.GET('/notifications/subscriptions', { signal, params }))).rows;
+  }, []);
+}
+
+/** What a user needs to change deliveries and subscriptions, and to see a secret. */
+const PRIVILEGE = 'createElementInstances';
+
+/** Attributes of a button for that. */
+export function guarded(): { readonly disabled?: boolean; readonly title?: string } {
+  return may(PRIVILEGE) ? {} : { disabled: true, title: sayLacking(PRIVILEGE) };
+}

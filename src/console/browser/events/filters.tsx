@@ -1,0 +1,157 @@
+import { useState } from 'preact/hooks';
+import { InstanceChoice, useInstances } from '../parts/instance-choice.tsx';
+import { type AddressQuery, useQuery } from '../parts/query.ts';
+import type { Subscription } from './calls.ts';
+import { CHOICE_NAMES, type Choices, writeWhere } from './delivery-filter.ts';
+
+/** What the address says of the deliveries to be shown, whatever their state. */
+export function useWhere(): string {
+  const { query } = useQuery();
+  return query.where ?? writeWhere(query);
+}
+
+interface FiltersProps {
+  readonly subscriptions: readonly Subscription[];
+  /** Also by the time at which the deliveries were made. */
+  readonly hasTime?: boolean;
+}
+
+/** Narrows a list of deliveries: by controls, or by the text that they make, as it is edited. */
+export function Filters({ subscriptions, hasTime = false }: FiltersProps) {
+  const { query, change } = useQuery();
+  const [isText, setText] = useState(query.where !== undefined);
+  const none = Object.fromEntries(CHOICE_NAMES.map((name) => [name, undefined]));
+  const turn = () => {
+    setText(!isText);
+    change({ ...none, where: isText ? undefined : writeWhere(query) });
+  };
+  return (
+    <div class="stack tight">
+      {isText ? (
+        <WhereText value={query.where ?? ''} onChange={(where) => change({ where })} />
+      ) : (
+        <Controls choices={query} change={change} subscriptions={subscriptions} hasTime={hasTime} />
+      )}
+      <div class="row small">
+        <button type="button" class="plain" onClick={turn}>
+          {isText ? 'Choose instead' : 'Edit as text'}
+        </button>
+        {!isText && writeWhere(query) !== '' && (
+          <>
+            <code class="soft break">{writeWhere(query)}</code>
+            <button type="button" class="plain" onClick={() => change(none)}>
+              Clear
+            </button>
+          </>
+        )}
+      </div>
+    </div>
+  );
+}
+
+function WhereText({ value, onChange }: { readonly value: string; readonly onChange: (where: string) => void }) {
+  return (
+    <label>
+      <span>
+        Where <span class="soft small">(taken with Enter)</span>
+      </span>
+      <input
+        class="mono"
+        type="search"
+        spellcheck={false}
+        placeholder="event.type LIKE 'employees.%' AND attempts > 1"
+        value={value}
+        onChange={({ currentTarget }) => onChange(currentTarget.value.trim())}
+      />
+    </label>
+  );
+}
+
+interface ControlsProps extends FiltersProps {
+  readonly choices: Choices;
+  readonly change: AddressQuery['change'];
+}
+
+function Controls({ choices, change, subscriptions, hasTime }: ControlsProps) {
+  const instances = useInstances();
+  return (
+    <div class="filters">
+      <SubscriptionChoice
+        subscriptions={subscriptions}
+        value={choices.subscription}
+        onChange={(subscription) => change({ subscription })}
+        none="All"
+      />
+      <InstanceChoice
+        instances={instances}
+        value={choices.instance}
+        onChange={(instance) => change({ instance: instance ?? '' })}
+        none="All"
+      />
+      <label>
+        Event type
+        <input
+          placeholder="employees.*"
+          value={choices.type ?? ''}
+          onChange={({ currentTarget }) => change({ type: currentTarget.value.trim() })}
+        />
+      </label>
+      {hasTime && <Moment label="From" value={choices.from} onChange={(from) => change({ from })} />}
+      {hasTime && <Moment label="To" value={choices.to} onChange={(to) => change({ to })} />}
+    </div>
+  );
+}
+
+interface SubscriptionChoiceProps {
+  readonly subscriptions: readonly Subscription[];
+  readonly value: string | undefined;
+  readonly onChange: (id: string) => void;
+  /** What it says where none is chosen. */
+  readonly none: string;
+}
+
+export function SubscriptionChoice({ subscriptions, value = '', onChange, none }: SubscriptionChoiceProps) {
+  const isKnown = value === '' || subscriptions.some(({ id }) => String(id) === value);
+  return (
+    <label>
+      Subscription
+      <select value={value} onChange={({ currentTarget }) => onChange(currentTarget.value)}>
+        <option value="">{none}</option>
+        {!isKnown && <option value={value}>#{value}</option>}
+        {subscriptions.map(({ id, config }) => (
+          <option key={id} value={String(id)}>
+            {config.url} · #{id}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+interface MomentProps {
+  readonly label: string;
+  /** ISO 8601, in UTC. */
+  readonly value: string | undefined;
+  readonly onChange: (value: string) => void;
+}
+
+/** A time, entered in the zone of the browser. */
+export function Moment({ label, value, onChange }: MomentProps) {
+  return (
+    <label>
+      {label}
+      <input
+        type="datetime-local"
+        step="1"
+        value={toLocal(value)}
+        onChange={({ currentTarget: { value: local } }) => onChange(local === '' ? '' : new Date(local).toISOString())}
+      />
+    </label>
+  );
+}
+
+function toLocal(iso: string | undefined): string {
+  const at = new Date(iso ?? '');
+  if (Number.isNaN(at.getTime())) return '';
+  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
+}

@@ -1,0 +1,26 @@
+import type { Delivery } from './calls.ts';
+
+/** What a list that goes on by itself shows. */
+export interface LiveRows {
+  readonly shown: readonly Delivery[];
+  /** How many newer ones are kept back, as somebody reads. */
+  readonly keptBack: number;
+  /** Those of the rows that came last. */
+  readonly fresh: ReadonlySet<number>;
+}
+
+export const NO_ROWS: LiveRows = { shown: [], keptBack: 0, fresh: new Set() };
+
+/** @param newest the newest first. @param isHeld rows stay where they are; what they say of their delivery is new */
+export function takeIn(last: LiveRows, newest: readonly Delivery[], isHeld: boolean): LiveRows {
+  const oldest = last.shown.at(-1);
+  const known = new Set(last.shown.map(({ id }) => id));
+  // Where newer ones were removed, older ones come into view: they are not new.
+  const arrived = oldest === undefined ? [] : newest.filter(({ id }) => id > oldest.id && !known.has(id));
+  if (isHeld && oldest !== undefined) {
+    const byId = new Map(newest.map((row) => [row.id, row]));
+    return { shown: last.shown.map((row) => byId.get(row.id) ?? row), keptBack: arrived.length, fresh: last.fresh };
+  }
+  const fresh = arrived.length === 0 ? last.fresh : new Set(arrived.map(({ id }) => id));
+  return { shown: newest, keptBack: 0, fresh };
+}

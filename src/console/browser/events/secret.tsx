@@ -1,0 +1,83 @@
+import { useState } from 'preact/hooks';
+import { api, ask } from '../api.ts';
+import { useAction } from '../load.ts';
+import { Confirm } from '../parts/confirm.tsx';
+import { Copy } from '../parts/copy.tsx';
+import { ErrorNote } from '../parts/show.tsx';
+import { Time } from '../parts/time.tsx';
+import { guarded, type Subscription } from './calls.ts';
+
+/** What stands for a secret that is not shown. */
+const MASK = '••••••••••••••••';
+
+interface SecretProps {
+  readonly subscription: Subscription;
+  readonly reload: () => void;
+}
+
+/** The signing secret, which is asked for when somebody wants to see it. */
+export function Secret({ subscription: { id, previousSecretExpiresAt }, reload }: SecretProps) {
+  const [secret, setSecret] = useState<string>();
+  const [isAsked, setAsked] = useState(false);
+  const params = { path: { id } };
+  const { run, isRunning, error } = useAction(async () => {
+    setSecret((await ask(api.GET('/notifications/subscriptions/{id}', { params }))).secret);
+  });
+  const rotate = async () => {
+    const body = { rotateSecret: true } as const;
+    setSecret((await ask(api.PATCH('/notifications/subscriptions/{id}', { params, body }))).secret);
+    reload();
+  };
+  return (
+    <section class="card stack tight" aria-label="Signing secret">
+      <h3>Signing secret</h3>
+      <p class="row">
+        <code class="break" data-secret>
+          {secret ?? MASK}
+        </code>
+      </p>
+      <div class="row">
+        {secret === undefined ? (
+          <button type="button" {...guarded()} {...(isRunning && { disabled: true })} onClick={() => run()}>
+            Reveal
+          </button>
+        ) : (
+          <>
+            <Copy text={secret} what="the secret" label="Copy the secret" />
+            <button type="button" onClick={() => setSecret(undefined)}>
+              Hide
+            </button>
+          </>
+        )}
+        <button type="button" {...guarded()} onClick={() => setAsked(true)}>
+          Rotate…
+        </button>
+      </div>
+      <ErrorNote error={error} />
+      <p class="small soft">
+        {previousSecretExpiresAt === undefined ? (
+          'Deliveries are signed with it, as Standard Webhooks says. That it was revealed stands in the audit log.'
+        ) : (
+          <>
+            The secret before is valid too: it ends <Time at={previousSecretExpiresAt} />. Until then deliveries carry a
+            signature of each.
+          </>
+        )}
+      </p>
+      {isAsked && (
+        <Confirm title="Rotate the secret" action="Rotate" onConfirm={rotate} onClose={() => setAsked(false)}>
+          <p>
+            A new secret is made. The present one stays valid for 24 hours: until then deliveries carry a signature of
+            each, so that receivers can change at any moment in between.
+          </p>
+          {previousSecretExpiresAt !== undefined && (
+            <p class="note warn">
+              The secret was rotated less than 24 hours ago. Rotated once more, the oldest one ends at once.
+            </p>
+          )}
+          <p>When one has leaked, rotate twice.</p>
+        </Confirm>
+      )}
+    </section>
+  );
+}

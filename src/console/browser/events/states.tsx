@@ -1,0 +1,33 @@
+import { Badge, type Tone } from '../parts/badge.tsx';
+import type { DeliveryStatus, Subscription } from './calls.ts';
+
+const TONES: Readonly<Record<DeliveryStatus, Tone>> = {
+  queued: 'bad',
+  retrying: 'warn',
+  delivering: 'busy',
+  delivered: 'good',
+};
+
+const MEANINGS: Readonly<Record<DeliveryStatus, string>> = {
+  queued: 'It waits to be read or released.',
+  retrying: 'It failed and will be tried again.',
+  delivering: 'It is on its way for the first time.',
+  delivered: 'The receiver answered 2xx.',
+};
+
+export function DeliveryState({ status }: { readonly status: DeliveryStatus }) {
+  return (
+    <Badge tone={TONES[status]} title={MEANINGS[status]}>
+      {status}
+    </Badge>
+  );
+}
+
+export function SubscriptionState({ subscription }: { readonly subscription: Pick<Subscription, 'state' | 'reason'> }) {
+  const { state, reason } = subscription;
+  return (
+    <Badge tone={state === 'active' ? 'good' : 'bad'} {...(reason !== undefined && { title: reason })}>
+      {state}
+    </Badge>
+  );
+}

@@ -1,0 +1,192 @@
+import { useState } from 'preact/hooks';
+import { useLocation } from 'preact-iso';
+import { api, ask, askPage } from '../api.ts';
+import { useLoad } from '../load.ts';
+import { Confirm } from '../parts/confirm.tsx';
+import { Fact } from '../parts/fact.tsx';
+import { withQuery } from '../parts/query.ts';
+import { Empty, Show } from '../parts/show.tsx';
+import { Time } from '../parts/time.tsx';
+import { guarded, listDeliveries, type Subscription } from './calls.ts';
+import { DeliveryTable } from './delivery-table.tsx';
+import { EventTypes } from './event-types.tsx';
+import { Secret } from './secret.tsx';
+import { SubscriptionState } from './states.tsx';
+import { sayTally } from './subscriptions.tsx';
+import { TestEvent } from './test-event.tsx';
+
+const PATH = '/console/events/subscriptions';
+const EVERY_MS = 2_000;
+const MOST_SHOWN = 10;
+
+/** One callback URL: what waits for it, its secret, and what is sent to it as it happens. */
+export function SubscriptionPage({ id }: { readonly id: number }) {
+  // From the list: it shows no secret, so that whoever looks has not been shown one.
+  const loaded = useLoad(
+    async (signal) => {
+      const params = { query: { where: `id = ${id}`, pageSize: 1 } };
+      return (await askPage(api.GET('/notifications/subscriptions', { signal, params }))).rows;
+    },
+    [id],
+    { everyMs: EVERY_MS },
+  );
+  return (
+    <Show loaded={loaded}>
+      {([subscription]) =>
+        subscription === undefined ? (
+          <Empty title="There is no such subscription.">
+            <a href={PATH}>To the subscriptions</a>
+          </Empty>
+        ) : (
+          <Shown subscription={subscription} reload={loaded.reload} />
+        )
+      }
+    </Show>
+  );
+}
+
+interface ShownProps {
+  readonly subscription: Subscription;
+  readonly reload: () => void;
+}
+
+function Shown({ subscription, reload }: ShownProps) {
+  const { id, config } = subscription;
+  const [isTesting, setTesting] = useState(false);
+  return (
+    <div class="stack">
+      <header class="row apart">
+        <h2 class="break">{config.url}</h2>
+        <div class="row">
+          <button type="button" onClick={() => setTesting(true)}>
+            Send a test event
+          </button>
+          <StateActions subscription={subscription} reload={reload} />
+        </div>
+      </header>
+      <div class="columns">
+        <div class="stack">
+          <Facts subscription={subscription} />
+          <Secret subscription={subscription} reload={reload} />
+        </div>
+        <EventTypes key={subscription.eventTypes.join()} subscription={subscription} reload={reload} />
+      </div>
+      <Recent id={id} />
+      {isTesting && <TestEvent url={config.url} onClose={() => setTesting(false)} />}
+    </div>
+  );
+}
+
+function Facts({ subscription }: { readonly subscription: Subscription }) {
+  const { id, reason, queued, retrying, createdDate, stateChangedDate } = subscription;
+  const waiting = (status: string) => withQuery('/console/events/deliveries', { subscription: String(id), status });
+  return (
+    <section class="card stack tight" aria-label="State">
+      <h3>State</h3>
+      <dl class="facts">
+        <Fact name="State">
+          <SubscriptionState subscription={subscription} /> since <Time at={stateChangedDate} />
+        </Fact>
+        {reason !== undefined && <Fact name="Reason">{reason}</Fact>}
+        <Fact name="Queued">
+          <a href={waiting('queued')}>{sayTally(queued)}</a>
+        </Fact>
+        <Fact name="Retrying">
+          <a href={waiting('retrying')}>{sayTally(retrying)}</a>
+        </Fact>
+        <Fact name="Created">
+          <Time at={createdDate} />
+        </Fact>
+      </dl>
+    </section>
+  );
+}
+
+function Recent({ id }: { readonly id: number }) {
+  const loaded = useLoad(
+    async (signal) => (await listDeliveries({ where: `subscriptionId = ${id}`, pageSize: MOST_SHOWN }, signal)).rows,
+    [id],
+    { everyMs: EVERY_MS },
+  );
+  return (
+    <section class="stack tight" aria-label="Newest deliveries of the subscription">
+      <div class="row apart">
+        <h3>Newest deliveries</h3>
+        <a href={withQuery('/console/events/deliveries', { subscription: String(id) })}>All of them</a>
+      </div>
+      <Show loaded={loaded}>
+        {(rows) =>
+          rows.length === 0 ? (
+            <Empty title="Nothing was sent to it yet. A test event shows whether it answers." />
+          ) : (
+            <DeliveryTable
+              label="Newest deliveries"
+              rows={rows}
+              isOfOneReceiver
+              linkOf={(row) => withQuery(`/console/events/deliveries/${row.id}`, { subscription: String(id) })}
+            />
+          )
+        }
+      </Show>
+    </section>
+  );
+}
+
+/** What changes whether it gets events; each asks first, saying what will happen. */
+function StateActions({ subscription, reload }: ShownProps) {
+  const { id, state, queued, retrying } = subscription;
+  const { route } = useLocation();
+  const [asked, setAsked] = useState<'stop' | 'resume' | 'delete'>();
+  const close = () => setAsked(undefined);
+  const params = { path: { id } };
+  const setState = async (next: Subscription['state']) => {
+    await ask(api.PATCH('/notifications/subscriptions/{id}', { params, body: { state: next } }));
+    reload();
+  };
+  return (
+    <>
+      {state === 'active' ? (
+        <button type="button" {...guarded()} onClick={() => setAsked('stop')}>
+          Deactivate…
+        </button>
+      ) : (
+        <button type="button" class="main" {...guarded()} onClick={() => setAsked('resume')}>
+          Resume and release…
+        </button>
+      )}
+      <button type="button" class="danger" {...guarded()} onClick={() => setAsked('delete')}>
+        Delete…
+      </button>
+      {asked === 'stop' && (
+        <Confirm title="Deactivate" action="Deactivate" onConfirm={() => setState('deactivated')} onClose={close}>
+          <p>Nothing is pushed any more. What waits ({sayTally(retrying)} retrying) and what comes later is queued.</p>
+        </Confirm>
+      )}
+      {asked === 'resume' && (
+        <Confirm title="Resume and release" action="Release" onConfirm={() => setState('active')} onClose={close}>
+          <p>
+            The subscription becomes active. What is queued ({sayTally(queued)}) is pushed at once, oldest first, on a
+            fresh schedule of retries.
+          </p>
+        </Confirm>
+      )}
+      {asked === 'delete' && (
+        <Confirm
+          title="Delete the subscription"
+          action="Delete"
+          onConfirm={async () => {
+            await ask(api.DELETE('/notifications/subscriptions/{id}', { params }));
+            route(PATH);
+          }}
+          onClose={close}
+        >
+          <p>
+            It is removed with what is queued ({sayTally(queued)}) or waits for a retry ({sayTally(retrying)}), and its
+            secret. That is possible only when no instance and no setting sends events to its URL any more. When the URL
+            is used again, the subscription is made anew, with another secret.
+          </p>
+        </Confirm>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,67 @@
+import { useRef } from 'preact/hooks';
+import { ApiError, api, ask, onInstance } from '../api.ts';
+import { useLoad } from '../load.ts';
+import { Skeleton } from '../parts/show.tsx';
+import { textsOf, type WrittenQuery } from './address.ts';
+import { Explain } from './explain.tsx';
+import { Foldable } from './foldable.tsx';
+import { Pushdown } from './pushdown.tsx';
+import { useKept } from './settled.ts';
+
+interface ExplanationProps {
+  readonly instanceId: number;
+  readonly objectName: string;
+  readonly query: WrittenQuery;
+  /** While the filter has faults, what was explained before them stays. */
+  readonly isReady: boolean;
+}
+
+/** How the query as it is written would be answered; it need not have been run. */
+export function Explanation({ instanceId, objectName, query, isReady }: ExplanationProps) {
+  const lastReady = useRef<WrittenQuery | undefined>(undefined);
+  if (isReady) lastReady.current = query;
+  const asked = lastReady.current;
+  const loaded = useLoad(
+    async (signal) =>
+      asked &&
+      ask(
+        api.POST('/query/explain', {
+          signal,
+          headers: onInstance(instanceId),
+          body: { objectName, ...textsOf(asked) },
+        }),
+      ),
+    [instanceId, objectName, asked && textsOf(asked)],
+  );
+  const explanation = useKept(loaded);
+  return (
+    <Foldable title="Explain" gist={explanation && <Pushdown pushdown={explanation.pushdown} />}>
+      <div class="stack tight" aria-busy={loaded.isLoading}>
+        {!isReady && (
+          <p class="soft small">
+            {asked === undefined ? 'Once the filter has no fault.' : 'As it was before the fault in the filter.'}
+          </p>
+        )}
+        <Refusal error={loaded.error} />
+        {explanation !== undefined && loaded.error === undefined && <Explain explanation={explanation} />}
+        {explanation === undefined && loaded.isLoading && <Skeleton lines={6} />}
+      </div>
+    </Foldable>
+  );
+}
+
+/** Quieter than a note: somebody is still writing. */
+function Refusal({ error }: { readonly error: unknown }) {
+  if (error === undefined) return null;
+  const message = error instanceof Error ? error.message : String(error);
+  return (
+    <div class="note small">
+      <p>{message}</p>
+      {error instanceof ApiError && (
+        <p>
+          <code>{error.code}</code> {error.requestId !== undefined && <code>{error.requestId}</code>}
+        </p>
+      )}
+    </div>
+  );
+}

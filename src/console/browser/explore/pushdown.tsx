@@ -1,0 +1,18 @@
+import { Badge, type Tone } from '../parts/badge.tsx';
+
+const TONES = new Map<string, Tone>([
+  ['full', 'good'],
+  ['partial', 'warn'],
+]);
+
+/** How much of the filter the provider takes. */
+export function Pushdown({ pushdown }: { readonly pushdown: string }) {
+  return (
+    <Badge
+      tone={TONES.get(pushdown) ?? 'quiet'}
+      title="How much of the filter the provider takes; the rest is checked here"
+    >
+      pushdown: {pushdown}
+    </Badge>
+  );
+}

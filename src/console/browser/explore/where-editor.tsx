@@ -1,0 +1,36 @@
+import { useEffect, useRef } from 'preact/hooks';
+import { type OpenWhereEditor, openWhereEditor } from './editor/create.ts';
+import type { EditorSource } from './editor/source.ts';
+
+interface WhereEditorProps {
+  readonly text: string;
+  readonly source: EditorSource;
+  readonly onChange: (text: string) => void;
+  readonly onRun: () => void;
+  /** Told what can be done with it once it is open. */
+  readonly onOpen: (editor: OpenWhereEditor) => void;
+}
+
+/** Where the filter is written. It keeps its text by itself; another `text` replaces it. */
+export function WhereEditor({ text, source, onChange, onRun, onOpen }: WhereEditorProps) {
+  const place = useRef<HTMLDivElement>(null);
+  const editor = useRef<OpenWhereEditor | undefined>(undefined);
+  const latest = useRef({ source, onChange, onRun });
+  latest.current = { source, onChange, onRun };
+  useEffect(() => {
+    if (place.current === null) return;
+    const opened = openWhereEditor({
+      place: place.current,
+      text,
+      source: () => latest.current.source,
+      onChange: (next) => latest.current.onChange(next),
+      onRun: () => latest.current.onRun(),
+    });
+    editor.current = opened;
+    onOpen(opened);
+    return opened.close;
+  }, []);
+  useEffect(() => editor.current?.setText(text), [text]);
+  useEffect(() => editor.current?.checkAgain(), [source.metadata, source.faults]);
+  return <div ref={place} class="where-editor" />;
+}

@@ -1,0 +1,157 @@
+import { useState } from 'preact/hooks';
+import { useLocation } from 'preact-iso';
+import { api, ask, needs, type Schemas } from '../api.ts';
+import { useAction } from '../load.ts';
+import { Confirm } from '../parts/confirm.tsx';
+import { Dialog } from '../parts/dialog.tsx';
+import { ErrorNote } from '../parts/show.tsx';
+
+type Instance = Schemas['Instance'];
+type Open = 'trace' | 'disable' | 'delete';
+
+interface ActionsProps {
+  readonly instance: Instance;
+  readonly onChanged: () => void;
+}
+
+/** What can be done to an instance. */
+export function Actions({ instance, onChanged }: ActionsProps) {
+  const [open, setOpen] = useState<Open>();
+  const params = { path: { id: instance.id } };
+  const enable = useAction(async () => {
+    await ask(api.PUT('/instances/{id}/enabled', { params }));
+    onChanged();
+  });
+  const endTrace = useAction(async () => {
+    await ask(api.DELETE('/instances/{id}/trace-logging', { params }));
+    onChanged();
+  });
+  const allowed = needs('createElementInstances');
+  const close = () => setOpen(undefined);
+  return (
+    <div class="stack tight">
+      <div class="row end">
+        <a class="button" href={`/console/explore?instance=${instance.id}`}>
+          Explore
+        </a>
+        {instance.traceLoggingEnabled ? (
+          <button type="button" onClick={() => endTrace.run()} {...allowed}>
+            End tracing
+          </button>
+        ) : (
+          <button type="button" onClick={() => setOpen('trace')} {...allowed}>
+            Trace…
+          </button>
+        )}
+        {instance.disabled ? (
+          <button type="button" onClick={() => enable.run()} {...allowed}>
+            Enable
+          </button>
+        ) : (
+          <button type="button" onClick={() => setOpen('disable')} {...allowed}>
+            Disable…
+          </button>
+        )}
+        <button type="button" class="danger" onClick={() => setOpen('delete')} {...allowed}>
+          Delete…
+        </button>
+      </div>
+      <ErrorNote error={enable.error ?? endTrace.error} />
+      {open === 'trace' && <TraceDialog instance={instance} onChanged={onChanged} onClose={close} />}
+      {open === 'disable' && <DisableDialog instance={instance} onChanged={onChanged} onClose={close} />}
+      {open === 'delete' && <DeleteDialog instance={instance} onClose={close} />}
+    </div>
+  );
+}
+
+interface DialogProps extends ActionsProps {
+  readonly onClose: () => void;
+}
+
+const SPANS: readonly (readonly [seconds: number, name: string])[] = [
+  [600, '10 minutes'],
+  [3600, 'an hour'],
+  [28_800, '8 hours'],
+  [86_400, 'a day'],
+];
+
+function TraceDialog({ instance, onChanged, onClose }: DialogProps) {
+  const { run, isRunning, error } = useAction(async (form: FormData) => {
+    const query = { seconds: Number(form.get('seconds')) };
+    await ask(api.PUT('/instances/{id}/trace-logging', { params: { path: { id: instance.id }, query } }));
+    onChanged();
+    onClose();
+  });
+  return (
+    <Dialog title={`Trace ${instance.name}`} onClose={onClose}>
+      <form
+        class="stack"
+        onSubmit={(event) => {
+          event.preventDefault();
+          run(new FormData(event.currentTarget));
+        }}
+      >
+        <p>
+          Headers and bodies of what the provider is sent and answers are kept beside the activity of each call. Secrets
+          are taken out; of a body the first 64 kB are kept.
+        </p>
+        <label>
+          For how long
+          <select name="seconds">
+            {SPANS.map(([seconds, name]) => (
+              <option key={seconds} value={seconds}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </label>
+        <ErrorNote error={error} />
+        <footer class="row end">
+          <button type="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button type="submit" class="main" disabled={isRunning}>
+            Trace
+          </button>
+        </footer>
+      </form>
+    </Dialog>
+  );
+}
+
+function DisableDialog({ instance, onChanged, onClose }: DialogProps) {
+  const disable = async () => {
+    await ask(api.DELETE('/instances/{id}/enabled', { params: { path: { id: instance.id } } }));
+    onChanged();
+  };
+  return (
+    <Confirm title={`Disable ${instance.name}?`} action="Disable the instance" onConfirm={disable} onClose={onClose}>
+      <ul class="bullets">
+        <li>Calls on it are refused with 403; what objects it has is still told.</li>
+        <li>Its pollers stop, and go on from where they were when it is enabled.</li>
+        <li>What the provider sends meanwhile is dropped, and does not come later.</li>
+        <li>Credentials, token and settings stay.</li>
+      </ul>
+    </Confirm>
+  );
+}
+
+function DeleteDialog({ instance, onClose }: Omit<DialogProps, 'onChanged'>) {
+  const { route } = useLocation();
+  const remove = async () => {
+    await ask(api.DELETE('/instances/{id}', { params: { path: { id: instance.id } } }));
+    route('/console/instances');
+  };
+  return (
+    <Confirm title={`Delete ${instance.name}?`} action="Delete the instance" onConfirm={remove} onClose={onClose}>
+      <p>This cannot be undone.</p>
+      <ul class="bullets">
+        <li>Its token is refused from now on, and its credentials are dropped.</li>
+        <li>Its pollers end, with how far they were.</li>
+        <li>A provider that was told where to send events is told to stop.</li>
+        <li>Its bulk jobs go, with their files.</li>
+        <li>Events that were accepted are still delivered, and stay on record. Activity stays, too.</li>
+      </ul>
+    </Confirm>
+  );
+}

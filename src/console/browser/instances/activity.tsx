@@ -1,0 +1,85 @@
+import { api, askPage, BASE_PATH, may, type Schemas } from '../api.ts';
+import { Badge } from '../parts/badge.tsx';
+import { Pager, usePages } from '../parts/pages.tsx';
+import { Empty, Show } from '../parts/show.tsx';
+import { type Column, Table } from '../parts/table.tsx';
+import { sayDuration, Time } from '../parts/time.tsx';
+
+type Activity = Schemas['Activity'];
+
+const PAGE_SIZE = 50;
+
+const COLUMNS: readonly Column<Activity>[] = [
+  {
+    title: 'Call',
+    cell: ({ method, path }) => (
+      <>
+        <strong>{method}</strong> <span class="break">{path.replace(BASE_PATH, '')}</span>
+      </>
+    ),
+  },
+  {
+    title: 'Answer',
+    cell: ({ status, code }) => (
+      <span class="row">
+        <Badge tone={status < 400 ? 'good' : 'bad'}>{status}</Badge>{' '}
+        {code !== undefined && <code class="small">{code}</code>}
+      </span>
+    ),
+  },
+  {
+    title: 'Provider calls',
+    isNumber: true,
+    isMinor: true,
+    cell: ({ providerCalls, moreProviderCalls = 0 }) => providerCalls.length + moreProviderCalls,
+  },
+  { title: 'Took', isNumber: true, isMinor: true, cell: ({ durationMs }) => sayDuration(durationMs) },
+  { title: 'When', cell: ({ timestamp }) => <Time at={timestamp} /> },
+];
+
+/** The calls on the instance. */
+export function InstanceActivity({ id }: { readonly id: number }) {
+  if (!may('viewAccountLogs'))
+    return <Empty title="None of your roles has the privilege viewAccountLogs, which shows activity." />;
+  return <Calls id={id} />;
+}
+
+function Calls({ id }: { readonly id: number }) {
+  const list = usePages(
+    (nextPage, signal) =>
+      askPage<Activity>(
+        api.GET('/instances/{id}/activity', {
+          signal,
+          params: { path: { id }, query: { pageSize: PAGE_SIZE, ...(nextPage !== undefined && { nextPage }) } },
+        }),
+      ),
+    [id],
+  );
+  return (
+    <>
+      <div class="row end">
+        <button type="button" disabled={list.isLoading} onClick={list.reload}>
+          Refresh
+        </button>
+      </div>
+      <Show loaded={list}>
+        {({ rows }) =>
+          rows.length > 0 ? (
+            <Table
+              label="Activity"
+              columns={COLUMNS}
+              rows={rows}
+              keyOf={({ requestId }) => requestId}
+              linkOf={({ requestId }) => `/console/activity/${requestId}`}
+            />
+          ) : (
+            <Empty title="Nobody has called it in the time that is kept.">
+              <a href={`/console/explore?instance=${id}`}>Look at its records</a>
+            </Empty>
+          )
+        }
+      </Show>
+      <Pager {...list} />
+    </>
+  );
+}

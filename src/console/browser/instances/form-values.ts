@@ -1,0 +1,106 @@
+import type { Schemas } from '../api.ts';
+
+export type Field = Schemas['ConfigurationField'];
+
+/** What a form has, by the keys of the configuration: a text as it was typed, or whether a box is checked. */
+export type Values = Readonly<Record<string, string | boolean>>;
+
+/** What the API shows in place of a secret, and takes as "as it is". */
+export const MASK = '********';
+
+/** Keys that the console fills in by itself, or that say nothing. */
+const OWN_KEYS = ['simulator', 'oauth.callback.url', 'authentication.type'];
+const EVENT_PREFIX = 'event.';
+const TOKEN_KEYS = ['oauth.user.refresh_token', 'oauth.user.token'];
+/** What an OAuth proxy has in place of a person. */
+export const APPLICATION_KEYS = ['oauth.api.key', 'oauth.api.secret'];
+
+export interface FieldGroups {
+  /** What an instance cannot be made without, in the order of the API. */
+  readonly needed: readonly Field[];
+  readonly more: readonly Field[];
+  readonly events: readonly Field[];
+}
+
+/** @param isOfProxy whether an OAuth proxy has the key and the secret of the application */
+export function groupFields(fields: readonly Field[], isOfProxy: boolean): FieldGroups {
+  const shown = fields.filter(({ key }) => !OWN_KEYS.includes(key) && !(isOfProxy && APPLICATION_KEYS.includes(key)));
+  const isOfEvents = ({ key }: Field) => key.startsWith(EVENT_PREFIX);
+  const own = shown.filter((field) => !isOfEvents(field));
+  // The API lists what is needed first, also where one of two is enough and neither is required by itself.
+  const count = own.findLastIndex(({ required }) => required) + 1;
+  return { needed: own.slice(0, count), more: own.slice(count), events: shown.filter(isOfEvents) };
+}
+
+/** A configuration as a form has it. */
+export function valuesOf(configuration: Readonly<Record<string, unknown>>): Values {
+  return Object.fromEntries(Object.entries(configuration).map(([key, value]) => [key, toFormValue(value)]));
+}
+
+function toFormValue(value: unknown): string | boolean {
+  if (typeof value === 'boolean') return value;
+  return typeof value === 'object' && value !== null ? JSON.stringify(value, null, 2) : String(value ?? '');
+}
+
+/** What holds unless something else is given, where the API does not say it as a default. */
+const UNSAID: Values = { 'event.notification.hydrate': true };
+
+/** What the fields are when nobody has given anything. */
+export function defaultsOf(fields: readonly Field[]): Values {
+  const defaults = fields.map((field) => [field.key, field.default ?? UNSAID[field.key]] as const);
+  return valuesOf(Object.fromEntries(defaults.filter(([, value]) => value !== undefined)));
+}
+
+/** The few words that a field takes; undefined where it takes others. */
+export function choicesOf({ type, pattern = '' }: Pick<Field, 'type' | 'pattern'>): readonly string[] | undefined {
+  const inside = /^\^?(?:\(\?:([\w|.-]+)\)|([\w|.-]+))\$?$/.exec(pattern);
+  const words = (inside?.[1] ?? inside?.[2] ?? '').split('|');
+  return type === 'string' && words.length > 1 ? words : undefined;
+}
+
+/** What is wrong with a value, as far as a form can tell; the API tells the rest. */
+export function faultOf(field: Field, value: string | boolean): string | undefined {
+  if (typeof value === 'boolean') return undefined;
+  if (value === '') return field.required ? 'This is needed.' : undefined;
+  if (value === MASK) return undefined;
+  const { fits, expected } = FORMS[field.type];
+  if (!fits(value)) return `This must be ${expected}.`;
+  if (field.pattern === undefined || new RegExp(`^(?:${field.pattern})$`).test(value)) return undefined;
+  return field.example === undefined
+    ? 'This does not have the right form.'
+    : `This must be something such as ${field.example}`;
+}
+
+const FORMS: Readonly<Record<Field['type'], { readonly expected: string; readonly fits: (text: string) => boolean }>> =
+  {
+    string: { expected: 'a text', fits: () => true },
+    boolean: { expected: 'true or false', fits: () => true },
+    number: { expected: 'a number', fits: (text) => text.trim() !== '' && Number.isFinite(Number(text)) },
+    url: { expected: 'an address that begins with https:// or http://', fits: isWebUrl },
+    object: { expected: 'a JSON object', fits: isJsonObject },
+  };
+
+export function isWebUrl(text: string): boolean {
+  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
+}
+
+function isJsonObject(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value);
+  } catch {
+    return false;
+  }
+}
+
+/** What is another now. What was emptied is given as an empty text, which removes it. */
+export function changesOf(values: Values, before: Values): Values {
+  const isNew = ([key, value]: readonly [string, string | boolean]) =>
+    value !== (before[key] ?? (typeof value === 'boolean' ? false : ''));
+  return Object.fromEntries(Object.entries(values).filter(isNew));
+}
+
+/** Whether tokens were given by hand, so that nobody has to log in. */
+export function hasTokens(values: Values): boolean {
+  return TOKEN_KEYS.some((key) => (values[key] ?? '') !== '');
+}

@@ -1,0 +1,45 @@
+import { api, askPage, type Schemas } from '../api.ts';
+import { useLoad } from '../load.ts';
+import { Copy } from '../parts/copy.tsx';
+import { ErrorNote } from '../parts/show.tsx';
+import { CALLBACK_URL } from './authorization.ts';
+import type { Given } from './grant.ts';
+
+interface LogInFieldsProps {
+  readonly given: Given;
+  readonly onChange: (change: (last: Given) => Given) => void;
+}
+
+/** Which application asks for access, and where the provider sends the browser back to. */
+export function LogInFields({ given: { proxy, isSimulated }, onChange }: LogInFieldsProps) {
+  const { value, error } = useLoad(
+    (signal) => askPage<Schemas['OAuthProxy']>(api.GET('/elements/oauthProxies', { signal })),
+    [],
+  );
+  const proxies = value?.rows ?? [];
+  const choose = (name: string) => onChange((last) => ({ ...last, proxy: proxies.find((each) => each.name === name) }));
+  return (
+    <>
+      <ErrorNote error={error} />
+      {proxies.length > 0 && (
+        <label>
+          Application
+          <select value={proxy?.name ?? ''} onChange={({ currentTarget }) => choose(currentTarget.value)}>
+            <option value="">With the key and the secret below</option>
+            {proxies.map(({ name }) => (
+              <option key={name} value={name}>
+                Of the proxy {name}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
+      {!isSimulated && proxy === undefined && (
+        <p class="small soft break">
+          Register this redirect URL at the provider: <code>{CALLBACK_URL}</code>{' '}
+          <Copy text={CALLBACK_URL} what="the redirect URL" />
+        </p>
+      )}
+    </>
+  );
+}

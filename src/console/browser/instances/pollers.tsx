@@ -1,0 +1,190 @@
+import { useState } from 'preact/hooks';
+import { api, ask, askPage, needs, type Schemas } from '../api.ts';
+import { useAction } from '../load.ts';
+import { Badge, type Tone } from '../parts/badge.tsx';
+import { Dialog } from '../parts/dialog.tsx';
+import { Pager, usePages } from '../parts/pages.tsx';
+import { Empty, ErrorNote, Show } from '../parts/show.tsx';
+import { type Column, Table } from '../parts/table.tsx';
+import { sayDuration, Time } from '../parts/time.tsx';
+
+type Instance = Schemas['Instance'];
+type Poll = Schemas['Poll'];
+
+const PAGE_SIZE = 100;
+const REFRESH_MS = 3000;
+const TONES: Readonly<Record<Poll['state'], Tone>> = { waiting: 'good', running: 'busy', stopped: 'quiet' };
+
+interface Doing {
+  readonly run: (resource: string) => void;
+  readonly replay: (resource: string) => void;
+}
+
+const columnsOf = ({ run, replay }: Doing): readonly Column<Poll>[] => [
+  {
+    title: 'Resource',
+    cell: ({ resource, lastError }) => (
+      <div class="stack tight">
+        <span class="strong">{resource}</span>
+        {lastError !== undefined && <span class="small fault">{lastError}</span>}
+      </div>
+    ),
+  },
+  {
+    title: 'State',
+    cell: ({ state, failures }) => (
+      <span class="row">
+        <Badge tone={TONES[state]}>{state}</Badge>
+        {failures > 0 && <Badge tone="bad">{failures === 1 ? 'failed' : `failed ${failures} times`}</Badge>}
+      </span>
+    ),
+  },
+  {
+    title: 'Lag',
+    isNumber: true,
+    cell: ({ lagSeconds }) => (lagSeconds === undefined ? '–' : sayDuration(lagSeconds * 1000)),
+  },
+  {
+    title: 'Up to',
+    isMinor: true,
+    cell: ({ watermark, method }) => (
+      <span title={method}>
+        <Time at={watermark} />
+      </span>
+    ),
+  },
+  { title: 'Last run', isMinor: true, cell: ({ lastRunDate }) => <Time at={lastRunDate} /> },
+  { title: 'Next run', isMinor: true, cell: ({ nextRunDate }) => <Time at={nextRunDate} /> },
+  { title: 'Runs', isNumber: true, isMinor: true, cell: ({ runs }) => runs },
+  { title: 'Calls', isNumber: true, isMinor: true, cell: ({ providerCalls }) => providerCalls },
+  { title: 'Events', isNumber: true, cell: ({ events }) => events },
+  {
+    title: 'Do',
+    cell: ({ resource }) => (
+      <span class="row">
+        <button
+          type="button"
+          class="plain"
+          {...needs('createElementInstances')}
+          aria-label={`Run now: ${resource}`}
+          onClick={() => run(resource)}
+        >
+          Run now
+        </button>
+        <button
+          type="button"
+          class="plain"
+          {...needs('createElementInstances')}
+          aria-label={`Replay… ${resource}`}
+          onClick={() => replay(resource)}
+        >
+          Replay…
+        </button>
+      </span>
+    ),
+  },
+];
+
+/** What of the instance is asked for changes again and again, and how far it is. */
+export function Pollers({ instance: { id, eventsEnabled } }: { readonly instance: Instance }) {
+  const [replayed, setReplayed] = useState<string>();
+  const list = usePages(
+    (nextPage, signal) =>
+      askPage<Poll>(
+        api.GET('/instances/{id}/polls', {
+          signal,
+          params: { path: { id }, query: { pageSize: PAGE_SIZE, ...(nextPage !== undefined && { nextPage }) } },
+        }),
+      ),
+    [id],
+    { everyMs: REFRESH_MS },
+  );
+  const { run, error } = useAction(async (resource: string) => {
+    await ask(api.POST('/instances/{id}/polls/{resource}/run', { params: { path: { id, resource } } }));
+    list.reload();
+  });
+  const columns = columnsOf({ run, replay: setReplayed });
+  return (
+    <>
+      <ErrorNote error={error} />
+      <Show loaded={list}>
+        {({ rows }) =>
+          rows.length > 0 ? (
+            <Table label="Pollers" columns={columns} rows={rows} keyOf={({ resource }) => resource} />
+          ) : (
+            <Empty title="Nothing is polled.">
+              <p>
+                {eventsEnabled
+                  ? 'The element sends its events itself, or polls nothing unless it is told what. '
+                  : 'Events are off. '}
+                <a href={`/console/instances/${id}/settings`}>To the settings</a>
+              </p>
+            </Empty>
+          )
+        }
+      </Show>
+      <Pager {...list} />
+      {replayed !== undefined && (
+        <ReplayDialog id={id} resource={replayed} onDone={list.reload} onClose={() => setReplayed(undefined)} />
+      )}
+    </>
+  );
+}
+
+interface ReplayProps {
+  readonly id: number;
+  readonly resource: string;
+  readonly onDone: () => void;
+  readonly onClose: () => void;
+}
+
+function ReplayDialog({ id, resource, onDone, onClose }: ReplayProps) {
+  const { run, isRunning, error } = useAction(async (form: FormData) => {
+    const from = new Date(String(form.get('from')));
+    await ask(
+      api.POST('/instances/{id}/polls/{resource}/replay', {
+        params: { path: { id, resource } },
+        body: { from: from.toISOString() },
+      }),
+    );
+    onDone();
+    onClose();
+  });
+  return (
+    <Dialog title={`Replay ${resource}`} onClose={onClose}>
+      <form
+        class="stack"
+        onSubmit={(event) => {
+          event.preventDefault();
+          run(new FormData(event.currentTarget));
+        }}
+      >
+        <p>
+          What changed at the provider since then becomes events again, also what has been delivered. A poll that reads
+          everything makes events of all records.
+        </p>
+        <label>
+          From, in the time zone of this browser
+          <input type="datetime-local" name="from" required defaultValue={yesterday()} />
+        </label>
+        <ErrorNote error={error} />
+        <footer class="row end">
+          <button type="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button type="submit" class="main" disabled={isRunning}>
+            Replay
+          </button>
+        </footer>
+      </form>
+    </Dialog>
+  );
+}
+
+const DAY_MS = 86_400_000;
+
+/** As the field wants it: local, to the minute. */
+function yesterday(): string {
+  const at = new Date(Date.now() - DAY_MS);
+  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}

@@ -1,0 +1,43 @@
+import type { Schemas } from '../api.ts';
+import type { Values } from './form-values.ts';
+import type { Given } from './grant.ts';
+
+interface SimulatorSwitchProps {
+  readonly element: Schemas['ElementDetail'];
+  readonly given: Given;
+  readonly onChange: (change: (last: Given) => Given) => void;
+}
+
+/** For those who have no account at the provider. */
+export function SimulatorSwitch({ element, given, onChange }: SimulatorSwitchProps) {
+  const fill = (isSimulated: boolean) =>
+    onChange((last) => ({ ...last, isSimulated, values: { ...last.values, ...demoValues(element, isSimulated) } }));
+  return (
+    <div class={given.isSimulated ? 'note good' : 'note'}>
+      <label class="inline strong">
+        <input
+          type="checkbox"
+          checked={given.isSimulated}
+          onChange={({ currentTarget }) => fill(currentTarget.checked)}
+        />
+        Use the simulator
+      </label>
+      <span class="small">
+        {given.isSimulated
+          ? `Calls go to a ${element.name} that runs on this service, with records to try things on. The fields are filled in.`
+          : `No account at ${element.name}? This service runs one to try things on; what it needs is filled in.`}
+      </span>
+    </div>
+  );
+}
+
+/** What the simulator needs; emptied when it is not wanted any more. */
+function demoValues({ simulator }: Schemas['ElementDetail'], isSimulated: boolean): Values {
+  const { simulator: _, ...demo } = simulator?.configuration ?? {};
+  return Object.fromEntries(
+    Object.entries(demo).map(([key, value]) => [
+      key,
+      typeof value === 'boolean' ? isSimulated && value : isSimulated ? String(value) : '',
+    ]),
+  );
+}

@@ -1,0 +1,35 @@
+import { Dialog } from './parts/dialog.tsx';
+import { PLACES } from './places.ts';
+
+const KEYS: readonly (readonly [keys: string, title: string])[] = [
+  ['/', 'Go to the search of the page'],
+  ['?', 'Show this help'],
+  ['Esc', 'Close what lies above the page'],
+];
+
+/** What the keyboard does. */
+export function KeyboardHelp({ onClose }: { readonly onClose: () => void }) {
+  return (
+    <Dialog title="Keyboard" onClose={onClose}>
+      <dl class="facts keys">
+        {KEYS.map(([keys, title]) => (
+          <Line key={keys} keys={keys} title={title} />
+        ))}
+        {PLACES.map(({ key, title }) => (
+          <Line key={key} keys={`g ${key}`} title={`Go to ${title}`} />
+        ))}
+      </dl>
+    </Dialog>
+  );
+}
+
+function Line({ keys, title }: { readonly keys: string; readonly title: string }) {
+  return (
+    <>
+      <dt>
+        <kbd>{keys}</kbd>
+      </dt>
+      <dd>{title}</dd>
+    </>
+  );
+}

@@ -1,0 +1,3 @@
+import { answerOpener } from './oauth-channel.ts';
+
+answerOpener(new URLSearchParams(location.search));

@@ -1,0 +1,128 @@
+import { useState } from 'preact/hooks';
+import { api, ask, askPage, type Schemas } from '../api.ts';
+import { useLoad } from '../load.ts';
+import { Copy } from '../parts/copy.tsx';
+import { Dialog } from '../parts/dialog.tsx';
+import { Field, Form, readText } from '../parts/form.tsx';
+import { useMay, useWho } from '../who.ts';
+import { useAccountNames } from './names.ts';
+import { ROLES, refusalOf } from './roles-of-users.ts';
+
+type CreatedUser = Schemas['CreatedUser'];
+
+interface AddUserProps {
+  /** The account that is offered first; empty for the one that is worked in. */
+  readonly accountId: string;
+  readonly onAdded: () => void;
+  readonly onClose: () => void;
+}
+
+/** Asks who it is, and then shows the secret: it is seen by nobody but the user again. */
+export function AddUser({ accountId, onAdded, onClose }: AddUserProps) {
+  const [added, setAdded] = useState<CreatedUser>();
+  const isForAll = useMay()('addOrganizationUsers');
+  const { account } = useWho();
+  const add = async (form: FormData) => {
+    const body = {
+      email: readText(form, 'email'),
+      firstName: readText(form, 'firstName'),
+      lastName: readText(form, 'lastName'),
+      active: true,
+      roles: form.getAll('roles').map(String),
+    };
+    const id = isForAll ? Number(form.get('accountId')) : account.id;
+    setAdded(
+      await ask(
+        isForAll
+          ? api.POST('/organizations/users', { body: { ...body, accountId: id } })
+          : api.POST('/accounts/{id}/users', { params: { path: { id: String(id) } }, body }),
+      ),
+    );
+    onAdded();
+  };
+  if (added !== undefined) return <NewSecret user={added} onClose={onClose} />;
+  return (
+    <Dialog title="Add a user" onClose={onClose}>
+      <Form action="Add the user" onSubmit={add} onCancel={onClose}>
+        <Field label="E-mail address" name="email" type="email" required maxLength={320} autocomplete="off" />
+        <Field label="First name" name="firstName" required maxLength={255} autocomplete="off" />
+        <Field label="Last name" name="lastName" required maxLength={255} autocomplete="off" />
+        {isForAll && <AccountChoice first={accountId === '' ? account.id : Number(accountId)} />}
+        <RoleChoice />
+      </Form>
+    </Dialog>
+  );
+}
+
+function AccountChoice({ first }: { readonly first: number }) {
+  const { value } = useLoad((signal) => askPage(api.GET('/accounts', { signal, params: { query: {} } })), []);
+  const names = useAccountNames([first]);
+  const rows = value?.rows ?? [];
+  const isListed = rows.some(({ id }) => id === first);
+  return (
+    <div class="field">
+      <label>
+        Account
+        <select name="accountId" key={rows.length}>
+          {!isListed && <option value={first}>{names.get(first) ?? `Account ${first}`}</option>}
+          {rows.map(({ id, name, externalId }) => (
+            <option key={id} value={id} selected={id === first}>
+              {name} ({externalId})
+            </option>
+          ))}
+        </select>
+      </label>
+      {value?.nextPage !== undefined && (
+        <p class="small soft">There are more accounts: go to the one you mean, and from there to its users.</p>
+      )}
+    </div>
+  );
+}
+
+function RoleChoice() {
+  const { session } = useWho();
+  return (
+    <fieldset class="stack tight plain">
+      <legend>Roles</legend>
+      {ROLES.map(({ key, title, says }) => {
+        const refusal = refusalOf(key, session.roles);
+        return (
+          <label key={key} class="inline" title={refusal}>
+            <input
+              type="checkbox"
+              name="roles"
+              value={key}
+              defaultChecked={key === 'default-user'}
+              disabled={refusal !== undefined}
+            />
+            <span>
+              {title} <span class="soft small">{says}</span>
+            </span>
+          </label>
+        );
+      })}
+    </fieldset>
+  );
+}
+
+function NewSecret({ user, onClose }: { readonly user: CreatedUser; readonly onClose: () => void }) {
+  return (
+    <Dialog title={`${user.fullName} was added`} onClose={onClose}>
+      <p>
+        This is the user's secret. It is shown now and not again: give it to {user.email} in a safe way. With it and the
+        secret of the organization the user logs in, sees the secret in the own profile, and sets a password there.
+      </p>
+      <div class="note">
+        <div class="row apart">
+          <code class="break">{user.secret}</code>
+          <Copy text={user.secret} what="the secret of the user" />
+        </div>
+      </div>
+      <footer class="row end">
+        <button type="button" class="main" onClick={onClose}>
+          Done
+        </button>
+      </footer>
+    </Dialog>
+  );
+}

@@ -1,0 +1,56 @@
+import { useEffect, useState } from 'preact/hooks';
+import { api, ask, type Schemas } from '../api.ts';
+import { useAction } from '../load.ts';
+import { ErrorNote } from '../parts/show.tsx';
+import { useRefusal, useWho } from '../who.ts';
+import { ROLES, refusalOf } from './roles-of-users.ts';
+
+export interface UserProps {
+  readonly user: Schemas['User'];
+  readonly onChanged: () => void;
+}
+
+/** Gives and takes roles, at once. */
+export function UserRoles({ user, onChanged }: UserProps) {
+  const { session } = useWho();
+  const oneself = user.id === session.user.id ? 'Nobody changes his own roles.' : undefined;
+  const refusal = useRefusal(['editOrganizationUsers', 'editAccountUsers']) ?? oneself;
+  /** What was clicked, until the user is known to be so. */
+  const [wanted, setWanted] = useState<{ readonly key: string; readonly has: boolean }>();
+  useEffect(() => setWanted(undefined), [user]);
+  const { run, isRunning, error } = useAction(async (key: string, has: boolean) => {
+    setWanted({ key, has });
+    const params = { path: { emailOrId: String(user.id), key } };
+    try {
+      if (has) await ask(api.PUT('/users/{emailOrId}/roles/{key}', { params }));
+      else await ask(api.DELETE('/users/{emailOrId}/roles/{key}', { params }));
+    } catch (cause) {
+      setWanted(undefined);
+      throw cause;
+    }
+    onChanged();
+  });
+  return (
+    <section class="card stack tight" aria-label="Roles of the user">
+      <h3>Roles</h3>
+      {ROLES.map(({ key, title, says }) => {
+        const why = refusal ?? refusalOf(key, session.roles);
+        return (
+          <label key={key} class="inline" title={why}>
+            <input
+              type="checkbox"
+              checked={wanted?.key === key ? wanted.has : user.roles.includes(key)}
+              disabled={why !== undefined || isRunning}
+              onChange={({ currentTarget }) => run(key, currentTarget.checked)}
+            />
+            <span>
+              {title} <span class="soft small">{says}</span>
+            </span>
+          </label>
+        );
+      })}
+      {refusal !== undefined && <p class="small soft">{refusal}</p>}
+      <ErrorNote error={error} />
+    </section>
+  );
+}

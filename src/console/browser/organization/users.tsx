@@ -1,0 +1,108 @@
+import { useState } from 'preact/hooks';
+import { api, askPage, type Schemas } from '../api.ts';
+import { Badge } from '../parts/badge.tsx';
+import { Pager, usePages } from '../parts/pages.tsx';
+import { useQuery } from '../parts/query.ts';
+import { Search } from '../parts/search.tsx';
+import { Empty, Show } from '../parts/show.tsx';
+import { type Column, Table } from '../parts/table.tsx';
+import { Time } from '../parts/time.tsx';
+import type { PageProps } from '../places.ts';
+import { containing } from '../where-text.ts';
+import { useMay } from '../who.ts';
+import { AddUser } from './add-user.tsx';
+import { useAccountNames } from './names.ts';
+import { UserDetail, UserState } from './user.tsx';
+
+type User = Schemas['User'];
+
+const PATH = '/console/organization/users';
+const PAGE_SIZE = 50;
+const SEARCHED = ['email', 'firstName', 'lastName', 'externalId'];
+
+/** The users whom one sees, or the one who stands below the path. */
+export function Users({ below }: PageProps) {
+  return below === undefined ? <UserList /> : <UserDetail key={below} id={below} />;
+}
+
+function UserList() {
+  const may = useMay();
+  const {
+    query: { q = '', account = '' },
+    change,
+  } = useQuery();
+  const [isAdding, setAdding] = useState(false);
+  const where = [containing(SEARCHED, q), /^\d+$/.test(account) ? `accountId = ${account}` : undefined]
+    .filter((part) => part !== undefined)
+    .map((part) => `(${part})`)
+    .join(' AND ');
+  const list = usePages(
+    (nextPage, signal) => {
+      const query = { pageSize: PAGE_SIZE, ...(where && { where }), ...(nextPage && { nextPage }) };
+      return askPage(api.GET('/users', { signal, params: { query } }));
+    },
+    [where],
+  );
+  const accounts = useAccountNames((list.value?.rows ?? []).map(({ accountId }) => accountId));
+  const columns: readonly Column<User>[] = [
+    { title: 'E-mail', cell: ({ email }) => email },
+    { title: 'Name', isMinor: true, cell: ({ fullName }) => fullName },
+    { title: 'Roles', cell: ({ roles }) => <RoleBadges roles={roles} /> },
+    { title: 'State', cell: ({ active }) => <UserState active={active} /> },
+    { title: 'Account', isMinor: true, cell: ({ accountId }) => accounts.get(accountId) ?? accountId },
+    { title: 'Last log-in', isMinor: true, cell: ({ lastLoginDate }) => <Time at={lastLoginDate} /> },
+  ];
+  return (
+    <>
+      <div class="row">
+        <div class="grow">
+          <Search label="Search users" value={q} onSettled={(words) => change({ q: words })} />
+        </div>
+        {may('addOrganizationUsers', 'addAccountUsers') && (
+          <button type="button" class="main" onClick={() => setAdding(true)}>
+            Add a user
+          </button>
+        )}
+      </div>
+      {account !== '' && (
+        <p class="row">
+          Only users of the account {accounts.get(Number(account)) ?? account}
+          <button type="button" class="plain" onClick={() => change({ account: '' })}>
+            Show all
+          </button>
+        </p>
+      )}
+      <Show loaded={list}>
+        {({ rows }) =>
+          rows.length === 0 ? (
+            <Empty title="There is no such user.">
+              {q === '' && 'Add one, who then logs in with the secret that you are shown.'}
+            </Empty>
+          ) : (
+            <Table
+              label="Users"
+              columns={columns}
+              rows={rows}
+              keyOf={({ id }) => id}
+              linkOf={({ id }) => `${PATH}/${id}`}
+            />
+          )
+        }
+      </Show>
+      <Pager {...list} />
+      {isAdding && <AddUser accountId={account} onAdded={list.reload} onClose={() => setAdding(false)} />}
+    </>
+  );
+}
+
+function RoleBadges({ roles }: Pick<User, 'roles'>) {
+  return (
+    <span class="row">
+      {roles.map((role) => (
+        <Badge key={role} tone="quiet">
+          {role}
+        </Badge>
+      ))}
+    </span>
+  );
+}

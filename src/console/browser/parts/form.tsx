@@ -1,0 +1,113 @@
+import { type ComponentChildren, createContext, h, type LooseInputHTMLAttributes } from 'preact';
+import { useContext, useId, useState } from 'preact/hooks';
+import { ApiError } from '../api.ts';
+import { useAction } from '../load.ts';
+import { ErrorNote } from './show.tsx';
+
+interface FormProps {
+  /** What the button says. */
+  readonly action: string;
+  readonly onSubmit: (form: FormData) => Promise<void>;
+  readonly onCancel?: () => void;
+  /** What is said when it was sent; without it whoever asked for the form closes it. */
+  readonly done?: string;
+  /** Why it cannot be sent. */
+  readonly refusal?: string | undefined;
+  readonly children: ComponentChildren;
+}
+
+/** What was wrong when the form was last sent. */
+const Faults = createContext<unknown>(undefined);
+
+/** Fields, what went wrong, and the button. */
+export function Form({ action, onSubmit, onCancel, done, refusal, children }: FormProps) {
+  const [isDone, setDone] = useState(false);
+  const { run, isRunning, error } = useAction(async (form: FormData) => {
+    setDone(false);
+    await onSubmit(form);
+    setDone(true);
+  });
+  return (
+    <form
+      class="stack"
+      onInput={() => setDone(false)}
+      onSubmit={(event) => {
+        event.preventDefault();
+        run(new FormData(event.currentTarget));
+      }}
+    >
+      <Faults.Provider value={error}>{children}</Faults.Provider>
+      <ErrorNote error={error} />
+      <div class="row end">
+        {done !== undefined && (
+          <span class="soft" role="status">
+            {isDone && done}
+          </span>
+        )}
+        {onCancel !== undefined && (
+          <button type="button" onClick={onCancel}>
+            Cancel
+          </button>
+        )}
+        <button type="submit" class="main" disabled={isRunning || refusal !== undefined} title={refusal}>
+          {action}
+        </button>
+      </div>
+    </form>
+  );
+}
+
+interface FieldProps {
+  readonly label: string;
+  /** Of the form, and of the body that is sent: what the service says of it is shown below the field. */
+  readonly name: string;
+  readonly hint?: ComponentChildren;
+  readonly value?: string | undefined;
+  readonly type?: 'text' | 'email' | 'password' | 'url' | 'number' | 'datetime-local';
+  readonly autocomplete?: string;
+  readonly required?: boolean;
+  readonly disabled?: boolean;
+  readonly title?: string | undefined;
+  readonly maxLength?: number;
+  readonly min?: number;
+  readonly max?: number;
+  readonly placeholder?: string;
+}
+
+/** A labelled text field. */
+export function Field({ label, hint, value, name, ...input }: FieldProps) {
+  const id = useId();
+  const fault = faultOf(useContext(Faults), name);
+  const attributes: LooseInputHTMLAttributes = {
+    ...input,
+    id,
+    name,
+    defaultValue: value,
+    'aria-invalid': fault !== undefined,
+    'aria-describedby': hint === undefined && fault === undefined ? undefined : `${id}-says`,
+  };
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      {h('input', attributes)}
+      {(fault !== undefined || hint !== undefined) && (
+        <div id={`${id}-says`} class="small">
+          {fault !== undefined && <div class="fault">{fault}</div>}
+          {hint !== undefined && <div class="soft">{hint}</div>}
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** What the service says of a member of the body. */
+function faultOf(error: unknown, name: string): string | undefined {
+  if (!(error instanceof ApiError)) return undefined;
+  return error.details.find(({ path }) => path === `/body/${name}`)?.message;
+}
+
+/** What stands in a field, without blanks around it. */
+export function readText(form: FormData, name: string): string {
+  const value = form.get(name);
+  return typeof value === 'string' ? value.trim() : '';
+}

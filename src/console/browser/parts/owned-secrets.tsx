@@ -1,0 +1,120 @@
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import type { Schemas } from '../api.ts';
+import { useAction } from '../load.ts';
+import { Badge } from './badge.tsx';
+import { Dialog } from './dialog.tsx';
+import { Form } from './form.tsx';
+import { Hidden } from './hidden.tsx';
+import { ErrorNote } from './show.tsx';
+import { type Column, Table } from './table.tsx';
+import { Time } from './time.tsx';
+
+type Secret = Schemas['Secret'];
+
+export interface OwnedSecretsProps {
+  readonly title: string;
+  /** In a sentence, such as `your secret`. */
+  readonly what: string;
+  readonly list: () => Promise<readonly Secret[]>;
+  readonly rotate: (overlapSeconds: number) => Promise<unknown>;
+  /** The current one was asked for. */
+  readonly onShown?: (secret: string | undefined) => void;
+  /** What it is for. */
+  readonly children: ComponentChildren;
+}
+
+const OVERLAPS = [
+  [86_400, 'for 24 hours'],
+  [3_600, 'for an hour'],
+  [604_800, 'for 7 days'],
+  [0, 'not at all: they end at once'],
+] as const;
+
+/** Secrets of the API that can be shown and rotated. They are asked for after a click only, as each showing is in the audit log. */
+export function OwnedSecrets({ title, what, list, rotate, onShown, children }: OwnedSecretsProps) {
+  const [secrets, setSecrets] = useState<readonly Secret[]>();
+  const [isRotating, setRotating] = useState(false);
+  const show = async () => {
+    const found = await list();
+    setSecrets(found);
+    onShown?.(found[0]?.secret);
+  };
+  const { run, isRunning, error } = useAction(show);
+  return (
+    <section class="card stack tight" aria-label={title}>
+      <header class="row apart">
+        <h2>{title}</h2>
+        <span class="row">
+          {secrets === undefined && (
+            <button type="button" disabled={isRunning} onClick={() => run()}>
+              Show
+            </button>
+          )}
+          <button type="button" onClick={() => setRotating(true)}>
+            Rotate
+          </button>
+        </span>
+      </header>
+      <p class="soft">{children} Each showing and each rotation stands in the audit log.</p>
+      <ErrorNote error={error} />
+      {secrets !== undefined && (
+        <Table label={`${title}: what is valid`} columns={columnsFor(what)} rows={secrets} keyOf={({ id }) => id} />
+      )}
+      {isRotating && <Rotation what={what} rotate={rotate} onRotated={show} onClose={() => setRotating(false)} />}
+    </section>
+  );
+}
+
+function columnsFor(what: string): readonly Column<Secret>[] {
+  return [
+    {
+      title: 'Secret',
+      cell: ({ secret }) =>
+        secret === undefined ? (
+          <span class="soft">made before secrets were kept: rotate it to get one that can be shown</span>
+        ) : (
+          <Hidden text={secret} what={what} />
+        ),
+    },
+    {
+      title: 'Ends',
+      cell: ({ expiresDate }) =>
+        expiresDate === undefined ? <Badge tone="good">current</Badge> : <Time at={expiresDate} />,
+    },
+    { title: 'Made', isMinor: true, cell: ({ createdDate }) => <Time at={createdDate} /> },
+  ];
+}
+
+interface RotationProps extends Pick<OwnedSecretsProps, 'what' | 'rotate'> {
+  readonly onRotated: () => Promise<void>;
+  readonly onClose: () => void;
+}
+
+function Rotation({ what, rotate, onRotated, onClose }: RotationProps) {
+  const submit = async (form: FormData) => {
+    await rotate(Number(form.get('overlap')));
+    await onRotated();
+    onClose();
+  };
+  return (
+    <Dialog title={`Rotate ${what}`} onClose={onClose}>
+      <p>
+        A new secret is made and shown. Those from before stay valid beside it for a while, so that no call is refused
+        while programs go over to the new one.
+      </p>
+      <Form action="Rotate" onSubmit={submit} onCancel={onClose}>
+        <label>
+          Those from before stay valid
+          <select name="overlap">
+            {OVERLAPS.map(([seconds, says]) => (
+              <option key={seconds} value={seconds}>
+                {says}
+              </option>
+            ))}
+          </select>
+        </label>
+      </Form>
+    </Dialog>
+  );
+}

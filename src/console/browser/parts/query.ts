@@ -1,0 +1,23 @@
+import { useLocation } from 'preact-iso';
+
+/** What the query of the address says, so that a link shows the same. */
+export interface AddressQuery {
+  readonly query: Readonly<Record<string, string>>;
+  /** Takes the place of the address, without a step back. What is empty or undefined is left out. */
+  readonly change: (changes: Readonly<Record<string, string | undefined>>) => void;
+}
+
+export function useQuery(): AddressQuery {
+  const { path, query, route } = useLocation();
+  return {
+    query,
+    change: (changes) =>
+      route(withQuery(path, { ...Object.fromEntries(new URLSearchParams(location.search)), ...changes }), true),
+  };
+}
+
+/** A path of the console with a query. */
+export function withQuery(path: string, query: Readonly<Record<string, string | undefined>>): string {
+  const pairs = Object.entries(query).flatMap(([name, value]): [string, string][] => (value ? [[name, value]] : []));
+  return pairs.length === 0 ? path : `${path}?${new URLSearchParams(pairs)}`;
+}

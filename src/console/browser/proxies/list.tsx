@@ -1,0 +1,80 @@
+import { api, askPage, may, needs, type Schemas } from '../api.ts';
+import { Copy } from '../parts/copy.tsx';
+import { Pager, usePages } from '../parts/pages.tsx';
+import { Empty, Show } from '../parts/show.tsx';
+import { type Column, Table } from '../parts/table.tsx';
+
+type Proxy = Schemas['OAuthProxy'];
+
+const PAGE_SIZE = 50;
+
+const COLUMNS: readonly Column<Proxy>[] = [
+  { title: 'Name', cell: ({ name }) => <span class="strong break">{name}</span> },
+  { title: 'Client key', isMinor: true, cell: ({ apiKey }) => <code class="break">{apiKey}</code> },
+  {
+    title: 'Redirect URL to register at the provider',
+    cell: ({ name, proxyUrl }) => (
+      <>
+        <code class="break">{proxyUrl}</code> <Copy text={proxyUrl} what={`the redirect URL of ${name}`} />
+      </>
+    ),
+  },
+];
+
+export function ProxyList() {
+  const list = usePages(
+    (nextPage, signal) =>
+      askPage<Proxy>(
+        api.GET('/elements/oauthProxies', {
+          signal,
+          params: { query: { pageSize: PAGE_SIZE, ...(nextPage !== undefined && { nextPage }) } },
+        }),
+      ),
+    [],
+  );
+  return (
+    <div class="stack">
+      <header class="row apart">
+        <h1>OAuth proxies</h1>
+        <NewLink />
+      </header>
+      <p class="soft">
+        A proxy keeps the key and the secret of an application that is registered at a provider, and has a redirect URL
+        of its own. All accounts of the organization use it, and nobody is shown its secret.
+      </p>
+      <Show loaded={list}>
+        {({ rows }) =>
+          rows.length > 0 ? (
+            <Table
+              label="OAuth proxies"
+              columns={COLUMNS}
+              rows={rows}
+              keyOf={({ id }) => id}
+              linkOf={({ id }) => `/console/proxies/${id}`}
+            />
+          ) : (
+            <Empty title="There is no proxy yet.">
+              <p>Without one, each instance has the key and the secret of its application in its own configuration.</p>
+              <NewLink />
+            </Empty>
+          )
+        }
+      </Show>
+      <Pager {...list} />
+    </div>
+  );
+}
+
+function NewLink() {
+  if (!may('createElementInstances'))
+    return (
+      <button type="button" {...needs('createElementInstances')}>
+        New proxy
+      </button>
+    );
+  return (
+    <a class="button main" href="/console/proxies/new">
+      New proxy
+    </a>
+  );
+}

@@ -1,0 +1,108 @@
+import uPlot from 'uplot';
+import 'uplot/dist/uPlot.min.css';
+import type { Colour, Series } from './series.ts';
+
+export interface PlotOptions {
+  readonly points: readonly number[];
+  readonly series: readonly Series[];
+  /** Counts stand on each other as bars; others are lines. */
+  readonly isStacked: boolean;
+  readonly print: (value: number) => string;
+  /** Called with the place of the point that is pointed at; undefined: none is. */
+  readonly onPoint: (at: number | undefined) => void;
+}
+
+const HEIGHT = 230;
+const FONT = '12px system-ui, sans-serif';
+
+/** Draws a chart into a place, in the colours of the moment. */
+export function draw(place: HTMLElement, { points, series, isStacked, print, onPoint }: PlotOptions): uPlot {
+  const colours = createColours(place);
+  // What is drawn later covers what was drawn before it: the tallest comes first.
+  const shown = isStacked ? series.toReversed() : series;
+  const heights = isStacked ? stack(series).toReversed() : series.map(({ values }) => [...values]);
+  const axis: uPlot.Axis = {
+    stroke: colours.read('soft'),
+    grid: { stroke: colours.read('line'), width: 1 },
+    ticks: { stroke: colours.read('line'), width: 1 },
+    font: FONT,
+  };
+  const options: uPlot.Options = {
+    width: place.clientWidth,
+    height: HEIGHT,
+    tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), 'UTC'),
+    cursor: { drag: { x: false, y: false } },
+    legend: { show: false },
+    hooks: { setCursor: [({ cursor: { idx } }) => onPoint(idx ?? undefined)] },
+    scales: {
+      // Each interval has room for its bar, the last one too.
+      x: { range: (_plot, first, last) => [first, last + stepOf(points) / 1000] },
+      y: { range: (_plot, _low, high) => [0, high > 0 ? high * 1.1 : 1] },
+    },
+    axes: [
+      { ...axis, values: (_plot, ticks) => sayTicks(ticks) },
+      { ...axis, size: 64, values: (_plot, ticks) => ticks.map(print) },
+    ],
+    series: [
+      {},
+      ...shown.map(({ label, colour, values }): uPlot.Series => {
+        const stroke = colours.read(colour);
+        return {
+          label,
+          stroke,
+          width: isStacked ? 0 : 2,
+          ...(isStacked && { fill: stroke, paths: bars }),
+          points: { show: !isStacked && values.filter((value) => value !== null).length < 40, size: 5 },
+        };
+      }),
+    ],
+  };
+  colours.close();
+  return new uPlot(options, [points.map((ms) => ms / 1000), ...heights], place);
+}
+
+const bars: uPlot.Series.PathBuilder = (plot, ...more) =>
+  uPlot.paths.bars?.({ size: [0.8, 40], align: 1 })(plot, ...more) ?? null;
+
+/** The height of each is that of those before it and its own. */
+function stack(series: readonly Series[]): (number | null)[][] {
+  const heights: (number | null)[][] = [];
+  for (const { values } of series) {
+    const below = heights.at(-1);
+    heights.push(values.map((value, at) => (value ?? 0) + (below?.[at] ?? 0)));
+  }
+  return heights;
+}
+
+/** What the variables of the design are just now: a canvas knows none. */
+function createColours(place: HTMLElement) {
+  const probe = document.createElement('span');
+  place.append(probe);
+  return {
+    read: (name: Colour | 'line'): string => {
+      probe.style.color = `var(--${name})`;
+      return getComputedStyle(probe).color;
+    },
+    close: () => probe.remove(),
+  };
+}
+
+function stepOf([first = 0, second = first]: readonly number[]): number {
+  return second - first;
+}
+
+/** Hours and minutes; the day below them where it begins, and below the first one. */
+function sayTicks(seconds: readonly number[]): string[] {
+  const texts = seconds.map((each) => sayTime(each * 1000));
+  const areDays = texts.every((text) => text.endsWith('00:00'));
+  return texts.map((text, place) => {
+    const [day = '', time = ''] = text.split(' ');
+    if (areDays) return day.slice(5);
+    return day === texts[place - 1]?.slice(0, 10) ? time : `${time}\n${day.slice(5)}`;
+  });
+}
+
+/** To the minute, in UTC. */
+export function sayTime(atMs: number): string {
+  return new Date(atMs).toISOString().slice(0, 16).replace('T', ' ');
+}

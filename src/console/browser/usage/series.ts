@@ -1,0 +1,52 @@
+import { alongPoints, type ShownPeriod } from './range.ts';
+
+/** A variable of the design, without its hyphens. */
+export type Colour = 'accent' | 'good' | 'warn' | 'busy' | 'bad' | 'soft';
+
+/** What is drawn in one colour: a value for each point in time. */
+export interface Series {
+  readonly label: string;
+  readonly colour: Colour;
+  /** Null where there is nothing to tell. */
+  readonly values: readonly (number | null)[];
+}
+
+const COLOURS: readonly Colour[] = ['accent', 'good', 'warn', 'busy', 'bad'];
+
+/** A count of something at a time. */
+export interface Counted {
+  readonly timestamp: string;
+  readonly name: string;
+  readonly count: number;
+}
+
+/** A series for each name, those with most first; what is more than there are colours for stands together. */
+export function seriesOf(period: ShownPeriod, counted: readonly Counted[]): readonly Series[] {
+  const byName = [...Map.groupBy(counted, ({ name }) => name)].sort(([, one], [, other]) => sumOf(other) - sumOf(one));
+  const along = (entries: readonly Counted[]) => alongPoints(period, joined(entries), ({ count }) => count, 0);
+  const named = byName
+    .slice(0, COLOURS.length)
+    .map(([label, entries], place): Series => ({ label, colour: COLOURS[place] ?? 'soft', values: along(entries) }));
+  const rest = byName.slice(COLOURS.length);
+  const others: Series = {
+    label: `${rest.length} others`,
+    colour: 'soft',
+    values: along(rest.flatMap(([, entries]) => entries)),
+  };
+  return rest.length === 0 ? named : [...named, others];
+}
+
+function joined(entries: readonly Counted[]): readonly Omit<Counted, 'name'>[] {
+  return [...Map.groupBy(entries, ({ timestamp }) => timestamp)].map(([timestamp, at]) => ({
+    timestamp,
+    count: sumOf(at),
+  }));
+}
+
+function sumOf(entries: readonly Pick<Counted, 'count'>[]): number {
+  return entries.reduce((sum, { count }) => sum + count, 0);
+}
+
+export function totalOf({ values }: Series): number {
+  return values.reduce<number>((sum, value) => sum + (value ?? 0), 0);
+}

@@ -1,0 +1,41 @@
+import { createContext } from 'preact';
+import { useContext } from 'preact/hooks';
+import type { Session } from './api.ts';
+
+/** Who is logged in, and where he works. */
+export interface Who {
+  readonly session: Session;
+  /** The account that all calls are about. */
+  readonly account: Session['account'];
+  /** Asks who is logged in again, after names, roles or the password became others. */
+  readonly renew: () => Promise<void>;
+  /** Works in another account from now on; undefined: in the own one. Everything is loaded again. */
+  readonly workIn: (account: Session['account'] | undefined) => void;
+}
+
+export const WhoContext = createContext<Who | undefined>(undefined);
+
+/** For whatever stands inside the shell. */
+export function useWho(): Who {
+  const who = useContext(WhoContext);
+  if (who === undefined) throw new Error('Nobody is logged in.');
+  return who;
+}
+
+/** Whether the user has one of the privileges. */
+export type May = (...enough: readonly string[]) => boolean;
+
+export function useMay(): May {
+  const { privileges } = useWho().session;
+  return (...enough) => enough.some((privilege) => privileges.includes(privilege));
+}
+
+/** Why a control is disabled, for its title. */
+export function sayLacking(privilege: string): string {
+  return `This needs the privilege ${privilege}, which none of your roles has.`;
+}
+
+/** Why the user does not do something that one of the privileges is for; undefined where he does. */
+export function useRefusal(needs: readonly string[]): string | undefined {
+  return useMay()(...needs) ? undefined : sayLacking(needs.join(' or '));
+}

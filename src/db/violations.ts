@@ -1,0 +1,15 @@
+/** Why PostgreSQL refused a row: https://www.postgresql.org/docs/current/errcodes-appendix.html. */
+
+/** There is one of its kind. */
+export function isUniqueViolation(error: unknown): boolean {
+  return codeOf(error) === '23505';
+}
+
+/** What it belongs to is not there, or not any more. */
+export function isReferenceViolation(error: unknown): boolean {
+  return codeOf(error) === '23503';
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined;
+}

@@ -1,0 +1,59 @@
+import { expect } from 'chai';
+import { useApp } from '../support/app.ts';
+
+interface ElementDetail {
+  readonly key: string;
+  readonly authentication: { readonly siteAddressKey?: string };
+  readonly simulator: { readonly configuration: Readonly<Record<string, unknown>> };
+}
+
+const CALLBACK_URL = 'https://app.example.com/callback';
+
+describe('what an element says of its simulator', () => {
+  const service = useApp({ SIMULATORS_PORT: '0' });
+
+  it('makes an instance of each of them', async () => {
+    const { body: elements } = await service.call('/elements?pageSize=200');
+    for (const { key } of elements) {
+      const { body: element } = await service.call(`/elements/${key}`);
+      const { configuration } = element.simulator;
+      const isOAuth = element.authentication.type === 'oauth2';
+      const made = await service.call('/instances', {
+        method: 'POST',
+        body: {
+          element: { key },
+          name: key,
+          configuration: { ...configuration, ...(isOAuth && { 'oauth.callback.url': CALLBACK_URL }) },
+          ...(isOAuth && { providerData: await authorize(element) }),
+        },
+      });
+      expect(made.status, `${key} ${JSON.stringify(made.body)}`).to.equal(200);
+    }
+  });
+
+  /** What comes to the callback URL. */
+  async function authorize({ key, authentication, simulator: { configuration } }: ElementDetail) {
+    const { siteAddressKey = '' } = authentication;
+    const begun = await service.call(`/elements/${key}/oauth/url`, {
+      method: 'POST',
+      body: {
+        apiKey: configuration['oauth.api.key'],
+        callbackUrl: CALLBACK_URL,
+        siteAddress: configuration[siteAddressKey],
+        simulator: true,
+        state: key,
+      },
+    });
+    const { headers } = await fetch(`${begun.body.oauthUrl}&auto=approve`, { redirect: 'manual' });
+    return Object.fromEntries(new URL(headers.get('location') ?? '').searchParams);
+  }
+});
+
+describe('an element without a running simulator', () => {
+  const service = useApp({ SIMULATORS_PORT: 'off' });
+
+  it('says nothing of one', async () => {
+    const { body } = await service.call('/elements/bamboohr');
+    expect(body).not.to.have.property('simulator');
+  });
+});

@@ -1,0 +1,262 @@
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { SCHEDULES } from '../../src/events/push/schedule.ts';
+import {
+  createSource,
+  findSubscription,
+  QUICK,
+  sendEvent,
+  setPolicy,
+  useReceiver,
+  verify,
+  waitForDeliveries,
+} from '../api/events/receiving.ts';
+import { waitUntil } from '../api/support/wait-until.ts';
+import { describeInBrowser, logIn, useBrowser, violationsOf } from './support/browser.ts';
+
+const EVENTS = '/console/events';
+const HOSTILE = '<script>document.title = "taken"</script><img src=x onerror="document.title=1">';
+const RETRY_COUNT = 'notification.webhook.retry.count';
+/** With 5 retries all are over in a moment; with 9 they are those of the contract. */
+const SCHEDULES_OF_TESTS = { 5: QUICK.schedules?.[5] ?? SCHEDULES[5], 9: SCHEDULES[9] };
+
+describeInBrowser('the events in the console', () => {
+  const { service, open, newContext } = useBrowser({}, { engineOptions: { ...QUICK, schedules: SCHEDULES_OF_TESTS } });
+  const receiver = useReceiver();
+
+  async function openSubscription(url: string): Promise<Page> {
+    const { id } = await findSubscription(service, url);
+    return open(`${EVENTS}/subscriptions/${id}`);
+  }
+
+  /** An instance whose events go to a URL of its own, and one event that came there. */
+  async function createDelivered(name: string, data: object = {}) {
+    const url = receiver.open(name);
+    const { id: instanceId } = await createSource(service, url, {});
+    await sendEvent(service, instanceId, data);
+    const [delivery] = await waitForDeliveries(service, `config.url = '${url}' AND status = 'delivered'`, 1);
+    return { url, instanceId, delivery };
+  }
+
+  const stateOf = (page: Page, text: string) => page.getByRole('region', { name: 'State' }).getByText(text);
+  const newest = (page: Page) => page.getByRole('region', { name: 'Newest deliveries', exact: true });
+  const release = async (page: Page) => {
+    await page.getByRole('button', { name: 'Resume and release…' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Release' }).click();
+  };
+
+  it('say how to begin where nothing was sent yet', async () => {
+    const page = await open(EVENTS);
+    await page.getByText('No event was sent yet.').waitFor();
+    await page.getByRole('link', { name: 'Subscriptions' }).click();
+    await page.getByText('There is no subscription yet.').waitFor();
+    await page.getByRole('link', { name: 'Operational' }).click();
+    await page.getByText('Nothing happened that you need to know of.').waitFor();
+  });
+
+  it('show a failing receiver deactivated, released and served, as it happens', async () => {
+    const { url } = await createDelivered('failing');
+    receiver.fail(url);
+    const page = await openSubscription(url);
+    await stateOf(page, 'active').waitFor();
+    await page.getByRole('button', { name: 'Send a test event' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Send', exact: true }).click();
+    await page.getByRole('dialog').getByText('queued').waitFor();
+    await page.keyboard.press('Escape');
+
+    await stateOf(page, 'deactivated').waitFor();
+    await stateOf(page, 'The receiver answered 503').waitFor();
+    await newest(page).getByText('queued').waitFor();
+    receiver.recover(url);
+    await release(page);
+    await stateOf(page, 'active').waitFor();
+    await newest(page).getByText('delivered').nth(1).waitFor();
+    expect(receiver.at(url).at(-1)?.body.data.object).to.deep.equal({ note: 'Does this arrive?' });
+
+    await page.getByRole('link', { name: 'Operational' }).click();
+    await page.getByText('subscription.reactivated').waitFor();
+    await page.getByText('subscription.deactivated').waitFor();
+  });
+
+  it('come in by themselves, marked, and wait while somebody reads', async () => {
+    const { instanceId } = await createDelivered('live');
+    const page = await open(`${EVENTS}/live?instance=${instanceId}`);
+    const rows = page.getByRole('region', { name: 'Newest deliveries' }).locator('tbody tr');
+    await rows.first().waitFor();
+    expect(await rows.count()).to.equal(1);
+    await sendEvent(service, instanceId);
+    await rows.nth(1).waitFor();
+    expect(await rows.first().getAttribute('class')).to.equal('fresh');
+    expect(await rows.nth(1).getAttribute('class')).to.equal(null);
+
+    await rows.first().hover();
+    await sendEvent(service, instanceId);
+    await page.getByText('· 1 new').waitFor();
+    expect(await rows.count()).to.equal(2);
+    await page.getByRole('button', { name: 'Show them' }).click();
+    await rows.nth(2).waitFor();
+    await page.getByRole('button', { name: 'Pause' }).click();
+    await page.getByText('Paused').waitFor();
+  });
+
+  it('show payloads and answers as text, with all digits of numbers', async () => {
+    const url = receiver.open('hostile');
+    const { id: instanceId } = await createSource(service, url);
+    receiver.server.answer('/hostile', (response) => response.writeHead(200).end(HOSTILE));
+    await service.call('/events/test', {
+      method: 'POST',
+      body: `{"instanceId":${instanceId},"data":{"html":${JSON.stringify(HOSTILE)},"number":12345678901234567890}}`,
+      headers: { 'content-type': 'application/json' },
+    });
+    const [{ id }] = await waitForDeliveries(service, `config.url = '${url}' AND status = 'delivered'`, 1);
+    const page = await open(`${EVENTS}/deliveries/${id}`);
+    const panel = page.getByRole('dialog', { name: `Delivery ${id}` });
+    await panel.getByText('12345678901234567890').waitFor();
+    expect(await panel.locator('pre').last().textContent()).to.include(JSON.stringify(HOSTILE));
+    await panel.getByText(`${HOSTILE.length} characters`).click();
+    await panel.getByText(HOSTILE, { exact: true }).waitFor();
+    expect(await panel.locator('script, img').count()).to.equal(0);
+    expect(await page.title()).to.equal('Causeway');
+  });
+
+  it('are sent again one by one, and by their time', async () => {
+    const { url, delivery } = await createDelivered('again');
+    const page = await open(`${EVENTS}/deliveries/${delivery.id}`);
+    await page.getByRole('button', { name: 'Send again', exact: true }).click();
+    await page.waitForURL((to) => /deliveries\/\d+$/.test(to.pathname) && !to.pathname.endsWith(`/${delivery.id}`));
+    await page.getByRole('dialog').getByText('The first attempt was taken.').waitFor();
+    expect((await receiver.waitFor(url, 2)).map(({ body }) => body.id)).to.deep.equal([
+      delivery.event.id,
+      delivery.event.id,
+    ]);
+    await page.keyboard.press('Escape');
+    await page.waitForURL(`**${EVENTS}/deliveries`);
+
+    await page.getByRole('button', { name: 'Send again…' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Send events again' });
+    await dialog.getByLabel('Subscription').selectOption({ label: `${url} · #${delivery.subscriptionId}` });
+    await dialog.getByLabel('State').selectOption('delivered');
+    await dialog.getByText('2 deliveries are meant.').waitFor();
+    await dialog.getByRole('button', { name: 'Send again' }).click();
+    await dialog.getByText('1 event is sent again.').waitFor();
+    await receiver.waitFor(url, 3);
+  });
+
+  it('show when a failed delivery is tried again', async () => {
+    await service.call('/accounts/settings', { method: 'PATCH', body: { [RETRY_COUNT]: 9 } });
+    const url = receiver.open('retried');
+    const { id: instanceId } = await createSource(service, url);
+    receiver.fail(url);
+    await sendEvent(service, instanceId);
+    const [{ id }] = await waitForDeliveries(service, `config.url = '${url}' AND status = 'retrying'`, 1);
+    const page = await open(`${EVENTS}/deliveries/${id}`);
+    const line = page.getByRole('img', { name: 'Time line of the attempts' });
+    await line.waitFor();
+    const told = await line.evaluate((image) => {
+      const { ownerDocument } = image;
+      return ownerDocument.getElementById(image.getAttribute('aria-describedby') ?? '')?.textContent;
+    });
+    expect(told).to.match(
+      /^1 attempt failed\. Retry 1 of 9 is planned in \d\.\d s, at .+\. Then: in 1 min, in 9 min, in 1 h 17 min, in 2 h 56 min, .+, in 9 h 29 min\. If the last/,
+    );
+    const titles = await line.locator('circle title').allTextContents();
+    expect(titles).to.have.length(10);
+    expect(titles[0]).to.match(/^Attempt 1, .+, failed: status/);
+    expect(titles[9]).to.match(/^Retry 9 of 9, planned for /);
+    expect(await page.getByRole('dialog').getByText('planned', { exact: true }).count()).to.equal(9);
+    await service.call('/accounts/settings', { method: 'PATCH', body: { [RETRY_COUNT]: 5 } });
+  });
+
+  it('show a secret when asked for it, and rotate it', async () => {
+    const { url, instanceId } = await createDelivered('secret');
+    const { secret } = await findSubscription(service, url);
+    const page = await openSubscription(url);
+    const card = page.getByRole('region', { name: 'Signing secret' });
+    await card.waitFor();
+    expect(await page.content()).not.to.include(secret);
+    await card.getByRole('button', { name: 'Reveal' }).click();
+    await card.getByText(secret).waitFor();
+    await card.getByRole('button', { name: 'Rotate…' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click();
+    await card.getByText('The secret before is valid too').waitFor();
+    const { secret: next } = await findSubscription(service, url);
+    expect(next).not.to.equal(secret);
+    await card.getByText(next).waitFor();
+    await sendEvent(service, instanceId);
+    const [, signed] = await receiver.waitFor(url, 2);
+    if (signed !== undefined) for (const each of [secret, next]) verify(signed, each);
+    await card.getByRole('button', { name: 'Hide' }).click();
+    expect(await page.content()).not.to.include(next);
+  });
+
+  it('are acknowledged after a question, and narrowed by controls and by text', async () => {
+    const { url, instanceId, delivery } = await createDelivered('queue');
+    await setPolicy(service, 'queue');
+    await sendEvent(service, instanceId);
+    await sendEvent(service, instanceId);
+    await setPolicy(service, 'retry');
+    const page = await open(`${EVENTS}/deliveries?subscription=${delivery.subscriptionId}`);
+    const states = page.getByRole('navigation', { name: 'States of deliveries' });
+    await states.getByRole('link', { name: 'queued 2' }).click();
+    await page.getByRole('button', { name: 'Acknowledge…' }).click();
+    await page.getByText('2 deliveries are queued.').waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Acknowledge' }).click();
+    await page.getByText('No delivery is like that.').waitFor();
+    await states.getByRole('link', { name: 'queued 0' }).waitFor();
+
+    await page.getByRole('button', { name: 'Edit as text' }).click();
+    const where = page.getByLabel('Where');
+    expect(await where.inputValue()).to.equal(`subscriptionId = ${delivery.subscriptionId}`);
+    await where.fill(`config.url = '${url}' AND atempts = 1`);
+    await where.press('Enter');
+    await page.getByText('WHERE_INVALID').waitFor();
+    await where.fill(`config.url = '${url}' AND attempts = 1`);
+    await where.press('Enter');
+    await states.getByRole('link', { name: 'all 1' }).click();
+    await page.getByRole('region', { name: 'Deliveries' }).getByText('delivered').waitFor();
+  });
+
+  it('choose which types a subscription wants, and remove it once nothing uses it', async () => {
+    const { url, instanceId, delivery } = await createDelivered('leaving');
+    const page = await openSubscription(url);
+    await page.getByLabel('Wanted event types').fill('employees.*\nfiles.created');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await waitUntil(async () => (await findSubscription(service, url)).eventTypes.length === 2);
+    const remove = async () => {
+      await page.getByRole('button', { name: 'Delete…' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    };
+    await remove();
+    await page.getByText(`Subscription ${delivery.subscriptionId} is in use: instance ${instanceId}`).waitFor();
+    await page.keyboard.press('Escape');
+    await service.call(`/instances/${instanceId}`, { method: 'DELETE' });
+    await remove();
+    await page.waitForURL(`**${EVENTS}/subscriptions`);
+    await page.getByText(url).waitFor({ state: 'detached' });
+  });
+
+  for (const colorScheme of ['light', 'dark'] as const) {
+    it(`have nothing that axe-core finds wrong where it is ${colorScheme}`, async function find() {
+      this.timeout(60_000);
+      const { url, delivery } = await createDelivered(`checked-${colorScheme}`);
+      const page = await (await newContext({ colorScheme })).newPage();
+      await logIn(page, service.app.url);
+      const places = [
+        'live',
+        'deliveries',
+        `deliveries/${delivery.id}`,
+        'subscriptions',
+        `subscriptions/${delivery.subscriptionId}`,
+        'operational',
+      ];
+      for (const place of places) {
+        await page.goto(`${service.app.url}${EVENTS}/${place}`);
+        await page
+          .getByText(place.startsWith('subscriptions') ? url : /^(?:delivered|subscription\.deactivated)$/)
+          .first()
+          .waitFor();
+        expect(await violationsOf(page), place).to.deep.equal([]);
+      }
+    });
+  }
+});

@@ -1,0 +1,165 @@
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { ORGANIZATION_SECRET } from '../support/app.ts';
+import { describeInBrowser, useBrowser, violationsOf } from './support/browser.ts';
+
+const PASSWORD = 'quiet harbour seventeen';
+const HOSTILE = '<img src=x onerror="alert(1)">';
+
+describeInBrowser('the organization in a browser', () => {
+  const { service, newContext, open } = useBrowser();
+
+  /** A page of somebody else. */
+  async function logInAs(userSecret: string): Promise<Page> {
+    const page = await (await newContext()).newPage();
+    await page.goto(`${service.app.url}/console`);
+    await page.getByRole('button', { name: 'Log in with your secrets' }).click();
+    await page.getByLabel('User secret').fill(userSecret);
+    await page.getByLabel('Organization secret').fill(ORGANIZATION_SECRET);
+    await page.getByRole('button', { name: 'Log in', exact: true }).click();
+    await page.getByRole('navigation', { name: 'Pages of the console' }).waitFor();
+    return page;
+  }
+
+  async function createUser(email: string): Promise<string> {
+    const body = { email, firstName: 'Grace', lastName: 'Hopper' };
+    return (await service.call('/organizations/users', { method: 'POST', body })).body.secret;
+  }
+
+  it('adds a user, who logs in with the secret, sets a password and logs in with that', async () => {
+    const page = await open('/console/organization/users');
+    await page.getByRole('button', { name: 'Add a user' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Add a user' });
+    await dialog.getByLabel('E-mail address').fill('ada@example.com');
+    await dialog.getByLabel('First name').fill('Ada');
+    await dialog.getByLabel('Last name').fill('Lovelace');
+    await dialog.getByRole('button', { name: 'Add the user' }).click();
+    const added = page.getByRole('dialog', { name: 'Ada Lovelace was added' });
+    const secret = (await added.locator('code').textContent()) ?? '';
+    expect(await violationsOf(page)).to.deep.equal([]);
+    await added.getByRole('button', { name: 'Done' }).click();
+    await page.getByRole('link', { name: 'ada@example.com' }).waitFor();
+
+    const hers = await logInAs(secret);
+    await hers.goto(`${service.app.url}/console/profile`);
+    await hers.getByLabel('New password').fill(PASSWORD);
+    await hers.getByRole('button', { name: 'Set the password' }).click();
+    await hers.getByText('your other sessions have ended').waitFor();
+    await hers.getByRole('button', { name: 'Log out' }).click();
+    await hers.getByLabel('E-mail address').fill('ada@example.com');
+    await hers.getByLabel('Password').fill(PASSWORD);
+    await hers.getByRole('button', { name: 'Log in', exact: true }).click();
+    await hers.locator('header').getByText('ada@example.com').waitFor();
+  });
+
+  it('gives and takes roles, deactivates and deletes a user, but not oneself', async () => {
+    const secret = await createUser('roles@example.com');
+    const page = await open('/console/organization/users?q=ROLES');
+    await page.getByRole('link', { name: 'roles@example.com' }).click();
+    const roles = page.getByRole('region', { name: 'Roles of the user' });
+    const state = async () => (await service.call('/users/roles@example.com')).body;
+    await roles.getByLabel(/^Account administrator/).check();
+    await roles.getByLabel(/^User /).uncheck();
+    await roles.locator('input:enabled').first().waitFor();
+    await roles.getByLabel(/^User /).check();
+    await roles.locator('input:enabled').first().waitFor();
+    expect((await state()).roles).to.deep.equal(['admin', 'default-user']);
+    await page.getByRole('button', { name: 'Deactivate' }).click();
+    await page.getByRole('button', { name: 'Deactivate the user' }).click();
+    await page.getByText('inactive', { exact: true }).waitFor();
+    const authorization = `User ${secret}, Organization ${ORGANIZATION_SECRET}`;
+    expect((await service.call('/users/me', { headers: { authorization } })).status).to.equal(401);
+    await page.getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('button', { name: 'Delete the user' }).click();
+    await page.waitForURL('**/organization/users');
+    expect((await service.call('/users/roles@example.com')).status).to.equal(404);
+
+    const { id } = (await service.call('/users/me')).body;
+    await page.goto(`${service.app.url}/console/organization/users/${id}`);
+    const own = page.getByLabel(/^Organization administrator/);
+    await own.waitFor();
+    expect(await own.isDisabled()).to.equal(true);
+    expect(await page.getByRole('button', { name: 'Delete' }).getAttribute('title')).to.contain('That is you');
+  });
+
+  it('takes a privilege from a role, and who has it sees the action no more', async () => {
+    const secret = await createUser('grace@example.com');
+    const hers = await logInAs(secret);
+    await hers.goto(`${service.app.url}/console/connect`);
+    await hers.getByRole('link', { name: 'New session' }).waitFor();
+    expect(await hers.getByRole('button', { name: 'Switch account' }).count()).to.equal(0);
+    await hers.goto(`${service.app.url}/console/organization`);
+    const tabs = hers.getByRole('navigation', { name: 'Parts of the organization' });
+    await tabs.getByText('General').waitFor();
+    expect(await tabs.getByRole('link').allTextContents()).to.deep.equal(['General']);
+    expect(await hers.getByRole('button', { name: 'Save' }).getAttribute('title')).to.contain('manageOrganization');
+
+    const page = await open('/console/organization/roles');
+    await page.getByLabel('User: Create, change and delete element instances').uncheck();
+    await page.getByText('User: 1 changed').waitFor();
+    await page.getByRole('button', { name: 'Save the roles' }).click();
+    await page.getByText('User: 1 changed').waitFor({ state: 'detached' });
+    await hers.goto(`${service.app.url}/console/connect`);
+    await hers.getByText('Your roles do not show connect sessions.').waitFor();
+    expect(await hers.getByRole('link', { name: 'New session' }).count()).to.equal(0);
+  });
+
+  it('adds, renames, rests and deletes an account', async () => {
+    const page = await open('/console/organization/accounts');
+    await page.getByRole('button', { name: 'Add an account' }).click();
+    await page.getByRole('dialog').getByLabel('External id').fill('hostile');
+    await page.getByRole('dialog').getByRole('textbox', { name: 'Name', exact: true }).fill(HOSTILE);
+    await page.getByRole('button', { name: 'Add the account' }).click();
+    await page.getByRole('heading', { name: HOSTILE }).waitFor();
+    await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Acme');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('heading', { name: 'Acme' }).waitFor();
+    await page.getByRole('button', { name: 'Deactivate' }).click();
+    await page.getByText('Its polls end at once').waitFor();
+    await page.getByRole('button', { name: 'Deactivate the account' }).click();
+    await page.getByText('inactive', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Delete' }).click();
+    await page.getByText('It cannot be undone.').waitFor();
+    await page.getByRole('button', { name: 'Delete the account' }).click();
+    await page.getByRole('link', { name: 'First account' }).waitFor();
+    expect((await service.call('/accounts/hostile')).status).to.equal(404);
+  });
+
+  it('tells in the audit log who did what, and what became of it', async () => {
+    const page = await open('/console/organization/audit?kind=settings');
+    const name = `Renamed ${HOSTILE}`;
+    await service.call('/organizations/me', { method: 'PATCH', body: { name } });
+    await page.reload();
+    await page.getByRole('row').filter({ hasText: 'update organization' }).getByRole('link').first().click();
+    const entry = page.getByRole('dialog', { name: 'Entry of the audit log' });
+    await entry.getByRole('cell', { name, exact: true }).waitFor();
+    await entry.getByRole('cell', { name: 'First organization' }).waitFor();
+    expect(await violationsOf(page)).to.deep.equal([]);
+    await page.reload();
+    await entry.getByRole('cell', { name, exact: true }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.waitForURL('**/organization/audit?kind=settings');
+    await page.getByRole('textbox', { name: 'User', exact: true }).fill('nobody@example.com');
+    await page.getByRole('button', { name: 'Filter' }).click();
+    await page.getByRole('alert').getByText('NOT_FOUND').waitFor();
+    await page.getByRole('textbox', { name: 'User', exact: true }).fill('');
+    await page.getByLabel('Where').fill("action = 'delete'");
+    await page.getByLabel('What').selectOption('everything');
+    await page.getByRole('button', { name: 'Filter' }).click();
+    await page.getByRole('row').filter({ hasText: 'delete account' }).waitFor();
+    await page.getByRole('row').filter({ hasText: 'delete user' }).waitFor();
+    expect(await page.getByRole('row').filter({ hasText: 'create' }).count()).to.equal(0);
+  });
+
+  it('registers connect origins, and says what is wrong with one', async () => {
+    const page = await open('/console/organization/connect-origins');
+    await page.getByLabel('Origins, one a line').fill('https://app.example.com\nftp://example.com');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('alert').getByText('REQUEST_INVALID').waitFor();
+    await page.getByLabel('Origins, one a line').fill('https://app.example.com');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved').waitFor();
+    const { body } = await service.call('/organizations/me/connect-origins');
+    expect(body.origins).to.deep.equal(['https://app.example.com']);
+  });
+});
