@@ -8,7 +8,7 @@ import { expectAccessible } from './support/themes.ts';
 const HOSTILE = '<img src=x onerror="document.title=1">';
 
 describeInBrowser('the activity in a browser', () => {
-  const { open, service } = useBrowser({}, { recorderOptions: { flushMs: 20 } });
+  const { open, newContext, service } = useBrowser({}, { recorderOptions: { flushMs: 20 } });
   let instance: { readonly id: number; readonly token: string };
 
   before(async () => {
@@ -134,6 +134,22 @@ describeInBrowser('the activity in a browser', () => {
     await page.goto(`${service.app.url}/console/activity/${id}`);
     await page.getByText('They stand one after the other').waitFor();
     await expectAccessible(page);
+  });
+
+  it('says what it takes to those who may not see it', async () => {
+    const body = { email: 'nobody@example.com', firstName: 'No', lastName: 'Body', roles: [] };
+    const { secret } = (await service.call('/organizations/users', { method: 'POST', body })).body;
+    const context = await newContext();
+    const page = await context.newPage();
+    await page.goto(`${service.app.url}/console/activity`);
+    await page.getByRole('button', { name: 'Log in with your secrets' }).click();
+    await page.getByLabel('User secret').fill(secret);
+    await page.getByLabel('Organization secret').fill(service.organizationSecret);
+    await page.getByRole('button', { name: 'Log in', exact: true }).click();
+    await page.getByText('You may not see the activity of this account.').waitFor();
+    await page.goto(`${service.app.url}/console/usage`);
+    await page.getByText('You may not see the usage of this account.').waitFor();
+    await context.close();
   });
 
   it('says that a request is not there, with a way to look again', async () => {

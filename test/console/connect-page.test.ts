@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import type { BrowserContextOptions, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { openPage, type PageClient, registerOrigins } from '../api/support/connect-page.ts';
 import { withDatabase } from '../api/support/tenants.ts';
-import { describeInBrowser, useBrowser, violationsOf } from './support/browser.ts';
+import { type ContextOptions, describeInBrowser, useBrowser, violationsOf } from './support/browser.ts';
 import { useProduct } from './support/product.ts';
 
 const BAMBOOHR = { elements: ['bamboohr'], configuration: { simulator: true, 'company.name': 'acme' } };
@@ -10,16 +10,13 @@ const CLIENT = { simulator: true, 'oauth.api.key': 'demo-client', 'oauth.api.sec
 const NARROW = { width: 360, height: 740 };
 
 describeInBrowser('the connect page', () => {
-  const { service, newContext, expectAlso } = useBrowser();
+  const { service, newContext } = useBrowser();
   const product = useProduct(service);
 
-  before(() => {
-    expectAlso(product.origin);
-    return registerOrigins(service, [product.origin]);
-  });
+  before(() => registerOrigins(service, [product.origin]));
 
-  async function open({ session }: PageClient, options: BrowserContextOptions = {}): Promise<Page> {
-    const page = await (await newContext(options)).newPage();
+  async function open({ session }: PageClient, options: ContextOptions = {}): Promise<Page> {
+    const page = await (await newContext({ others: [product.origin], ...options })).newPage();
     await page.goto(session.url);
     await page.getByRole('heading', { level: 1 }).waitFor();
     return page;

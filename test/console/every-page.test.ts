@@ -44,7 +44,7 @@ const PAGES: Readonly<Record<string, (world: World) => readonly [path: string, t
   'a where that is wrong': ({ instanceId }) => [`/explore/${instanceId}/employees?where=${encodeURIComponent(WORST)}`],
   'the live events': () => ['/events'],
   'the deliveries': () => ['/events/deliveries'],
-  'a delivery': ({ deliveryId }) => [`/events/deliveries/${deliveryId}`, WORST],
+  'a delivery': ({ deliveryId }) => [`/events/deliveries/${deliveryId}`, `Delivery ${deliveryId}`],
   'the subscriptions': () => ['/events/subscriptions'],
   'a subscription': ({ subscriptionId }) => [`/events/subscriptions/${subscriptionId}`],
   'the activity': () => ['/activity'],
@@ -102,7 +102,7 @@ describeInBrowser('every page of the console', function everyPage() {
     await post('/accounts', { externalId: WORST, name: WORST, description: WORST });
     await post('/organizations/users', { email: 'hostile@example.com', firstName: WORST, lastName: WORST });
     await post('/elements/oauthProxies', { name: WORST, elementKey: 'salesforce', apiKey: WORST, apiSecret: WORST });
-    await post('/events/test', { instanceId: id, payload: { text: WORST } });
+    await post('/events/test', { instanceId: id, data: { text: WORST } });
     const { id: bulkId } = await post(
       '/bulk/query',
       { objectName: 'employees', format: 'csv', fileName: WORST },

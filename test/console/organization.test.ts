@@ -21,8 +21,8 @@ describeInBrowser('the organization in a browser', () => {
     return page;
   }
 
-  async function createUser(email: string): Promise<string> {
-    const body = { email, firstName: 'Grace', lastName: 'Hopper' };
+  async function createUser(email: string, roles = ['default-user']): Promise<string> {
+    const body = { email, firstName: 'Grace', lastName: 'Hopper', roles };
     return (await service.call('/organizations/users', { method: 'POST', body })).body.secret;
   }
 
@@ -102,6 +102,28 @@ describeInBrowser('the organization in a browser', () => {
     await hers.goto(`${service.app.url}/console/connect`);
     await hers.getByText('Your roles do not show connect sessions.').waitFor();
     expect(await hers.getByRole('link', { name: 'New session' }).count()).to.equal(0);
+  });
+
+  it('shows an administrator of an account that alone, and lets him add users to it', async () => {
+    const theirs = await logInAs(await createUser('admin@example.com', ['admin']));
+    await theirs.goto(`${service.app.url}/console/organization/users`);
+    const tabs = theirs.getByRole('navigation', { name: 'Parts of the organization' });
+    await tabs.getByText('Users').waitFor();
+    expect(await tabs.getByRole('link').allTextContents()).to.deep.equal(['General', 'Accounts', 'Users', 'Audit log']);
+    await theirs.getByRole('button', { name: 'Add a user' }).click();
+    const dialog = theirs.getByRole('dialog', { name: 'Add a user' });
+    expect(await dialog.getByLabel(/^Organization administrator/).isDisabled()).to.equal(true);
+    expect(await dialog.getByLabel('Account', { exact: true }).count()).to.equal(0);
+    await dialog.getByLabel('E-mail address').fill('admin@example.com');
+    await dialog.getByLabel('First name').fill('Alan');
+    await dialog.getByLabel('Last name').fill('Turing');
+    await dialog.getByRole('button', { name: 'Add the user' }).click();
+    await dialog.getByRole('alert').getByText('CONFLICT').waitFor();
+    await dialog.getByLabel('E-mail address').fill('alan@example.com');
+    await dialog.getByRole('button', { name: 'Add the user' }).click();
+    await theirs.getByRole('dialog', { name: 'Alan Turing was added' }).waitFor();
+    await theirs.goto(`${service.app.url}/console/organization/secrets`);
+    await theirs.getByText('There is no such page, or your roles do not show it.').waitFor();
   });
 
   it('adds, renames, rests and deletes an account', async () => {

@@ -66,6 +66,17 @@ describeInBrowser('the usage in a browser', () => {
       .to.include('163,33,26')
       .and.include('11,92,173');
 
+    const plot = chart(page, 'Requests').locator('.u-over');
+    const { width = 0, height = 0 } = (await plot.boundingBox()) ?? {};
+    await plot.hover({ position: { x: width - 2, y: height / 2 } });
+    await chart(page, 'Requests')
+      .locator('.legend')
+      .getByText(/^\d{4}-\d\d-\d\d \d\d:00$/)
+      .waitFor();
+    expect(await plot.evaluate((element) => Object(globalThis).getComputedStyle(element).position)).to.equal(
+      'absolute',
+    );
+
     const elements = await numbersOf(page, 'By element');
     const head = await chart(page, 'By element').locator('th').allInnerTexts();
     const place = head.indexOf('BambooHR');

@@ -1,21 +1,29 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { expect } from 'chai';
-import type { Page } from 'playwright-core';
+import type { BrowserContext, Page } from 'playwright-core';
 import { ORGANIZATION_SECRET, type TestApp, USER_SECRET, useApp } from '../../support/app.ts';
-import { describeInBrowser, type TestBrowser, useChromium } from '../../support/browser.ts';
+import { describeInBrowser, useChromium } from '../../support/browser.ts';
 
 export { describeInBrowser };
 
 /** Evaluated, not added as a script: the policy of the pages has none but their own. */
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
+export interface ContextOptions {
+  readonly colorScheme?: 'light' | 'dark';
+  readonly viewport?: { readonly width: number; readonly height: number };
+  /** Other hosts that its pages may ask. */
+  readonly others?: readonly string[];
+  /** A complaint that is to come. */
+  readonly expected?: RegExp;
+}
+
 /** A service with the simulators, and a browser. */
 export interface InBrowser {
   readonly service: TestApp;
-  readonly newContext: TestBrowser['newContext'];
-  /** What has this in it may be complained of, or asked for. */
-  readonly expectAlso: (part: string) => void;
+  /** A context in which nobody is logged in. */
+  readonly newContext: (options?: ContextOptions) => Promise<BrowserContext>;
   /** Opens a path of the console in a page of a user who is logged in by the first secrets: one page for the whole suite. */
   readonly open: (path: string) => Promise<Page>;
 }
@@ -30,24 +38,29 @@ export function useBrowser(...given: Parameters<typeof useApp>): InBrowser {
   const browser = useChromium();
   let page: Page | undefined;
 
-  let known: readonly string[] = [];
-  const expected: string[] = [];
+  const known = ['data:', 'blob:', 'about:'];
+  const expectations: RegExp[] = [];
 
   before(() => {
     const { url, simulatorsUrl = url } = service.app;
-    known = [url, simulatorsUrl, 'data:', 'blob:', 'about:'];
+    known.push(url, simulatorsUrl);
   });
   after(() => {
     page = undefined;
     const foreign = browser.requests.filter((asked) => !known.some((each) => asked.startsWith(each)));
-    const found = [...browser.complaints, ...foreign];
-    expect(found.filter((each) => !expected.some((part) => each.includes(part)))).to.deep.equal([]);
+    const complaints = browser.complaints.filter((text) => !expectations.some((expected) => expected.test(text)));
+    expect([...complaints, ...foreign]).to.deep.equal([]);
   });
+
+  const newContext: InBrowser['newContext'] = ({ others = [], expected, ...options } = {}) => {
+    known.push(...others);
+    if (expected !== undefined) expectations.push(expected);
+    return browser.newContext(options);
+  };
 
   return {
     service,
-    newContext: browser.newContext,
-    expectAlso: (part) => void expected.push(part),
+    newContext,
     open: async (path) => {
       if (page === undefined) {
         page = await browser.newPage();

@@ -112,6 +112,7 @@ function Attempts({ delivery, plan }: { readonly delivery: Detail; readonly plan
   return (
     <>
       <RetryLine attempts={attempts} plan={plan} />
+      {status === 'queued' && <p class="soft small">Nothing is planned: it waits to be read or released.</p>}
       <AttemptTable attempts={attempts} planned={plan?.planned ?? []} />
     </>
   );

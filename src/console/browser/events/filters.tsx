@@ -91,6 +91,7 @@ function Controls({ choices, change, subscriptions, hasTime }: ControlsProps) {
       <label>
         Event type
         <input
+          type="search"
           placeholder="employees.*"
           value={choices.type ?? ''}
           onChange={({ currentTarget }) => change({ type: currentTarget.value.trim() })}

@@ -47,6 +47,7 @@ export function QueueDialog({ act, subscription: first = '', onClose }: QueueDia
         await run(chosen === '' ? QUEUED : whereOf(meant[0]));
       }}
       onClose={onClose}
+      isHarmless={act === 'release'}
     >
       <p>{says}</p>
       <SubscriptionChoice

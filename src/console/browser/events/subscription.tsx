@@ -163,7 +163,13 @@ function StateActions({ subscription, reload }: ShownProps) {
         </Confirm>
       )}
       {asked === 'resume' && (
-        <Confirm title="Resume and release" action="Release" onConfirm={() => setState('active')} onClose={close}>
+        <Confirm
+          title="Resume and release"
+          action="Release"
+          onConfirm={() => setState('active')}
+          onClose={close}
+          isHarmless
+        >
           <p>
             The subscription becomes active. What is queued ({sayTally(queued)}) is pushed at once, oldest first, on a
             fresh schedule of retries.

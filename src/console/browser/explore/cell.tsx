@@ -10,7 +10,7 @@ export function textOf(value: unknown): string {
 export function Cell({ value }: { readonly value: unknown }) {
   if (value === undefined) return null;
   if (value === null) return <span class="soft">null</span>;
-  if (value === '') return <span class="soft">empty text</span>;
+  if (value === '') return <span class="clip soft">empty text</span>;
   if (isNested(value)) return <Nested value={value} />;
   const text = textOf(value);
   return (

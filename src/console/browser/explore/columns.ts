@@ -11,7 +11,7 @@ export interface RecordColumn {
 }
 
 /** More columns than anyone looks through; the others are chosen by name. */
-export const MOST_COLUMNS = 40;
+export const MOST_COLUMNS = 30;
 
 /** The fields that were asked for, or all that the rows have, in the order of the metadata. */
 export function columnsOf(rows: readonly Row[], fields: string, metadata: ObjectFields): readonly RecordColumn[] {

@@ -118,7 +118,7 @@ function FieldFacts({ field }: { readonly field: ObjectField }) {
           .map((group) => (
             <p key={group.answerer}>
               <span class="soft">Answered {ANSWERERS[group.answerer]}: </span>
-              <code>{group.operators.join('  ')}</code>
+              <code>{group.operators.join(', ')}</code>
             </p>
           ))}
       {field.values !== undefined && (

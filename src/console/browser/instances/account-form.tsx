@@ -30,6 +30,7 @@ export function AccountForm({ element, fields, before, action, logInAction, onSa
   const [given, setGiven] = useState(before);
   const [isTried, setTried] = useState(false);
   const [edited, setEdited] = useState<readonly string[]>([]);
+  const lastLoggedIn = useRef(false);
   const form = useRef<HTMLFormElement>(null);
   const { waiting, authorize } = useAuthorization();
   const { run, isRunning, error } = useAction(async (logsIn: boolean) => {
@@ -40,6 +41,7 @@ export function AccountForm({ element, fields, before, action, logInAction, onSa
   const isOAuth = element.authentication.type === 'oauth2';
   const submit = (logsIn: boolean) => {
     setTried(true);
+    lastLoggedIn.current = logsIn;
     const isWrong = [...groups.needed, ...groups.more, ...groups.events].some(
       (field) => faultOf(field, given.values[field.key] ?? '') !== undefined,
     );
@@ -73,7 +75,9 @@ export function AccountForm({ element, fields, before, action, logInAction, onSa
       <Groups groups={groups} {...rows} />
       <ErrorNote
         error={error}
-        {...(waiting === undefined && !isRunning && error !== undefined && { retry: () => submit(mayLogIn) })}
+        {...(waiting === undefined &&
+          !isRunning &&
+          error !== undefined && { retry: () => submit(lastLoggedIn.current) })}
       />
       {waiting !== undefined && <WaitingNote name={element.name} waiting={waiting} />}
       <footer class="row">

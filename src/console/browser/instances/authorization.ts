@@ -39,7 +39,14 @@ export interface WindowLogIn {
 export function useAuthorization(): WindowLogIn {
   const [waiting, setWaiting] = useState<Waiting>();
   const cancel = useRef<(() => void) | undefined>(undefined);
-  useEffect(() => () => cancel.current?.(), []);
+  const isGone = useRef(false);
+  useEffect(
+    () => () => {
+      isGone.current = true;
+      cancel.current?.();
+    },
+    [],
+  );
 
   const authorize: WindowLogIn['authorize'] = async (name, begin, stateOf = (random) => random) => {
     let opened = window.open('', '_blank', WINDOW);
@@ -47,6 +54,7 @@ export function useAuthorization(): WindowLogIn {
       const state = stateOf(makeRandom());
       const url = await begin(state);
       if (!isWebUrl(url)) throw new NotAuthorized(`The login page of ${name} has an address that is none of the web.`);
+      if (isGone.current) throw new NotAuthorized('The page was left.');
       if (opened !== null) opened.location.href = url;
       const sent = await new Promise<Sent>((resolve, reject) => {
         const reopen = () => {

@@ -9,12 +9,14 @@ interface ConfirmProps {
   readonly action: string;
   readonly onConfirm: () => Promise<void>;
   readonly onClose: () => void;
+  /** Nothing is lost by it. */
+  readonly isHarmless?: boolean;
   /** What will happen. */
   readonly children: ComponentChildren;
 }
 
-/** Asks before something that cannot be undone. Closes when it is done. */
-export function Confirm({ title, action, onConfirm, onClose, children }: ConfirmProps) {
+/** Asks before something that cannot be undone, or that reaches far. Closes when it is done. */
+export function Confirm({ title, action, onConfirm, onClose, isHarmless = false, children }: ConfirmProps) {
   const { run, isRunning, error } = useAction(async () => {
     await onConfirm();
     onClose();
@@ -27,7 +29,7 @@ export function Confirm({ title, action, onConfirm, onClose, children }: Confirm
         <button type="button" onClick={onClose}>
           Cancel
         </button>
-        <button type="button" class="danger" disabled={isRunning} onClick={() => run()}>
+        <button type="button" class={isHarmless ? 'main' : 'danger'} disabled={isRunning} onClick={() => run()}>
           {action}
         </button>
       </footer>
