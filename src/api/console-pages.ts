@@ -50,7 +50,7 @@ export function createConsolePages(console: Console): ConsolePages {
   const page = once(async () => keep('.html', await console.page('console'), PAGE_HEADERS));
   const files = new Map<string, KeptResponse>();
   const connectScript = once(async () => {
-    const { bytes } = await console.script('connect');
+    const { bytes } = await console.script('connect-script');
     return keep('.js', bytes, SCRIPT_HEADERS);
   });
   const sendConnectScript: RequestHandler = async (_request, response) => sendKept(response, await connectScript());

@@ -31,7 +31,7 @@ const ENTRIES = ['console', 'connect-page'] as const;
  * Plain scripts, one file each: what opens the connect page from the pages of others, what ends pop-up windows of it and of the
  * console, and the theme of the console, which is there before anything is drawn.
  */
-const SCRIPTS = ['connect', 'connect-return', 'oauth-callback', 'theme'] as const;
+const SCRIPTS = ['connect-script', 'connect-return', 'oauth-callback', 'theme'] as const;
 const FOLDER = join(import.meta.dirname, 'browser');
 
 const OPTIONS = {
@@ -92,7 +92,7 @@ export async function makeBundle(): Promise<Bundle> {
         'connect-page': find('connect-page.tsx'),
       },
       scripts: {
-        connect: find('connect.ts').script,
+        'connect-script': find('connect-script.ts').script,
         'connect-return': find('connect-return.ts').script,
         'oauth-callback': find('oauth-callback.ts').script,
         theme: find('theme.ts').script,

@@ -7,7 +7,7 @@ import { useOAuth } from './support/setup.ts';
 
 type Browser = ReturnType<typeof createBrowser>;
 
-const CLOSE_SCRIPT = '<script src="/console/assets/oauth-callback.js"></script>';
+const CLOSE_SCRIPT = /<script src="\/console\/assets\/connect-return-\w+\.js"><\/script>/;
 
 describe('an authorization from a connect session', () => {
   const setup = useOAuth();
@@ -55,7 +55,7 @@ describe('an authorization from a connect session', () => {
     const page = await openGranted({ name: 'Ada at Granted' });
     const { answer } = await authorize(createBrowser(), page);
     expect(answer.status).to.equal(200);
-    expect(answer.text).to.include('<h1>Connected</h1>').and.include(CLOSE_SCRIPT);
+    expect(answer.text).to.include('<h1>Connected</h1>').and.match(CLOSE_SCRIPT);
     expect(answer.headers.get('content-security-policy')).to.include("script-src 'self'").and.not.include('unsafe');
     expect(answer.headers.get('referrer-policy')).to.equal('no-referrer');
     const session = await page.read();
@@ -81,7 +81,10 @@ describe('an authorization from a connect session', () => {
     expect(answer.headers.get('location')).to.equal(`${PRODUCT}/connected?instanceId=${instanceId}&sessionId=${id}`);
     const alone = await openGranted();
     const { answer: back } = await authorize(createBrowser(), alone, { opener: 'page' });
-    expect([back.status, back.headers.get('location')]).to.deep.equal([303, alone.session.url]);
+    expect([back.status, back.headers.get('location')]).to.deep.equal([
+      303,
+      `${alone.session.url}?element=granted&returned=`,
+    ]);
   });
 
   it('shows the provider PKCE and a state, and nothing of the key', async () => {
@@ -99,7 +102,7 @@ describe('an authorization from a connect session', () => {
     const page = await openGranted();
     const browser = createBrowser();
     const { answer } = await authorize(browser, page, {}, 'deny');
-    expect(answer.text).to.include('<h1>Nothing was connected</h1>').and.include(CLOSE_SCRIPT);
+    expect(answer.text).to.include('<h1>Nothing was connected</h1>').and.match(CLOSE_SCRIPT);
     expect(answer.text).to.include('access_denied: Ada said no &amp; closed the page');
     const error = {
       code: 'REQUEST_INVALID',
@@ -109,7 +112,10 @@ describe('an authorization from a connect session', () => {
     for (const shown of [await page.read(), (await page.call()).body])
       expect(shown).to.deep.include({ status: 'open', error });
     const inPage = await authorize(browser, page, { opener: 'page' }, 'deny');
-    expect([inPage.answer.status, inPage.answer.headers.get('location')]).to.deep.equal([303, page.session.url]);
+    expect([inPage.answer.status, inPage.answer.headers.get('location')]).to.deep.equal([
+      303,
+      `${page.session.url}?element=granted&returned=`,
+    ]);
     await authorize(browser, page);
     expect(await page.read()).to.deep.include({ status: 'completed' });
   });

@@ -3,13 +3,13 @@ import type { SessionState } from './session.ts';
 import { texts } from './texts.ts';
 
 /** How a session has ended, for those who look at the page and for the page that shows it. */
-export interface Outcome {
+export interface SessionEnd {
   readonly kind: 'done' | 'used' | 'ended' | 'expired';
   readonly event: ConnectEvent;
 }
 
 /** Undefined while it is open. @param isOurs whether it has ended by what was done on this page */
-export function endingOf({ status, instanceId }: SessionState, isOurs: boolean): Outcome | undefined {
+export function endingOf({ status, instanceId }: SessionState, isOurs: boolean): SessionEnd | undefined {
   if (status === 'open') return undefined;
   if (status === 'expired') return failed('expired');
   if (status === 'completed' && instanceId !== undefined)
@@ -17,12 +17,12 @@ export function endingOf({ status, instanceId }: SessionState, isOurs: boolean):
   return isOurs ? { kind: 'ended', event: { type: 'closed' } } : failed('ended');
 }
 
-function failed(kind: 'used' | 'ended' | 'expired'): Outcome {
+function failed(kind: 'used' | 'ended' | 'expired'): SessionEnd {
   return { kind, event: { type: 'error', error: { code: kind, message: texts.ended[kind].message } } };
 }
 
 /** What the page says. */
-export function endingTexts({ kind }: Outcome, { returnUrl }: SessionState) {
+export function endingTexts({ kind }: SessionEnd, { returnUrl }: SessionState) {
   const isGood = kind === 'done';
   const { title, message } = isGood ? texts.done : texts.ended[kind];
   const label = isGood ? texts.done.goOn : texts.ended.goBack;

@@ -8,7 +8,7 @@ import { Ended } from './ended.tsx';
 import { Failure, failedOf } from './failure.tsx';
 import { ElementForm } from './form.tsx';
 import { isFramed, isTold, tell } from './host.ts';
-import { endingOf, endingTexts, type Outcome } from './outcome.ts';
+import { endingOf, endingTexts, type SessionEnd } from './outcome.ts';
 import { createCalls, isUnknown, type SessionState } from './session.ts';
 import { texts } from './texts.ts';
 import { webUrl } from './words.tsx';
@@ -73,7 +73,7 @@ function Open(props: Omit<ConnectingProps, 'element'>) {
  * Tells the page that shows this one what has come of the session, or goes where the session returns to.
  * @param isOurs whether it has ended by what was done here: the address of one that ended otherwise is of no use any more
  */
-function useEnding(session: SessionState | undefined, isOurs: boolean): Outcome | undefined {
+function useEnding(session: SessionState | undefined, isOurs: boolean): SessionEnd | undefined {
   const ending = session === undefined ? undefined : endingOf(session, isOurs);
   const kind = ending?.kind;
   // Once, however often the session is read again.
