@@ -30,7 +30,7 @@ export function Actions({ instance, onChanged }: ActionsProps) {
   const close = () => setOpen(undefined);
   return (
     <div class="stack tight">
-      <div class="row end">
+      <div class="row">
         <a class="button" href={`/console/explore?instance=${instance.id}`}>
           Explore
         </a>

@@ -57,7 +57,7 @@ const columnsOf = ({ run, replay }: Doing): readonly Column<Poll>[] => [
   { title: 'Next run', isMinor: true, cell: ({ nextRunDate }) => <Time at={nextRunDate} /> },
   { title: 'Runs', isNumber: true, isMinor: true, cell: ({ runs }) => runs },
   { title: 'Calls', isNumber: true, isMinor: true, cell: ({ providerCalls }) => providerCalls },
-  { title: 'Events', isNumber: true, cell: ({ events }) => events },
+  { title: 'Events', isNumber: true, isMinor: true, cell: ({ events }) => events },
   {
     title: 'Do',
     cell: ({ resource }) => (
