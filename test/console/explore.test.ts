@@ -203,7 +203,7 @@ describeInBrowser('Explore', () => {
       await logIn(page, service.app.url);
       await page.goto(`${service.app.url}/console/explore`);
       await page.getByRole('combobox', { name: 'Instance' }).click();
-      await page.getByRole('option').first().waitFor();
+      await page.getByRole('listbox').getByRole('option').first().waitFor();
       expect(await violationsOf(page)).to.deep.equal([]);
       const query = new URLSearchParams({ where: "Category = 'Book' AND Name LIKE '%guide%' AND Price > 1" });
       await page.goto(`${service.app.url}/console/explore/${shop.id}/Products?${query}`);
