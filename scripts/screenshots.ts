@@ -65,7 +65,7 @@ const PAGES: Readonly<Record<string, (seeded: Seeded) => string>> = {
   profile: () => '/console/profile',
 };
 
-const CONNECTED = ['bamboohr', 'keap', 'connectwise', 'fortnox', 'twilio', 'redmine'];
+const CONNECTED = ['bamboohr', 'connectwise', 'fortnox', 'twilio', 'redmine'];
 const DEPARTMENTS = ['Engineering', 'Sales', 'Support'];
 
 const folder = await mkdtemp(join(tmpdir(), 'causeway-screenshots-'));

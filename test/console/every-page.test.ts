@@ -101,7 +101,7 @@ describeInBrowser('every page of the console', function everyPage() {
     await service.call(`/employees?where=${encodeURIComponent(WORST)}`, { token });
     await post('/accounts', { externalId: WORST, name: WORST, description: WORST });
     await post('/organizations/users', { email: 'hostile@example.com', firstName: WORST, lastName: WORST });
-    await post('/elements/oauthProxies', { name: WORST, elementKey: 'salesforce', apiKey: WORST, apiSecret: WORST });
+    await post('/elements/oauthProxies', { name: WORST, apiKey: WORST, apiSecret: WORST });
     await post('/events/test', { instanceId: id, data: { text: WORST } });
     const { id: bulkId } = await post(
       '/bulk/query',

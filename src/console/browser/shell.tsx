@@ -147,8 +147,11 @@ function Pages() {
 
 function Nowhere() {
   return (
-    <Empty title="There is no such page.">
-      <a href="/console/instances">To the instances</a>
-    </Empty>
+    <div class="stack">
+      <h1>Not found</h1>
+      <Empty title="There is no such page.">
+        <a href="/console/instances">To the instances</a>
+      </Empty>
+    </div>
   );
 }
