@@ -7,6 +7,7 @@ import { useProduct } from './support/product.ts';
 
 const BAMBOOHR = { elements: ['bamboohr'], configuration: { simulator: true, 'company.name': 'acme' } };
 const CLIENT = { simulator: true, 'oauth.api.key': 'demo-client', 'oauth.api.secret': 'demo-secret' };
+const LONG = 'unbroken'.repeat(40);
 const NARROW = { width: 360, height: 740 };
 
 describeInBrowser('the connect page', () => {
@@ -148,9 +149,21 @@ describeInBrowser('the connect page', () => {
     expect(await page.getByRole('alert').locator('img').count()).to.equal(0);
   });
 
-  it('has room from right to left on a small phone', async () => {
+  it('has room for long words, from right to left on a small phone', async () => {
     const client = await openPage(service, { configuration: { simulator: true } });
     const page = await open(client, { viewport: NARROW });
+    await page.route('**/connect/session', async (route) => {
+      const response = await route.fetch();
+      const state = await response.json();
+      for (const element of state.elements) {
+        element.name += LONG;
+        element.description = LONG;
+        for (const field of element.fields) Object.assign(field, { name: LONG, description: LONG, example: LONG });
+      }
+      await route.fulfill({ response, json: state });
+    });
+    await page.reload();
+    await page.getByRole('heading', { level: 1 }).waitFor();
     await page.evaluate("document.documentElement.dir = 'rtl'");
     expect(await overflowOf(page)).to.equal(0);
     const mark = await page.locator('.choices img').first().boundingBox();

@@ -39,8 +39,12 @@ export function Choose({ elements, linkOf }: ChooseProps) {
             <a href={linkOf(element)}>
               <Mark element={element} />
               <span class="lines">
-                <span class="strong break">{element.name}</span>
-                <span class="small soft break">{element.description}</span>
+                <span class="strong">
+                  <bdi>{element.name}</bdi>
+                </span>
+                <span class="small soft">
+                  <bdi>{element.description}</bdi>
+                </span>
               </span>
             </a>
           </li>
