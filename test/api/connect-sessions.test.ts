@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { freePorts } from '../../scripts/bench/free-ports.ts';
 import { createSessionStore } from '../../src/connect/session-store.ts';
-import { startTestApp, type TestApp, useApp } from '../support/app.ts';
+import { type ApiAnswer, startTestApp, type TestApp, useApp } from '../support/app.ts';
 import { status } from '../support/misbehaving-server.ts';
 import { QUICK, type Receiver, startReceiver } from './events/receiving.ts';
 import { createBrowser, openPage, PRODUCT, registerOrigins } from './support/connect-page.ts';
@@ -458,13 +458,15 @@ describe('a connect session', () => {
 
     it('of a page that asks too often', async () => {
       const page = await openPage(service, SIMULATED);
-      const answers = await Promise.all(Array.from({ length: 320 }, () => page.call()));
-      const refused = answers.find((answer) => answer.status === 429);
-      expectProblem(
-        refused ?? (await page.call()),
-        'RATE_LIMITED',
-        /^Too many requests of this connect session: 300 a minute/,
-      );
+      let refused: ApiAnswer | undefined;
+      // What a slow machine sends is allowed again while it sends.
+      for (let wave = 0; refused === undefined && wave < 40; wave++) {
+        const answers = await Promise.all(Array.from({ length: 100 }, () => page.call()));
+        refused = answers.find((answer) => answer.status === 429);
+      }
+      expect(refused).to.not.equal(undefined);
+      if (refused !== undefined)
+        expectProblem(refused, 'RATE_LIMITED', /^Too many requests of this connect session: 300 a minute/);
     });
   });
 

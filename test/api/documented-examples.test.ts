@@ -183,6 +183,8 @@ describe('the examples of the reference', () => {
     deleteAccountUser: userAgain,
     deleteUser: userAgain,
     listDeliveries: untilQueued,
+    // Of the subscription that was deactivated.
+    listNotifications: untilQueued,
     getBulkFile: untilBulkEnded,
     getBulkStatus: untilBulkEnded,
     listBulkJobs: untilBulkEnded,
