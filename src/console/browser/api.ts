@@ -33,29 +33,16 @@ export class ApiError extends Error {
 const known: {
   csrfToken: string | undefined;
   accountId: number | undefined;
-  privileges: readonly string[];
   onEnded: () => void;
 } = {
   csrfToken: undefined,
   accountId: undefined,
-  privileges: [],
   onEnded: () => {},
 };
 
 export function useSession(session: Session | undefined, onEnded: () => void): void {
   known.csrfToken = session?.csrfToken;
-  known.privileges = session?.privileges ?? [];
   known.onEnded = onEnded;
-}
-
-/** Whether the user has a privilege. */
-export function may(privilege: string): boolean {
-  return known.privileges.includes(privilege);
-}
-
-/** For a control that takes a privilege: without it, the control is disabled and says why. */
-export function needs(privilege: string): { readonly disabled?: true; readonly title?: string } {
-  return may(privilege) ? {} : { disabled: true, title: `None of your roles has the privilege ${privilege}.` };
 }
 
 /** The account that all calls are about from now on; undefined: the user's own. */

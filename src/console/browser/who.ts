@@ -30,6 +30,14 @@ export function useMay(): May {
   return (...enough) => enough.some((privilege) => privileges.includes(privilege));
 }
 
+/** What makes a control say why it cannot be used, where the user lacks the privilege that it takes. */
+export type Needs = (privilege: string) => { readonly disabled?: true; readonly title?: string };
+
+export function useNeeds(): Needs {
+  const may = useMay();
+  return (privilege) => (may(privilege) ? {} : { disabled: true, title: sayLacking(privilege) });
+}
+
 /** Why a control is disabled, for its title. */
 export function sayLacking(privilege: string): string {
   return `This needs the privilege ${privilege}, which none of your roles has.`;

@@ -1,11 +1,12 @@
-import { may } from '../api.ts';
 import { Empty } from '../parts/show.tsx';
 import type { PageProps } from '../places.ts';
+import { useMay } from '../who.ts';
 import { RequestList } from './list.tsx';
 import { RequestPage } from './request.tsx';
 
 /** What was asked, or one request: `/console/activity/{requestId}`. */
 export function Activity({ below }: PageProps) {
+  const may = useMay();
   if (!may('viewAccountLogs'))
     return (
       <Empty title="You may not see the activity of this account.">

@@ -1,6 +1,5 @@
-import { api, askPage, may, type Page, type Schemas } from '../api.ts';
+import { api, askPage, type Page, type Schemas } from '../api.ts';
 import { type Loaded, useLoad } from '../load.ts';
-import { sayLacking } from '../who.ts';
 
 export type Delivery = Schemas['Delivery'];
 export type DeliveryStatus = Schemas['DeliveryStatus'];
@@ -40,9 +39,4 @@ export function useSubscriptions(): Loaded<readonly Subscription[]> {
 }
 
 /** What a user needs to change deliveries and subscriptions, and to see a secret. */
-const PRIVILEGE = 'createElementInstances';
-
-/** Attributes of a button for that. */
-export function guarded(): { readonly disabled?: boolean; readonly title?: string } {
-  return may(PRIVILEGE) ? {} : { disabled: true, title: sayLacking(PRIVILEGE) };
-}
+export const CHANGING = 'createElementInstances';

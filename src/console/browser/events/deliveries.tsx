@@ -6,7 +6,8 @@ import { sayNumber } from '../parts/number.ts';
 import { Pager, usePages } from '../parts/pages.tsx';
 import { useQuery, withQuery } from '../parts/query.ts';
 import { Empty, ErrorNote, Show } from '../parts/show.tsx';
-import { DELIVERY_STATUSES, type DeliveryStatus, guarded, listDeliveries, useSubscriptions } from './calls.ts';
+import { useNeeds } from '../who.ts';
+import { CHANGING, DELIVERY_STATUSES, type DeliveryStatus, listDeliveries, useSubscriptions } from './calls.ts';
 import { DeliveryPanel } from './delivery.tsx';
 import { withStatus } from './delivery-filter.ts';
 import { DeliveryTable } from './delivery-table.tsx';
@@ -24,6 +25,7 @@ const MOST_COUNTED = 100_000;
 
 /** Every delivery, the newest first, and what can be done with many of them. */
 export function DeliveryList({ id }: { readonly id: number | undefined }) {
+  const needs = useNeeds();
   const { route } = useLocation();
   const { query } = useQuery();
   const where = useWhere();
@@ -55,13 +57,13 @@ export function DeliveryList({ id }: { readonly id: number | undefined }) {
           <button type="button" onClick={refresh}>
             Refresh
           </button>
-          <button type="button" {...guarded()} onClick={() => setOpened('redelivery')}>
+          <button type="button" {...needs(CHANGING)} onClick={() => setOpened('redelivery')}>
             Send again…
           </button>
-          <button type="button" {...guarded()} onClick={() => setOpened('release')}>
+          <button type="button" {...needs(CHANGING)} onClick={() => setOpened('release')}>
             Release…
           </button>
-          <button type="button" {...guarded()} onClick={() => setOpened('acknowledge')}>
+          <button type="button" {...needs(CHANGING)} onClick={() => setOpened('acknowledge')}>
             Acknowledge…
           </button>
         </div>

@@ -10,8 +10,9 @@ import { Fact } from '../parts/fact.tsx';
 import { useQuery, withQuery } from '../parts/query.ts';
 import { ErrorNote, Show } from '../parts/show.tsx';
 import { Time } from '../parts/time.tsx';
+import { useNeeds } from '../who.ts';
 import { AttemptTable } from './attempts.tsx';
-import { guarded, listDeliveries } from './calls.ts';
+import { CHANGING, listDeliveries } from './calls.ts';
 import { RetryLine } from './retries.tsx';
 import { planRetries, type RetryPlan } from './retry-plan.ts';
 import { DeliveryState } from './states.tsx';
@@ -158,6 +159,7 @@ interface ActionsProps {
 }
 
 function Actions({ delivery: { id, status }, path, onRemoved }: ActionsProps) {
+  const needs = useNeeds();
   const { route } = useLocation();
   const { query } = useQuery();
   const [isAsked, setAsked] = useState(false);
@@ -169,11 +171,11 @@ function Actions({ delivery: { id, status }, path, onRemoved }: ActionsProps) {
   return (
     <>
       <div class="row">
-        <button type="button" {...guarded()} {...(isRunning && { disabled: true })} onClick={() => run()}>
+        <button type="button" {...needs(CHANGING)} {...(isRunning && { disabled: true })} onClick={() => run()}>
           Send again
         </button>
         {status === 'queued' && (
-          <button type="button" class="danger" {...guarded()} onClick={() => setAsked(true)}>
+          <button type="button" class="danger" {...needs(CHANGING)} onClick={() => setAsked(true)}>
             Acknowledge…
           </button>
         )}

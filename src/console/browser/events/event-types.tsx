@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks';
 import { api, ask } from '../api.ts';
 import { Form } from '../parts/form.tsx';
-import { guarded, type Subscription } from './calls.ts';
+import { useNeeds } from '../who.ts';
+import { CHANGING, type Subscription } from './calls.ts';
 
 interface EventTypesProps {
   readonly subscription: Subscription;
@@ -10,6 +11,7 @@ interface EventTypesProps {
 
 /** Which events are stored for a subscription. */
 export function EventTypes({ subscription: { id, eventTypes }, reload }: EventTypesProps) {
+  const needs = useNeeds();
   const [text, setText] = useState(eventTypes.join('\n'));
   const wanted = text.split(/[\s,]+/).filter((each) => each !== '');
   const isChanged = wanted.join() !== eventTypes.join();
@@ -21,7 +23,7 @@ export function EventTypes({ subscription: { id, eventTypes }, reload }: EventTy
   const unchanged = isChanged ? undefined : 'Nothing is changed yet.';
   return (
     <section class="card" aria-label="Event types">
-      <Form action="Save" onSubmit={save} refusal={guarded().title ?? unchanged}>
+      <Form action="Save" onSubmit={save} refusal={needs(CHANGING).title ?? unchanged}>
         <h3>Event types</h3>
         <label>
           <span class="small soft">

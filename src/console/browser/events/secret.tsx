@@ -5,7 +5,8 @@ import { Confirm } from '../parts/confirm.tsx';
 import { Copy } from '../parts/copy.tsx';
 import { ErrorNote } from '../parts/show.tsx';
 import { Time } from '../parts/time.tsx';
-import { guarded, type Subscription } from './calls.ts';
+import { useNeeds } from '../who.ts';
+import { CHANGING, type Subscription } from './calls.ts';
 
 /** What stands for a secret that is not shown. */
 const MASK = '••••••••••••••••';
@@ -17,6 +18,7 @@ interface SecretProps {
 
 /** The signing secret, which is asked for when somebody wants to see it. */
 export function Secret({ subscription: { id, previousSecretExpiresAt }, reload }: SecretProps) {
+  const needs = useNeeds();
   const [secret, setSecret] = useState<string>();
   const [isAsked, setAsked] = useState(false);
   const params = { path: { id } };
@@ -38,7 +40,7 @@ export function Secret({ subscription: { id, previousSecretExpiresAt }, reload }
       </p>
       <div class="row">
         {secret === undefined ? (
-          <button type="button" {...guarded()} {...(isRunning && { disabled: true })} onClick={() => run()}>
+          <button type="button" {...needs(CHANGING)} {...(isRunning && { disabled: true })} onClick={() => run()}>
             Reveal
           </button>
         ) : (
@@ -49,7 +51,7 @@ export function Secret({ subscription: { id, previousSecretExpiresAt }, reload }
             </button>
           </>
         )}
-        <button type="button" {...guarded()} onClick={() => setAsked(true)}>
+        <button type="button" {...needs(CHANGING)} onClick={() => setAsked(true)}>
           Rotate…
         </button>
       </div>

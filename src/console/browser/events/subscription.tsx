@@ -7,7 +7,8 @@ import { Fact } from '../parts/fact.tsx';
 import { withQuery } from '../parts/query.ts';
 import { Empty, Show } from '../parts/show.tsx';
 import { Time } from '../parts/time.tsx';
-import { guarded, listDeliveries, type Subscription } from './calls.ts';
+import { useNeeds } from '../who.ts';
+import { CHANGING, listDeliveries, type Subscription } from './calls.ts';
 import { DeliveryTable } from './delivery-table.tsx';
 import { EventTypes } from './event-types.tsx';
 import { Secret } from './secret.tsx';
@@ -134,6 +135,7 @@ function Recent({ id }: { readonly id: number }) {
 
 /** What changes whether it gets events; each asks first, saying what will happen. */
 function StateActions({ subscription, reload }: ShownProps) {
+  const needs = useNeeds();
   const { id, state, queued, retrying } = subscription;
   const { route } = useLocation();
   const [asked, setAsked] = useState<'stop' | 'resume' | 'delete'>();
@@ -146,15 +148,15 @@ function StateActions({ subscription, reload }: ShownProps) {
   return (
     <>
       {state === 'active' ? (
-        <button type="button" {...guarded()} onClick={() => setAsked('stop')}>
+        <button type="button" {...needs(CHANGING)} onClick={() => setAsked('stop')}>
           Deactivate…
         </button>
       ) : (
-        <button type="button" class="main" {...guarded()} onClick={() => setAsked('resume')}>
+        <button type="button" class="main" {...needs(CHANGING)} onClick={() => setAsked('resume')}>
           Resume and release…
         </button>
       )}
-      <button type="button" class="danger" {...guarded()} onClick={() => setAsked('delete')}>
+      <button type="button" class="danger" {...needs(CHANGING)} onClick={() => setAsked('delete')}>
         Delete…
       </button>
       {asked === 'stop' && (

@@ -1,8 +1,9 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { ApiError, needs, type Schemas } from '../api.ts';
+import { ApiError, type Schemas } from '../api.ts';
 import { useAction } from '../load.ts';
 import { ErrorNote } from '../parts/show.tsx';
+import { useNeeds } from '../who.ts';
 import { useAuthorization } from './authorization.ts';
 import { FieldRow } from './field.tsx';
 import { type Field, type FieldGroups, faultOf, groupFields, hasTokens, type Values } from './form-values.ts';
@@ -27,6 +28,7 @@ interface AccountFormProps {
 
 /** The settings of an instance, new or as they are. */
 export function AccountForm({ element, fields, before, action, logInAction, onSave, children }: AccountFormProps) {
+  const needs = useNeeds();
   const [given, setGiven] = useState(before);
   const [isTried, setTried] = useState(false);
   const [edited, setEdited] = useState<readonly string[]>([]);

@@ -1,10 +1,11 @@
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
-import { api, ask, needs, type Schemas } from '../api.ts';
+import { api, ask, type Schemas } from '../api.ts';
 import { useAction } from '../load.ts';
 import { Confirm } from '../parts/confirm.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { ErrorNote } from '../parts/show.tsx';
+import { useNeeds } from '../who.ts';
 
 type Instance = Schemas['Instance'];
 type Open = 'trace' | 'disable' | 'delete';
@@ -16,6 +17,7 @@ interface ActionsProps {
 
 /** What can be done to an instance. */
 export function Actions({ instance, onChanged }: ActionsProps) {
+  const needs = useNeeds();
   const [open, setOpen] = useState<Open>();
   const params = { path: { id: instance.id } };
   const enable = useAction(async () => {

@@ -1,9 +1,10 @@
-import { api, askPage, BASE_PATH, may, type Schemas } from '../api.ts';
+import { api, askPage, BASE_PATH, type Schemas } from '../api.ts';
 import { Badge } from '../parts/badge.tsx';
 import { Pager, usePages } from '../parts/pages.tsx';
 import { Empty, Show } from '../parts/show.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { sayDuration, Time } from '../parts/time.tsx';
+import { useMay } from '../who.ts';
 
 type Activity = Schemas['Activity'];
 
@@ -39,6 +40,7 @@ const COLUMNS: readonly Column<Activity>[] = [
 
 /** The calls on the instance. */
 export function InstanceActivity({ id }: { readonly id: number }) {
+  const may = useMay();
   if (!may('viewAccountLogs'))
     return <Empty title="None of your roles has the privilege viewAccountLogs, which shows activity." />;
   return <Calls id={id} />;

@@ -1,8 +1,9 @@
-import { api, askPage, may, needs, type Schemas } from '../api.ts';
+import { api, askPage, type Schemas } from '../api.ts';
 import { Pager, usePages } from '../parts/pages.tsx';
 import { Empty, Show } from '../parts/show.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
+import { useMay, useNeeds } from '../who.ts';
 import { type AddressQuery, useQuery, useTyped } from './address.ts';
 import { Mark } from './mark.tsx';
 import { State } from './state.tsx';
@@ -140,6 +141,8 @@ function TypedTag({ tag, onChange }: { readonly tag: string; readonly onChange: 
 }
 
 function ConnectLink({ children }: { readonly children: string }) {
+  const needs = useNeeds();
+  const may = useMay();
   if (!may('createElementInstances'))
     return (
       <button type="button" {...needs('createElementInstances')}>

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { api, ask, askPage, needs, type Schemas } from '../api.ts';
+import { api, ask, askPage, type Schemas } from '../api.ts';
 import { useAction } from '../load.ts';
 import { Badge, type Tone } from '../parts/badge.tsx';
 import { Dialog } from '../parts/dialog.tsx';
@@ -7,6 +7,7 @@ import { Pager, usePages } from '../parts/pages.tsx';
 import { Empty, ErrorNote, Show } from '../parts/show.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { sayDuration, Time } from '../parts/time.tsx';
+import { type Needs, useNeeds } from '../who.ts';
 
 type Instance = Schemas['Instance'];
 type Poll = Schemas['Poll'];
@@ -18,9 +19,10 @@ const TONES: Readonly<Record<Poll['state'], Tone>> = { waiting: 'good', running:
 interface Doing {
   readonly run: (resource: string) => void;
   readonly replay: (resource: string) => void;
+  readonly needs: Needs;
 }
 
-const columnsOf = ({ run, replay }: Doing): readonly Column<Poll>[] => [
+const columnsOf = ({ run, replay, needs }: Doing): readonly Column<Poll>[] => [
   {
     title: 'Resource',
     cell: ({ resource, lastError }) => (
@@ -103,7 +105,7 @@ export function Pollers({ instance: { id, eventsEnabled } }: { readonly instance
     await ask(api.POST('/instances/{id}/polls/{resource}/run', { params: { path: { id, resource } } }));
     list.reload();
   });
-  const columns = columnsOf({ run, replay: setReplayed });
+  const columns = columnsOf({ run, replay: setReplayed, needs: useNeeds() });
   return (
     <>
       <ErrorNote error={error} />

@@ -1,10 +1,11 @@
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
-import { api, ask, needs, type Schemas } from '../api.ts';
+import { api, ask, type Schemas } from '../api.ts';
 import { useAction, useLoad } from '../load.ts';
 import { Confirm } from '../parts/confirm.tsx';
 import { Copy } from '../parts/copy.tsx';
 import { ErrorNote, Show } from '../parts/show.tsx';
+import { useNeeds } from '../who.ts';
 import { type GivenProxy, ProxyForm } from './form.tsx';
 
 type Proxy = Schemas['OAuthProxy'];
@@ -36,6 +37,7 @@ export function ProxyDetail({ id }: { readonly id: number }) {
 }
 
 function Head({ proxy: { id, name, proxyUrl } }: { readonly proxy: Proxy }) {
+  const needs = useNeeds();
   const [isAsked, setAsked] = useState(false);
   const { route } = useLocation();
   const remove = async () => {
@@ -84,6 +86,7 @@ function Settings({ proxy, onSaved }: SettingsProps) {
 }
 
 function ApplicationUrls({ id }: { readonly id: number }) {
+  const needs = useNeeds();
   const params = { path: { id } };
   const loaded = useLoad(
     (signal) => ask(api.GET('/elements/oauthProxies/{id}/applicationUrls', { signal, params })),

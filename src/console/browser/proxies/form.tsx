@@ -1,8 +1,9 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import { needs } from '../api.ts';
+
 import { useAction } from '../load.ts';
 import { ErrorNote } from '../parts/show.tsx';
+import { useNeeds } from '../who.ts';
 
 /** What a form has of a proxy; its members are those of the API. */
 export interface GivenProxy {
@@ -22,6 +23,7 @@ interface ProxyFormProps {
 }
 
 export function ProxyForm({ before, action, onSave, children }: ProxyFormProps) {
+  const needs = useNeeds();
   const [given, setGiven] = useState(before);
   const { run, isRunning, error } = useAction(() => onSave(given));
   const control = (key: keyof GivenProxy) => ({

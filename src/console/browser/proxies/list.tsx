@@ -1,8 +1,9 @@
-import { api, askPage, may, needs, type Schemas } from '../api.ts';
+import { api, askPage, type Schemas } from '../api.ts';
 import { Copy } from '../parts/copy.tsx';
 import { Pager, usePages } from '../parts/pages.tsx';
 import { Empty, Show } from '../parts/show.tsx';
 import { type Column, Table } from '../parts/table.tsx';
+import { useMay, useNeeds } from '../who.ts';
 
 type Proxy = Schemas['OAuthProxy'];
 
@@ -66,6 +67,8 @@ export function ProxyList() {
 }
 
 function NewLink() {
+  const needs = useNeeds();
+  const may = useMay();
   if (!may('createElementInstances'))
     return (
       <button type="button" {...needs('createElementInstances')}>

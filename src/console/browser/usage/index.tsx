@@ -1,13 +1,15 @@
 import { useState } from 'preact/hooks';
-import { may } from '../api.ts';
+
 import { useQuery } from '../parts/query.ts';
 import { Empty } from '../parts/show.tsx';
+import { useMay } from '../who.ts';
 import { CallCharts } from './calls.tsx';
 import { MetricChart } from './metrics.tsx';
 import { RANGES, rangeOf } from './range.ts';
 
 /** Failures, latencies and volumes over time. */
 export function Usage() {
+  const may = useMay();
   const address = useQuery();
   const [turn, setTurn] = useState(0);
   const range = rangeOf(address.query.range);

@@ -1,8 +1,9 @@
-import { api, askPage, may, type Schemas } from '../api.ts';
+import { api, askPage, type Schemas } from '../api.ts';
 import { useLoad } from '../load.ts';
 import { sayNumber } from '../parts/number.ts';
 import type { AddressQuery } from '../parts/query.ts';
 import { Show } from '../parts/show.tsx';
+import { useMay } from '../who.ts';
 import { Chart } from './chart.tsx';
 import { periodOf, type Range, type ShownPeriod } from './range.ts';
 import { type Counted, seriesOf } from './series.ts';
@@ -30,6 +31,7 @@ interface MetricChartProps extends AddressQuery {
 
 /** What the account does, or all accounts of the organization do. */
 export function MetricChart({ range, turn, query, change }: MetricChartProps) {
+  const may = useMay();
   const metric = isMetric(query.metric) ? query.metric : 'events';
   const isWide = query.scope === 'organization' && may('viewOrganizationLogs');
   const loaded = useLoad(
