@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { findChromium, logInToConsole } from '../test/support/chromium.ts';
 import { type RunningService, startService, UNLIMITED } from './bench/running-service.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
@@ -26,6 +27,8 @@ interface Seeded {
   readonly instance: number;
   readonly delivery: number | undefined;
   readonly requestId: string;
+  /** The path of the page of a session in which an element is chosen, and of one in which it is given. */
+  readonly connect: { readonly choice: string; readonly form: string };
 }
 
 /** What is read of an answer. */
@@ -33,6 +36,7 @@ interface Answered {
   readonly id?: number;
   readonly token?: string;
   readonly message?: string;
+  readonly url?: string;
 }
 
 /** The pages, by the names of their pictures. */
@@ -63,6 +67,8 @@ const PAGES: Readonly<Record<string, (seeded: Seeded) => string>> = {
   'organization-users': () => '/console/organization/users',
   'organization-audit': () => '/console/organization/audit',
   profile: () => '/console/profile',
+  'connect-page': ({ connect }) => connect.choice,
+  'connect-page-form': ({ connect }) => connect.form,
 };
 
 const CONNECTED = ['bamboohr', 'connectwise', 'fortnox', 'twilio', 'redmine'];
@@ -120,7 +126,15 @@ async function seed({ baseUrl, authorization, secrets }: RunningService): Promis
   await post('/bulk/query', { objectName: 'employees', format: 'csv' }, first.token);
   await new Promise((done) => setTimeout(done, 4000));
   const { entries: deliveries } = await send('/notifications/subscriptions/deliveries?pageSize=1');
-  return { instance: first.id, delivery: deliveries[0]?.id, requestId };
+  const connectPath = async (body: object) => {
+    const [{ url = '' } = {}] = (await post('/connect/sessions', body)).entries;
+    return new URL(url).pathname;
+  };
+  const connect = {
+    choice: await connectPath({ configuration: { simulator: true } }),
+    form: await connectPath({ elements: ['bamboohr'], configuration: { simulator: true } }),
+  };
+  return { instance: first.id, delivery: deliveries[0]?.id, requestId, connect };
 }
 
 async function demoConfigurationOf(key: string): Promise<object> {
@@ -134,14 +148,14 @@ async function takeAll(service: RunningService, seeded: Seeded, wanted: readonly
   await mkdir(OUTPUT, { recursive: true });
   const names = Object.keys(PAGES).filter((name) => wanted.length === 0 || wanted.includes(name));
   const browser = await chromium.launch({
-    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    executablePath: findChromium() ?? '',
     args: ['--no-sandbox'],
   });
   try {
     for (const [look, options] of Object.entries(LOOKS)) {
       const page = await (await browser.newContext({ ...options, reducedMotion: 'reduce' })).newPage();
       if (wanted.length === 0) await take(page, `${service.origin}/console`, `log-in-${look}`);
-      await logIn(page, service);
+      await logInToConsole(page, service);
       for (const name of names) await take(page, service.origin + (PAGES[name]?.(seeded) ?? ''), `${name}-${look}`);
     }
   } finally {
@@ -155,13 +169,4 @@ async function take(page: Page, url: string, name: string): Promise<void> {
   await page.waitForLoadState('networkidle', { timeout: 5000 }).catch(() => console.warn(`${name} goes on asking`));
   await page.locator('[aria-busy=true]').first().waitFor({ state: 'detached' });
   await page.screenshot({ path: join(OUTPUT, `${name}.png`) });
-}
-
-async function logIn(page: Page, { origin, secrets }: RunningService): Promise<void> {
-  await page.goto(`${origin}/console`);
-  await page.getByRole('button', { name: 'Log in with your secrets' }).click();
-  await page.getByLabel('User secret').fill(secrets.userSecret);
-  await page.getByLabel('Organization secret').fill(secrets.organizationSecret);
-  await page.getByRole('button', { name: 'Log in', exact: true }).click();
-  await page.locator('#main').waitFor();
 }

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium, type Page } from 'playwright-core';
-import { findChromium } from '../../test/support/browser.ts';
+import { findChromium, logInToConsole } from '../../test/support/chromium.ts';
 import { type RunningService, startService, UNLIMITED } from './running-service.ts';
 
 const FIELDS = 500;
@@ -57,14 +57,9 @@ async function createInstance({ baseUrl, authorization }: RunningService, url: s
   return id;
 }
 
-async function openEditor({ origin, secrets }: RunningService, page: Page, id: number): Promise<void> {
-  await page.goto(`${origin}/console`);
-  await page.getByRole('button', { name: 'Log in with your secrets' }).click();
-  await page.getByLabel('User secret').fill(secrets.userSecret);
-  await page.getByLabel('Organization secret').fill(secrets.organizationSecret);
-  await page.getByRole('button', { name: 'Log in', exact: true }).click();
-  await page.getByRole('navigation', { name: 'Pages of the console' }).waitFor();
-  await page.goto(`${origin}/console/explore/${id}/Rows`);
+async function openEditor(service: RunningService, page: Page, id: number): Promise<void> {
+  await logInToConsole(page, service);
+  await page.goto(`${service.origin}/console/explore/${id}/Rows`);
   await page.getByRole('cell').first().waitFor();
   await page.getByRole('textbox', { name: 'Filter' }).click();
 }

@@ -23,7 +23,10 @@ describe('an instance by authorization code', () => {
     const { status, body } = await create({ code });
     expect(status).to.equal(200);
     expect(body).to.deep.include({ valid: true, configuration: {}, providerData: { code } });
-    expect(body.element).to.deep.include({ typeOauth: true, authentication: { type: 'oauth2' } });
+    expect(body.element).to.deep.include({
+      typeOauth: true,
+      authentication: { type: 'oauth2', siteAddressKey: 'base.url' },
+    });
     const items = await service.call('/items', { token: body.token });
     expect(items.body).to.deep.equal([
       { id: 1, name: 'Anvil' },

@@ -1,10 +1,5 @@
-import { existsSync } from 'node:fs';
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
-
-/** Where Chromium is on this machine: `CHROMIUM`, or the usual place; undefined where there is none. */
-export function findChromium(): string | undefined {
-  return [process.env.CHROMIUM, '/usr/bin/chromium'].find((path) => path !== undefined && existsSync(path));
-}
+import { findChromium } from './chromium.ts';
 
 /** Where there is no Chromium nothing of this runs, and the reporter says so. */
 export const describeInBrowser = findChromium() === undefined ? describe.skip : describe;

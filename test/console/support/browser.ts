@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import type { BrowserContext, Page } from 'playwright-core';
 import { ORGANIZATION_SECRET, type TestApp, USER_SECRET, useApp } from '../../support/app.ts';
 import { describeInBrowser, useChromium } from '../../support/browser.ts';
+import { logInToConsole } from '../../support/chromium.ts';
 
 export { describeInBrowser };
 
@@ -73,13 +74,9 @@ export function useBrowser(...given: Parameters<typeof useApp>): InBrowser {
 }
 
 /** Logs in by the first secrets. */
-export async function logIn(page: Page, url: string): Promise<void> {
-  await page.goto(`${url}/console`);
-  await page.getByRole('button', { name: 'Log in with your secrets' }).click();
-  await page.getByLabel('User secret').fill(USER_SECRET);
-  await page.getByLabel('Organization secret').fill(ORGANIZATION_SECRET);
-  await page.getByRole('button', { name: 'Log in', exact: true }).click();
-  await page.getByRole('navigation', { name: 'Pages of the console' }).waitFor();
+export function logIn(page: Page, url: string): Promise<void> {
+  const secrets = { userSecret: USER_SECRET, organizationSecret: ORGANIZATION_SECRET };
+  return logInToConsole(page, { origin: url, secrets });
 }
 
 /** What axe-core finds wrong with the page as it is now. */

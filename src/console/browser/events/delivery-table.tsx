@@ -23,7 +23,7 @@ const RECEIVER: Column<Delivery> = {
   title: 'Receiver',
   isMinor: true,
   cell: ({ config, subscriptionId }) => (
-    <a class="clip" title={config.url} href={`/console/events/subscriptions/${subscriptionId}`}>
+    <a class="clip even" title={config.url} href={`/console/events/subscriptions/${subscriptionId}`}>
       {config.url}
     </a>
   ),
@@ -47,7 +47,7 @@ const ERROR: Column<Delivery> = {
   title: 'Last error',
   isMinor: true,
   cell: ({ lastError }) => (
-    <span class="clip soft" title={lastError}>
+    <span class="clip even soft" title={lastError}>
       {lastError ?? '–'}
     </span>
   ),

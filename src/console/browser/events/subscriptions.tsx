@@ -26,7 +26,7 @@ const COLUMNS: readonly Column<Subscription>[] = [
     title: 'Event types',
     isMinor: true,
     cell: ({ eventTypes }) => (
-      <span class="clip" title={eventTypes.join(', ')}>
+      <span class="clip even" title={eventTypes.join(', ')}>
         {eventTypes.join(', ')}
       </span>
     ),

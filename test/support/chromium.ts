@@ -1,0 +1,24 @@
+import { existsSync } from 'node:fs';
+import type { Page } from 'playwright-core';
+
+/** Where Chromium is on this machine: `CHROMIUM`, or the usual place; undefined where there is none. */
+export function findChromium(): string | undefined {
+  return [process.env.CHROMIUM, '/usr/bin/chromium'].find((path) => path !== undefined && existsSync(path));
+}
+
+/** Who logs in to the console. */
+export interface ConsoleUser {
+  /** Of the service, without a slash at the end. */
+  readonly origin: string;
+  readonly secrets: Readonly<Record<'userSecret' | 'organizationSecret', string>>;
+}
+
+/** Logs in to the console by secrets, and is on its first page then. */
+export async function logInToConsole(page: Page, { origin, secrets }: ConsoleUser): Promise<void> {
+  await page.goto(`${origin}/console`);
+  await page.getByRole('button', { name: 'Log in with your secrets' }).click();
+  await page.getByLabel('User secret').fill(secrets.userSecret);
+  await page.getByLabel('Organization secret').fill(secrets.organizationSecret);
+  await page.getByRole('button', { name: 'Log in', exact: true }).click();
+  await page.locator('#main').waitFor();
+}
