@@ -9,6 +9,8 @@ import { useMay } from '../who.ts';
 type Activity = Schemas['Activity'];
 
 const PAGE_SIZE = 50;
+/** What was called is written a moment later. */
+const REFRESH_MS = 3000;
 
 const COLUMNS: readonly Column<Activity>[] = [
   {
@@ -56,6 +58,7 @@ function Calls({ id }: { readonly id: number }) {
         }),
       ),
     [id],
+    { everyMs: REFRESH_MS },
   );
   return (
     <>
