@@ -46,6 +46,8 @@ describeInBrowser('the organization in a browser', () => {
     await hers.getByRole('button', { name: 'Set the password' }).click();
     await hers.getByText('your other sessions have ended').waitFor();
     await hers.getByRole('button', { name: 'Log out' }).click();
+    // The profile has a field of this name, too.
+    await hers.getByRole('heading', { name: 'Log in to Causeway' }).waitFor();
     await hers.getByLabel('E-mail address').fill('ada@example.com');
     await hers.getByLabel('Password').fill(PASSWORD);
     await hers.getByRole('button', { name: 'Log in', exact: true }).click();
