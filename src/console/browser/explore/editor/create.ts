@@ -54,7 +54,7 @@ export function openWhereEditor({ place, text, source, onChange, onRun }: WhereE
         autocompletion({
           override: [completing(source)],
           icons: false,
-          maxRenderedOptions: 60,
+          maxRenderedOptions: 20,
           activateOnCompletion: () => true,
         }),
         linter(linting(source), { delay: LINT_DELAY_MS }),
