@@ -1,7 +1,4 @@
-/** A text value of the query language. */
-export function quote(text: string): string {
-  return `'${text.replaceAll("'", "''")}'`;
-}
+import { quoteText } from '../../where/print.ts';
 
 /**
  * A filter for those of which one of the fields has the words in it; undefined without words. Lists of the service tell upper and lower
@@ -14,6 +11,6 @@ export function containing(fields: readonly string[], words: string): string | u
   const capital = lower.replace(/(?<!\p{L})\p{L}/gu, (letter) => letter.toUpperCase());
   const cases = new Set([sought, lower, capital, sought.toUpperCase()]);
   return fields
-    .flatMap((field) => [...cases].map((text) => `${field} LIKE ${quote(`%${text.replace(/[\\%_]/g, '\\$&')}%`)}`))
+    .flatMap((field) => [...cases].map((text) => `${field} LIKE ${quoteText(`%${text.replace(/[\\%_]/g, '\\$&')}%`)}`))
     .join(' OR ');
 }

@@ -1,3 +1,4 @@
+import { quoteText } from '../../../where/print.ts';
 /** What the address says of what is looked for: each by its name in the query of the address. */
 export type ActivityFilter = Readonly<Record<string, string | undefined>>;
 
@@ -21,12 +22,12 @@ export const PERIODS: ReadonlyMap<string, { readonly title: string; readonly ms:
 /** What each control adds to the filter. What is nothing that it takes adds nothing. */
 const CONDITIONS: Readonly<Record<string, (value: string, nowMs: number) => string | undefined>> = {
   instance: (value) => (/^\d+$/.test(value) ? `instanceId = ${value}` : undefined),
-  element: (value) => `elementKey = ${textOf(value)}`,
+  element: (value) => `elementKey = ${quoteText(value)}`,
   calls: () => 'instanceId IS NOT NULL',
   failures: () => 'status >= 400',
   status: (value) => Object.entries(STATUSES).find(([name]) => name === value)?.[1],
-  code: (value) => `code = ${textOf(value)}`,
-  path: (value) => `path LIKE ${textOf(`%${value.replaceAll(/[\\%_]/g, '\\$&')}%`)}`,
+  code: (value) => `code = ${quoteText(value)}`,
+  path: (value) => `path LIKE ${quoteText(`%${value.replaceAll(/[\\%_]/g, '\\$&')}%`)}`,
   since: (value, nowMs) => {
     const period = PERIODS.get(value);
     return period && `timestamp >= ${new Date(nowMs - period.ms).toISOString()}`;
@@ -43,8 +44,4 @@ export function whereOf(filter: ActivityFilter, nowMs: number): string | undefin
     return (value && condition(value, nowMs)) || [];
   });
   return conditions.length === 0 ? undefined : conditions.join(' AND ');
-}
-
-function textOf(value: string): string {
-  return `'${value.replaceAll("'", "''")}'`;
 }

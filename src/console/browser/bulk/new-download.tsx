@@ -1,8 +1,7 @@
 import { useLocation } from 'preact-iso';
 import { api, ask, onInstance } from '../api.ts';
-import { useAction } from '../load.ts';
 import { Dialog } from '../parts/dialog.tsx';
-import { ErrorNote } from '../parts/show.tsx';
+import { Form } from '../parts/form.tsx';
 import { textIn } from './form.ts';
 import { ObjectChoice } from './object-choice.tsx';
 import { pathOfJob } from './paths.ts';
@@ -21,7 +20,7 @@ const FIELDS = [
 /** Asks what is to be read, and goes to the job. */
 export function NewDownload({ instanceId, onClose }: NewJobProps) {
   const { route } = useLocation();
-  const { run, isRunning, error } = useAction(async (form: FormData) => {
+  const start = async (form: FormData) => {
     const limit = textIn(form, 'limit');
     const text = (name: string) => textIn(form, name);
     const { id } = await ask(
@@ -40,16 +39,10 @@ export function NewDownload({ instanceId, onClose }: NewJobProps) {
       }),
     );
     route(pathOfJob(id, instanceId));
-  });
+  };
   return (
     <Dialog title="Download records" onClose={onClose}>
-      <form
-        class="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          run(new FormData(event.currentTarget));
-        }}
-      >
+      <Form action="Start the download" onSubmit={start} onCancel={onClose}>
         <ObjectChoice instanceId={instanceId} operations={['list']} />
         {FIELDS.map(({ name, label, placeholder }) => (
           <label key={name}>
@@ -74,16 +67,7 @@ export function NewDownload({ instanceId, onClose }: NewJobProps) {
             <input name="fileName" maxLength={255} placeholder="by the object" />
           </label>
         </div>
-        <ErrorNote error={error} />
-        <footer class="row end">
-          <button type="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" class="main" disabled={isRunning}>
-            Start the download
-          </button>
-        </footer>
-      </form>
+      </Form>
     </Dialog>
   );
 }

@@ -1,10 +1,9 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { api, ask, onInstance, type Schemas } from '../api.ts';
-import { useAction } from '../load.ts';
 import { Dialog } from '../parts/dialog.tsx';
+import { Form } from '../parts/form.tsx';
 import { sayBytes } from '../parts/number.ts';
-import { ErrorNote } from '../parts/show.tsx';
 import { sendingForm } from './files.ts';
 import { textIn } from './form.ts';
 import { ObjectChoice } from './object-choice.tsx';
@@ -31,7 +30,7 @@ export function NewUpload({ instanceId, onClose }: NewJobProps) {
   const [size, setSize] = useState<number>();
   const sending = useRef<AbortController>(undefined);
   useEffect(() => () => sending.current?.abort(), []);
-  const { run, isRunning, error } = useAction(async (given: FormData) => {
+  const send = async (given: FormData) => {
     const file = given.get('file');
     if (!(file instanceof File)) return;
     sending.current = new AbortController();
@@ -51,16 +50,10 @@ export function NewUpload({ instanceId, onClose }: NewJobProps) {
       }),
     ).finally(() => setPart(undefined));
     route(pathOfJob(id, instanceId));
-  });
+  };
   return (
     <Dialog title="Upload records" onClose={onClose}>
-      <form
-        class="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          run(new FormData(event.currentTarget));
-        }}
-      >
+      <Form action="Start the upload" onSubmit={send} onCancel={onClose}>
         <label>
           File: CSV with a header, or a JSON object on each line
           <input
@@ -92,16 +85,7 @@ export function NewUpload({ instanceId, onClose }: NewJobProps) {
             <progress max={1} value={part} />
           </label>
         )}
-        <ErrorNote error={error} />
-        <footer class="row end">
-          <button type="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" class="main" disabled={isRunning}>
-            Start the upload
-          </button>
-        </footer>
-      </form>
+      </Form>
     </Dialog>
   );
 }

@@ -1,3 +1,4 @@
+import { quoteText } from '../../../where/print.ts';
 import { api, askPage, type Schemas } from '../api.ts';
 import { Badge, type Tone } from '../parts/badge.tsx';
 import { Pager, usePages } from '../parts/pages.tsx';
@@ -5,7 +6,6 @@ import { useQuery } from '../parts/query.ts';
 import { Empty, Show } from '../parts/show.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
-import { quote } from '../where-text.ts';
 import { sayLacking, useMay } from '../who.ts';
 
 export type ConnectSession = Schemas['ConnectSession'];
@@ -40,7 +40,7 @@ export function ConnectSessionList() {
     (nextPage, signal) => {
       const query = {
         pageSize: PAGE_SIZE,
-        ...(status && { where: `status = ${quote(status)}` }),
+        ...(status && { where: `status = ${quoteText(status)}` }),
         ...(nextPage && { nextPage }),
       };
       return askPage(api.GET('/connect/sessions', { signal, params: { query } }));

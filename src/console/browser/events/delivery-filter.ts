@@ -1,4 +1,4 @@
-import { quote } from '../where-text.ts';
+import { quoteText } from '../../../where/print.ts';
 
 /** What the controls above a list of deliveries say, by their names in the query of the address. */
 export interface Choices {
@@ -32,13 +32,13 @@ export function writeWhere(choices: Choices): string {
 
 /** Undefined where nothing is narrowed. */
 export function withStatus(where: string, status: string | undefined): string | undefined {
-  const parts = [status && `status = ${quote(status)}`, where && (status ? `(${where})` : where)].filter(Boolean);
+  const parts = [status && `status = ${quoteText(status)}`, where && (status ? `(${where})` : where)].filter(Boolean);
   return parts.length === 0 ? undefined : parts.join(' AND ');
 }
 
 function writeType(value: string): string {
-  if (!value.endsWith('*')) return `event.type = ${quote(value)}`;
-  return `event.type LIKE ${quote(`${escapePattern(value.slice(0, -1))}%`)}`;
+  if (!value.endsWith('*')) return `event.type = ${quoteText(value)}`;
+  return `event.type LIKE ${quoteText(`${escapePattern(value.slice(0, -1))}%`)}`;
 }
 
 /** What has a meaning in a pattern stands for itself. */

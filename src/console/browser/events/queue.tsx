@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
+import { quoteText } from '../../../where/print.ts';
 import { api, ask } from '../api.ts';
 import { Confirm } from '../parts/confirm.tsx';
 import { sayNumber } from '../parts/number.ts';
 import { ErrorNote } from '../parts/show.tsx';
-import { quote } from '../where-text.ts';
 import { type Subscription, useSubscriptions } from './calls.ts';
 import { SubscriptionChoice } from './filters.tsx';
 
@@ -65,7 +65,7 @@ export function QueueDialog({ act, subscription: first = '', onClose }: QueueDia
 /** @throws Error for one that is not known: all of the account is never meant by it */
 function whereOf(subscription: Subscription | undefined): string {
   if (subscription === undefined) throw new Error('Choose a subscription of the list.');
-  return `${QUEUED} AND config.url = ${quote(subscription.config.url)}`;
+  return `${QUEUED} AND config.url = ${quoteText(subscription.config.url)}`;
 }
 
 function sayQueued(count: number): string {

@@ -4,6 +4,7 @@ import { api, ask, type Schemas } from '../api.ts';
 import { useAction } from '../load.ts';
 import { Confirm } from '../parts/confirm.tsx';
 import { Dialog } from '../parts/dialog.tsx';
+import { Form } from '../parts/form.tsx';
 import { ErrorNote } from '../parts/show.tsx';
 import { useNeeds } from '../who.ts';
 
@@ -78,21 +79,15 @@ const SPANS: readonly (readonly [seconds: number, name: string])[] = [
 ];
 
 function TraceDialog({ instance, onChanged, onClose }: DialogProps) {
-  const { run, isRunning, error } = useAction(async (form: FormData) => {
+  const trace = async (form: FormData) => {
     const query = { seconds: Number(form.get('seconds')) };
     await ask(api.PUT('/instances/{id}/trace-logging', { params: { path: { id: instance.id }, query } }));
     onChanged();
     onClose();
-  });
+  };
   return (
     <Dialog title={`Trace ${instance.name}`} onClose={onClose}>
-      <form
-        class="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          run(new FormData(event.currentTarget));
-        }}
-      >
+      <Form action="Trace" onSubmit={trace} onCancel={onClose}>
         <p>
           Headers and bodies of what the provider is sent and answers are kept beside the activity of each call. Secrets
           are taken out; of a body the first 64 kB are kept.
@@ -107,16 +102,7 @@ function TraceDialog({ instance, onChanged, onClose }: DialogProps) {
             ))}
           </select>
         </label>
-        <ErrorNote error={error} />
-        <footer class="row end">
-          <button type="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" class="main" disabled={isRunning}>
-            Trace
-          </button>
-        </footer>
-      </form>
+      </Form>
     </Dialog>
   );
 }

@@ -3,6 +3,7 @@ import { api, ask, askPage, type Schemas } from '../api.ts';
 import { useAction } from '../load.ts';
 import { Badge, type Tone } from '../parts/badge.tsx';
 import { Dialog } from '../parts/dialog.tsx';
+import { Form } from '../parts/form.tsx';
 import { Pager, usePages } from '../parts/pages.tsx';
 import { Empty, ErrorNote, Show } from '../parts/show.tsx';
 import { type Column, Table } from '../parts/table.tsx';
@@ -141,7 +142,7 @@ interface ReplayProps {
 }
 
 function ReplayDialog({ id, resource, onDone, onClose }: ReplayProps) {
-  const { run, isRunning, error } = useAction(async (form: FormData) => {
+  const replay = async (form: FormData) => {
     const from = new Date(String(form.get('from')));
     await ask(
       api.POST('/instances/{id}/polls/{resource}/replay', {
@@ -151,16 +152,10 @@ function ReplayDialog({ id, resource, onDone, onClose }: ReplayProps) {
     );
     onDone();
     onClose();
-  });
+  };
   return (
     <Dialog title={`Replay ${resource}`} onClose={onClose}>
-      <form
-        class="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          run(new FormData(event.currentTarget));
-        }}
-      >
+      <Form action="Replay" onSubmit={replay} onCancel={onClose}>
         <p>
           What changed at the provider since then becomes events again, also what has been delivered. A poll that reads
           everything makes events of all records.
@@ -169,16 +164,7 @@ function ReplayDialog({ id, resource, onDone, onClose }: ReplayProps) {
           From, in the time zone of this browser
           <input type="datetime-local" name="from" required defaultValue={yesterday()} />
         </label>
-        <ErrorNote error={error} />
-        <footer class="row end">
-          <button type="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" class="main" disabled={isRunning}>
-            Replay
-          </button>
-        </footer>
-      </form>
+      </Form>
     </Dialog>
   );
 }
