@@ -22,7 +22,7 @@ const FILES = [
 
 /**
  * What the blocks of each language are. Those of `bash` are pasted into a shell beside a running service, in
- * test/readme.test.ts; those of `sh` by the tests named here; `js` in test/api/events; `html` in test/console; `json` in the tests of the guide. Those of the
+ * test/readme.alone.test.ts; those of `sh` by the tests named here; `js` in test/api/events; `html` in test/console; `json` in the tests of the guide. Those of the
  * clients stand in their own READMEs, whose examples `sdk/<language>/check` runs.
  */
 const LANGUAGES = ['bash', 'sh', 'js', 'html', 'json', 'text', 'ts', 'python', 'java', 'go'];
@@ -30,11 +30,11 @@ const LANGUAGES = ['bash', 'sh', 'js', 'html', 'json', 'text', 'ts', 'python', '
 /** The files that have commands for operators, and how many. */
 const COMMANDS = {
   'README.md': 2,
-  // In test/api/connect-guide.test.ts.
+  // In test/api/connect-guide.slow.test.ts.
   'docs/connect-sessions.md': 3,
   'docs/connectors.md': 4,
   'docs/deployment.md': 4,
-  // In test/api/files-guide.test.ts.
+  // In test/api/files-guide.slow.test.ts.
   'docs/files.md': 4,
   'docs/keys.md': 1,
 };

@@ -1,0 +1,56 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { expect } from 'chai';
+
+const ROOT = resolve(import.meta.dirname, '..');
+
+const FILES = globSync('{test,connectors}/**/*.test.ts', { cwd: ROOT }).sort();
+
+interface Run {
+  readonly spec: readonly string[];
+  readonly ignore?: readonly string[];
+}
+
+function filesOf(patterns: readonly string[]): readonly string[] {
+  return globSync([...patterns], { cwd: ROOT });
+}
+
+describe('the runs of the tests', () => {
+  const settings = globSync('.mocharc*.json', { cwd: ROOT });
+  const runs: readonly Run[] = settings.map((file) => JSON.parse(readFileSync(join(ROOT, file), 'utf8')));
+
+  it('are together every test file, each once', () => {
+    const run = runs.flatMap(({ spec, ignore = [] }) => {
+      const ignored = new Set(filesOf(ignore));
+      return filesOf(spec).filter((file) => !ignored.has(file));
+    });
+    expect(run.sort()).to.deep.equal(FILES);
+  });
+
+  it('have no pattern that finds nothing', () => {
+    const patterns = runs.flatMap(({ spec, ignore = [] }) => [...spec, ...ignore]);
+    expect(patterns.filter((pattern) => filesOf([pattern]).length === 0)).to.deep.equal([]);
+  });
+
+  it('have no other suffix than those of the runs', () => {
+    const known = /^[^.]+(\.(slow|alone|live))?\.test\.ts$/;
+    expect(FILES.filter((file) => !known.test(file.slice(file.lastIndexOf('/') + 1)))).to.deep.equal([]);
+  });
+
+  /** Mocha only warns of a pattern without a file, and the run goes green. */
+  it('are each begun by a script of package.json or of CI', () => {
+    const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+    const commands = [...Object.values<string>(scripts), readFileSync(join(ROOT, '.ci', 'run'), 'utf8')].join('\n');
+    const begun = settings.filter((file) => file === '.mocharc.json' || commands.includes(file));
+    expect(begun).to.deep.equal(settings);
+  });
+
+  it('name files in the scripts of package.json that are there', () => {
+    const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+    const named = Object.values<string>(scripts).flatMap(
+      (script) => script.match(/(?:test|connectors)\/[^\s']+/g) ?? [],
+    );
+    expect(named).to.not.deep.equal([]);
+    expect(named.filter((pattern) => filesOf([pattern]).length === 0)).to.deep.equal([]);
+  });
+});
