@@ -139,18 +139,16 @@ export async function walkPages(
 ): Promise<readonly string[]> {
   // In parts where the budget of one answer does not reach all rows, as with many provider queries of many windows each.
   const whole = await listAll(target, listing.path, toParameters(listing, query, { pageSize: 5000 }));
-  const meant = [...idsOf(listing, whole)].sort();
+  const meant = idsOf(listing, whole);
   const faults: string[] = [];
   for (const walk of walksFor(query).slice(0, mostWalks)) {
     const pages =
       walk.by === 'page'
         ? await walkByNumber(target, listing, query, walk)
         : await walkByToken(target, listing, query, walk);
-    const found = pages.flatMap(({ body }) => idsOf(listing, body)).sort();
+    const found = pages.flatMap(({ body }) => idsOf(listing, body));
     const what = `${listing.name} (${query.kind}) where ${query.where ?? '-'} in pages of ${walk.pageSize} by ${walk.by}${walk.maxProviderCalls === undefined ? '' : ` with ${walk.maxProviderCalls} provider calls each`}`;
-    if (JSON.stringify(found) !== JSON.stringify(meant)) {
-      faults.push(`${what}: ${found.length} rows (${new Set(found).size} different), but one page has ${meant.length}`);
-    }
+    faults.push(...compareRows(found, meant).map((fault) => `${what}: ${fault}`));
     faults.push(
       ...pages
         .flatMap((page, index) => judgePage(page, { walk, query, isLast: index === pages.length - 1 }))
@@ -158,6 +156,15 @@ export async function walkPages(
     );
   }
   return faults;
+}
+
+/** Two pages of n are one page of 2n: the same rows, in the same order (D3). */
+function compareRows(found: readonly string[], whole: readonly string[]): readonly string[] {
+  const isSame = (one: readonly string[], other: readonly string[]) => JSON.stringify(one) === JSON.stringify(other);
+  if (isSame(found, whole)) return [];
+  return isSame([...found].sort(), [...whole].sort())
+    ? ['the rows of one page, in another order']
+    : [`${found.length} rows (${new Set(found).size} different), but one page has ${whole.length}`];
 }
 
 /** Pages of one row only where there are few. */

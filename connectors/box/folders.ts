@@ -46,17 +46,20 @@ export interface Part {
   readonly next?: string | undefined;
 }
 
-/** What a list goes on with. */
+/** Where the next page of a list begins. */
 interface Cursor {
-  /** Absent where nothing is left but the last row. */
-  readonly place?: string;
-  /** The last row that was found: it comes with the next part, so that no part leads to nothing. */
-  readonly kept?: Json;
+  /** Place of the part to read. Absent for the first part, and where only `kept` is left. */
+  readonly place?: string | undefined;
+  /** Number of rows of that part that earlier pages returned. */
+  readonly skip?: number;
+  /** The last row that was found. It comes with the next part, so that no page leads to an empty one. */
+  readonly kept?: Json | undefined;
 }
 
 /**
- * A list of parts, a call for each: what is asked for one answer is counted elsewhere. Parts may be empty.
- * @param read the part at a place; the first where there is none
+ * A list that is read in parts, one call each. The core counts the calls of one answer. Parts may be empty, and may have more rows
+ * than a page: such a part is read again for the next page.
+ * @param read returns the part at a place, or the first part where there is no place
  */
 export function listParts<Native>(
   read: (context: ConnectorContext, input: ListInput<Native>, place: string | undefined) => Promise<Part>,
@@ -64,53 +67,70 @@ export function listParts<Native>(
   return {
     maxPageSize: PAGE,
     run: async (context, input) => {
-      const { place, kept }: Cursor = input.cursor === undefined ? {} : JSON.parse(input.cursor);
+      const cursor: Cursor = input.cursor === undefined ? {} : JSON.parse(input.cursor);
+      const { place, skip = 0, kept } = cursor;
       const rows = kept === undefined ? [] : [kept];
       if (place === undefined && kept !== undefined) return { records: rows };
       const part = await read(context, input, place);
-      return toPage([...rows, ...part.rows], part.next, input);
+      rows.push(...part.rows.slice(skip));
+      return toPage(rows, input, {
+        nextPart: part.next,
+        restOfPart: { place, skip: skip + input.limit - (kept === undefined ? 0 : 1) },
+      });
     },
   };
 }
 
+interface Following {
+  readonly nextPart: string | undefined;
+  readonly restOfPart: Cursor;
+}
+
 function toPage(
   rows: readonly Json[],
-  place: string | undefined,
   { limit }: Pick<ListInput<never>, 'limit'>,
+  { nextPart, restOfPart }: Following,
 ): ListPage {
-  if (place === undefined && rows.length <= limit) return { records: rows };
-  return { records: rows.slice(0, -1), next: JSON.stringify({ place, kept: rows.at(-1) } satisfies Cursor) };
+  if (nextPart === undefined && rows.length <= limit) return { records: rows };
+  // One row more than the page has room for is kept, which saves reading its part again.
+  const [records, next]: readonly [readonly Json[], Cursor] =
+    rows.length > limit + 1
+      ? [rows.slice(0, limit), restOfPart]
+      : [rows.slice(0, -1), { place: nextPart, kept: rows.at(-1) }];
+  return { records, next: JSON.stringify(next) };
 }
 
 /** All files, or all folders. Box has no list of them: one folder is read after the other. */
 export function listAll(type: 'file' | 'folder'): ListOperation<never> {
-  return listParts((context, { limit, fields }, place) =>
+  return listParts((context, { fields }, place) =>
     walk(context, {
       place: place ?? ROOT,
-      limit,
       members: membersOf(fields.map(({ native }) => native)),
       isKept: (item) => item.type === type,
     }),
   );
 }
 
-export interface Walk extends Pick<ListInput<never>, 'limit'> {
+export interface Walk {
   /** Folders that are still to be read, the next one first; one that was begun with its marker. */
   readonly place: string;
   readonly members: string;
   readonly isKept: (item: Json) => boolean;
 }
 
-/** Box gives 1,000. With fewer in a page, fewer folders wait, which page tokens have to hold. */
+/**
+ * Items of one part of a folder. Box allows 1,000. Smaller parts leave fewer folders to be read, which page tokens have to hold. The
+ * number is the same for every page size, because the order of the rows follows from it.
+ */
 const WALKED_PAGE = 100;
 
-/** A page of one folder. What is in a folder comes before what is next to it, so that few of them wait. */
-export async function walk({ send }: ConnectorContext, { place, limit, members, isKept }: Walk): Promise<Part> {
+/** Reads one part of a folder. The folders in it are read before the next part, so that few of them wait. */
+export async function walk({ send }: ConnectorContext, { place, members, isKept }: Walk): Promise<Part> {
   const [first = ROOT, ...later] = place.split(' ');
   const [folder = ROOT, begun] = first.split(':');
   const marker = begun === undefined ? undefined : decodeURIComponent(begun);
   // Whoever deletes a folder in the meantime deletes what is in it.
-  const body = await send(itemsOf(folder, { limit: Math.min(limit, WALKED_PAGE), marker, fields: members })).then(
+  const body = await send(itemsOf(folder, { limit: WALKED_PAGE, marker, fields: members })).then(
     (response) => response.body,
     (error: unknown) => (isNotFound(error) && place !== ROOT ? { entries: [] } : Promise.reject(error)),
   );

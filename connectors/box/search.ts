@@ -72,7 +72,7 @@ export const found = listParts<Inputs>(async (context, input, place) => {
   const { query, path, members, isKept } = wanted;
   if (query !== undefined)
     return ask(context, { input, wanted, place: place ?? `0 ${await findFolder(context, path)}` });
-  return walk(context, { place: place ?? (await findFolder(context, path)), limit: input.limit, members, isKept });
+  return walk(context, { place: place ?? (await findFolder(context, path)), members, isKept });
 });
 
 /** "Queries with offset parameter value exceeding 10000 will be rejected." */
