@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import type { Config, ListInput } from '#connector';
 import { type Connection, normalise, type Provider, type Row, startProvider } from '#connector/testing';
 import clover from './index.ts';
+import { RECENT } from './lists.ts';
 import { orders } from './objects.ts';
 import { createSimulator, DEMO_ACCESS_TOKEN, DEMO_CONFIGURATION, MERCHANT_ID } from './simulator.ts';
 
@@ -67,6 +68,16 @@ describe('clover', () => {
     const other = provider.connect();
     expect(await walk(other, { filter: bounds(now, now - DAY_MS) })).to.deep.equal([]);
     expect(windowsIn(other.requests, 'createdTime')).to.deep.equal([]);
+  });
+
+  it('asks older windows without conditions that restrict a list of orders to its last 90 days', async () => {
+    const connection = provider.connect();
+    await walk(connection, { filter: { [RECENT]: ['total>=1'], filter: ['employee.id=QT0DES4CXR572'] } });
+    const lists = connection.requests.filter((request) => request.includes('createdTime'));
+    expect(lists.length).to.be.greaterThan(2);
+    const withTotal = lists.filter((request) => decodeURIComponent(request).includes('total>=1'));
+    expect(withTotal).to.deep.equal(lists.slice(0, withTotal.length)).and.to.have.length(1);
+    expect(lists.every((request) => decodeURIComponent(request).includes('employee.id='))).to.equal(true);
   });
 
   it('looks for changes by the time of the change, unless something else is asked for beside it', async () => {

@@ -4,20 +4,29 @@ import { type Input, type InputOptions, type Inputs, inputs, json, type ListQuer
  * `filter=total>=1000`: one parameter for each condition, and all of them hold. Lists of ids are in quotes.
  * Sources: "Apply filters to API requests", "Use filters to retrieve multiple results from an endpoint".
  */
-const CONDITION: Input = {
+const CONDITION = {
   repeated: 'filter',
   text: (native, operator, value) => (operator === 'IN' ? `${native} in ('${value}')` : `${native}${operator}${value}`),
-};
+} as const satisfies Input;
+
+/** Where the translator puts the conditions that only windows of the last 90 days are asked with. */
+export const RECENT = 'filter of recent rows';
 
 const SEPARATOR = "','";
 
 /** Instants are milliseconds since 1970. */
 const text: InputOptions['text'] = (value) => (value.kind === 'datetime' ? String(value.epochMs) : plainText(value));
 
-/** @param times fields whose bounds make windows: for each operator a parameter of its own, of which the narrowest bound is left */
-export function createTranslator(fields: readonly string[], times: readonly string[] = []) {
+interface Windowed {
+  /** Fields whose bounds make windows: for each operator a parameter of its own, of which the narrowest bound is left. */
+  readonly times?: readonly string[];
+  /** Fields whose conditions restrict a list to its last 90 days, whatever its bounds. */
+  readonly recent?: readonly string[];
+}
+
+export function createTranslator(fields: readonly string[], { times = [], recent = [] }: Windowed = {}) {
   const table = [
-    ...fields.map((name) => [name, CONDITION] as const),
+    ...fields.map((name) => [name, recent.includes(name) ? { ...CONDITION, repeated: RECENT } : CONDITION] as const),
     ...times.map((name) => [name, { by: boundsOf(name) }] as const),
   ];
   return inputs(Object.fromEntries(table), SEPARATOR, { text });
@@ -44,7 +53,7 @@ export function listOf(collection: string, expandable: readonly string[] = []) {
 
 function conditionsOf(filter: ListQuery<Inputs>['filter'] = {}): readonly string[] {
   return Object.entries(filter).flatMap(([name, value]) =>
-    [value].flat().map((each) => (name === 'filter' ? each : `${name}${each}`)),
+    [value].flat().map((each) => (name === CONDITION.repeated || name === RECENT ? each : `${name}${each}`)),
   );
 }
 

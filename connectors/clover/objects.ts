@@ -47,6 +47,23 @@ const CREATED = {
 } as const;
 const MODIFIED = { ...TIME, filter: { ...can.only('superset', '='), ...can.order('superset') } } as const;
 
+/**
+ * Fields of orders whose conditions restrict the list to the last 90 days. Older windows are asked without them, so every row is
+ * checked again. Sources: "Clover API updates - May 2023", "Get all orders".
+ */
+const RECENT_FIELDS = [
+  'state',
+  'title',
+  'note',
+  'total',
+  'payType',
+  'manualTransaction',
+  'testMode',
+  'externalReferenceId',
+];
+const RECENT_FLAG = { ...FLAG, filter: can.only('superset', '=') } as const;
+const RECENT_CENTS = { ...CENTS, filter: { ...can.only('superset', '=', '!='), ...can.order('superset') } } as const;
+
 /** Only the words that are documented are asked for. */
 function oneOf(...values: readonly string[]) {
   const isKnown = (text: string) => values.includes(text);
@@ -99,13 +116,13 @@ const ORDER_FIELDS = {
   state: { ...TEXT, ...WRITTEN, label: 'State: open, locked' },
   title: { ...TEXT, ...WRITTEN },
   note: { ...TEXT, ...WRITTEN },
-  total: { ...CENTS, updateable: true, label: 'Total, in cents' },
+  total: { ...RECENT_CENTS, updateable: true, label: 'Total, in cents' },
   unpaidBalance: { ...shown(CENTS), label: 'Unpaid balance, in cents' },
   currency: { type: 'string' },
   payType: oneOf('SPLIT_GUEST', 'SPLIT_ITEM', 'SPLIT_CUSTOM', 'FULL'),
   paymentState: shown(oneOf('OPEN', 'PAID', 'REFUNDED', 'CREDITED', 'PARTIALLY_PAID', 'PARTIALLY_REFUNDED')),
-  manualTransaction: { ...FLAG, ...WRITTEN },
-  testMode: { ...FLAG, ...WRITTEN },
+  manualTransaction: { ...RECENT_FLAG, ...WRITTEN },
+  testMode: { ...RECENT_FLAG, ...WRITTEN },
   taxRemoved: { type: 'boolean', ...WRITTEN },
   groupLineItems: { type: 'boolean', ...WRITTEN },
   isVat: { type: 'boolean' },
@@ -120,7 +137,7 @@ export const orders = defineObject<Inputs>({
   description: 'Sales, paid or not. Orders without a state are shown by their id only.',
   fields: ORDER_FIELDS,
   limits: { maxInSize: 100 },
-  translator: createTranslator(filteredIn(ORDER_FIELDS, WINDOWED), WINDOWED),
+  translator: createTranslator(filteredIn(ORDER_FIELDS, WINDOWED), { times: WINDOWED, recent: RECENT_FIELDS }),
   list: listInWindows('orders'),
   changes: { updated: 'modifiedTime', created: 'createdTime' },
   // Without a state an order is in no list. Source: "Create custom orders".
@@ -165,7 +182,7 @@ export const payments = defineObject<Inputs>({
   description: 'What was paid for orders.',
   fields: PAYMENT_FIELDS,
   limits: { maxInSize: 100 },
-  translator: createTranslator(filteredIn(PAYMENT_FIELDS, WINDOWED), WINDOWED),
+  translator: createTranslator(filteredIn(PAYMENT_FIELDS, WINDOWED), { times: WINDOWED }),
   list: listInWindows('payments'),
   changes: { updated: 'modifiedTime', created: 'createdTime' },
   ...records({ get: (id) => ({ path: path`/payments/${id}` }) }),

@@ -24,6 +24,7 @@ import {
   compileCriterion,
   FOLDS,
   readCriterion,
+  restrictionOf,
   type TextRule,
   TYPES,
   windowOf,
@@ -183,6 +184,7 @@ function list(name: string, resource: Resource, call: Call, { text, nowMs }: Pla
   const criteria = call.query.getAll('filter').map(readCriterion);
   const tests = criteria.map((criterion) => compileCriterion(criterion, resource, text));
   if (resource.isWindowed) tests.push(windowOf(criteria, nowMs()));
+  if (name === 'orders') tests.push(restrictionOf(criteria, nowMs()));
   if (resource.isListed !== undefined) tests.push(resource.isListed);
   const found = resource.table.rows().filter((row) => tests.every((test) => test(row)));
   const { rows } = takePage(orderBy(found, resource, call.query.get('orderBy'), text), PAGING, call);

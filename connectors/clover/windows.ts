@@ -6,15 +6,18 @@ import {
   type ListOperation,
   type ListPage,
 } from '#connector';
-import { boundsOf, listOf } from './lists.ts';
+import { boundsOf, listOf, RECENT } from './lists.ts';
 
 /**
  * Orders and payments come out of 90 days at most: of a longer range Clover answers the most recent part and says nothing. So a list walks
  * from window to window, and each call names both ends of its own. Source: "Apply filters to API requests".
+ *
+ * Conditions on some fields restrict a list of orders to the last 90 days. Whether that holds beside the ends of an older window is not
+ * documented, so older windows are asked without them. Source: "Clover API updates - May 2023".
  */
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** "Less than 90 days" lie between the ends. */
+/** "Less than 90 days" lie between the ends. The first window ends in a day, so that it begins within the last 90 days. */
 const WINDOW_MS = 90 * DAY_MS;
 /** Of a merchant who does not say since when there is one: before the first one of Clover. */
 const EARLIEST_MS = Date.UTC(2010, 0, 1);
@@ -30,6 +33,8 @@ interface Place {
   readonly isRising: boolean;
   /** In the window. */
   readonly offset: number;
+  /** Windows that begin then or later lie within the last 90 days. */
+  readonly recentFrom: number;
 }
 
 type Input = ListInput<Inputs>;
@@ -97,6 +102,7 @@ async function begin({ send }: ConnectorContext, { filter = {}, orderBy }: Input
     last: Math.min(now + DAY_MS, to),
     isRising: orderBy[0]?.direction === 'asc',
     offset: 0,
+    recentFrom: now - WINDOW_MS + DAY_MS,
   };
 }
 
@@ -135,6 +141,8 @@ const BOUNDS: ReadonlySet<string> = new Set(WINDOWED.flatMap((axis) => Object.va
 function withinWindow(filter: Inputs = {}, place: Place): Inputs {
   const [start, end] = windowOf(place);
   const bounds = boundsOf(place.axis);
-  const others = Object.entries(filter).filter(([name]) => !BOUNDS.has(name));
+  const others = Object.entries(filter).filter(
+    ([name]) => !BOUNDS.has(name) && (name !== RECENT || start >= place.recentFrom),
+  );
   return { ...Object.fromEntries(others), [bounds['>=']]: String(start), [bounds['<=']]: String(end) };
 }
