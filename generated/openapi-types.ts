@@ -6115,6 +6115,8 @@ export interface components {
             sortable: boolean;
             /** @description True when the customer added the field at the provider. */
             custom: boolean;
+            /** @description False for a field that takes no null once it has a value, because the provider cannot clear it; left out of all others. */
+            clearable?: boolean;
             /** @description True for a field that only single records have. A list neither answers it nor filters or sorts by it; left out of all others. */
             unlisted?: boolean;
             /** @description The only values there are, where the provider has a closed list. */

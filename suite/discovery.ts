@@ -42,6 +42,7 @@ function claimsOf([name, spec]: readonly [string, FieldSpec]) {
     sortable: spec.sortable === true,
     filter: spec.filter ?? {},
     unlisted: spec.unlisted === true,
+    clearable: spec.clearable !== false || (spec.createable !== true && spec.updateable !== true),
     ...(spec.type === 'string' && { collation: spec.collation ?? 'cs' }),
   };
 }
@@ -49,7 +50,20 @@ function claimsOf([name, spec]: readonly [string, FieldSpec]) {
 function pickClaims(field: Row) {
   const { name, type, nullable, required, createable, updateable, readOnly, sortable, filter, collation } = field;
   const unlisted = field.unlisted === true;
-  const all = { name, type, nullable, required, createable, updateable, readOnly, sortable, filter, unlisted };
+  const clearable = field.clearable !== false;
+  const all = {
+    name,
+    type,
+    nullable,
+    required,
+    createable,
+    updateable,
+    readOnly,
+    sortable,
+    filter,
+    unlisted,
+    clearable,
+  };
   return collation === undefined ? all : { ...all, collation };
 }
 

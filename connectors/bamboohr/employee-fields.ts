@@ -79,6 +79,8 @@ export const KINDS = {
     type: 'date',
     sortable: true,
     filter: { ...can.only('exact', '=', '>', '>='), ...can.only('superset', '!=', '<', '<=') },
+    // "A complete date with a four-digit year": neither empty text nor null. Sources: "Field Types", "Update Employee".
+    clearable: false,
     ...codec.blank(codec.day),
   },
   integer: {

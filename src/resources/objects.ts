@@ -130,6 +130,7 @@ function describeField(name: string, spec: FieldSpec) {
     readOnly: !settable,
     createable: spec.createable ?? false,
     updateable: spec.updateable ?? false,
+    ...(settable && spec.clearable === false && { clearable: false }),
     sortable: spec.sortable ?? false,
     custom: spec.custom ?? false,
     ...(spec.unlisted === true && { unlisted: true }),

@@ -114,6 +114,13 @@ export function writeRecord(body: Row, object: ObjectSpec, action: 'create' | 'u
       const other = stored === undefined ? '' : ', and is not what the record has';
       if (!isAsStored)
         faults.push({ path: pointer('body', name), message: `'${name}' cannot be set on ${action}${other}.` });
+    } else if (value === null && spec.clearable === false) {
+      const isAsStored = action === 'create' || (stored !== undefined && reader(name)(stored) === null);
+      if (!isAsStored)
+        faults.push({
+          path: pointer('body', name),
+          message: `'${name}' cannot be set to null: the provider cannot clear it.`,
+        });
     } else {
       const fault = faultOf(name, spec, value);
       if (fault !== undefined) faults.push(fault);

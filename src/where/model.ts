@@ -104,6 +104,8 @@ export interface FieldSpec {
   /** Settable by POST / by PATCH. Default false. */
   readonly createable?: boolean;
   readonly updateable?: boolean;
+  /** False where the provider names no value that removes a stored one: null is refused on update, and not sent on create. Default true. */
+  readonly clearable?: boolean;
   readonly sortable?: boolean;
   /** True for a field this customer added at the provider. */
   readonly custom?: boolean;

@@ -83,7 +83,7 @@ const READERS: Readonly<Record<Column['type'], (value: unknown, column: Column) 
   govIdText: (value) => String(value ?? ''),
   int: (value) => (value === '' || value === null ? null : Number(value)),
   bool: (value) => value === 'yes' || value === 'checkbox',
-  date: (value, column) => check(value, column, isDay),
+  date: (value, column) => assertValid(String(value), column, isDay),
   options: (value, column) => check(value, column, (text) => OPTIONS[column.dataset]?.includes(text) ?? false),
   currency: (value, column) => check(amountOf(value), column, (text) => /^-?\d+(\.\d+)?$/.test(text)),
 };
@@ -93,9 +93,16 @@ function amountOf(value: unknown): unknown {
 }
 
 /** Empty text clears; anything that is not valid is a conflict. */
-function check(value: unknown, { dataset }: Column, isValid: (text: string) => boolean): string | null {
+function check(
+  value: unknown,
+  { dataset }: Pick<Column, 'dataset'>,
+  isValid: (text: string) => boolean,
+): string | null {
   if (value === '' || value === null) return null;
-  const text = String(value);
+  return assertValid(String(value), { dataset }, isValid);
+}
+
+function assertValid(text: string, { dataset }: Pick<Column, 'dataset'>, isValid: (text: string) => boolean): string {
   if (!isValid(text)) throw refusal(409, `Invalid value for ${dataset}`);
   return text;
 }
