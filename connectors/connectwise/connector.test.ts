@@ -76,6 +76,29 @@ describe('ConnectWise PSA', () => {
       'api-staging.connectwisedev.com',
       'staging.connectwisedev.com',
     ]);
+    const api = ['api-za.myconnectwise.net', 'za.myconnectwise.net'];
+    expect(placesOf({ site: 'za.myconnectwise.net' }).slice(1)).to.deep.equal(api);
+    expect(placesOf({ site: 'API-za.myconnectwise.net' }).slice(1)).to.deep.equal(api);
+    expect(placesOf({ site: 'psa.example.com:8443' })).to.deep.equal([
+      'https://psa.example.com:8443/v4_6_release/apis/3.0',
+      'psa.example.com:8443',
+    ]);
+  });
+
+  it('takes a short name or a host as the site, and nothing around it', () => {
+    const pattern = connectwise.configuration.find(({ key }) => key === 'site')?.pattern;
+    const good = ['na', 'staging', 'za.myconnectwise.net', 'psa.example.com', 'psa.example.com:8443'];
+    const bad = [
+      '',
+      'us',
+      'https://na.myconnectwise.net',
+      'a.example/x',
+      'user@a.example',
+      '127.0.0.1',
+      'localhost',
+      'a..b',
+    ];
+    expect([...good, ...bad].filter((site) => pattern?.test(site))).to.deep.equal(good);
   });
 });
 

@@ -2,13 +2,19 @@ import { type Config, type ConfigField, defineConnector, errors, json, settings 
 import { OBJECTS } from './objects.ts';
 import { callbacks } from './webhooks.ts';
 
-/** Where the API of a region is, and where the people log in, which gives the keys of callbacks. */
-const SITES = {
-  na: ['api-na.myconnectwise.net', 'na.myconnectwise.net'],
-  eu: ['api-eu.myconnectwise.net', 'eu.myconnectwise.net'],
-  au: ['api-au.myconnectwise.net', 'au.myconnectwise.net'],
-  staging: ['api-staging.connectwisedev.com', 'staging.connectwisedev.com'],
-} as const;
+/** The hosts at which people log in, by the short names of the sites. */
+const SITES: Readonly<Record<string, string>> = {
+  na: 'na.myconnectwise.net',
+  eu: 'eu.myconnectwise.net',
+  au: 'au.myconnectwise.net',
+  staging: 'staging.connectwisedev.com',
+};
+
+/** A short name, or a host with or without a port. */
+const SITE = /^(?:na|eu|au|staging|(?:[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?\.)+[a-z]{2,63}(?::\d{1,5})?)$/i;
+
+/** ConnectWise's own hosts, sandboxes included: their API is at a host beside them. Source: Developer guide, "PSA API Requests". */
+const CLOUD = /^(?:api-)?([a-z\d-]+\.(?:myconnectwise\.net|connectwisedev\.com))$/;
 
 const IN_SETUP = 'In ConnectWise PSA open System → Members → API Members.';
 
@@ -16,10 +22,14 @@ const CONFIGURATION = [
   {
     key: 'site',
     type: 'string',
-    description: 'Where the company’s PSA runs: `na`, `eu`, `au` or `staging`.',
+    description: 'Where the company’s PSA runs: `na`, `eu`, `au`, `staging`, or the host where you log in.',
     default: 'na',
-    pattern: /^(?:na|eu|au|staging)$/,
-    setup: ['Look at the address of the page where you log in: https://na.myconnectwise.net is `na`.'],
+    pattern: SITE,
+    example: 'psa.example.com',
+    setup: [
+      'Look at the address of the page where you log in: https://na.myconnectwise.net is `na`.',
+      'Any other host is entered as it is there, such as `aus.myconnectwise.net` or, for a server of your own, `psa.example.com`.',
+    ],
   },
   {
     key: 'company',
@@ -63,9 +73,12 @@ const CONFIGURATION = [
 
 const setting = settings(CONFIGURATION);
 
-function hostsOf(config: Config): readonly [string, string] {
-  const site = setting(config, 'site');
-  return Object.entries(SITES).find(([name]) => name === site)?.[1] ?? SITES.na;
+/** The host of the API and, where it is another one, the host where people log in, which returns the keys of callbacks. */
+function hostsOf(config: Config): readonly [api: string, ...others: string[]] {
+  const site = setting(config, 'site').toLowerCase();
+  const host = SITES[site] ?? site;
+  const cloud = CLOUD.exec(host)?.[1];
+  return cloud === undefined ? [host] : [`api-${cloud}`, cloud];
 }
 
 /** An answer that is no JSON, with status 400, to a company that is not there. Source: seen by others. */

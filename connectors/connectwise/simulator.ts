@@ -48,8 +48,7 @@ export interface ConnectWiseSimulatorOptions extends SimulatorOptions {
   readonly keyHost?: 'api' | 'site';
 }
 
-const HOSTS = ['api-na', 'api-eu', 'api-au'].map((name) => `${name}.myconnectwise.net`);
-const API_HOSTS: readonly string[] = [...HOSTS, 'api-staging.connectwisedev.com'];
+const API_HOST = /^api-[a-z]+\.(?:myconnectwise\.net|connectwisedev\.com)$/;
 const TABLES: readonly TableName[] = [
   'tickets',
   'notes',
@@ -101,7 +100,7 @@ const INFO = {
 function assertCaller({ headers, host }: Call): void {
   const { username = '', password = '' } = readBasic(headers.authorization) ?? {};
   const [company = '', publicKey] = username.split('+', 2);
-  const isHere = host === undefined || API_HOSTS.includes(host);
+  const isHere = host === undefined || API_HOST.test(host);
   if (!isHere || (company !== '' && company !== COMPANY)) {
     throw new Fault(400, CANNOT_ROUTE, 'Cannot route. Codebase/company is invalid');
   }
