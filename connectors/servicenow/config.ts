@@ -4,17 +4,28 @@ import { type Config, type ConfigField, settings } from '#connector';
 export const INSTANCE = {
   key: 'company.name',
   type: 'string',
-  description: 'Name of the ServiceNow instance, the first label of its host; the whole host will do.',
+  description: 'Name of the ServiceNow instance, the first label of its host, or the whole host.',
   required: true,
-  pattern: /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.service-now\.com)?$/i,
+  pattern: /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*$/i,
   example: 'acme',
-  setup: ['Log in to ServiceNow.', 'Copy what stands between `https://` and `.service-now.com` in the address.'],
+  setup: [
+    'Log in to ServiceNow.',
+    'Copy what stands between `https://` and `.service-now.com` in the address.',
+    'Where the address ends in another way, copy the whole host, such as `acme.servicenowservices.com`.',
+  ],
 } as const satisfies ConfigField;
+
+/** The commercial cloud, and the Government Community Cloud. Hosts of customers' own are the operator's to allow. */
+const DOMAINS = /^[^.]+\.(?:service-now\.com|servicenowservices\.com)$/;
 
 const setting = settings([INSTANCE]);
 
 export function hostOf(config: Config): string {
-  return `${setting(config, INSTANCE.key)
-    .toLowerCase()
-    .replace(/\.service-now\.com$/, '')}.service-now.com`;
+  const name = setting(config, INSTANCE.key).toLowerCase();
+  return name.includes('.') ? name : `${name}.service-now.com`;
+}
+
+/** The host of the instance, if it is ServiceNow's. */
+export function hostsOf(config: Config): readonly string[] {
+  return [hostOf(config)].filter((host) => DOMAINS.test(host));
 }

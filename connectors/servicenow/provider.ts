@@ -1,5 +1,5 @@
 import { type Config, type Connector, errors, json } from '#connector';
-import { hostOf } from './config.ts';
+import { hostOf, hostsOf } from './config.ts';
 import { discoverObjects } from './objects.ts';
 
 /** ServiceNow, however one logs in. Facts and their sources: README.md. */
@@ -8,7 +8,7 @@ export const PROVIDER = {
   description: 'Every table of a ServiceNow instance: incidents, problems, changes, and those of your own.',
   hub: 'helpdesk',
   baseUrl: (config: Config) => `https://${hostOf(config)}/api/now`,
-  hosts: (config: Config) => [hostOf(config)],
+  hosts: hostsOf,
   // Everybody sees at least one user: oneself.
   probe: { path: '/table/sys_user', query: { sysparm_limit: 1, sysparm_fields: 'sys_id' } },
   classify: errors({

@@ -206,6 +206,30 @@ export function hostPatterns(): Format<readonly string[]> {
   return list({
     separator: ',',
     expected: 'host names, or *. and a domain, separated by commas',
-    takes: (entry) => isIP(entry) !== 0 || isHostName(normalHost(entry.startsWith('*.') ? entry.slice(2) : entry)),
+    takes: (entry) => isIP(entry) !== 0 || isHostPattern(entry),
   });
+}
+
+function isHostPattern(text: string): boolean {
+  return isHostName(normalHost(text.startsWith('*.') ? text.slice(2) : text));
+}
+
+/** A host that an element may reach beside those that its connector knows. */
+export interface ProviderHost {
+  readonly element: string;
+  /** A host, or `*.` and a domain for exactly one label in front of it. */
+  readonly host: string;
+}
+
+export function providerHosts(): Format<readonly ProviderHost[]> {
+  const entries = list({
+    separator: ',',
+    expected: 'elements and hosts such as servicenow=support.example.com, separated by commas',
+    takes: (entry) => /^[a-z][a-z0-9]*=./.test(entry) && isHostPattern(entry.slice(entry.indexOf('=') + 1)),
+  });
+  const split = (entry: string) => ({
+    element: entry.slice(0, entry.indexOf('=')),
+    host: entry.slice(entry.indexOf('=') + 1).toLowerCase(),
+  });
+  return { expected: entries.expected, parse: (text) => entries.parse(text)?.map(split) };
 }

@@ -14,13 +14,15 @@ import {
   numberOrOff,
   oneOf,
   origins,
+  type ProviderHost,
   platformSecret,
+  providerHosts,
   urlOf,
   word,
 } from './formats.ts';
 import { TRACING_VARIABLES, type TracingConfig } from './tracing.ts';
 
-export { type EncryptionKey, parseEncryptionKeys } from './formats.ts';
+export { type EncryptionKey, type ProviderHost, parseEncryptionKeys } from './formats.ts';
 
 interface Variable<Value> {
   readonly name: string;
@@ -228,6 +230,14 @@ export const VARIABLES = {
     description:
       'npm packages with connectors, separated by commas: `causeway-connector-acme` is the element `acme`. They are installed where the service is started.',
   },
+  providerHosts: {
+    name: 'PROVIDER_HOSTS',
+    format: providerHosts(),
+    shownDefault: 'none',
+    defaultText: () => '',
+    description:
+      'Hosts that elements may reach beside those that they know, separated by commas: `servicenow=support.example.com`; `*.example.com` stands for each host of the domain. For accounts behind an address of their own.',
+  },
   databasePoolSize: {
     name: 'DATABASE_POOL_SIZE',
     format: integer(2, 1000),
@@ -330,6 +340,7 @@ export interface ServiceConfig {
   readonly logLevel: LogLevel;
   readonly connectorsPath: readonly string[];
   readonly connectors: readonly string[];
+  readonly providerHosts: readonly ProviderHost[];
   readonly databasePoolSize: number;
   readonly shutdownTimeoutMs: number;
   readonly eventRetentionDays: number;
@@ -393,6 +404,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): ServiceConfig {
     logLevel: required(VARIABLES.logLevel),
     connectorsPath: required(VARIABLES.connectorsPath),
     connectors: required(VARIABLES.connectors),
+    providerHosts: required(VARIABLES.providerHosts),
     databasePoolSize: required(VARIABLES.databasePoolSize),
     shutdownTimeoutMs: required(VARIABLES.shutdownTimeout) * 1000,
     eventRetentionDays: required(VARIABLES.eventRetention),

@@ -58,5 +58,11 @@ export async function openConnectors(
         .catch((error: unknown) => log.warn({ err: error }, 'a simulator could not send a webhook'));
     });
   const demoAccounts = simulators?.accounts ?? {};
-  return { registry: createRegistry(connectors), folders, simulatorsUrl, demoAccounts, sendWebhooks };
+  return {
+    registry: createRegistry(connectors, config.providerHosts),
+    folders,
+    simulatorsUrl,
+    demoAccounts,
+    sendWebhooks,
+  };
 }

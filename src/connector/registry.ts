@@ -1,6 +1,8 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import type { ProviderHost } from '../config/index.ts';
 import { AppError, cutText, suggestName } from '../errors.ts';
+import { matchesHost } from './client/url.ts';
 import type { Connector } from './contract.ts';
 import { type ConnectorPlace, type ConnectorSources, findPackage, findPlaces } from './places.ts';
 import { provideContract } from './provide-contract.ts';
@@ -14,11 +16,22 @@ export interface Registry {
   readonly getConnector: (keyOrId: string) => Connector;
 }
 
-/** @throws ConnectorError that lists every problem of every connector. */
-export function createRegistry(connectors: readonly Connector[]): Registry {
-  const problems = findProblems(connectors);
+/**
+ * @param allowed hosts that the operator allows beside those that the connectors know
+ * @throws ConnectorError that lists every problem of every connector, and every allowed host of an element that is not there
+ */
+export function createRegistry(connectors: readonly Connector[], allowed: readonly ProviderHost[] = []): Registry {
+  const keys = connectors.map(({ key }) => key);
+  const strangers = allowed.filter(({ element }) => !keys.includes(element));
+  const problems = [
+    ...findProblems(connectors),
+    ...strangers.map(
+      ({ element, host }) =>
+        `PROVIDER_HOSTS allows ${host} for the element '${element}', which is not there.${suggestName(element, keys)}`,
+    ),
+  ];
   if (problems.length > 0) throw new ConnectorError(problems);
-  const sorted = [...connectors].sort((a, b) => (a.key < b.key ? -1 : 1));
+  const sorted = connectors.map((connector) => allowHosts(connector, allowed)).sort((a, b) => (a.key < b.key ? -1 : 1));
   const byKeyOrId = new Map(
     sorted.flatMap((connector) => [
       [connector.key, connector],
@@ -33,6 +46,21 @@ export function createRegistry(connectors: readonly Connector[]): Registry {
       if (connector !== undefined) return connector;
       const keys = sorted.map(({ key }) => key);
       throw new AppError('NOT_FOUND', `There is no element '${cutText(keyOrId)}'.${suggestName(keyOrId, keys)}`);
+    },
+  };
+}
+
+/** An instance reaches an allowed host only where its own settings lead there, and no other one beside it. */
+function allowHosts(connector: Connector, allowed: readonly ProviderHost[]): Connector {
+  const patterns = allowed.filter(({ element }) => element === connector.key).map(({ host }) => host);
+  if (patterns.length === 0) return connector;
+  const { hosts, baseUrl } = connector;
+  return {
+    ...connector,
+    hosts: (config) => {
+      const known = typeof hosts === 'function' ? hosts(config) : hosts;
+      const { host = '' } = URL.parse(baseUrl(config)) ?? {};
+      return matchesHost(host, patterns) ? [...known, host] : known;
     },
   };
 }

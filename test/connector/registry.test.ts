@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { Connector } from '../../src/connector/contract.ts';
+import type { Config, Connector } from '../../src/connector/contract.ts';
 import { path } from '../../src/connector/index.ts';
 import { createRegistry, loadConnectors, OWN_CONNECTORS } from '../../src/connector/registry.ts';
 import { ConnectorError } from '../../src/connector/validate.ts';
@@ -41,6 +41,26 @@ describe('the registry of connectors', () => {
   it('finds a connector by key and by id', () => {
     expect(registry.getConnector('zebra').id).to.equal(2);
     expect(registry.getConnector('1').key).to.equal('antelope');
+  });
+
+  it('adds a host that the operator allows, for instances whose settings lead there alone', () => {
+    const baseUrl = ({ host = 'example.com' }: Config) => `https://${host}/api`;
+    const acme: Connector = { ...createConnector('acme', 3), baseUrl };
+    const allowed = [
+      { element: 'acme', host: 'support.example.org' },
+      { element: 'acme', host: '*.example.net' },
+    ];
+    const { hosts } = createRegistry([acme, createConnector('other', 4)], allowed).getConnector('acme');
+    const hostsFor = (host: string) => (typeof hosts === 'function' ? hosts({ host }) : hosts);
+    expect(hostsFor('example.com')).to.deep.equal(['example.com']);
+    expect(hostsFor('support.example.org')).to.deep.equal(['example.com', 'support.example.org']);
+    expect(hostsFor('acme.example.net')).to.deep.equal(['example.com', 'acme.example.net']);
+    expect(hostsFor('evil.example')).to.deep.equal(['example.com']);
+    const unknown = [{ element: 'acmee', host: 'example.org' }];
+    expect(() => createRegistry([acme], unknown)).to.throw(
+      ConnectorError,
+      "PROVIDER_HOSTS allows example.org for the element 'acmee', which is not there. Did you mean 'acme'?",
+    );
   });
 
   it('lists connectors by key', () => {
