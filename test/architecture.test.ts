@@ -15,6 +15,7 @@ const LEVELS: readonly (readonly string[])[] = [
     'metrics',
     'numbers',
     'pace',
+    'pairs',
     'retry-after',
     'telemetry',
     'turn-budget',
