@@ -18,7 +18,7 @@ import { filtersHere, rootOf } from './config.ts';
 import { compositeId, hasId, keyFilter, keyOf, keyPredicate } from './key.ts';
 import type { EntitySet, Property } from './metadata.ts';
 import { idFieldOf } from './types.ts';
-import { typesOf, withoutControlInformation, writeBody } from './values.ts';
+import { typesOf, writeBody } from './values.ts';
 
 /**
  * Single records. Source: OData Protocol 4.01, section 11.4. A change carries `If-Match: *`: services that guard records by ETags
@@ -27,12 +27,14 @@ import { typesOf, withoutControlInformation, writeBody } from './values.ts';
 const EXISTING = { 'if-match': '*' };
 const WITH_RECORD = { prefer: 'return=representation' };
 
-/** Native records without control information; those of a composite key with their id. */
+/**
+ * Native records, those of a composite key with their id. Control information stays: no field has such a name, and what is inside a
+ * field's value is dropped where the value is read (`readerOf`), so that nothing walks over what no field shows.
+ */
 export function recordReader(set: EntitySet): (native: unknown) => unknown {
   const keys = keyOf(set.type);
   const idField = idFieldOf(set.type);
-  return (native) => {
-    const record = withoutControlInformation(native);
+  return (record) => {
     if (keys.length < 2 || idField === undefined || !json.isObject(record)) return record;
     return { ...record, [idField]: compositeId(keys, record) };
   };

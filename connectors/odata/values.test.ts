@@ -66,6 +66,8 @@ describe('OData values', () => {
     const d = new ExactNumber('9007199254740993');
     const native = { '@odata.etag': 'x', a: 1, 'a@odata.type': '#Int32', b: [{ '@id': 'y', c: null }], d };
     expect(withoutControlInformation(native)).to.deep.equal({ a: 1, b: [{ c: null }], d });
+    const plain = { a: [{ b: [1] }] };
+    expect(withoutControlInformation(plain), 'nothing is copied where there is nothing to drop').to.equal(plain);
   });
 
   it('go out as JSON numbers as long as no digit is lost', () => {
