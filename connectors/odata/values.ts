@@ -1,4 +1,4 @@
-import { codec, ExactNumber, json, toDecimalText, toJsonNumber } from '#connector';
+import { codec, ExactNumber, type Json, json, toDecimalText, toJsonNumber } from '#connector';
 import { DOUBLE_DIGITS } from './bounds.ts';
 import type { PropertyType } from './metadata.ts';
 
@@ -63,6 +63,15 @@ function readMembers(type: Extract<PropertyType, { kind: 'complex' }>): Convert 
 /** `@odata.etag`, `price@odata.type`: no property name contains an `@`. */
 function isControlInformation(name: string): boolean {
   return name.includes('@');
+}
+
+/** Drops control information of the record itself, and looks at nothing inside its members. */
+export function withoutOwnControlInformation(record: Json): Json {
+  for (const name in record) {
+    if (isControlInformation(name))
+      return Object.fromEntries(Object.entries(record).filter(([each]) => !isControlInformation(each)));
+  }
+  return record;
 }
 
 /** Drops control information at every level. A value without any is the same value: most have none, and a copy costs ten times the look. */

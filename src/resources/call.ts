@@ -1,4 +1,3 @@
-import { noRoom } from '../connector/client/byte-budget.ts';
 import type {
   AccessTokens,
   ByteBudget,
@@ -83,8 +82,8 @@ export interface InstanceCall {
   readonly signal: AbortSignal;
   /** All that is needed of the provider's responses so far is this many bytes. */
   readonly keep: (bytes: number) => void;
-  /** So many bytes more are made of the responses. @throws AppError OVERLOADED where the account, or the process, has no room for them */
-  readonly take: (bytes: number) => void;
+  /** So many bytes more are made of the responses. @returns false where the account, or the process, has no room for them: nothing was taken */
+  readonly take: (bytes: number) => boolean;
   /** What is counted now. */
   readonly held: () => number;
   /** Before anything walks over a record of a response. @throws AppError PROVIDER_PROTOCOL for one of more than 100,000 members */
@@ -154,9 +153,7 @@ export function startCall(
     signal,
     tally,
     keep: hold.keep,
-    take: (bytes) => {
-      if (!hold.take(bytes)) throw noRoom();
-    },
+    take: hold.take,
     held: hold.held,
     // No record has more members than the answer that it is in.
     assertMembers: (record) => {

@@ -1,3 +1,4 @@
+import { noRoom } from '../connector/client/byte-budget.ts';
 import type { NativeQuery, ObjectSpec } from '../connector/index.ts';
 import { AppError, cutText, isAppError } from '../errors.ts';
 import { createPacer } from '../pace.ts';
@@ -157,7 +158,7 @@ async function readPage(call: InstanceCall, walk: NativeWalk, id: string): Promi
     records.push(query.steps.project(record));
     bytes += sizeOf(records.at(-1));
     if (bytes - counted < COUNTED_BYTES) continue;
-    call.take(bytes - counted);
+    if (!call.take(bytes - counted)) throw noRoom();
     counted = bytes;
   }
   if (answer.rowCount !== undefined && answer.rowCount !== count)

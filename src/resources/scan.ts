@@ -1,3 +1,4 @@
+import { noRoom } from '../connector/client/byte-budget.ts';
 import { toUnreadable } from '../connector/client/index.ts';
 import type { ListInput, ListOperation, ListPage } from '../connector/index.ts';
 import { AppError } from '../errors.ts';
@@ -43,8 +44,8 @@ const COUNTED_BYTES = MB;
 interface Kept {
   /** Asks the provider; what its answer takes is what the records may take, and a little more. */
   readonly execute: (list: ListOperation<unknown>, input: ListInput<unknown>) => Promise<ListPage>;
-  /** All records so far take so much. @throws AppError OVERLOADED without room for them */
-  readonly count: (bytes: number) => void;
+  /** All records so far take so much. @returns false where the account, or the process, has no room for them */
+  readonly count: (bytes: number) => boolean;
   /** What they may take. */
   readonly mostBytes: () => number;
   /** The answers are needed no more, only records. */
@@ -62,9 +63,10 @@ function createKept(call: InstanceCall): Kept {
       return page;
     },
     count: (bytes) => {
-      if (bytes - counted < COUNTED_BYTES) return;
-      call.take(bytes - counted);
+      if (bytes - counted < COUNTED_BYTES) return true;
+      if (!call.take(bytes - counted)) return false;
       counted = bytes;
+      return true;
     },
     mostBytes: () => Math.min(MAX_KEPT_BYTES, answered + MAX_FILLED_BYTES),
     keep: (bytes) => {
@@ -118,9 +120,8 @@ async function scanInOrder(call: InstanceCall, input: ScanInput): Promise<ScanRe
       const record = steps.project(row);
       bytes += sizeOf(record);
       const isFull = records.length === pageSize;
-      const isCut = bytes > kept.mostBytes() && records.length > 0;
+      const isCut = records.length > 0 && (bytes > kept.mostBytes() || !kept.count(bytes));
       if (isFull || isCut) return end({ ...position, skipRows: index, skipMatches: 0 }, isFull ? undefined : 'bytes');
-      kept.count(bytes);
       records.push(record);
     }
     kept.keep(bytes);
@@ -184,7 +185,7 @@ async function scanAndSort(call: InstanceCall, input: ScanInput): Promise<ScanRe
       if (!steps.matches(row, place.query ?? 0)) continue;
       rows.add(row, sizeOf(row));
       if (rows.bytes() > kept.mostBytes()) throw tooLargeToSort(plan, kept.mostBytes());
-      kept.count(rows.bytes());
+      if (!kept.count(rows.bytes())) throw noRoom();
     }
     kept.keep(rows.bytes());
     const { next, isCut } = goOn(input, place, page, lastRow);
