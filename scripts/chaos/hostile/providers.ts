@@ -3,7 +3,16 @@ import { gzipSync } from 'node:zlib';
 import type { HostileRequest } from './attacker.ts';
 import * as csdl from './metadata.ts';
 import { answer, type Behaviour, endless, type HostileService, hang, json, trickle, xml } from './provider.ts';
-import { API, connectOData, flood, type HostileInput, type Inputs, listing, onInstance } from './stage.ts';
+import {
+  API,
+  connectOData,
+  createInstance,
+  flood,
+  type HostileInput,
+  type Inputs,
+  listing,
+  onInstance,
+} from './stage.ts';
 
 const MEGABYTE = 1_000_000;
 const JSON_TYPE = { 'content-type': 'application/json' };
@@ -96,6 +105,28 @@ function bulk(service: () => HostileService): HostileInput {
     },
   };
 }
+
+/** A service of another provider that has an address of its own; whatever is asked for, it answers the same. */
+function serving(
+  key: string,
+  configuration: object,
+  { path, body }: { readonly path: string; readonly body: string },
+): HostileInput {
+  return {
+    kind: 'provider',
+    finding: '26 B2',
+    arm: async (ground) => {
+      const url = ground.site.serve(ground.name, { rows: json('{"user":{"id":1}}') });
+      const { token } = await createInstance(ground, key, { url, ...configuration });
+      ground.site.serve(ground.name, { rows: json(body) });
+      const what = { path: API + path, headers: onInstance(ground.tenant, token) };
+      return (stage) => flood(stage, { most: 6, parallel: 2 }, () => what);
+    },
+  };
+}
+
+const REDMINE = { 'api.key': 'a key' };
+const REQUEST_TRACKER = { username: 'u', password: 'p' };
 
 const HELD_BACK = { where: "name LIKE '%q%z%'" };
 const SORTED = { orderBy: 'name desc' };
@@ -239,6 +270,26 @@ export const PROVIDERS: Inputs = {
   'a bulk download of rows of 90,000 members': bulk(() =>
     untypedService(`{"value":[${Array.from({ length: 20 }, () => untyped(90_000)).join()}]}`),
   ),
+  'an issue of Redmine of 1,000,000 members': serving('redmine', REDMINE, {
+    path: '/issues',
+    body: `{"issues":[${untyped(1_000_000)}],"total_count":1}`,
+  }),
+  'an issue of Redmine with 1,000,000 fields of its own': serving('redmine', REDMINE, {
+    path: '/issues/1',
+    body: `{"issue":{"id":1,"custom_fields":[${'{"id":1},'.repeat(1_000_000)}{"id":2}]}}`,
+  }),
+  'issues of Redmine without end': serving('redmine', REDMINE, {
+    path: '/issues',
+    body: `{"issues":[${'{},'.repeat(1_900_000)}{}],"total_count":1}`,
+  }),
+  'a ticket of Request Tracker of 1,000,000 members': serving('requesttracker', REQUEST_TRACKER, {
+    path: '/tickets',
+    body: `{"items":[${untyped(1_000_000)}],"total":1,"page":1,"pages":1}`,
+  }),
+  'a ticket of Request Tracker with 1,000,000 values': serving('requesttracker', REQUEST_TRACKER, {
+    path: '/tickets/1',
+    body: `{"id":1,"Requestor":[${'{"id":"a"},'.repeat(900_000)}{}],"CustomFields":[${'{},'.repeat(90_000)}{}]}`,
+  }),
   '2 kB that become 27 MB': reading({
     finding: '26 B2',
     service: () => ({
