@@ -8800,7 +8800,7 @@ export interface components {
          */
         "Elements-Query-Pushdown": components["schemas"]["QueryPushdown"];
         /**
-         * @description Sent when the page ended before it was full - with `scan-budget` by `Elements-Max-Provider-Calls`, with `bytes` because its rows are 64 MB. Go on with `nextPage`. With `result-window` the provider shows no more rows of this query, though there may be some, and cannot go on by their ids - narrow the `where`.
+         * @description Sent when the page ended before it was full - with `scan-budget` by `Elements-Max-Provider-Calls`, with `bytes` because its rows are 64 MB, or 16 MB more than the answers of the provider that they are made of. Go on with `nextPage`. With `result-window` the provider shows no more rows of this query, though there may be some, and cannot go on by their ids - narrow the `where`.
          * @example scan-budget
          */
         "Elements-Partial-Result": "scan-budget" | "bytes" | "result-window";
@@ -9097,6 +9097,7 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Overloaded"];
         };

@@ -20,7 +20,7 @@ const LEVELS: readonly (readonly string[])[] = [
     'turn-budget',
   ],
   // Simulators evaluate filters with the evaluator that the platform has for rows.
-  ['where'],
+  ['where', 'pairs'],
   ['connector', 'db', 'egress'],
   ['platform'],
   ['accounts', 'activity', 'instances', 'resources', 'events'],

@@ -18,7 +18,7 @@ import { filtersHere, rootOf } from './config.ts';
 import { compositeId, hasId, keyFilter, keyOf, keyPredicate } from './key.ts';
 import type { EntitySet, Property } from './metadata.ts';
 import { idFieldOf } from './types.ts';
-import { typesOf, withoutControlInformation, writeBody } from './values.ts';
+import { typesOf, withoutOwnControlInformation, writeBody } from './values.ts';
 
 /**
  * Single records. Source: OData Protocol 4.01, section 11.4. A change carries `If-Match: *`: services that guard records by ETags
@@ -27,13 +27,17 @@ import { typesOf, withoutControlInformation, writeBody } from './values.ts';
 const EXISTING = { 'if-match': '*' };
 const WITH_RECORD = { prefer: 'return=representation' };
 
-/** Native records without control information; those of a composite key with their id. */
+/**
+ * Native records without control information of their own, those of a composite key with their id. What is inside a value is dropped where
+ * the value of a field is read (`readerOf`), so that nothing walks over what no field shows.
+ */
 export function recordReader(set: EntitySet): (native: unknown) => unknown {
   const keys = keyOf(set.type);
   const idField = idFieldOf(set.type);
   return (native) => {
-    const record = withoutControlInformation(native);
-    if (keys.length < 2 || idField === undefined || !json.isObject(record)) return record;
+    if (!json.isObject(native)) return native;
+    const record = withoutOwnControlInformation(native);
+    if (keys.length < 2 || idField === undefined) return record;
     return { ...record, [idField]: compositeId(keys, record) };
   };
 }

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { ExactNumber } from '#connector';
 import type { PropertyType } from './metadata.ts';
-import { readerOf, withoutControlInformation, writeBody } from './values.ts';
+import { readerOf, withoutControlInformation, withoutOwnControlInformation, writeBody } from './values.ts';
 
 function primitive(name: string, precision?: number): PropertyType {
   return { kind: 'primitive', name, precision };
@@ -66,6 +66,10 @@ describe('OData values', () => {
     const d = new ExactNumber('9007199254740993');
     const native = { '@odata.etag': 'x', a: 1, 'a@odata.type': '#Int32', b: [{ '@id': 'y', c: null }], d };
     expect(withoutControlInformation(native)).to.deep.equal({ a: 1, b: [{ c: null }], d });
+    expect(withoutOwnControlInformation(native)).to.deep.equal({ a: 1, b: native.b, d });
+    expect(readerOf(primitive('Edm.Untyped'))?.(native)).to.deep.equal({ a: 1, b: [{ c: null }], d });
+    const plain = { a: [{ b: [1] }] };
+    expect(withoutControlInformation(plain), 'nothing is copied where there is nothing to drop').to.equal(plain);
   });
 
   it('go out as JSON numbers as long as no digit is lost', () => {

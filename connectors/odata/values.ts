@@ -1,4 +1,4 @@
-import { codec, ExactNumber, json, toDecimalText, toJsonNumber } from '#connector';
+import { codec, ExactNumber, type Json, json, toDecimalText, toJsonNumber } from '#connector';
 import { DOUBLE_DIGITS } from './bounds.ts';
 import type { PropertyType } from './metadata.ts';
 
@@ -20,12 +20,20 @@ export function isWide(type: PropertyType): boolean {
 
 const INSTANT = codec.instant();
 
+/** Types whose values are no objects in JSON. */
+const SCALARS: ReadonlySet<string> = new Set(
+  'Binary Boolean Byte Date DateTimeOffset Decimal Double Duration Guid Int16 Int32 Int64 SByte Single String TimeOfDay'
+    .split(' ')
+    .map((name) => `Edm.${name}`),
+);
+
 /** What turns a native value into ours; undefined when nothing has to change. */
 export function readerOf(type: PropertyType): Convert | undefined {
   switch (type.kind) {
     case 'primitive':
       if (isExactNumber(type)) return isWide(type) ? toDecimalText : toJsonNumber;
-      return type.name === 'Edm.DateTimeOffset' ? INSTANT.read : undefined;
+      if (type.name === 'Edm.DateTimeOffset') return INSTANT.read;
+      return SCALARS.has(type.name) ? undefined : withoutControlInformation;
     case 'enum':
       return undefined;
     case 'collection':
@@ -36,7 +44,7 @@ export function readerOf(type: PropertyType): Convert | undefined {
 }
 
 function readCollection(readMember: Convert | undefined): Convert | undefined {
-  return readMember && ((native) => (Array.isArray(native) ? native.map(readMember) : native));
+  return readMember && ((native) => (Array.isArray(native) ? native.map((member) => readMember(member)) : native));
 }
 
 function readMembers(type: Extract<PropertyType, { kind: 'complex' }>): Convert {
@@ -45,17 +53,44 @@ function readMembers(type: Extract<PropertyType, { kind: 'complex' }>): Convert 
     if (!json.isObject(native)) return native;
     // Not before the first record: a complex type may contain itself.
     readers ??= new Map(type.properties().map((property) => [property.name, readerOf(property.type)]));
-    const members = Object.entries(native).map(([name, value]) => [name, readers?.get(name)?.(value) ?? value]);
+    const members = Object.entries(native).flatMap(([name, value]) =>
+      isControlInformation(name) ? [] : [[name, (readers?.get(name) ?? withoutControlInformation)(value) ?? value]],
+    );
     return Object.fromEntries(members);
   };
 }
 
-/** Drops control information (`@odata.etag`, `price@odata.type`) at every level: no property name contains an `@`. */
+/** `@odata.etag`, `price@odata.type`: no property name contains an `@`. */
+function isControlInformation(name: string): boolean {
+  return name.includes('@');
+}
+
+/** Drops control information of the record itself, and looks at nothing inside its members. */
+export function withoutOwnControlInformation(record: Json): Json {
+  for (const name in record) {
+    if (isControlInformation(name))
+      return Object.fromEntries(Object.entries(record).filter(([each]) => !isControlInformation(each)));
+  }
+  return record;
+}
+
+/** Drops control information at every level. A value without any is the same value: most have none, and a copy costs ten times the look. */
 export function withoutControlInformation(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutControlInformation);
+  return hasControlInformation(value) ? dropControlInformation(value) : value;
+}
+
+function hasControlInformation(value: unknown): boolean {
+  if (Array.isArray(value)) return value.some(hasControlInformation);
+  if (!json.isObject(value)) return false;
+  for (const name in value) if (isControlInformation(name) || hasControlInformation(value[name])) return true;
+  return false;
+}
+
+function dropControlInformation(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(dropControlInformation);
   if (!json.isObject(value)) return value;
-  const properties = Object.entries(value).filter(([name]) => !name.includes('@'));
-  return Object.fromEntries(properties.map(([name, member]) => [name, withoutControlInformation(member)]));
+  const properties = Object.entries(value).filter(([name]) => !isControlInformation(name));
+  return Object.fromEntries(properties.map(([name, member]) => [name, dropControlInformation(member)]));
 }
 
 /** A body to send, and its media type. */

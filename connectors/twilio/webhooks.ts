@@ -39,10 +39,11 @@ export const accountWebhooks: Webhooks = {
 
 /** By name, and of one name each value once. */
 function signedPairs(call: WebhookCall): readonly string[] {
-  const form = webhooks.form(call);
-  return [...new Set(form.keys())]
+  const values = new Map<string, Set<string>>();
+  for (const [name, value] of webhooks.form(call)) values.set(name, (values.get(name) ?? new Set()).add(value));
+  return [...values.keys()]
     .toSorted()
-    .flatMap((name) => [...new Set(form.getAll(name))].toSorted().map((value) => name + value));
+    .flatMap((name) => [...(values.get(name) ?? [])].toSorted().map((value) => name + value));
 }
 
 function readEvents(call: WebhookCall): readonly ProviderEvent[] {

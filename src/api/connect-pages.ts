@@ -5,11 +5,13 @@ import type { ConnectPage } from '../connect/page.ts';
 import { PAGE_PATH } from '../connect/sessions.ts';
 import type { Console } from '../console/index.ts';
 import { type AppError, isAppError, redactAppError } from '../errors.ts';
+import { decodeQuery, searchOf } from '../pairs.ts';
 import { createRedactor } from '../redaction.ts';
 import type { Trace } from '../trace.ts';
 import { ACCESS } from './access.ts';
 import type { Audit } from './audit.ts';
 import { policyFor } from './console-pages.ts';
+import { findCookie } from './cookies.ts';
 import { escapeHtml } from './docs/html.ts';
 import { createPage } from './oauth-pages.ts';
 import { assertLeft, type TokenBuckets } from './rate-limits.ts';
@@ -136,8 +138,7 @@ function setPrivate(response: Response): void {
 
 /** The first of each name. */
 function parametersOf({ originalUrl }: Request): Readonly<Record<string, string>> {
-  const [, query = ''] = /\?(.*)$/s.exec(originalUrl) ?? [];
-  return Object.fromEntries([...new URLSearchParams(query)].toReversed());
+  return Object.fromEntries([...decodeQuery(searchOf(originalUrl))].toReversed());
 }
 
 const MARK_NAME = 'causeway-connect';
@@ -154,11 +155,8 @@ function printMark(publicUrl: string, id: number, value: string): string {
   return [`${markName(publicUrl, id)}=${value}`, ...attributes].join('; ');
 }
 
-/** Undefined: there is none, or several, of which one is somebody else's doing. */
 function readMark(publicUrl: string, { headers: { cookie = '' } }: Request, id: number): string | undefined {
-  const start = `${markName(publicUrl, id)}=`;
-  const [found, ...others] = cookie.split(/\s*;\s*/).filter((pair) => pair.startsWith(start));
-  return others.length > 0 ? undefined : found?.slice(start.length);
+  return findCookie(cookie, markName(publicUrl, id));
 }
 
 /** Texts are HTML. */

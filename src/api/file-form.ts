@@ -125,6 +125,8 @@ function openParser({ headers }: Request, { json }: FormRules): BusboyInstance {
       limits: {
         files: 1,
         fields: MOST_FIELDS,
+        // Those that are neither a field nor a file cost as much.
+        parts: MOST_FIELDS + 1,
         fieldSize: MOST_FIELD_BYTES,
         headerPairs: MOST_HEADERS,
         headerSize: MOST_HEADER_BYTES,
@@ -205,6 +207,7 @@ async function readHead(
   );
   parser.on('filesLimit', () => fail(fault(FILE, 'is not the only file: send one at a time')));
   parser.on('fieldsLimit', () => fail(tooManyFields()));
+  parser.on('partsLimit', () => fail(tooManyFields()));
   parser.on('error', (cause: unknown) => fail(brokenForm(cause)));
   parser.on('finish', () => {
     if (file === undefined) fail(fault(FILE, 'is missing: the form has no part with a file'));

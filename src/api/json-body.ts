@@ -5,9 +5,9 @@ import type { Principal } from '../accounts/accounts.ts';
 import type { ByteBudget } from '../connector/client/index.ts';
 import { AppError } from '../errors.ts';
 import { parseJson } from '../numbers/exact-json.ts';
+import { type JsonShape, measureJson } from '../numbers/json-shape.ts';
 import { takeTurn } from '../pace.ts';
 import { askForBody, assertLength, hasBody, KB, LARGE_BYTES, MB, openBodyRoom, readBody } from './body-bytes.ts';
-import { type JsonShape, measureJson } from './json-shape.ts';
 import { assertThere } from './request-end.ts';
 
 /** What a JSON body may be. */

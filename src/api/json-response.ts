@@ -82,29 +82,34 @@ type JsonMembers = unknown[] | Record<string, unknown>;
 
 /** Whether a value prints to more than a piece. Looks no further than it must. */
 export function isLarge(value: unknown, pieceCharacters = PIECE_CHARACTERS): boolean {
-  return charactersLeft(value, pieceCharacters) < 0;
+  return charactersLeft(value, pieceCharacters, new Set()) < 0;
 }
 
-/** What is left of `room` when a value is printed; below zero once it is too little. */
-function charactersLeft(value: unknown, room: number): number {
+/**
+ * What is left of `room` when a value is printed; below zero once it is too little. Whatever is too much for it is put into `large`: to look
+ * at an object of many members takes as long as it has members, and one that lies deep in others would be looked at once for each of them.
+ */
+function charactersLeft(value: unknown, room: number, large: Set<unknown>): number {
   if (typeof value === 'string') return room - value.length - 2;
   if (!isMembers(value)) return room - 5;
   let left = room - 2;
   if (Array.isArray(value)) {
-    for (let index = 0; index < value.length && left >= 0; index++) left = charactersLeft(value[index], left - 1);
-    return left;
+    for (let index = 0; index < value.length && left >= 0; index++)
+      left = charactersLeft(value[index], left - 1, large);
+  } else {
+    for (const name in value) {
+      if (left < 0) break;
+      left = charactersLeft(value[name], left - name.length - 4, large);
+    }
   }
-  for (const name in value) {
-    if (left < 0) break;
-    left = charactersLeft(value[name], left - name.length - 4);
-  }
+  if (left < 0) large.add(value);
   return left;
 }
 
 /** Prints JSON as `JSON.stringify` does, in pieces; each is made when it is asked for. */
 export function* printPieces(value: unknown, pieceCharacters = PIECE_CHARACTERS): Generator<string, void> {
   let piece = '';
-  for (const token of printTokens(value, pieceCharacters)) {
+  for (const token of printTokens(value, { pieceCharacters, large: new Set() })) {
     piece += token;
     if (piece.length < pieceCharacters) continue;
     yield piece;
@@ -113,27 +118,48 @@ export function* printPieces(value: unknown, pieceCharacters = PIECE_CHARACTERS)
   if (piece !== '') yield piece;
 }
 
-function* printTokens(value: unknown, pieceCharacters: number): Generator<string, void> {
-  if (!isMembers(value) || !isLarge(value, pieceCharacters)) {
+interface Printing {
+  readonly pieceCharacters: number;
+  /** Known to print to more than a piece. */
+  readonly large: Set<unknown>;
+}
+
+function* printTokens(value: unknown, printing: Printing): Generator<string, void> {
+  if (isAtOnce(value, printing)) {
     yield JSON.stringify(value);
   } else if (Array.isArray(value)) {
     let separator = '[';
     for (const item of value) {
-      yield separator;
-      yield* printTokens(isPrintable(item) ? item : null, pieceCharacters);
+      const printed = isPrintable(item) ? item : null;
+      if (isAtOnce(printed, printing)) yield separator + JSON.stringify(printed);
+      else {
+        yield separator;
+        yield* printTokens(printed, printing);
+      }
       separator = ',';
     }
     yield separator === '[' ? '[]' : ']';
   } else {
+    const members: Readonly<Record<string, unknown>> = Object(value);
     let separator = '{';
-    for (const [name, member] of Object.entries(value)) {
+    for (const name of Object.keys(members)) {
+      const member = members[name];
       if (!isPrintable(member)) continue;
-      yield `${separator}${JSON.stringify(name)}:`;
-      yield* printTokens(member, pieceCharacters);
+      const begin = `${separator}${JSON.stringify(name)}:`;
+      if (isAtOnce(member, printing)) yield begin + JSON.stringify(member);
+      else {
+        yield begin;
+        yield* printTokens(member, printing);
+      }
       separator = ',';
     }
     yield separator === '{' ? '{}' : '}';
   }
+}
+
+/** Whether a value is no more than a piece. */
+function isAtOnce(value: unknown, { pieceCharacters, large }: Printing): boolean {
+  return !isMembers(value) || (!large.has(value) && charactersLeft(value, pieceCharacters, large) >= 0);
 }
 
 /** What has a way of its own to be printed, like a date, is printed in one go. */

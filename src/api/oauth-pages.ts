@@ -3,6 +3,7 @@ import type { RequestHandler, Response } from 'express';
 import type { Console } from '../console/index.ts';
 import type { Proxies } from '../instances/oauth/proxies/proxies.ts';
 import type { RedirectRefusal } from '../instances/oauth/proxies/redirect.ts';
+import { decodeQuery, searchOf } from '../pairs.ts';
 import { escapeHtml } from './docs/html.ts';
 import type { DocsPage } from './docs/layout.ts';
 import { assertLeft, type TokenBuckets } from './rate-limits.ts';
@@ -61,10 +62,10 @@ const MAX_PARAMETERS = 50;
  */
 export function createCallback(console: Pick<Console, 'script'>): RequestHandler {
   return async (request, response) => {
-    const [, query = ''] = /\?(.*)$/s.exec(request.originalUrl) ?? [];
+    const query = searchOf(request.originalUrl);
     // Where the scripts cannot be made, whoever opens the console is told; by hand this page is of use without.
     const script = await console.script('oauth-callback').catch(() => undefined);
-    const { html, contentSecurityPolicy } = callbackPage([...new URLSearchParams(query)], script?.path);
+    const { html, contentSecurityPolicy } = callbackPage([...decodeQuery(query)], script?.path);
     response
       // The address has a grant code in it: it stays nowhere.
       .set('Cache-Control', 'no-store')

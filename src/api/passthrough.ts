@@ -141,7 +141,7 @@ const KEPT_BACK =
   /^(?:authorization|cookie2?|host|connection|keep-alive|te|trailer|transfer-encoding|upgrade|content-length|expect|proxy-.*|sec-.*|origin|referer|forwarded|x-forwarded-.*|x-real-ip|via|user-agent|access-control-.*|elements-.*|traceparent|tracestate|baggage)$/;
 
 function passedHeaders(headers: IncomingHttpHeaders): Record<string, string> {
-  const ofConnection = new Set(headers.connection?.toLowerCase().split(/\s*,\s*/));
+  const ofConnection = new Set((headers.connection ?? '').split(',').map((name) => name.trim().toLowerCase()));
   return Object.fromEntries(
     Object.entries(headers).flatMap(([name, value]): [string, string][] => {
       // Said by clients that were told nothing: then the connector's own word is better.

@@ -13,6 +13,7 @@ import type { Platform } from '../platform.ts';
 import { combineRedactors, createRedactor, type Redactor } from '../redaction.ts';
 import { createTrace, inBackground, type Span, type Trace, type TraceHeaders, withTrace } from '../trace.ts';
 import type { Authorized, Caller } from './authorization.ts';
+import { cookiesIn } from './cookies.ts';
 import { addressOf, type ProxyTrust } from './remote-address.ts';
 import { describeRequest, methodName } from './request-span.ts';
 
@@ -230,5 +231,5 @@ function wordsOf(header = ''): readonly string[] {
 
 /** Of cookies: a session that has ended is no caller's any more. */
 function valuesOf(header = ''): readonly string[] {
-  return header.split(/\s*;\s*/).map((pair) => pair.slice(pair.indexOf('=') + 1));
+  return cookiesIn(header).map((pair) => pair.slice(pair.indexOf('=') + 1));
 }

@@ -4,6 +4,7 @@ import { OPERATIONS, type OperationId } from '../../generated/operations.ts';
 import type { Idempotency, KeyedRequest } from '../accounts/idempotency/index.ts';
 import type { ByteBudget } from '../connector/client/index.ts';
 import { AppError, cutText, pointer } from '../errors.ts';
+import { assertFewParameters, searchOf } from '../pairs.ts';
 import { inSpan, type Trace } from '../trace.ts';
 import { ACCESS, type Admitted, assertAccess, type Directory } from './access.ts';
 import type { Audit, AuditedCall } from './audit.ts';
@@ -181,8 +182,9 @@ function assertPath(request: Request): void {
   }
 }
 
-/** The validator would nest what brackets there are, and lose `__proto__[x]`. */
-function readQuery({ query }: Request): Request['query'] {
+/** The validator would nest what brackets there are, and lose `__proto__[x]`. @throws AppError REQUEST_INVALID */
+function readQuery({ query, url }: Request): Request['query'] {
+  assertFewParameters(searchOf(url));
   const nested = Object.keys(query).find((name) => name.includes('['));
   if (nested === undefined) return query;
   const message = `Unknown query parameter '${cutText(nested)}'.`;

@@ -2,6 +2,7 @@ import { hash, timingSafeEqual } from 'node:crypto';
 import type { Request } from 'express';
 import type { ConsoleSession } from '../accounts/log-in/sessions.ts';
 import { AppError } from '../errors.ts';
+import { findCookie } from './cookies.ts';
 
 /** The cookie by which browsers are known to have logged in to the console, and what keeps other pages from using it. */
 export interface SessionCookie {
@@ -34,9 +35,7 @@ export function createSessionCookie(publicUrl: () => string): SessionCookie {
   return {
     read: ({ headers: { cookie = '' } }) => {
       if (!cookie.includes(NAME)) return undefined;
-      const start = `${nameOf(isSecure())}=`;
-      const [found, ...others] = cookie.split(/\s*;\s*/).filter((pair) => pair.startsWith(start));
-      return others.length > 0 ? undefined : found?.slice(start.length);
+      return findCookie(cookie, nameOf(isSecure()));
     },
     write: (token) => print(token),
     clear: () => print('', 'Max-Age=0'),

@@ -229,7 +229,7 @@ function mapValues<Value, Mapped>(record: Readonly<Record<string, Value>>, map: 
 /**
  * Express's `query parser` for this API: a parameter that comes once is a string, one that is repeated is an array, and
  * `name[]` is always an array under `name`. Nothing nests. What has no value is not there (decisions D16). Text that is not
- * well percent-encoded is kept as it is.
+ * well percent-encoded is kept as it is. Node reads the first 1,000; a request with more is refused (`assertFewParameters`).
  */
 export function parseQuery(text: string | null): Record<string, string | string[]> {
   const given: [string, string | string[]][] = [];

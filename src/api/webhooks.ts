@@ -1,8 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Request, RequestHandler, Response } from 'express';
 import type { ByteBudget } from '../connector/client/index.ts';
+import { AppError } from '../errors.ts';
 import type { WebhookRoom } from '../events/webhooks/index.ts';
 import type { WebhookTarget } from '../events/webhooks/receive.ts';
+import { assertFewParameters, searchOf } from '../pairs.ts';
 import { createRedactor } from '../redaction.ts';
 import type { Trace } from '../trace.ts';
 import { askForBody, assertLength, hasBody, openBodyRoom, readBody } from './body-bytes.ts';
@@ -17,6 +19,8 @@ export interface WebhookParts {
 }
 
 const NOTHING = Buffer.alloc(0);
+/** An element of XML has two. */
+const MOST_TAGS = 20_000;
 
 /**
  * `/events/{elementKey}/{instanceKey}`: takes what a provider sends. Whose address it is costs no query and is found out before the body is read. There is
@@ -37,6 +41,7 @@ export function createWebhookHandler(
     const trace: Trace = response.locals.trace;
     trace.redactor = redactor;
     trace.instanceId = instance.id;
+    assertFewParameters(searchOf(request.originalUrl));
     const call = {
       method: request.method,
       url: publicUrl() + request.originalUrl,
@@ -66,18 +71,25 @@ async function readBytes(
   assertLength(request, maxBytes);
   askForBody(request, response);
   const bytes = await readBody(request, maxBytes, openBodyRoom(budget, instance.accountId, response));
-  if (mayBeJson(bytes)) await assertJsonShape(bytes, { ...LARGE, bytes: maxBytes }, response);
+  // Judged by what it is: who reads it may not look at what it is called. Forms are counted by what decodes them.
+  const first = bytes.find((byte) => byte > SPACE && !BYTE_ORDER_MARK.includes(byte));
+  const mayBeJson = first === OPEN_OBJECT || first === OPEN_ARRAY;
+  if (mayBeJson) await assertJsonShape(bytes, { ...LARGE, bytes: maxBytes }, response);
+  if (first === OPEN_TAG) assertFewTags(bytes);
   return bytes;
 }
 
-/** Judged by what it is: who reads it may not look at what it is called. */
-function mayBeJson(bytes: Uint8Array): boolean {
-  const first = bytes.find((byte) => byte > SPACE && !BYTE_ORDER_MARK.includes(byte));
-  return first === OPEN_OBJECT || first === OPEN_ARRAY;
+/** Before anything is made of them. */
+function assertFewTags(bytes: Buffer): void {
+  let tags = 0;
+  for (let at = bytes.indexOf(OPEN_TAG); at >= 0; at = bytes.indexOf(OPEN_TAG, at + 1)) tags++;
+  if (tags <= MOST_TAGS) return;
+  throw new AppError('PAYLOAD_TOO_LARGE', `The body has more than ${MOST_TAGS} tags.`);
 }
 
 const SPACE = 0x20;
 const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
+const OPEN_TAG = 0x3c;
 const OPEN_OBJECT = 0x7b;
 const OPEN_ARRAY = 0x5b;
 

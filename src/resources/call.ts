@@ -7,6 +7,7 @@ import type {
   ProviderClient,
   ProviderFile,
 } from '../connector/client/index.ts';
+import { MOST_OBJECT_MEMBERS } from '../connector/client/json-pieces.ts';
 import type {
   Config,
   Connector,
@@ -20,6 +21,7 @@ import type {
 } from '../connector/contract.ts';
 import { AppError, type ErrorCode, isAppError } from '../errors.ts';
 import type { RateLimits } from './rate-limits.ts';
+import { assertMembers } from './record.ts';
 
 /** An instance as far as a call to its provider needs it. */
 export interface ConnectedInstance {
@@ -80,6 +82,12 @@ export interface InstanceCall {
   readonly signal: AbortSignal;
   /** All that is needed of the provider's responses so far is this many bytes. */
   readonly keep: (bytes: number) => void;
+  /** So many bytes more are made of the responses. @returns false where the account, or the process, has no room for them: nothing was taken */
+  readonly take: (bytes: number) => boolean;
+  /** What is counted now. */
+  readonly held: () => number;
+  /** Before anything walks over a record of a response. @throws AppError PROVIDER_PROTOCOL for one of more than 100,000 members */
+  readonly assertMembers: (record: unknown) => void;
   /** What was done so far. */
   readonly tally: CallReport;
 }
@@ -109,7 +117,11 @@ export function startCall(
   if (signal.aborted) hold.close();
   else signal.addEventListener('abort', hold.close, { once: true });
   const { connector, config } = instance;
-  const call = { connector, config, tokens: tokensOf(instance), signal, hold, tally };
+  let mostMembers = 0;
+  const noteMembers = (members: number) => {
+    mostMembers = Math.max(mostMembers, members);
+  };
+  const call = { connector, config, tokens: tokensOf(instance), signal, hold, tally, noteMembers };
 
   /** Polls leave what is left of the provider's limit to callers, whichever call was told of it. */
   async function noted<Result>(result: Promise<Result>): Promise<Result> {
@@ -141,6 +153,12 @@ export function startCall(
     signal,
     tally,
     keep: hold.keep,
+    take: hold.take,
+    held: hold.held,
+    // No record has more members than the answer that it is in.
+    assertMembers: (record) => {
+      if (mostMembers > MOST_OBJECT_MEMBERS) assertMembers(record);
+    },
     send: (request) => judged(records, client.send(call, request)),
     pass: (request) => noted(client.pass(call, request)),
     sendForFile: (request) => judged(`${records} as a file`, client.sendForFile(call, request)),

@@ -1,13 +1,22 @@
-/** The rows of a text of CSV (RFC 4180), their names first; rows end with CRLF or LF. @throws Error where a quote is open or closes too early */
+/** Maximum number of cells in a row: as many as a record may have members. */
+const MOST_CELLS = 100_000;
+
+/**
+ * The rows of a text of CSV (RFC 4180), their names first; rows end with CRLF or LF.
+ * @throws Error where a quote is open or closes too early, and for a row of more than 100,000 cells
+ */
 export function* csvRows(text: string): Generator<readonly string[], void> {
   let cells: string[] = [];
+  const add = (cell: string) => {
+    if (cells.push(cell) > MOST_CELLS) throw new Error(`The CSV has a row of more than ${MOST_CELLS} cells.`);
+  };
   for (let at = 0; at < text.length; ) {
     const end = text[at] === '"' ? endOfQuoted(text, at) : endOfPlain(text, at);
-    cells.push(text[at] === '"' ? text.slice(at + 1, end - 1).replaceAll('""', '"') : text.slice(at, end));
+    add(text[at] === '"' ? text.slice(at + 1, end - 1).replaceAll('""', '"') : text.slice(at, end));
     if (text[end] === ',') {
       at = end + 1;
       // The last cell of a text may be empty.
-      if (at === text.length) cells.push('');
+      if (at === text.length) add('');
       continue;
     }
     at = end + (text[end] === '\r' ? 2 : 1);

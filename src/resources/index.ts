@@ -3,6 +3,7 @@ import type { ChangesInput, RecordChange } from '../connector/contract.ts';
 import type { ListOperation, NativeBulk, ObjectSpec, Objects, StoredUpload } from '../connector/index.ts';
 import type { PlatformKeys } from '../db/platform-keys.ts';
 import { AppError, isAppError, pointer } from '../errors.ts';
+import { createPacer } from '../pace.ts';
 import type { Platform } from '../platform.ts';
 import { currentSpan, currentTrace, errorTypeOf } from '../trace.ts';
 import {
@@ -122,8 +123,10 @@ export interface WalkedPage extends CallReport {
   readonly isLost?: true;
 }
 
+type ToldChange = Omit<RecordChange, 'record'> & { readonly record?: Row };
+
 export interface ChangeList extends CallReport {
-  readonly changes: readonly (Omit<RecordChange, 'record'> & { readonly record?: Row })[];
+  readonly changes: readonly ToldChange[];
   readonly next?: string;
   readonly until?: string;
 }
@@ -283,6 +286,7 @@ export function composeResources(
   }
 
   function toRecord(call: InstanceCall, object: ObjectSpec, native: unknown): OneRecord {
+    call.assertMembers(native);
     const record = wholeRecord(object).map(native);
     call.keep(sizeOf(record));
     return { record, ...call.tally };
@@ -341,9 +345,13 @@ export function composeResources(
       }
       const { changes, next, until } = await call.execute(feed, input);
       const { map } = prepare(object, {}).steps;
-      const told = changes.map(({ record, ...change }) =>
-        record === undefined ? change : { ...change, record: map(record) },
-      );
+      const pacer = createPacer(target.signal);
+      const told: ToldChange[] = [];
+      for (const { record, ...change } of changes) {
+        if (pacer.isDue()) await pacer.pause();
+        call.assertMembers(record);
+        told.push(record === undefined ? change : { ...change, record: map(record) });
+      }
       const place = { ...(next !== undefined && { next }), ...(until !== undefined && { until }) };
       return { changes: told, ...place, ...call.tally };
     },

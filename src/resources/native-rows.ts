@@ -53,9 +53,10 @@ type Convert = (text: string) => unknown;
 
 /** Texts become what JSON has in their place; numbers are read from texts by the fields themselves. */
 function recordMaker(names: readonly string[], fields: readonly PushedField[]): (cells: readonly string[]) => unknown {
+  const places = new Map(names.map((name, at) => [name, at]));
   const columns = fields.map(({ native, type }) => {
-    const at = names.indexOf(native);
-    if (at < 0) throw new Error(`The rows of the job lack the column ${native}.`);
+    const at = places.get(native);
+    if (at === undefined) throw new Error(`The rows of the job lack the column ${native}.`);
     const convert: Convert = type === 'boolean' ? toBoolean : (text) => text;
     return { at, path: native.split('.'), convert };
   });

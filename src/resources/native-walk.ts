@@ -1,3 +1,4 @@
+import { noRoom } from '../connector/client/byte-budget.ts';
 import type { NativeQuery, ObjectSpec } from '../connector/index.ts';
 import { AppError, cutText, isAppError } from '../errors.ts';
 import { createPacer } from '../pace.ts';
@@ -146,14 +147,19 @@ async function readPage(call: InstanceCall, walk: NativeWalk, id: string): Promi
   const records: Row[] = [];
   let { skipMatches } = position;
   let bytes = 0;
+  let counted = 0;
   let count = 0;
   for (let row = readAs(call, () => rows.next()); !row.done; row = readAs(call, () => rows.next())) {
     if (pacer.isDue()) await pacer.pause();
     count++;
+    call.assertMembers(row.value);
     const record = query.steps.map(row.value);
     if (!query.steps.matches(record, 0) || skipMatches-- > 0) continue;
     records.push(query.steps.project(record));
     bytes += sizeOf(records.at(-1));
+    if (bytes - counted < COUNTED_BYTES) continue;
+    if (!call.take(bytes - counted)) throw noRoom();
+    counted = bytes;
   }
   if (answer.rowCount !== undefined && answer.rowCount !== count)
     throw unreadable(call, new Error(`The page of the job has ${count} rows of the ${answer.rowCount} that it says.`));
@@ -161,5 +167,8 @@ async function readPage(call: InstanceCall, walk: NativeWalk, id: string): Promi
   if (answer.next === undefined) return { records, bytes };
   return { records, bytes, next: { ...position, cursor: answer.next, skipMatches: 0 } };
 }
+
+/** Records are counted in the memory of the account as they are made, in such steps. */
+const COUNTED_BYTES = 1024 * 1024;
 
 const CIRCLE = 'The provider names the page that it has just given as the next one: the rows would never end.';

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { MAX_DEPTH, tooDeep } from '../connector/client/json-pieces.ts';
+import { MAX_DEPTH, MOST_OBJECT_MEMBERS, tooDeep, tooMany } from '../connector/client/json-pieces.ts';
 import type { ObjectSpec } from '../connector/contract.ts';
 import { AppError, cutText, type ErrorDetail, invalidRequest, MOST_FAULTS, pointer, suggest } from '../errors.ts';
 import { canonicalDecimal, compareDecimals } from '../numbers/decimal.ts';
@@ -197,6 +197,32 @@ const DOUBLES: readonly [string, string] = [`-${GREATEST_DOUBLE}`, GREATEST_DOUB
 /** 309 digits are written with an exponent. */
 function showBound(decimal: string): string {
   return decimal.length > 30 ? String(Number(decimal)) : decimal;
+}
+
+/**
+ * Refuses a provider's record with more than 100,000 members, those inside others counted, before anything walks over it: that is as many
+ * as a record may have that is sent to this service. Ends as soon as there are more.
+ * @throws AppError PROVIDER_PROTOCOL
+ */
+export function assertMembers(record: unknown): void {
+  if (membersLeft(record, MOST_OBJECT_MEMBERS, 0) < 0) throw tooMany('a record', MOST_OBJECT_MEMBERS);
+}
+
+/** What is left of `room` with the members of a value; below zero once it is too little. */
+function membersLeft(value: unknown, room: number, depth: number): number {
+  if (!isMembers(value) || value instanceof ExactNumber) return room;
+  if (depth === MAX_DEPTH) throw tooDeep();
+  let left = room;
+  if (Array.isArray(value)) {
+    left -= value.length;
+    for (let index = 0; index < value.length && left >= 0; index++) left = membersLeft(value[index], left, depth + 1);
+    return left;
+  }
+  for (const name in value) {
+    left = membersLeft(value[name], left - 1, depth + 1);
+    if (left < 0) break;
+  }
+  return left;
 }
 
 const CONTAINER_BYTES = 48;

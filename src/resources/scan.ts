@@ -1,5 +1,6 @@
+import { noRoom } from '../connector/client/byte-budget.ts';
 import { toUnreadable } from '../connector/client/index.ts';
-import type { ListOperation, ListPage } from '../connector/index.ts';
+import type { ListInput, ListOperation, ListPage } from '../connector/index.ts';
 import { AppError } from '../errors.ts';
 import { createPacer } from '../pace.ts';
 import { compareValues, type OrderBy, type Plan, type Row, reader } from '../where/index.ts';
@@ -28,8 +29,52 @@ export interface ScanInput extends Started {
   readonly maxProviderCalls: number;
 }
 
+const MB = 1024 * 1024;
 /** What is kept of providers' responses for one of ours. */
-const MAX_KEPT_BYTES = 64 * 1024 * 1024;
+const MAX_KEPT_BYTES = 64 * MB;
+/**
+ * How much more the records may take than the answers they are made of: a field that a row does not have is a null in ours, so that
+ * a few bytes of a provider become megabytes where an object has thousands of fields.
+ */
+const MAX_FILLED_BYTES = 16 * MB;
+/** Records are counted in the memory of the account as they are made, in such steps. */
+const COUNTED_BYTES = MB;
+
+/** The memory that the records of one response take. */
+interface Kept {
+  /** Asks the provider; what its answer takes is what the records may take, and a little more. */
+  readonly execute: (list: ListOperation<unknown>, input: ListInput<unknown>) => Promise<ListPage>;
+  /** All records so far take so much. @returns false where the account, or the process, has no room for them */
+  readonly count: (bytes: number) => boolean;
+  /** What they may take. */
+  readonly mostBytes: () => number;
+  /** The answers are needed no more, only records. */
+  readonly keep: (bytes: number) => void;
+}
+
+function createKept(call: InstanceCall): Kept {
+  let answered = 0;
+  let counted = 0;
+  return {
+    execute: async (list, input) => {
+      const before = call.held();
+      const page = await call.execute(list, input);
+      answered += call.held() - before;
+      return page;
+    },
+    count: (bytes) => {
+      if (bytes - counted < COUNTED_BYTES) return true;
+      if (!call.take(bytes - counted)) return false;
+      counted = bytes;
+      return true;
+    },
+    mostBytes: () => Math.min(MAX_KEPT_BYTES, answered + MAX_FILLED_BYTES),
+    keep: (bytes) => {
+      call.keep(bytes);
+      counted = bytes;
+    },
+  };
+}
 
 /** One page. Nothing is asked of the provider where no row can pass the filter. @throws as `scanAndSort` does */
 export function scan(call: InstanceCall, input: ScanInput): Promise<ScanResult> {
@@ -47,17 +92,18 @@ async function scanInOrder(call: InstanceCall, input: ScanInput): Promise<ScanRe
   const { steps, plan } = input.query;
   const isChecked = plan.residual !== undefined;
   const pacer = createPacer(call.signal);
+  const kept = createKept(call);
   const records: Row[] = [];
   let position = input.start;
   let bytes = 0;
   let total: number | undefined;
   const end = (next?: Position, cutBy?: PartialReason): ScanResult => {
-    call.keep(bytes);
+    kept.keep(bytes);
     return toResult({ records, next, total, cutBy, bytes });
   };
   for (;;) {
     const { query = 0 } = position;
-    const page = await call.execute(list, toListInput(input, position));
+    const page = await kept.execute(list, toListInput(input, position));
     pacer.begin();
     if (!isChecked && plan.queries.length === 1 && position.after === undefined) total = totalOf(page) ?? total;
     let { skipMatches } = position;
@@ -74,11 +120,11 @@ async function scanInOrder(call: InstanceCall, input: ScanInput): Promise<ScanRe
       const record = steps.project(row);
       bytes += sizeOf(record);
       const isFull = records.length === pageSize;
-      const isCut = bytes > MAX_KEPT_BYTES && records.length > 0;
+      const isCut = records.length > 0 && (bytes > kept.mostBytes() || !kept.count(bytes));
       if (isFull || isCut) return end({ ...position, skipRows: index, skipMatches: 0 }, isFull ? undefined : 'bytes');
       records.push(record);
     }
-    call.keep(bytes);
+    kept.keep(bytes);
     const { next, isCut } = goOn(input, position, page, lastRow);
     const after = next && { ...next, skipRows: 0, skipMatches, limit: position.limit };
     if (isCut) return end(after, 'result-window');
@@ -106,11 +152,12 @@ function toResult({ records, next, total, cutBy, bytes }: Outcome): ScanResult {
   };
 }
 
-function readRecord({ instance }: InstanceCall, list: ListOperation<unknown>, record: unknown): unknown {
+function readRecord(call: InstanceCall, list: ListOperation<unknown>, record: unknown): unknown {
+  call.assertMembers(record);
   try {
     return list.readRecord === undefined ? record : list.readRecord(record);
   } catch (error) {
-    throw toUnreadable(instance, error);
+    throw toUnreadable(call.instance, error);
   }
 }
 
@@ -122,12 +169,13 @@ async function scanAndSort(call: InstanceCall, input: ScanInput): Promise<ScanRe
   const { list, pageSize, start } = input;
   const { steps, plan } = input.query;
   const pacer = createPacer(call.signal);
+  const kept = createKept(call);
   const from = start.skipMatches;
   const rows = createTopRows(createOrder(plan.orderBy), from + pageSize);
   for (let place: PagePlace | undefined = {}; place !== undefined; ) {
     const isFirst = place.query === undefined;
     if (!isFirst && call.tally.providerCalls >= input.maxProviderCalls) throw tooManyToSort(plan, input);
-    const page: ListPage = await call.execute(list, toListInput(input, place));
+    const page = await kept.execute(list, toListInput(input, place));
     pacer.begin();
     let lastRow: Row | undefined;
     for (const native of page.records) {
@@ -136,9 +184,10 @@ async function scanAndSort(call: InstanceCall, input: ScanInput): Promise<ScanRe
       lastRow = row;
       if (!steps.matches(row, place.query ?? 0)) continue;
       rows.add(row, sizeOf(row));
-      if (rows.bytes() > MAX_KEPT_BYTES) throw tooLargeToSort(plan);
+      if (rows.bytes() > kept.mostBytes()) throw tooLargeToSort(plan, kept.mostBytes());
+      if (!kept.count(rows.bytes())) throw noRoom();
     }
-    call.keep(rows.bytes());
+    kept.keep(rows.bytes());
     const { next, isCut } = goOn(input, place, page, lastRow);
     if (isCut) throw hiddenFromSort(plan, input);
     place = next;
@@ -146,14 +195,14 @@ async function scanAndSort(call: InstanceCall, input: ScanInput): Promise<ScanRe
   const more = from + pageSize < rows.count();
   const next = more ? { skipRows: 0, skipMatches: from + pageSize, limit: start.limit } : undefined;
   const records: Row[] = [];
-  const kept = rows.bytes();
+  const all = rows.bytes();
   for (let index = Math.min(rows.count(), from + pageSize); index > from; index--) {
     if (pacer.isDue()) await pacer.pause();
     const row = rows.takeLast();
     if (row !== undefined) records.push(steps.project(row));
   }
-  const bytes = kept - rows.bytes();
-  call.keep(bytes);
+  const bytes = all - rows.bytes();
+  kept.keep(bytes);
   return toResult({ records: records.reverse(), next, total: rows.count(), cutBy: undefined, bytes });
 }
 
@@ -171,10 +220,10 @@ function hiddenFromSort(plan: Plan, { resultWindow }: ScanInput): AppError {
   );
 }
 
-function tooLargeToSort(plan: Plan): AppError {
+function tooLargeToSort(plan: Plan, mostBytes: number): AppError {
   return notSortable(
     plan,
-    'the rows up to the end of this page are more than 64 MB, too many to sort them here. Narrow the filter, or ask for fewer fields or a smaller page.',
+    `the rows up to the end of this page are more than ${Math.floor(mostBytes / MB)} MB, too many to sort them here. Narrow the filter, or ask for fewer fields or a smaller page.`,
   );
 }
 

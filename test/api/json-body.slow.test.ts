@@ -4,10 +4,10 @@ import { type AddressInfo, Socket } from 'node:net';
 import { expect } from 'chai';
 import express, { type Request, type Response } from 'express';
 import { bodyLimitsOf, readJsonBody } from '../../src/api/json-body.ts';
-import { type JsonShape, measureJson } from '../../src/api/json-shape.ts';
 import { isHangUp } from '../../src/api/request-end.ts';
 import { type ByteBudget, createByteBudget } from '../../src/connector/client/index.ts';
 import { AppError } from '../../src/errors.ts';
+import { type JsonShape, measureJson } from '../../src/numbers/json-shape.ts';
 
 const NO_LIMIT = { depth: Infinity, members: Infinity, ownMembers: Infinity };
 

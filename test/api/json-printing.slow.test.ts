@@ -23,6 +23,22 @@ describe('an answer that is printed in pieces', () => {
     expect(Math.max(...pieces.map(({ length }) => length))).to.be.below(2200);
   });
 
+  it('is looked through once, however deep a wide object lies', () => {
+    let looks = 0;
+    const wide = Object.fromEntries(Array.from({ length: 2_000 }, (_, n) => [`m${n}`, n]));
+    const watched: object = new Proxy(wide, {
+      ownKeys: (target) => {
+        looks++;
+        return Reflect.ownKeys(target);
+      },
+    });
+    let value = watched;
+    for (let level = 0; level < 150; level++) value = { a: value };
+    expect([...printPieces(value, 1000)].join('')).to.equal(JSON.stringify(value));
+    // By the measuring, by the printing, and by JSON.stringify above.
+    expect(looks).to.equal(3);
+  });
+
   it('is large from the size of a piece on', () => {
     expect([isLarge(['x'.repeat(900)], 1000), isLarge(['x'.repeat(500), 'x'.repeat(500)], 1000)]).to.deep.equal([
       false,

@@ -12,6 +12,17 @@ function parse(text: string | Buffer, pieceBytes?: number): unknown {
   }
 }
 
+/** Of a refusal as no answer of the provider; empty where there is none. */
+function messageOf(text: string): string {
+  try {
+    parse(text);
+    return '';
+  } catch (error) {
+    if (isAppError(error, 'PROVIDER_PROTOCOL')) return error.message;
+    throw error;
+  }
+}
+
 /** The value as text, so that the order of members counts and `__proto__` is seen; or that it is not JSON. */
 function outcome(read: () => unknown): string {
   try {
@@ -96,8 +107,39 @@ describe('JSON that is parsed in pieces', () => {
       const text = JSON.stringify(value);
       const costs = [...parsePieces(Buffer.from(text), 1024)];
       expect(costs).to.have.length(Math.ceil(text.length / 1024));
-      expect(Math.max(...costs)).to.be.below(64 * 1024);
+      expect(Math.max(...costs.map(({ bytes }) => bytes))).to.be.below(64 * 1024);
     }
+  });
+
+  it('has its members counted, however it is cut', () => {
+    const COUNTS: Readonly<Record<string, number>> = {
+      '[]': 0,
+      '{ "a" : [ ] }': 1,
+      '[1,2,3]': 3,
+      '{"a":1,"b":[1,{"c":[]}]}': 5,
+      '["[,,{", {"a,":"\\",,"}]': 3,
+      '[[],[],{}]': 3,
+    };
+    for (const [text, count] of Object.entries(COUNTS)) {
+      for (const size of SIZES) {
+        const costs = [...parsePieces(Buffer.from(text), size)];
+        const sum = costs.reduce((members, cost) => members + cost.members, 0);
+        expect(sum, `${text} in pieces of ${size}`).to.equal(count);
+      }
+    }
+  });
+
+  it('is refused with more than 2,000,000 members, and 100,000 of one object, before they are all parsed', () => {
+    const members = (count: number) => `{${Array.from({ length: count }, (_, n) => `"${n}":0`)}}`;
+    const list = (count: number) => `[${'0,'.repeat(count - 1)}0]`;
+    expect(messageOf(list(2_000_000))).to.equal('');
+    expect(messageOf(list(2_000_001))).to.equal('The provider answered JSON with more than 2000000 members.');
+    expect(messageOf(`{"data":${members(100_000)}}`)).to.equal('');
+    const tooMany = 'The provider answered an object with more than 100000 members.';
+    expect(messageOf(`{"data":[1,${members(100_001)}]}`)).to.equal(tooMany);
+    // What follows is not looked at: the text ends in the middle.
+    const [first = ''] = members(1_000_000).split('"500000"');
+    expect(messageOf(first)).to.equal(tooMany);
   });
 
   it('is refused when it is nested deeper than 200 levels', () => {

@@ -23,6 +23,12 @@ const quoted = (rows: readonly (readonly string[])[], end: string) =>
   rows.map((row) => row.map((cell) => `"${cell.replaceAll('"', '""')}"`).join(',') + end).join('');
 
 describe('rows of CSV', () => {
+  it('have at most 100,000 cells', () => {
+    const row = ','.repeat(99_999);
+    expect([...csvRows(row)].map(({ length }) => length)).to.deep.equal([100_000]);
+    expect(() => [...csvRows(`${row},`)]).to.throw('The CSV has a row of more than 100000 cells.');
+  });
+
   const cell = fc.oneof(fc.constantFrom(...HOSTILE), fc.string({ unit: 'binary' }));
   const rows = fc
     .integer({ min: 1, max: 4 })

@@ -215,8 +215,13 @@ function createClient(onSend: (request: ProviderRequest) => Promise<Partial<Prov
     },
     execute: async (operation, input, call) => {
       const { config, signal } = call;
-      if ('run' in operation) return operation.run({ config, signal, send: (request) => send(call, request) }, input);
-      return operation.read(await send(call, operation.request(input, config)), input);
+      const output =
+        'run' in operation
+          ? await operation.run({ config, signal, send: (request) => send(call, request) }, input)
+          : operation.read(await send(call, operation.request(input, config)), input);
+      // As the real one counts what it parses.
+      call.hold?.take(JSON.stringify(output ?? null).length);
+      return output;
     },
   };
 }

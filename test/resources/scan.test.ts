@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { FieldSpec, Value } from '../../src/connector/index.ts';
+import type { FieldSpec, ObjectSpec, Value } from '../../src/connector/index.ts';
 import { createPacer } from '../../src/pace.ts';
 import { createObject, createService, type FakeRow, type FakeService, failureOf } from './fake-provider.ts';
 
@@ -574,3 +574,25 @@ describe('a page token', () => {
 function textOf(value: Value | undefined): string {
   return value !== undefined && 'text' in value ? value.text : String(value?.value);
 }
+
+describe('rows that are filled with the fields they do not have', () => {
+  const names = Array.from({ length: 4_900 }, (_, n) => `f${n}`);
+  const createFilled = (): ObjectSpec => {
+    const object = createObject(
+      times(1_000, (id) => ({ id })),
+      { maxPageSize: 1_000 },
+    );
+    const more = Object.fromEntries(names.map((name): [string, FieldSpec] => [name, { type: 'string' }]));
+    return { ...object, fields: { ...object.fields, ...more } };
+  };
+
+  it('take 16 MB more than the answers that they are made of: then the page ends, and the next goes on', async () => {
+    const service = createService({ rows: createFilled() });
+    const { records, cutBy, nextPage } = await service.list({ pageSize: 1_000 });
+    expect(cutBy).to.equal('bytes');
+    // Each takes 16 bytes for the member and 16 for its value, and the row 48: 157 kB.
+    expect(records).to.have.length(Math.floor((16 * 1024 * 1024) / (4_905 * 32 + 48 + 16)));
+    const next = await service.list({ pageSize: 5, nextPage });
+    expect(ids(next.records)).to.deep.equal(times(5, (id) => ({ id: records.length + id })).map(({ id }) => id));
+  });
+});

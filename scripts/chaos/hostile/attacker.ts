@@ -17,6 +17,8 @@ export interface HostileRequest {
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Buffer;
+  /** Of the answer's text. Default 2,000. */
+  readonly keptCharacters?: number;
 }
 
 export interface HostileAnswer {
@@ -63,14 +65,20 @@ export function createAttacker(origin: string, tally: Tally, signal: AbortSignal
   const sockets = new Set<Socket>();
   const localAddress = nextAddress();
 
-  function ask({ method = 'GET', path, headers, body }: HostileRequest): Promise<HostileAnswer> {
+  function ask({
+    method = 'GET',
+    path,
+    headers,
+    body,
+    keptCharacters = KEPT_CHARACTERS,
+  }: HostileRequest): Promise<HostileAnswer> {
     return new Promise((resolve, reject) => {
       const options = { hostname, port, method, path, headers, agent, signal, localAddress };
       const sent = request(options, (response) => {
         let text = '';
         response.setEncoding('latin1');
         response.on('data', (chunk: string) => {
-          if (text.length < KEPT_CHARACTERS) text += chunk.slice(0, KEPT_CHARACTERS);
+          if (text.length < keptCharacters) text += chunk.slice(0, keptCharacters);
         });
         response.once('end', () => resolve({ status: response.statusCode ?? 0, text }));
         response.once('error', reject);

@@ -317,6 +317,45 @@ export const CALLERS: Inputs = {
         });
       },
   },
+  'cookies of blanks': {
+    kind: 'caller',
+    finding: '26 B1',
+    arm: async (ground) => {
+      const { token } = await connectBamboo(ground);
+      const { tenant } = ground;
+      const blanks = ' '.repeat(58_000);
+      const headers = [
+        { ...asTenant(tenant), cookie: `causeway-session=a${blanks}x` },
+        { cookie: `causeway-session=a${blanks}x` },
+        { ...onInstance(tenant, token), connection: `close,a${blanks}b` },
+      ] as const;
+      const paths = ['/elements', '/instances', '/passthrough/api/v1/meta/fields'] as const;
+      return (stage) =>
+        flood(stage, { most: 30, parallel: 3 }, (n) => ({
+          path: `${API}${paths[n % paths.length]}`,
+          headers: headers[n % headers.length] ?? {},
+        }));
+    },
+  },
+  'parameters without end': {
+    kind: 'caller',
+    finding: '26 B1',
+    arm: async (ground) => {
+      const { token } = await connectBamboo(ground);
+      const { tenant } = ground;
+      const many = Array.from({ length: 9_000 }, (_, n) => `n${n}=`).join('&');
+      const same = 'a&'.repeat(29_000);
+      const paths = [
+        ...[`${API}/employees?`, `${API}/instances?`, '/oauth/callback?', '/connect/return?', '/console?', '/docs?'],
+        ...['/connect/x?', '/oauth/proxies/x?', '/events/twilio/x?'],
+      ];
+      return (stage) =>
+        flood(stage, { most: 300, parallel: 4 }, (n) => ({
+          path: `${paths[n % paths.length]}${n % 2 === 0 ? many : same}`,
+          headers: n % paths.length === 0 ? onInstance(tenant, token) : asTenant(tenant),
+        }));
+    },
+  },
   'bodies for the platform': {
     kind: 'caller',
     finding: 'B12',

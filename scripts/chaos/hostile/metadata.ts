@@ -37,6 +37,14 @@ export const HELPLESS = edmx(
   item(PROPERTIES) + restriction('SortRestrictions', 'Sortable') + restriction('FilterRestrictions', 'Filterable'),
 );
 
+const ANYTHING = '<Property Name="data" Type="Edm.Untyped"/>';
+
+/** The same, with a property that holds anything. */
+export const UNTYPED = edmx(item(PROPERTIES + ANYTHING));
+
+/** A record of it is read by its address, as it cannot be found by its key. */
+export const UNTYPED_HELPLESS = edmx(item(PROPERTIES + ANYTHING) + restriction('FilterRestrictions', 'Filterable'));
+
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => index);
 
 /** Each level holds two of the next: 2^depth fields from a few lines. */

@@ -1,8 +1,18 @@
+import { once } from 'node:events';
 import { gzipSync } from 'node:zlib';
 import type { HostileRequest } from './attacker.ts';
 import * as csdl from './metadata.ts';
 import { answer, type Behaviour, endless, type HostileService, hang, json, trickle, xml } from './provider.ts';
-import { API, connectOData, flood, type HostileInput, type Inputs, listing } from './stage.ts';
+import {
+  API,
+  connectOData,
+  createInstance,
+  flood,
+  type HostileInput,
+  type Inputs,
+  listing,
+  onInstance,
+} from './stage.ts';
 
 const MEGABYTE = 1_000_000;
 const JSON_TYPE = { 'content-type': 'application/json' };
@@ -16,10 +26,12 @@ interface Reading {
   readonly most?: number;
   readonly parallel?: number;
   readonly path?: string;
+  /** Sent by POST. */
+  readonly body?: object;
 }
 
 /** A listing of what a hostile service has, a few times. */
-function reading({ finding, service, query, headers, most = 20, parallel = 2, path }: Reading): HostileInput {
+function reading({ finding, service, query, headers, most = 20, parallel = 2, path, body }: Reading): HostileInput {
   return {
     kind: 'provider',
     ...(finding !== undefined && { finding }),
@@ -29,7 +41,8 @@ function reading({ finding, service, query, headers, most = 20, parallel = 2, pa
       const what: HostileRequest = {
         ...listed,
         ...(path !== undefined && { path: API + path }),
-        headers: { ...listed.headers, ...headers },
+        headers: { ...listed.headers, ...headers, ...(body !== undefined && JSON_TYPE) },
+        ...(body !== undefined && { method: 'POST', body: JSON.stringify(body) }),
       };
       return (stage) => flood(stage, { most, parallel }, () => what);
     },
@@ -63,6 +76,57 @@ function pagesForEver(rows: number, characters: number): Behaviour {
     response.writeHead(200, JSON_TYPE).end(Buffer.concat([before, link]));
   };
 }
+
+/** One untyped member that has so many. */
+function untyped(count: number): string {
+  return `{"id":1,"name":"x","data":{"a":1${members(count)}}}`;
+}
+
+const untypedService = (body: string): HostileService => ({ metadata: xml(csdl.UNTYPED), rows: json(body) });
+
+/** What a job of the service reads, one after another: the jobs go on while others call. */
+function bulk(service: () => HostileService): HostileInput {
+  return {
+    kind: 'provider',
+    finding: '26 B2',
+    arm: async (ground) => {
+      const { tenant } = ground;
+      const { token } = await connectOData(ground, service());
+      const headers = onInstance(tenant, token);
+      const query = encodeURIComponent('select * from items');
+      return async (stage) => {
+        await flood(stage, { most: 4, parallel: 2 }, () => ({
+          method: 'POST',
+          path: `${API}/bulk/query?q=${query}`,
+          headers,
+        }));
+        if (!stage.signal.aborted) await once(stage.signal, 'abort');
+      };
+    },
+  };
+}
+
+/** A service of another provider that has an address of its own; whatever is asked for, it answers the same. */
+function serving(
+  key: string,
+  configuration: object,
+  { path, body }: { readonly path: string; readonly body: string },
+): HostileInput {
+  return {
+    kind: 'provider',
+    finding: '26 B2',
+    arm: async (ground) => {
+      const url = ground.site.serve(ground.name, { rows: json('{"user":{"id":1}}') });
+      const { token } = await createInstance(ground, key, { url, ...configuration });
+      ground.site.serve(ground.name, { rows: json(body) });
+      const what = { path: API + path, headers: onInstance(ground.tenant, token) };
+      return (stage) => flood(stage, { most: 6, parallel: 2 }, () => what);
+    },
+  };
+}
+
+const REDMINE = { 'api.key': 'a key' };
+const REQUEST_TRACKER = { username: 'u', password: 'p' };
 
 const HELD_BACK = { where: "name LIKE '%q%z%'" };
 const SORTED = { orderBy: 'name desc' };
@@ -145,6 +209,103 @@ export const PROVIDERS: Inputs = {
     service: () => rowsOf(`{"value":[{"id":1${members(400_000)}}]}`),
     query: HELD_BACK,
     most: 6,
+  }),
+  'a row of 500,000 fields': reading({
+    finding: '26 B2',
+    service: () => rowsOf(`{"value":[{"id":1${members(500_000)}}]}`),
+    most: 6,
+  }),
+  'a member of 1,000,000 members': reading({
+    finding: '26 B2',
+    service: () => untypedService(`{"value":[${untyped(1_000_000)}]}`),
+    most: 6,
+  }),
+  'a member of 1,500,000 members': reading({
+    finding: '26 B2',
+    service: () => untypedService(`{"value":[${untyped(1_500_000)}]}`),
+    most: 4,
+  }),
+  'a member of 3,000,000 values': reading({
+    finding: '26 B2',
+    service: () => untypedService(`{"value":[{"id":1,"data":[${'1,'.repeat(3_000_000)}1]}]}`),
+    most: 6,
+  }),
+  'members inside members': reading({
+    finding: '26 B2',
+    service: () => untypedService(`{"value":[{"id":1,"data":[${'{"a":{"b":[]}},'.repeat(900_000)}1]}]}`),
+    most: 6,
+  }),
+  'many rows of 90,000 members': reading({
+    finding: '26 B2',
+    service: () => untypedService(`{"value":[${Array.from({ length: 20 }, () => untyped(90_000)).join()}]}`),
+    most: 6,
+  }),
+  'a record of 1,000,000 members': reading({
+    finding: '26 B2',
+    service: () => helpless(json(untyped(1_000_000))),
+    path: '/items/1',
+    most: 6,
+  }),
+  'a record with a member of 1,000,000 members': reading({
+    finding: '26 B2',
+    service: () => ({ ...untypedService(untyped(1_000_000)), metadata: xml(csdl.UNTYPED_HELPLESS) }),
+    path: '/items/1',
+    most: 6,
+  }),
+  'the answer of a POST of 1,000,000 members': reading({
+    finding: '26 B2',
+    service: () => untypedService(untyped(1_000_000)),
+    path: '/items',
+    body: { name: 'x' },
+    most: 6,
+  }),
+  'the answer of a POST of 3,000,000 values': reading({
+    finding: '26 B2',
+    service: () => untypedService(`{"id":1,"data":[${'1,'.repeat(3_000_000)}1]}`),
+    path: '/items',
+    body: { name: 'x' },
+    most: 6,
+  }),
+  'a bulk download of 1,000,000 members': bulk(() => untypedService(`{"value":[${untyped(1_000_000)}]}`)),
+  'a bulk download of rows of 90,000 members': bulk(() =>
+    untypedService(`{"value":[${Array.from({ length: 20 }, () => untyped(90_000)).join()}]}`),
+  ),
+  'an issue of Redmine of 1,000,000 members': serving('redmine', REDMINE, {
+    path: '/issues',
+    body: `{"issues":[${untyped(1_000_000)}],"total_count":1}`,
+  }),
+  'an issue of Redmine with 1,000,000 fields of its own': serving('redmine', REDMINE, {
+    path: '/issues/1',
+    body: `{"issue":{"id":1,"custom_fields":[${'{"id":1},'.repeat(1_000_000)}{"id":2}]}}`,
+  }),
+  'issues of Redmine without end': serving('redmine', REDMINE, {
+    path: '/issues',
+    body: `{"issues":[${'{},'.repeat(1_900_000)}{}],"total_count":1}`,
+  }),
+  'a ticket of Request Tracker of 1,000,000 members': serving('requesttracker', REQUEST_TRACKER, {
+    path: '/tickets',
+    body: `{"items":[${untyped(1_000_000)}],"total":1,"page":1,"pages":1}`,
+  }),
+  'a ticket of Request Tracker with 1,000,000 values': serving('requesttracker', REQUEST_TRACKER, {
+    path: '/tickets/1',
+    body: `{"id":1,"Requestor":[${'{"id":"a"},'.repeat(900_000)}{}],"CustomFields":[${'{},'.repeat(90_000)}{}]}`,
+  }),
+  '2 kB that become 27 MB': reading({
+    finding: '26 B2',
+    service: () => ({
+      metadata: xml(csdl.wide(4_900)),
+      rows: json(gzipSync(Buffer.from(`{"value":[${'{"id":1},'.repeat(999)}{"id":1}]}`)), {
+        'content-encoding': 'gzip',
+      }),
+    }),
+    query: { pageSize: '999' },
+    most: 12,
+    parallel: 4,
+  }),
+  'links that never end': reading({
+    finding: '26 B1',
+    service: () => rowsOf('{"value":[]}', { link: '<'.repeat(15_000) }),
+    most: 20,
   }),
   'a decimal of a million digits': reading({
     service: () =>

@@ -4,7 +4,7 @@ import type { HostileService, HostileSite } from './provider.ts';
 import type { Random } from './random.ts';
 import { authorizationOf, type Tenant } from './tenants.ts';
 
-export type Kind = 'caller' | 'provider' | 'receiver' | 'socket';
+export type Kind = 'caller' | 'provider' | 'webhook' | 'receiver' | 'socket';
 
 /** Everything an input may use; `signal` ends the attack. */
 export interface Ground {
@@ -66,6 +66,8 @@ export async function flood(
 export interface Instance {
   readonly id: number;
   readonly token: string;
+  /** Of elements whose provider sends events. */
+  readonly eventUrl?: string;
 }
 
 /** @throws Error when it was not made: then the input would prove nothing */
@@ -73,8 +75,9 @@ export async function createInstance(
   { tenant, attacker }: Pick<Stage, 'tenant' | 'attacker'>,
   key: string,
   configuration: object,
+  more: object = {},
 ): Promise<Instance> {
-  const body = JSON.stringify({ element: { key }, name: 'hostile', configuration });
+  const body = JSON.stringify({ element: { key }, name: 'hostile', configuration, ...more });
   const answer = await attacker.ask({ ...post('/instances', tenant), body });
   return JSON.parse(assertOk(answer).text);
 }
@@ -105,7 +108,7 @@ export function listing(
   return { path: `${API}/${object}${text === '' ? '' : `?${text}`}`, headers: onInstance(tenant, token) };
 }
 
-function assertOk(answer: HostileAnswer): HostileAnswer {
+export function assertOk(answer: HostileAnswer): HostileAnswer {
   if (answer.status !== 200) throw new Error(`The input could not be armed: ${answer.status} ${answer.text}`);
   return answer;
 }

@@ -5,6 +5,8 @@ export interface Hold {
   /** @returns false when there is no room, and nothing was taken */
   readonly take: (bytes: number) => boolean;
   readonly give: (bytes: number) => void;
+  /** What is held now. */
+  readonly held: () => number;
   /** All that is held from here on. */
   readonly keep: (bytes: number) => void;
   /** Gives everything back; what is taken later does not count. */
@@ -52,6 +54,7 @@ export function createByteBudget(maxBytes: number): ByteBudget {
           return true;
         },
         give: (bytes) => change(-Math.min(bytes, own)),
+        held: () => own,
         keep: (bytes) => change(bytes - own),
         close: () => {
           change(-own);

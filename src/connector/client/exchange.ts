@@ -36,6 +36,8 @@ export interface ProviderCall {
   readonly accountId?: number;
   /** Where the memory of responses is counted, what they are parsed to included. Default: one that ends with the call. */
   readonly hold?: Hold;
+  /** Told of the members of large answers. */
+  readonly noteMembers?: (members: number) => void;
   /** Where it is noted what was done for the call. */
   readonly tally?: CallTally;
   /** Default true: failures that may pass are tried again. */
@@ -127,7 +129,7 @@ export async function exchange(
     );
     wire?.answered(raw);
     noteRateLimit(call, raw.headers, ports.clock);
-    const reading = { hold, signal: call.signal };
+    const reading = { hold, signal: call.signal, noteMembers: call.noteMembers };
     const isFile = errand.expects === 'file';
     const read = await (isFile ? readFileResponse(reading, raw) : readResponse(reading, raw, headers.accept));
     // A file is its bytes: they stay counted. Of the others, what they were parsed to.

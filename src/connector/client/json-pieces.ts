@@ -7,6 +7,17 @@ export const PIECE_BYTES = 128 * 1024;
 /** Whatever walks over a value calls itself for each level. */
 export const MAX_DEPTH = 200;
 
+/**
+ * Maximum number of members in an answer, those inside others counted. An answer of ordinary rows reaches its 32 MB first: their
+ * members take 16 bytes and more. What has more of them takes connectors, which walk over an answer in one go, hundreds of milliseconds.
+ */
+export const MOST_MEMBERS = 2_000_000;
+/**
+ * Maximum number of members of one object in an answer: a record has hundreds, seldom thousands; an index by id as many as there are ids.
+ * It is also the maximum for a record with all that is inside (`assertMembers`).
+ */
+export const MOST_OBJECT_MEMBERS = 100_000;
+
 // What V8 takes for parsed JSON beside the characters, measured over rows of people and over the worst there is
 // (a million of `{}`, or of objects with a name each of their own); there it is up to twice as much.
 const CONTAINER_BYTES = 48;
@@ -20,6 +31,8 @@ const BACKSLASH = 0x5c;
 const CLOSE_ARRAY = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
+/** The last of those that stand between tokens. */
+const SPACE = 0x20;
 const END = -1;
 
 /** An array or object whose end was not seen yet. */
@@ -28,6 +41,15 @@ interface Open {
   /** The byte that ends it. */
   readonly end: number;
   lastComma: number;
+  commas: number;
+}
+
+/** Of the part of a text that was looked at since the last time. */
+export interface PieceCost {
+  /** An estimate of the memory that its values take. */
+  readonly bytes: number;
+  /** Members of all objects and items of all arrays. */
+  readonly members: number;
 }
 
 /** An array or object that is larger than a piece, so that it is put together from the parsed pieces of its members. */
@@ -42,10 +64,10 @@ interface Assembly {
 /**
  * Parses UTF-8 JSON as `parseJson` does, piece by piece: one that is resumed never works longer than two pieces take. A
  * library that parses by itself takes ten times as long as `JSON.parse`; here the text is only looked through for places
- * to cut it. Each step yields an estimate of the memory that its values take.
- * @throws SyntaxError; AppError PROVIDER_PROTOCOL for nesting beyond 200 levels
+ * to cut it.
+ * @throws SyntaxError; AppError PROVIDER_PROTOCOL for nesting beyond 200 levels, and for too many members
  */
-export function* parsePieces(bytes: Buffer, pieceBytes = PIECE_BYTES): Generator<number, unknown> {
+export function* parsePieces(bytes: Buffer, pieceBytes = PIECE_BYTES): Generator<PieceCost, unknown> {
   const parsing = new Parsing(bytes);
   for (let end = pieceBytes; ; end += pieceBytes) {
     const isLast = end >= bytes.length;
@@ -59,14 +81,18 @@ export function* parsePieces(bytes: Buffer, pieceBytes = PIECE_BYTES): Generator
 /** The text as a list of one value; its first assembly is that list. */
 class Parsing {
   readonly #bytes: Buffer;
-  readonly #open: Open[] = [{ openedAt: -1, end: END, lastComma: -1 }];
+  readonly #open: Open[] = [{ openedAt: -1, end: END, lastComma: -1, commas: 0 }];
   readonly #root: unknown[] = [];
   readonly #assemblies: Assembly[] = [{ value: this.#root, followsMember: false, wantsMember: false }];
   #position = 0;
   /** Where the part of the innermost assembly begins that was not parsed yet. */
   #from = 0;
   #inString = false;
-  #cost = 0;
+  /** Nothing stands yet in what was opened last. */
+  #isEmpty = false;
+  #bytesCost = 0;
+  #members = 0;
+  #membersBefore = 0;
 
   constructor(bytes: Buffer) {
     this.#bytes = bytes;
@@ -76,8 +102,9 @@ class Parsing {
     const bytes = this.#bytes;
     let position = this.#position;
     let inString = this.#inString;
+    let isEmpty = this.#isEmpty;
     let containers = 0;
-    let members = 0;
+    let marks = 0;
     for (; position < end; position++) {
       const byte = bytes[position];
       if (inString) {
@@ -88,28 +115,38 @@ class Parsing {
       switch (byte) {
         case QUOTE:
           inString = true;
+          isEmpty = false;
           break;
         case COMMA:
-          members++;
-          this.#top().lastComma = position;
+          marks++;
+          isEmpty = false;
+          this.#separate(position);
           break;
         case COLON:
-          members++;
+          marks++;
           break;
         case OPEN_ARRAY:
         case OPEN_OBJECT:
           containers++;
+          isEmpty = true;
           this.#begin(position, byte === OPEN_ARRAY ? CLOSE_ARRAY : CLOSE_OBJECT);
           break;
         case CLOSE_ARRAY:
         case CLOSE_OBJECT:
+          // The last member has no comma behind it.
+          if (!isEmpty) this.#members++;
+          isEmpty = false;
           this.#end(position, byte);
           break;
+        default:
+          isEmpty &&= byte === undefined || byte <= SPACE;
       }
     }
-    this.#cost += position - this.#position + containers * CONTAINER_BYTES + members * MEMBER_BYTES;
+    this.#bytesCost += position - this.#position + containers * CONTAINER_BYTES + marks * MEMBER_BYTES;
     this.#position = position;
     this.#inString = inString;
+    this.#isEmpty = isEmpty;
+    if (this.#members > MOST_MEMBERS) throw tooMany('JSON', MOST_MEMBERS);
   }
 
   /** Parses what is complete, until less than a piece is left that is not. */
@@ -132,9 +169,10 @@ class Parsing {
     return this.#root[0];
   }
 
-  takeCost(): number {
-    const cost = this.#cost;
-    this.#cost = 0;
+  takeCost(): PieceCost {
+    const cost = { bytes: this.#bytesCost, members: this.#members - this.#membersBefore };
+    this.#bytesCost = 0;
+    this.#membersBefore = this.#members;
     return cost;
   }
 
@@ -146,7 +184,16 @@ class Parsing {
 
   #begin(openedAt: number, end: number): void {
     if (this.#open.length > MAX_DEPTH) throw tooDeep();
-    this.#open.push({ openedAt, end, lastComma: -1 });
+    this.#open.push({ openedAt, end, lastComma: -1, commas: 0 });
+  }
+
+  #separate(position: number): void {
+    const top = this.#top();
+    top.lastComma = position;
+    this.#members++;
+    // A list has as many as there are rows.
+    if (++top.commas >= MOST_OBJECT_MEMBERS && top.end === CLOSE_OBJECT)
+      throw tooMany('an object', MOST_OBJECT_MEMBERS);
   }
 
   #end(position: number, byte: number): void {
@@ -240,6 +287,11 @@ function addMembers(object: Record<string, unknown>, text: string): number {
 function define(object: Record<string, unknown>, name: string, value: unknown): void {
   if (name !== '__proto__') object[name] = value;
   else Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true });
+}
+
+/** @param what has more members than it may */
+export function tooMany(what: string, most: number): AppError {
+  return new AppError('PROVIDER_PROTOCOL', `The provider answered ${what} with more than ${most} members.`);
 }
 
 export function tooDeep(): AppError {

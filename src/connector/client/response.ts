@@ -26,9 +26,11 @@ export interface ReadingPorts {
   /** Counts what the body is parsed to. */
   readonly hold: Hold;
   readonly signal: AbortSignal;
+  /** Told of an answer with so many members that one record in it may have too many. */
+  readonly noteMembers?: ((members: number) => void) | undefined;
 }
 
-/** `accept` is the request's. @throws AppError OVERLOADED; PROVIDER_PROTOCOL for JSON that is nested too deep */
+/** `accept` is the request's. @throws AppError OVERLOADED; PROVIDER_PROTOCOL for JSON that is nested too deep, or has too many members */
 export async function readResponse(
   ports: ReadingPorts,
   raw: EgressResponse,
@@ -81,13 +83,18 @@ async function parseBody(ports: ReadingPorts, bytes: Buffer): Promise<unknown> {
   }
 }
 
-async function parseLarge({ hold, signal }: ReadingPorts, bytes: Buffer): Promise<unknown> {
+async function parseLarge({ hold, signal, noteMembers }: ReadingPorts, bytes: Buffer): Promise<unknown> {
   const pacer = createPacer(signal);
   const parsing = parsePieces(bytes);
+  let members = 0;
   for (;;) {
     const step = parsing.next();
-    if (step.done) return step.value;
-    if (hold.take(step.value) === false) throw noRoom();
+    if (step.done) {
+      noteMembers?.(members);
+      return step.value;
+    }
+    members += step.value.members;
+    if (hold.take(step.value.bytes) === false) throw noRoom();
     if (pacer.isDue()) await pacer.pause();
   }
 }

@@ -104,7 +104,7 @@ async function sendOnce(
     noteRateLimit(call, stream.headers, ports.clock);
     const raw = { ...stream, body: await collect(stream, connector.name, take) };
     wire?.answered(raw);
-    const read = await readResponse({ hold, signal }, raw, outgoing.headers.accept);
+    const read = await readResponse({ hold, signal, noteMembers: call.noteMembers }, raw, outgoing.headers.accept);
     const said = connector.classify?.(read.response);
     const verdict = judge(ports.clock, { binding, outgoing, target }, read, { said, url: target });
     if (verdict.kind === 'answered' && !body.isWhole()) throw tooEarly(connector.name);

@@ -231,7 +231,7 @@ function toText(cursor: unknown): string | undefined {
 
 /** The address of the next page in the header `Link` (RFC 8288). */
 export function nextLink({ headers }: ProviderResponse): string | undefined {
-  const links = (headers.link ?? '').matchAll(/<([^>]*)>((?:\s*;\s*[^\s=;,]+\s*=\s*(?:"[^"]*"|[^",;\s]+))*)/g);
+  const links = (headers.link ?? '').matchAll(/<([^<>]*)>((?:\s*;\s*[^\s=;,]+\s*=\s*(?:"[^"]*"|[^",;\s]+))*)/g);
   return [...links].find(([, , parameters = '']) =>
     /;\s*rel\s*=\s*"?(?:[^"]*\s)?next(?=["\s;]|$)/i.test(parameters),
   )?.[1];

@@ -1,5 +1,6 @@
 import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto';
 import { parseJson } from '../../numbers/exact-json.ts';
+import { decodeForm } from '../../pairs.ts';
 import type { Handshake, Verify, WebhookAnswer, WebhookCall, Webhooks } from '../contract.ts';
 import { json } from './json.ts';
 
@@ -34,8 +35,8 @@ export const webhooks = {
   },
   /** The body of a call, with all digits of its numbers. @throws SyntaxError */
   json: ({ body }: WebhookCall): unknown => parseJson(utf8(body)),
-  /** The body of a call that is a form. */
-  form: ({ body }: WebhookCall): URLSearchParams => new URLSearchParams(utf8(body)),
+  /** The body of a call that is a form. @throws AppError PAYLOAD_TOO_LARGE for more than 1,000 fields */
+  form: ({ body }: WebhookCall): URLSearchParams => decodeForm(utf8(body)),
   /** What `tells` says where calls tell of all changes of these objects. */
   allChangesOf: (objectNames: Iterable<string>): NonNullable<Webhooks['tells']> =>
     Object.fromEntries([...objectNames].map((name) => [name, ['created', 'updated', 'deleted'] as const])),

@@ -1,5 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { XMLParser } from 'fast-xml-parser';
+import { isWithinShape, type JsonShape } from '../../numbers/json-shape.ts';
+import { hasMorePairs, MOST_PAIRS } from '../../pairs.ts';
 import { BAD_BODY, Fault, fault } from './fault.ts';
 
 /** The body of a request. It is parsed when it is asked for. */
@@ -8,14 +10,15 @@ export interface Body {
   /** Without parameters, in lower case; empty when none was said. */
   readonly type: string;
   readonly text: () => string;
-  /** @throws Fault 400 for what is no JSON */
+  /** @throws Fault 400 for what is no JSON; 413 for more than 1,000,000 members */
   readonly json: () => unknown;
   /** @throws Fault 400 for anything but a JSON object */
   readonly object: () => Readonly<Record<string, unknown>>;
+  /** @throws Fault 413 for more than 1,000 fields */
   readonly form: () => URLSearchParams;
   /** @throws Fault 400 for what is no multipart/form-data, or has too many parts */
   readonly multipart: () => Promise<FormData>;
-  /** As fast-xml-parser has it, attributes without a prefix. @throws Fault 400 */
+  /** As fast-xml-parser has it, attributes without a prefix. @throws Fault 400; 413 for more than 100,000 tags */
   readonly xml: () => unknown;
 }
 
@@ -52,17 +55,44 @@ function readBytes(request: IncomingMessage, most: number): Promise<Buffer> {
 /** @param contentType of the request */
 export function createBody(bytes: Buffer, contentType = '', parts = 100): Body {
   const text = () => bytes.toString('utf8');
-  const json = () => attempt('JSON', () => JSON.parse(text()));
+  const json = () => {
+    if (!isWithinShape(bytes, MOST_JSON)) throw tooMany(MOST_JSON.members, 'members');
+    return attempt('JSON', () => JSON.parse(text()));
+  };
   return {
     bytes,
     type: contentType.split(';', 1)[0]?.trim().toLowerCase() ?? '',
     text,
     json,
     object: () => asObject(json()),
-    form: () => new URLSearchParams(text()),
-    multipart: async () => limitParts(await readMultipart(bytes, contentType), parts),
-    xml: () => attempt('XML', () => XML.parse(text(), true)),
+    form: () => {
+      if (hasMorePairs(text())) throw tooMany(MOST_PAIRS, 'fields');
+      return new URLSearchParams(text());
+    },
+    multipart: async () => {
+      assertFewParts(bytes, contentType, parts);
+      return limitParts(await readMultipart(bytes, contentType), parts);
+    },
+    xml: () => {
+      if (countOf(bytes, '<', MOST_TAGS) > MOST_TAGS) throw tooMany(MOST_TAGS, 'tags');
+      return attempt('XML', () => XML.parse(text(), true));
+    },
   };
+}
+
+// Counted before anything is made of them.
+const MOST_JSON: JsonShape = { depth: Number.POSITIVE_INFINITY, members: 1_000_000, ownMembers: 1_000_000 };
+const MOST_TAGS = 100_000;
+
+function tooMany(most: number, what: string): Fault {
+  return fault(413, `The body has more than ${most} ${what}.`);
+}
+
+/** How often a text stands there; one more than `most` where it is more often. */
+function countOf(bytes: Buffer, text: string, most: number): number {
+  let count = 0;
+  for (let at = bytes.indexOf(text); at >= 0 && count <= most; at = bytes.indexOf(text, at + text.length)) count++;
+  return count;
 }
 
 const XML = new XMLParser({ ignoreAttributes: false, attributeNamePrefix: '', processEntities: true });
@@ -93,6 +123,17 @@ async function readMultipart(bytes: Buffer, contentType: string): Promise<FormDa
 }
 
 function limitParts(form: FormData, most: number): FormData {
-  if ([...form].length > most) throw new Fault(400, BAD_BODY, `The body has more than ${most} parts.`);
+  if ([...form].length > most) throw tooManyParts(most);
   return form;
+}
+
+/** Before any is read. The boundary stands before each part and behind the last, in a line of its own; the form may begin with it. */
+function assertFewParts(bytes: Buffer, contentType: string, most: number): void {
+  const [, quoted, plain = quoted] = /;\s*boundary\s*=\s*(?:"([^"]*)"|([^";\s]+))/i.exec(contentType) ?? [];
+  if (plain === undefined || plain === '') return;
+  if (countOf(bytes, `\r\n--${plain}`, most + 1) > most + 1) throw tooManyParts(most);
+}
+
+function tooManyParts(most: number): Fault {
+  return new Fault(400, BAD_BODY, `The body has more than ${most} parts.`);
 }

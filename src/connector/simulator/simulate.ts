@@ -1,6 +1,7 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import { pipeline, type Readable } from 'node:stream';
 import { sleep } from '../../clock.ts';
+import { hasMorePairs, MOST_PAIRS } from '../../pairs.ts';
 import type { Simulator, SimulatorOptions } from '../contract.ts';
 import { type Answer, empty, html, json } from './answer.ts';
 import type { Guard } from './authenticate.ts';
@@ -150,11 +151,16 @@ async function readCall({ provider, baseUrl }: Server, { request, address, troub
     ...address,
     headers,
     origin: address.host === undefined ? baseUrl : `https://${address.host}`,
-    query: new URLSearchParams(address.search),
+    query: readQuery(address),
     body: hasBody ? await readBody(request, provider.limits) : EMPTY,
     params: {},
     isStuck: trouble?.kind === 'stuck',
   };
+}
+
+function readQuery({ search }: Address): URLSearchParams {
+  if (hasMorePairs(search)) throw fault(414, `The address has more than ${MOST_PAIRS} parameters.`);
+  return new URLSearchParams(search);
 }
 
 /** The answer that trouble puts in place of the right one. @throws Fault of the status asked for */

@@ -3,6 +3,7 @@ import type { Accounts } from '../../accounts/accounts.ts';
 import type {
   Config,
   ProviderEvent,
+  Verify,
   WebhookAnswer,
   WebhookCall,
   Webhooks,
@@ -114,6 +115,11 @@ type Outcome =
   | Idle
   | Exclude<WebhookVerdict, 'genuine'>;
 
+interface Verifier {
+  readonly verify: Verify;
+  readonly secret: string;
+}
+
 /** Why a genuine call is answered, and nothing of it stored. */
 type Idle = 'disabled' | 'off' | 'polling';
 
@@ -132,11 +138,20 @@ export function createReceiver(
     if (verify === 'unsigned') return;
     const secret = signingKey === undefined ? target.secret : await findSigningKey(target, call);
     // Before the secret is known nobody can have signed with it.
-    const verdict =
-      secret === undefined ? 'unsigned' : verify(call, { secret, now: clock.now(), config: instance.config });
+    const verdict = secret === undefined ? 'unsigned' : judge(target, call, { verify, secret });
     if (verdict === 'genuine') return;
     measures.received(instance.connector.key, verdict);
     throw new AppError('UNAUTHENTICATED', REFUSALS[verdict]);
+  }
+
+  /** @throws AppError PAYLOAD_TOO_LARGE for a body that is too much to be looked at */
+  function judge({ instance }: WebhookTarget, call: WebhookCall, { verify, secret }: Verifier): WebhookVerdict {
+    try {
+      return verify(call, { secret, now: clock.now(), config: instance.config });
+    } catch (error) {
+      measures.received(instance.connector.key, 'malformed');
+      throw error;
+    }
   }
 
   function read(

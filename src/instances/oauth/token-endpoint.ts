@@ -8,6 +8,8 @@ import type { Config } from '../../connector/contract.ts';
 import { type Egress, EgressError, type EgressRequest, type EgressResponse } from '../../egress/index.ts';
 import { isAppError } from '../../errors.ts';
 import { parseJson } from '../../numbers/exact-json.ts';
+import { isWithinShape, type JsonShape } from '../../numbers/json-shape.ts';
+import { hasMorePairs } from '../../pairs.ts';
 import { createRedactor, type Redactor } from '../../redaction.ts';
 import { refreshUrlOf, simulatorOf, tokenUrlOf } from './addresses.ts';
 import { OAUTH_KEYS, type OAuthConnector, scopeOf } from './fields.ts';
@@ -202,7 +204,7 @@ export async function processTokenResponse(
     .toString('utf8')
     .replace(/^\ufeff/, '')
     .trim();
-  const members = readJsonObject(text) ?? readForm(text);
+  const members = readJsonObject(connector, text) ?? readForm(text);
   const redactor = createRedactor([...secretsOf(request), ...tokensIn(members)]);
   const failure = readFailure(connector, { ...response, members, text, redactor, nowMs });
   if (failure !== undefined) throw failure;
@@ -222,8 +224,19 @@ export async function processTokenResponse(
 
 type Members = Readonly<Record<string, unknown>>;
 
-function readJsonObject(text: string): Members | undefined {
+const MOST_MEMBERS: JsonShape = { depth: 100, members: 10_000, ownMembers: 1_000 };
+
+/** A grant has a dozen members. @throws TokenError before anything is made of a text that has far more */
+function assertFewMembers({ name }: OAuthConnector, text: string): void {
+  if (isWithinShape(Buffer.from(text), MOST_MEMBERS)) return;
+  const { members, ownMembers, depth } = MOST_MEMBERS;
+  const message = `The token answer of ${name} has more than ${ownMembers} members, ${members} with those inside others, or more than ${depth} levels.`;
+  throw new TokenError('unknown', message);
+}
+
+function readJsonObject(connector: OAuthConnector, text: string): Members | undefined {
   if (!text.startsWith('{')) return undefined;
+  assertFewMembers(connector, text);
   try {
     return Object(parseJson(text));
   } catch (error) {
@@ -237,7 +250,8 @@ const FORM = /^(?:[\w.-]+=[^&\s]*&)*(?:access_token|error)=[^\s]*$/;
 
 /** As some providers answer, with the content type of a form, a text or a page. */
 function readForm(text: string): Members | undefined {
-  return FORM.test(text) ? Object.fromEntries(new URLSearchParams(text)) : undefined;
+  const isForm = !hasMorePairs(text) && FORM.test(text);
+  return isForm ? Object.fromEntries(new URLSearchParams(text)) : undefined;
 }
 
 /** A response that is no grant may hold some all the same. */

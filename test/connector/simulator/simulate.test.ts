@@ -137,6 +137,23 @@ describe('a provider made of tables', () => {
     ]);
   });
 
+  it('refuses bodies and addresses of too many members before it makes anything of them', async () => {
+    const body = (text: string, type = '') => createBody(Buffer.from(text), type, 2);
+    const part = '--x\r\ncontent-disposition: form-data; name="a"\r\n\r\n1\r\n';
+    const form = 'multipart/form-data; boundary="x"';
+    const statuses = await Promise.all(
+      [
+        () => body('&'.repeat(1_000)).form(),
+        () => body(`[${'1,'.repeat(1_000_000)}1]`).json(),
+        () => body('<a/>'.repeat(100_001)).xml(),
+        () => body(`${part.repeat(4)}--x--\r\n`, form).multipart(),
+      ].map((read) => Promise.try(read).catch((error: unknown) => error instanceof Fault && error.status)),
+    );
+    expect(statuses).to.deep.equal([413, 413, 413, 400]);
+    expect([...body('&'.repeat(999)).form()]).to.deep.equal([]);
+    expect([...(await body(`${part.repeat(2)}--x--\r\n`, form).multipart())]).to.have.length(2);
+  });
+
   it('gives every error the form of the provider, with its headers', async () => {
     const { status, body, headers } = await get('/refused');
     expect([status, body, headers.get('x-why'), headers.get('x-toy')]).to.deep.equal([

@@ -401,5 +401,26 @@ describe('the token endpoint', () => {
         7000,
       ]);
     });
+
+    it('is not looked through where it has far more members than a grant', async () => {
+      const request = refreshRequest(client, 'old-token');
+      const many = Object.fromEntries(Array.from({ length: 1_001 }, (_, n) => [`m${n}`, n]));
+      const deep = { scopes: Array.from({ length: 10_001 }, (_, n) => n) };
+      for (const more of [many, deep]) {
+        const failure = await failureOf(processTokenResponse(request, answered(200, { ...GRANTED, ...more })));
+        expect([failure.kind, failure.message]).to.deep.equal([
+          'unknown',
+          'The token answer of Shop has more than 1000 members, 10000 with those inside others, or more than 100 levels.',
+        ]);
+      }
+      const form = Buffer.from(`${'a=1&'.repeat(1_000)}access_token=x&token_type=bearer`);
+      const { address, response, nowMs } = answered(200, {});
+      const asForm = { address, nowMs, response: { ...response, body: form } };
+      const failure = await failureOf(processTokenResponse(request, asForm));
+      expect([failure.kind, failure.message]).to.deep.equal([
+        'unknown',
+        'The token answer of Shop is not one of OAuth 2.0.',
+      ]);
+    });
   });
 });

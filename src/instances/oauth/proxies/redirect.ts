@@ -1,3 +1,4 @@
+import { decodeQuery } from '../../../pairs.ts';
 import { parseRedirectUrl } from '../addresses.ts';
 import type { RedirectRules } from './proxy-store.ts';
 
@@ -53,11 +54,11 @@ function appendProviderQuery(url: URL, query: string): string {
 
 /** `query` is without the question mark: one that it begins with is part of a name. */
 function parseQuery(query: string): URLSearchParams {
-  return new URLSearchParams(`?${query}`);
+  return decodeQuery(`?${query}`);
 }
 
 /** Whether a parameter stands in both: whoever reads the redirect could take the wrong one. */
 function hasCommonParameter(url: URL, query: string): boolean {
-  const sent = parseQuery(query);
-  return [...url.searchParams.keys()].some((name) => sent.has(name));
+  const sent = new Set(parseQuery(query).keys());
+  return [...decodeQuery(url.search).keys()].some((name) => sent.has(name));
 }

@@ -69,6 +69,15 @@ export function* measureJson(
   return { depth: deepest, members, ownMembers };
 }
 
+/** Whether a text is within a shape, in one go: for texts of a megabyte or so. */
+export function isWithinShape(bytes: Uint8Array, most: JsonShape): boolean {
+  const measuring = measureJson(bytes, most, Number.POSITIVE_INFINITY);
+  const { depth, members, ownMembers } = measuring.next().value ?? NO_SHAPE;
+  return depth <= most.depth && members <= most.members && ownMembers <= most.ownMembers;
+}
+
+const NO_SHAPE: JsonShape = { depth: 0, members: 0, ownMembers: 0 };
+
 /** The place of the quote, or the first that was not looked at, which may be one behind `end`. */
 function endOfString(bytes: Uint8Array, start: number, end: number): number {
   let at = start;
