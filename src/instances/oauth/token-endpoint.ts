@@ -50,7 +50,7 @@ export type RequestToken = (request: TokenRequest, signal: AbortSignal) => Promi
 export interface ReturnedGrant {
   readonly code: string;
   readonly callbackUrl: string;
-  /** Undefined without PKCE, or when the authorization was begun elsewhere. */
+  /** Undefined without PKCE. */
   readonly verifier: string | undefined;
 }
 
