@@ -142,6 +142,9 @@ describe('the flow through an OAuth proxy', () => {
     it('makes nothing of a code that somebody else was given', async () => {
       const arrival = await browse((await askForUrl({ state: REGISTERED })).body.oauthUrl);
       const code = arrival.searchParams.get('code') ?? '';
+      await withDatabase(service, (knex) =>
+        knex('oauth_authorization').where({ account_id: tenants.sibling.accountId }).delete(),
+      );
       // The code belongs to the verifier of the other account.
       const stolen = await create(code, { ...WITHOUT_CLIENT, 'base.url': server.url }, sibling());
       expectProblem(stolen, 'PROVIDER_CREDENTIALS_INVALID');
