@@ -543,6 +543,8 @@ export interface OAuth2Auth {
   readonly scopeSeparator?: ' ' | ',' | '+';
   /** Default true: S256 (RFC 7636). */
   readonly pkce?: boolean;
+  /** The provider refuses an authorization URL without a `state`: where the caller sends none, the URL has one of its own. */
+  readonly stateRequired?: boolean;
   /** How the client shows its secret to the token endpoint. Default `basic`. */
   readonly clientAuthentication?: 'basic' | 'body';
   /** Default `form`. */

@@ -82,11 +82,3 @@ function assertHost({ host, path }: Call, hosts: readonly string[]): void {
   if (host === undefined || hosts.includes(host)) return;
   throw new Fault(404, 'NOT_FOUND', `There is nothing at ${host}${path}.`);
 }
-
-/** A simulator is given one memory, and several of its parts remember. */
-export function shareMemory(memory: SimulatorMemory | undefined, name: string): SimulatorMemory {
-  return {
-    load: () => Object(memory?.load())[name],
-    save: (value) => memory?.save({ ...Object(memory.load()), [name]: value }),
-  };
-}

@@ -74,11 +74,12 @@ export interface AuthorizationNeighbours {
 }
 
 const AUTHORIZATION_MINUTES = 15;
+const STATE_BYTES = 32;
 /** Nobody needs as many; it bounds what one exchange reads. */
 const MOST_SETTINGS = 1000;
 
 export function createAuthorizations(
-  { knex, keys: { digest } }: Pick<Platform, 'knex' | 'keys'>,
+  { knex, random, keys: { digest } }: Pick<Platform, 'knex' | 'random' | 'keys'>,
   { assertActive, proxies, simulatorsUrl }: AuthorizationNeighbours,
 ): Authorizations {
   const store = createAuthorizationStore(knex);
@@ -98,11 +99,12 @@ export function createAuthorizations(
       const config = settingsOfUrl(connector, settings);
       const { accountId, userId } = caller;
       const key = { accountId, userId, elementKey: connector.key, clientId, callbackUrl };
-      const { state } = request;
+      const state = request.state ?? createState(connector);
       const verifier = verifierOf(connector, key);
       const simulator = simulatorOf(simulatorsUrl, connector, config);
       const url = authorizationUrl({ connector, config, clientId, callbackUrl, state, verifier, simulator });
-      if (proxy !== undefined) await proxies.allowTarget(caller, proxy, required('state', state, STATE_OF_PROXY));
+      if (proxy !== undefined)
+        await proxies.allowTarget(caller, proxy, required('state', request.state, STATE_OF_PROXY));
       await store.insert({ ...key, state: state ?? null, settings, seal: sealOf(key, settings) });
       return url;
     },
@@ -125,6 +127,10 @@ export function createAuthorizations(
     purge: store.purge,
     removeSome: store.removeSome,
   };
+
+  function createState({ auth }: OAuthConnector): string | undefined {
+    return auth.stateRequired === true ? random.bytes(STATE_BYTES).toString('base64url') : undefined;
+  }
 
   /**
    * The same for all users of an account who ask for a code of this client, so that a code is exchanged whichever authorization it
