@@ -563,10 +563,11 @@ export interface paths {
         /**
          * Begin an OAuth 2.0 authorization
          * @description The provider's page where a user authorizes. From there the browser goes to the callback URL with `code` and `state`, or with `error` when the user
-         *     says no. The code makes an instance with `POST /instances`, within 15 minutes and by the same user of this API.
+         *     says no. The code makes an instance with `POST /instances`. Any user of the account can send it.
          *
-         *     Any number of authorizations can be open at a time, and each code can be exchanged without its `state`. Only when those that are open were begun with
-         *     different settings (`siteAddress`, `sandbox`, `simulator`), `providerData.state` has to say which one a code belongs to.
+         *     Any number of authorizations can be open at a time, and each code can be exchanged without its `state`. The settings of the URL (`siteAddress`,
+         *     `sandbox`) are remembered for 15 minutes and for the user who asked for it. When the open authorizations of that user differ in their settings,
+         *     `providerData.state` has to say which one a code belongs to. Later, and from other users, the `configuration` of the instance says it.
          *
          *     With `oauthProxyName` the client and the callback URL are those of the OAuth proxy, and `state` is the URL of your application that the proxy
          *     redirects to: any URL for the account that made the proxy, one of the proxy's application URLs for the other accounts of the organization.

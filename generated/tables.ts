@@ -392,8 +392,16 @@ export interface OauthAuthorizationColumns {
   readonly created_at: Date;
   /** HMAC of the settings and of whom they are for: they say where a client secret goes. */
   readonly seal: Buffer;
-  /** HMACs of the codes that were exchanged for it, or for another one that was open beside it. */
-  readonly code_hashes: readonly Buffer[];
+  /** A code was exchanged for it, or for another one that was open beside it. */
+  readonly is_used: boolean;
+}
+
+/** Codes that were exchanged in the last 15 minutes. A second exchange makes strict providers revoke what they granted. */
+export interface OauthCodeColumns {
+  readonly account_id: number;
+  /** HMAC of the element, client id, callback URL and code. */
+  readonly code_hash: Buffer;
+  readonly created_at: Date;
 }
 
 /** Client credentials of an organization with a redirect URL of their own, /oauth/proxy/<key>. */
@@ -662,6 +670,7 @@ export interface Tables {
   readonly log_in_try: LogInTryColumns;
   readonly notification: NotificationColumns;
   readonly oauth_authorization: OauthAuthorizationColumns;
+  readonly oauth_code: OauthCodeColumns;
   readonly oauth_proxy: OauthProxyColumns;
   readonly oauth_proxy_target: OauthProxyTargetColumns;
   readonly oauth_token: OauthTokenColumns;

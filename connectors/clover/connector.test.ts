@@ -90,7 +90,7 @@ describe('clover', () => {
     expect(other.requests.join('\n')).not.to.include('modifiedTime');
   });
 
-  it('leads to production or to the sandbox, and to one merchant', () => {
+  it('leads to the hosts of the region, or to the sandbox, and to one merchant', () => {
     const { auth, baseUrl, hosts } = clover;
     const placesOf = (config: Config) => [
       auth.type === 'oauth2' && auth.authorizeUrl?.(config),
@@ -104,7 +104,19 @@ describe('clover', () => {
       `https://api.clover.com/v3/merchants/${MERCHANT_ID}`,
       ['www.clover.com', 'api.clover.com'],
     ]);
-    expect(placesOf({ merchantId: MERCHANT_ID, 'clover.sandbox': true })).to.deep.equal([
+    for (const region of ['eu', 'la']) {
+      for (const said of [region, `www.${region}.clover.com`, `api.${region}.clover.com`, `${region}.clover.com`]) {
+        expect(placesOf({ merchantId: MERCHANT_ID, 'clover.region': said }), said).to.deep.equal([
+          `https://www.${region}.clover.com/oauth/v2/authorize`,
+          `https://api.${region}.clover.com/oauth/v2/token`,
+          `https://api.${region}.clover.com/v3/merchants/${MERCHANT_ID}`,
+          [`www.${region}.clover.com`, `api.${region}.clover.com`],
+        ]);
+      }
+    }
+    const american = { merchantId: MERCHANT_ID, 'clover.region': 'www.clover.com' };
+    expect(placesOf(american)).to.deep.equal(placesOf({ merchantId: MERCHANT_ID }));
+    expect(placesOf({ merchantId: MERCHANT_ID, 'clover.region': 'eu', 'clover.sandbox': true })).to.deep.equal([
       'https://sandbox.dev.clover.com/oauth/v2/authorize',
       'https://apisandbox.dev.clover.com/oauth/v2/token',
       `https://apisandbox.dev.clover.com/v3/merchants/${MERCHANT_ID}`,

@@ -10,6 +10,20 @@ const CONFIGURATION = [
     description: 'Connect to the sandbox, where the test merchants of developers are.',
   },
   {
+    key: 'clover.region',
+    type: 'string',
+    default: 'na',
+    // What `siteAddress` gives may be the address of the merchant's dashboard.
+    pattern: /^(?:na|eu|la|(?:(?:www|api)\.)?(?:(?:eu|la)\.)?clover\.com)$/,
+    description:
+      'Where the merchant is: na (North America), eu (Europe) or la (Latin America); the host of the dashboard will do. The sandbox is for all.',
+    example: 'eu',
+    setup: [
+      'Log in to the dashboard of the merchant.',
+      'Its address begins with `www.clover.com`, `www.eu.clover.com` or `www.la.clover.com`.',
+    ],
+  },
+  {
     key: 'merchantId',
     type: 'string',
     required: true,
@@ -36,12 +50,14 @@ const CONFIGURATION = [
 
 const setting = settings(CONFIGURATION);
 
-const PRODUCTION = { login: 'www.clover.com', api: 'api.clover.com' };
-/** Source of both: "High-trust apps—Auth code flow" and "Use refresh token to generate new expiring token". */
+/** Source of all hosts: "High-trust apps—Auth code flow", Sandbox and production environment URLs. */
 const SANDBOX = { login: 'sandbox.dev.clover.com', api: 'apisandbox.dev.clover.com' };
 
 function hostsOf(config: Config) {
-  return setting(config, 'clover.sandbox') ? SANDBOX : PRODUCTION;
+  if (setting(config, 'clover.sandbox')) return SANDBOX;
+  const [region] = /\b(?:eu|la)\b/.exec(setting(config, 'clover.region')) ?? [];
+  const domain = region === undefined ? 'clover.com' : `${region}.clover.com`;
+  return { login: `www.${domain}`, api: `api.${domain}` };
 }
 
 /** Clover's merchant data, by OAuth. Facts and their sources: README.md. */
@@ -68,12 +84,12 @@ export default defineConnector({
       'Install the app for the merchant.',
       'Copy app id and app secret from its settings: the first is `oauth.api.key`, the second `oauth.api.secret`.',
     ],
-    // The answer says when they end as a moment; half an hour is what Clover gives.
-    accessTokenSeconds: 30 * 60,
+    accessTokenEnd: 'access_token_expiration',
     // An app has its permissions from the developer dashboard, and no scopes.
     pkce: false,
     clientAuthentication: 'body',
     tokenBody: 'json',
+    siteAddressKey: 'clover.region',
     sandboxKey: 'clover.sandbox',
   },
   configuration: CONFIGURATION,

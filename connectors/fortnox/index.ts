@@ -1,5 +1,5 @@
-import { type ConfigField, defineConnector, errors, json, settings } from '#connector';
-import { articles, customers, invoices, orders, suppliers } from './objects.ts';
+import { type ConfigField, defineConnector, json, settings } from '#connector';
+import { PROVIDER, RECORDS } from './provider.ts';
 
 const CONFIGURATION = [
   {
@@ -32,17 +32,21 @@ const CONFIGURATION = [
 
 const setting = settings(CONFIGURATION);
 
-/** Fortnox, by the authorization whose access tokens do not end. Facts and their sources: README.md. */
+/** Fortnox, by the authorization that Fortnox ended in 2025 (the contract's element of type custom). For OAuth: `fortnoxoauth`. */
 export default defineConnector({
+  ...PROVIDER,
   key: 'fortnox',
   id: 1007,
-  contract: 1,
   name: 'Fortnox',
-  description: 'Customers, suppliers, articles, orders and invoices of Swedish accounting.',
-  hub: 'erp',
+  description:
+    'Customers, suppliers, articles, orders and invoices of Swedish accounting, by the authorization that Fortnox ended on April 30, 2025: use fortnoxoauth.',
   documentation: [
-    { title: 'Authorization and requests', url: 'https://www.fortnox.se/developer/guides-and-good-to-know' },
-    { title: 'All records and their fields', url: 'https://apps.fortnox.se/apidocs' },
+    {
+      title: 'The end of this authorization',
+      url: 'https://www.fortnox.se/developer/authorization/migrate-legacy-token-to-jwt',
+    },
+    { title: 'Requests', url: 'https://www.fortnox.se/developer/guides-and-good-to-know' },
+    RECORDS,
   ],
   auth: {
     type: 'custom',
@@ -64,32 +68,4 @@ export default defineConnector({
     },
   },
   configuration: CONFIGURATION,
-  baseUrl: () => 'https://api.fortnox.se/3',
-  hosts: ['api.fortnox.se'],
-  probe: { path: '/customers', query: { limit: 1 } },
-  classify: errors({
-    message: ({ body }) => wordsOf(body),
-    code: ({ body }) => codeOf(body),
-    // Both come with statuses that say less. A number stays taken when its record was deleted.
-    kinds: { 2000310: 'credentials', 2000311: 'credentials', 2000637: 'conflict' },
-  }),
-  objects: { customers, suppliers, articles, orders, invoices },
 });
-
-/** Members are in both spellings. */
-function memberOf(body: unknown, name: string): unknown {
-  const information = json.at(body, 'ErrorInformation');
-  return json.at(information, name) ?? json.at(information, name.toLowerCase());
-}
-
-function codeOf(body: unknown): number | undefined {
-  const code = Number(memberOf(body, 'Code') ?? Number.NaN);
-  return Number.isNaN(code) ? undefined : code;
-}
-
-/** With the code, as the words are often few. */
-function wordsOf(body: unknown): string | undefined {
-  const message = json.findText(memberOf(body, 'Message'));
-  const code = codeOf(body);
-  return message !== undefined && code !== undefined ? `${message} (Fortnox error ${code})` : message;
-}

@@ -13,12 +13,12 @@ import {
 } from '#connector/simulator';
 import { print } from './simulator/faults.ts';
 import { list } from './simulator/lists.ts';
-import { ACCESS_TOKEN, CLIENT_SECRET, createLogin } from './simulator/login.ts';
+import { ACCESS_TOKEN, CLIENT_SECRET, createLogin, createOAuthLogin } from './simulator/login.ts';
 import { createResources, type Resource } from './simulator/resources.ts';
 import { swedishTime } from './simulator/searches.ts';
 import { bookkeep, cancel, create, find, type Place, show, update } from './simulator/writes.ts';
 
-export { ACCESS_TOKEN, CLIENT_SECRET, DEMO_AUTHORIZATION_CODE } from './simulator/login.ts';
+export { ACCESS_TOKEN, CLIENT_SECRET, CLIENTS, DEMO_AUTHORIZATION_CODE } from './simulator/login.ts';
 
 /** What an instance on the simulator has, its code already exchanged. */
 export const DEMO_CONFIGURATION: Config = { 'client.secret': CLIENT_SECRET, 'access.token': ACCESS_TOKEN };
@@ -30,12 +30,13 @@ export interface FortnoxSimulatorOptions extends SimulatorOptions {
   readonly deactivatesOnReuse?: boolean;
 }
 
-/** A company in api.fortnox.se/3, in memory, in the flow of fixed access tokens. */
+/** A company in api.fortnox.se/3, in memory, by OAuth and by the flow of fixed access tokens. */
 export function createSimulator(options: FortnoxSimulatorOptions): Simulator {
   const { callsPerFiveSeconds: calls, deactivatesOnReuse = false, memory } = options;
   const clock = createMovableClock();
   const resources = createResources(clock);
-  const login = createLogin(memory, deactivatesOnReuse);
+  const oauth = createOAuthLogin(memory, clock);
+  const login = createLogin({ memory, deactivatesOnReuse, acceptsBearer: oauth.accepts });
   const place: Place = { resources, today: () => swedishTime(clock.now()).slice(0, 10) };
   const routes: Routes[] = Object.values(resources).map((resource) => routesOf(resource, place));
   const nothing: Routes = { 'GET /3{rest*}': () => missing() };
@@ -46,10 +47,15 @@ export function createSimulator(options: FortnoxSimulatorOptions): Simulator {
       // Without a time to wait: Fortnox documents none.
       ...(calls !== undefined && { budget: createBudget({ calls, windowMs: WINDOW_MS, clock, tellsWait: false }) }),
       authenticate: login.authenticate,
+      open: oauth.routes,
       routes: login.exchanging(Object.assign({}, ...routes, nothing)),
       commands: {
         'POST /simulate/deactivate': () => {
           login.deactivate();
+          return empty();
+        },
+        'POST /simulate/end-sessions': () => {
+          oauth.endSessions();
           return empty();
         },
         ...changesOf({

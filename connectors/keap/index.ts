@@ -28,6 +28,8 @@ export default defineConnector({
     tokenUrl: () => `https://${API}/token`,
     scopes: ['full'],
     pkce: false,
+    // As Keap's own SDK does; a refresh has them in a header.
+    codeAuthentication: 'body',
     setup: [
       'Log in to the developer portal of Keap and create an application.',
       'Copy its client id to `oauth.api.key`, and its secret to `oauth.api.secret`.',

@@ -143,7 +143,7 @@ describe('the Keap simulator', () => {
     expect(answers[0]?.headers.get('x-keap-tenant-throttle-limit')).to.equal('10000|250000');
   });
 
-  it('gives tokens for a code, and for a refresh token that is used once, to a client that proves itself in a header', async () => {
+  it('gives tokens for a code, and for a refresh token that is used once, to a client that proves itself as in Keap’s SDK', async () => {
     const redirect_uri = 'https://app.example/back';
     const query = new URLSearchParams({ client_id: 'demo-client', redirect_uri, state: 's', auto: 'approve' });
     const back = new URL((await call(`/app/oauth/authorize?${query}`)).headers.get('location') ?? '').searchParams;
@@ -152,7 +152,9 @@ describe('the Keap simulator', () => {
     const token = (form: Readonly<Record<string, string>>, authorization = '') =>
       call('/token', 'POST', new URLSearchParams(form), { authorization });
     const code = back.get('code') ?? '';
-    const first = await token({ ...client, grant_type: 'authorization_code', code, redirect_uri });
+    const exchange = { grant_type: 'authorization_code', code, redirect_uri };
+    expect((await token(exchange, `Basic ${btoa('demo-client:demo-secret')}`)).status).to.equal(401);
+    const first = await token({ ...client, ...exchange });
     expect(first.body).to.include({ token_type: 'bearer', expires_in: 86_400 });
     const renew = { grant_type: 'refresh_token', refresh_token: String(first.body.refresh_token) };
     const basic = `Basic ${btoa('demo-client:demo-secret')}`;

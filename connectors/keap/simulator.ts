@@ -13,6 +13,7 @@ import {
   type Routes,
   type Simulator,
   type SimulatorOptions,
+  shareMemory,
   simulate,
   sortRows,
   type TableRow,
@@ -21,7 +22,7 @@ import {
 } from '#connector/simulator';
 import { badRequest, compileAll, type TextRule, typeOf } from './simulator/filter.ts';
 import { createHooks } from './simulator/hooks.ts';
-import { createLogin, shareMemory, TENANT } from './simulator/login.ts';
+import { createLogin, TENANT } from './simulator/login.ts';
 import { createResources, type Resource, type Resources } from './simulator/resources.ts';
 import { basicContact, CUSTOM_FIELDS, contentOf, opportunityContact, STAGES, USER_ID } from './simulator/rows.ts';
 import { createFirstVersion } from './simulator/v1.ts';

@@ -84,6 +84,11 @@ describe('QuickBooks Online', () => {
       kind: 'credentials',
       message: 'Refused: Token expired (QuickBooks error 3200)',
     });
+    // Recorded by users of node-quickbooks, qbo_api and others.
+    const ended = { message: 'message=ApplicationAuthorizationFailed; errorCode=003100; statusCode=403', detail: null };
+    expect(judge(403, { fault: { error: [{ ...ended, code: '3100' }], type: 'SERVICE' } })).to.include({
+      kind: 'credentials',
+    });
     expect(judge(200, { QueryResponse: {} })).to.equal(undefined);
   });
 });

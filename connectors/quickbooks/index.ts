@@ -95,6 +95,8 @@ export default defineConnector({
     kinds: {
       610: 'notFound',
       3001: 'rateLimited',
+      // With 403: the company is not, or no longer, connected to the app.
+      3100: 'credentials',
       3200: 'credentials',
       5010: 'conflict',
       6140: 'conflict',

@@ -22,7 +22,7 @@ import {
   xml,
 } from '#connector/simulator';
 import { invalid, invalidQuery, notFound, printFault, unparsable, unsupported } from './simulator/fault.ts';
-import { createLogin, REALM_ID } from './simulator/login.ts';
+import { createLogin, type Login, REALM_ID } from './simulator/login.ts';
 import { makePdf } from './simulator/pdf.ts';
 import { present, presentDeleted } from './simulator/present.ts';
 import { runQuery, type TextRule } from './simulator/query.ts';
@@ -63,12 +63,16 @@ export function createSimulator(options: QuickBooksSimulatorOptions): Simulator 
         // A 429 does not say how long to wait.
         budget: createBudget({ calls: callsPerMinute, windowMs: 60_000, clock, tellsWait: false }),
       }),
-      authenticate: (call) => assertCompany(call, login.accepts),
+      authenticate: (call) => assertCompany(call, login),
       open: login.routes,
       routes: routesOf(company),
       commands: {
         'POST /simulate/end-sessions': () => {
           login.endSessions();
+          return empty();
+        },
+        'POST /simulate/disconnect': () => {
+          login.disconnect();
           return empty();
         },
         ...changesOf(Object.fromEntries(Object.entries(CHANGES).map(([name]) => [name, changeableOf(tables, name)]))),
@@ -85,13 +89,15 @@ interface Company {
 }
 
 /** A token is good for its company only. */
-function assertCompany({ headers, host, path }: Call, accepts: (token: string) => boolean): void {
+function assertCompany({ headers, host, path }: Call, { accepts, isConnected }: Login): void {
   const isHere = host === undefined || API_HOSTS.includes(host);
   if (!isHere || !path.startsWith('/v3/company/')) throw new Fault(404, 'NOT_FOUND', `There is nothing at ${path}.`);
   if (!accepts(readBearer(headers.authorization) ?? '')) {
     throw new Fault(401, 'UNAUTHORIZED', 'Malformed bearer token: too short or too long');
   }
-  if (path.split('/')[3] !== REALM_ID) throw new Fault(403, 'FORBIDDEN', 'The token is of another company.');
+  if (path.split('/')[3] !== REALM_ID || !isConnected()) {
+    throw new Fault(403, 'FORBIDDEN', 'The token is of another company.');
+  }
 }
 
 function routesOf(company: Company): Routes {

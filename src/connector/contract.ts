@@ -543,8 +543,12 @@ export interface OAuth2Auth {
   readonly scopeSeparator?: ' ' | ',' | '+';
   /** Default true: S256 (RFC 7636). */
   readonly pkce?: boolean;
+  /** The provider refuses an authorization URL without a `state`: where the caller sends none, the URL has one of its own. */
+  readonly stateRequired?: boolean;
   /** How the client shows its secret to the token endpoint. Default `basic`. */
   readonly clientAuthentication?: 'basic' | 'body';
+  /** The same for the exchange of a code, where the provider wants it another way than for a refresh. */
+  readonly codeAuthentication?: 'basic' | 'body';
   /** Default `form`. */
   readonly tokenBody?: 'form' | 'json';
   /** More query parameters of the authorization URL, e.g. `access_type: 'offline'`. */
@@ -557,7 +561,9 @@ export interface OAuth2Auth {
   readonly siteAddressKey?: string;
   /** The configuration key of the contract's `<vendor>.sandbox`. */
   readonly sandboxKey?: string;
-  /** Access tokens live so long when an answer has no `expires_in`. Default: until the provider refuses one. */
+  /** The member of a token answer that is the end of the access token, in seconds since 1970, where there is no `expires_in`. */
+  readonly accessTokenEnd?: string;
+  /** Access tokens live so long when an answer does not say it. Default: until the provider refuses one. */
   readonly accessTokenSeconds?: number;
   /** Headers that carry the access token. Default `authorization: Bearer …` (RFC 6750). */
   readonly headers?: (accessToken: string, config: Config) => Readonly<Record<string, string>>;

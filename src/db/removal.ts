@@ -8,7 +8,7 @@ const BATCH = 2_000;
 /** Deletes some of the rows of an account; what others hold at this moment is left to the next time. */
 export async function removeRows(
   knex: Knex,
-  table: 'idempotency_record' | 'oauth_authorization' | 'delivery' | 'connect_session',
+  table: 'idempotency_record' | 'oauth_authorization' | 'oauth_code' | 'delivery' | 'connect_session',
   accountId: number,
   where = 'true',
 ): Promise<Removal> {

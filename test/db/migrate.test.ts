@@ -24,6 +24,7 @@ const ALL = [
   '0020-bulk',
   '0022-bulk-usage',
   '0023-connect',
+  '0028-oauth-codes',
 ];
 
 describe('migrateDatabase', () => {

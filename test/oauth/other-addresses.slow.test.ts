@@ -57,8 +57,8 @@ describe('tokens and the secret of a client', () => {
         JSON.stringify({ 'base.url': evil.url }),
       ]),
     );
-    expectProblem(await create(back, { 'base.url': setup.server.url }), 'PROVIDER_CREDENTIALS_INVALID');
     expectProblem(await create(back), 'REQUEST_INVALID', /'base.url' is required/);
+    expect((await create(back, { 'base.url': setup.server.url })).status).to.equal(200);
   });
 
   it('do not follow a client that authenticates by itself', async () => {

@@ -85,6 +85,7 @@ describe('what a provider tells beside code and token', () => {
 
   describe('changes with a refresh', () => {
     let other: StartedApp;
+    let codes = 0;
 
     before('a second process over the same database', async function startOther() {
       this.timeout(60_000);
@@ -95,7 +96,7 @@ describe('what a provider tells beside code and token', () => {
 
     /** An instance at /v7 whose access ends; the refresh answers as given. */
     async function refreshWith(answer: object) {
-      const { id, token } = (await create({ code: 'c0de-4', realmId: '1' })).body;
+      const { id, token } = (await create({ code: `c0de-refreshed-${codes++}`, realmId: '1' })).body;
       const call = (app: Pick<StartedApp, 'call'> = service) => app.call('/items', { token });
       server.answer('/v7/items', json({}));
       await Promise.all([call(service), call(other)]);

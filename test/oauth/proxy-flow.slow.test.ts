@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { expectProblem, faultsOf } from '../api/support/expect-problem.ts';
 import { arrive, type CreatedProxy } from '../api/support/oauth-proxies.ts';
-import { authorizationOf, createTenants, type OtherTenants, withDatabase } from '../api/support/tenants.ts';
+import { authorizationOf, createTenants, createUser, type OtherTenants, withDatabase } from '../api/support/tenants.ts';
 import { useApp } from '../support/app.ts';
 import { type AuthorizationServer, startAuthorizationServer } from '../support/authorization-server.ts';
 import { json, startMisbehavingServer } from '../support/misbehaving-server.ts';
@@ -142,19 +142,33 @@ describe('the flow through an OAuth proxy', () => {
     it('makes nothing of a code that somebody else was given', async () => {
       const arrival = await browse((await askForUrl({ state: REGISTERED })).body.oauthUrl);
       const code = arrival.searchParams.get('code') ?? '';
-      const count = server.tokenRequests.length;
-      // The sibling has begun none.
       await withDatabase(service, (knex) =>
         knex('oauth_authorization').where({ account_id: tenants.sibling.accountId }).delete(),
       );
+      // The code belongs to the verifier of the other account.
       const stolen = await create(code, { ...WITHOUT_CLIENT, 'base.url': server.url }, sibling());
-      const message =
-        "The OAuth proxy 'shop' belongs to account 1 of your organization. From other accounts, it takes a code of an authorization that the caller began with GET /elements/granted/oauth/url in the last 15 minutes, or oauth.api.secret.";
-      expectProblem(stolen, 'FORBIDDEN', message);
-      expect(server.tokenRequests.length).to.equal(count);
-      // Having begun one is not enough: the code belongs to the verifier of the other.
+      expectProblem(stolen, 'PROVIDER_CREDENTIALS_INVALID');
       await askForUrl({ state: REGISTERED }, sibling());
       expectProblem(await create(code, WITHOUT_CLIENT, sibling()), 'PROVIDER_CREDENTIALS_INVALID');
+    });
+
+    it('makes nothing of a code that its user did not begin, where the provider takes no PKCE', async () => {
+      const configuration = { 'oauth.callback.url': proxy.proxyUrl };
+      const body = { element: { key: 'sited' }, name: 'x', providerData: { code: 'found-somewhere' }, configuration };
+      const answer = await service.call('/instances', { method: 'POST', body, headers: sibling() });
+      const message =
+        "The OAuth proxy 'shop' belongs to account 1 of your organization. From other accounts, it takes a code of an authorization that the caller began with GET /elements/sited/oauth/url in the last 15 minutes, or oauth.api.secret.";
+      expectProblem(answer, 'FORBIDDEN', message);
+    });
+
+    it('needs neither 15 minutes nor the same user, as the verifier is that of the account', async () => {
+      const { accountId } = tenants.sibling;
+      const other = authorizationOf(await createUser(service, { accountId, name: 'of-sibling', role: 'admin' }));
+      const arrival = await browse((await askForUrl({ state: REGISTERED }, sibling())).body.oauthUrl);
+      await withDatabase(service, (knex) => knex('oauth_authorization').where({ account_id: accountId }).delete());
+      const code = arrival.searchParams.get('code') ?? '';
+      const created = await create(code, { ...WITHOUT_CLIENT, 'base.url': server.url }, other);
+      expect(created.status, JSON.stringify(created.body)).to.equal(200);
     });
 
     it('gets nothing for the client alone, nor for a token from elsewhere', async () => {

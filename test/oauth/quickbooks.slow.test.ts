@@ -51,6 +51,23 @@ describe('an instance of QuickBooks Online', () => {
     }
   });
 
+  it('is not valid when the company was disconnected, until somebody connects it again', async () => {
+    const { token, id } = await service.createInstance('quickbooks', CONFIGURATION, {
+      providerData: Object.fromEntries(await authorize()),
+    });
+    const list = () => service.call('/items', { token, query: { pageSize: 1 } });
+    expect((await list()).status).to.equal(200);
+    await fetch(`${service.app.simulatorsUrl}/quickbooks/simulate/disconnect`, { method: 'POST' });
+    const { status, body } = await list();
+    expect([status, body.code], JSON.stringify(body)).to.deep.equal([424, 'INSTANCE_CREDENTIALS_FAILED']);
+    expect(body.providerMessage).to.match(/ApplicationAuthorizationFailed.*\(QuickBooks error 3100\)/);
+    expect((await service.call(`/instances/${id}`)).body.valid).to.equal(false);
+    const providerData = Object.fromEntries(await authorize());
+    const again = await service.call(`/instances/${id}`, { method: 'PATCH', body: { providerData } });
+    expect([again.status, again.body.valid], JSON.stringify(again.body)).to.deep.equal([200, true]);
+    expect((await list()).status).to.equal(200);
+  });
+
   it('answers estimates, invoices and the like as PDF to those who ask for it, and as records to others', async () => {
     const providerData = Object.fromEntries(await authorize());
     const { token } = await service.createInstance('quickbooks', CONFIGURATION, { providerData });

@@ -2,23 +2,78 @@ import { randomUUID } from 'node:crypto';
 import {
   type Answer,
   type Call,
+  createOAuthServer,
+  DAY_MS,
   Fault,
   type Guard,
   json,
+  type MovableClock,
+  type OAuthServer,
+  type RegisteredClient,
   type RouteHandler,
   type Routes,
   readBearer,
   type SimulatorMemory,
+  shareMemory,
 } from '#connector/simulator';
 import { badLogin, noLogin } from './faults.ts';
 
-const HOST = 'api.fortnox.se';
+const API_HOST = 'api.fortnox.se';
+const LOGIN_HOST = 'apps.fortnox.se';
 
 export const CLIENT_SECRET = 'demo-client-secret';
 /** Good from the start, for those who test something else than the login. */
 export const ACCESS_TOKEN = 'demo-access-token';
 /** Each start takes every code that begins with `demo-` once. */
 export const DEMO_AUTHORIZATION_CODE = 'demo-authorization-code';
+
+/** Refresh tokens are used once. */
+export const CLIENTS: Readonly<Record<string, RegisteredClient>> = {
+  'demo-client': { secret: 'demo-secret', rotates: {} },
+};
+
+const HOUR_MS = 3_600_000;
+
+/** OAuth. Where documents are silent, the words are our own. */
+export function createOAuthLogin(
+  memory: SimulatorMemory | undefined,
+  clock: MovableClock,
+): Pick<OAuthServer, 'accepts' | 'endSessions'> & { readonly routes: Routes } {
+  const server = createOAuthServer({
+    title: 'Fortnox simulator',
+    clients: CLIENTS,
+    clock,
+    memory: shareMemory(memory, 'oauth'),
+    clientAuthentication: 'basic',
+    lifetimes: { accessMs: HOUR_MS, refreshMs: 45 * DAY_MS },
+    accessTokens: [ACCESS_TOKEN],
+    errors: { unknownRefreshToken: ['invalid_grant', 'Invalid refresh token'] },
+    answer: ({ access_token, refresh_token, scope }) => ({
+      access_token,
+      refresh_token,
+      scope,
+      expires_in: HOUR_MS / 1000,
+      token_type: 'bearer',
+    }),
+  });
+  return {
+    accepts: server.accepts,
+    endSessions: server.endSessions,
+    routes: {
+      'GET /oauth-v1/auth': (call) => {
+        assertHost(call, LOGIN_HOST);
+        for (const name of ['state', 'scope']) {
+          if (!call.query.get(name)) throw new Fault(400, 'BAD_REQUEST', `${name} is missing`);
+        }
+        return server.authorize(call);
+      },
+      'POST /oauth-v1/token': (call) => {
+        assertHost(call, LOGIN_HOST);
+        return server.token(call);
+      },
+    },
+  };
+}
 
 /** The flow before OAuth: a code of the user becomes a token without an end. */
 export interface Login {
@@ -29,14 +84,22 @@ export interface Login {
   readonly deactivate: () => void;
 }
 
-/** @param deactivatesOnReuse whether a code that is shown twice also ends the token that it was exchanged for */
-export function createLogin(memory: SimulatorMemory | undefined, deactivatesOnReuse: boolean): Login {
+export interface LoginOptions {
+  readonly memory: SimulatorMemory | undefined;
+  /** Whether a code that is shown twice also ends the token that it was exchanged for. */
+  readonly deactivatesOnReuse: boolean;
+  /** Whether an access token is one of OAuth. */
+  readonly acceptsBearer: (accessToken: string) => boolean;
+}
+
+export function createLogin({ memory, deactivatesOnReuse, acceptsBearer }: LoginOptions): Login {
+  const saved = shareMemory(memory, 'tokens');
   const byCode = new Map<string, string>();
-  let tokens = new Set([ACCESS_TOKEN, ...readTokens(memory?.load())]);
+  let tokens = new Set([ACCESS_TOKEN, ...readTokens(saved.load())]);
 
   function keep(changed: ReadonlySet<string>): void {
     tokens = new Set(changed);
-    memory?.save({ tokens: [...tokens] });
+    saved.save([...tokens]);
   }
 
   /** @throws Fault 403 */
@@ -55,12 +118,12 @@ export function createLogin(memory: SimulatorMemory | undefined, deactivatesOnRe
 
   return {
     authenticate: (call) => {
-      if ((call.host ?? HOST) !== HOST) throw new Fault(404, 'NOT_FOUND', 'Not Found');
+      assertHost(call, API_HOST);
       if (isExchange(call)) return;
       const { authorization, 'access-token': token, 'client-secret': secret } = call.headers;
       const bearer = readBearer(authorization);
       if (bearer !== undefined) {
-        if (tokens.has(bearer)) return;
+        if (tokens.has(bearer) || acceptsBearer(bearer)) return;
         throw new Fault(401, 'UNAUTHORIZED', 'unauthorized');
       }
       if (token === undefined || secret === undefined) throw noLogin();
@@ -81,7 +144,10 @@ function isExchange({ method, headers }: Call): boolean {
   return method === 'GET' && headers['authorization-code'] !== undefined;
 }
 
+function assertHost({ host }: Call, expected: string): void {
+  if ((host ?? expected) !== expected) throw new Fault(404, 'NOT_FOUND', 'Not Found');
+}
+
 function readTokens(saved: unknown): readonly string[] {
-  const tokens: unknown = Object(saved).tokens;
-  return Array.isArray(tokens) ? tokens.map(String) : [];
+  return Array.isArray(saved) ? saved.map(String) : [];
 }

@@ -29,7 +29,7 @@ const TOKEN_HOST = 'api.infusionsoft.com';
 
 const DAY_MS = 86_400_000;
 
-/** Refresh tokens are used once; refreshing takes the client's proof in a header alone. */
+/** Refresh tokens are used once. Refreshing takes the client's proof in a header alone, a code takes it in the form alone. */
 export function createLogin(memory: SimulatorMemory, clock: MovableClock) {
   const scope = `full|${TENANT}`;
   const server = createOAuthServer({
@@ -57,7 +57,8 @@ export function createLogin(memory: SimulatorMemory, clock: MovableClock) {
       if (grant === null) {
         return json({ error: 'invalid_request', error_description: 'response_type or grant_type is required' }, 400);
       }
-      if (grant === 'refresh_token' && readBasic(call.headers.authorization) === undefined) {
+      // Each as Keap's SDK sends it, and no other way.
+      if ((grant === 'refresh_token') !== (readBasic(call.headers.authorization) !== undefined)) {
         return json({ error: 'invalid_client', error_description: 'Client credentials are invalid' }, 401);
       }
       return server.token(call);
@@ -81,12 +82,4 @@ export function createLogin(memory: SimulatorMemory, clock: MovableClock) {
 function assertHost({ host, path }: Call, hosts: readonly string[]): void {
   if (host === undefined || hosts.includes(host)) return;
   throw new Fault(404, 'NOT_FOUND', `There is nothing at ${host}${path}.`);
-}
-
-/** A simulator is given one memory, and several of its parts remember. */
-export function shareMemory(memory: SimulatorMemory | undefined, name: string): SimulatorMemory {
-  return {
-    load: () => Object(memory?.load())[name],
-    save: (value) => memory?.save({ ...Object(memory.load()), [name]: value }),
-  };
 }

@@ -27,11 +27,15 @@ export const CLIENTS: Readonly<Record<string, RegisteredClient>> = {
 
 export interface Login extends Pick<OAuthServer, 'accepts' | 'endSessions'> {
   readonly routes: Routes;
+  readonly isConnected: () => boolean;
+  /** As when an administrator of the company ends the connection of the app: until the next log-in, tokens open nothing. */
+  readonly disconnect: () => void;
 }
 
 export function createLogin(memory: SimulatorMemory | undefined, clock: MovableClock): Login {
   // Which refresh token came after which: whoever uses one in its grace is given the newest.
   const successors = new Map<string, string>();
+  let connected = true;
 
   function newestAfter(token: string): string {
     const next = successors.get(token);
@@ -49,6 +53,7 @@ export function createLogin(memory: SimulatorMemory | undefined, clock: MovableC
     callback: { realmId: REALM_ID },
     answer: ({ access_token, refresh_token }, { body }) => {
       const used = body.form().get('refresh_token') ?? '';
+      if (used === '') connected = true;
       if (refresh_token !== undefined && used !== '') successors.set(used, refresh_token);
       return {
         token_type: 'bearer',
@@ -64,6 +69,10 @@ export function createLogin(memory: SimulatorMemory | undefined, clock: MovableC
   return {
     accepts: server.accepts,
     endSessions: server.endSessions,
+    isConnected: () => connected,
+    disconnect: () => {
+      connected = false;
+    },
     routes: {
       'GET /connect/oauth2': at('appcenter.intuit.com', server.authorize),
       'POST /oauth2/v1/tokens/bearer': at('oauth.platform.intuit.com', server.token),

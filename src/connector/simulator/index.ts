@@ -18,6 +18,7 @@ export {
   type FilterTest,
   type FilterTree,
 } from './filter.ts';
+export { shareMemory } from './memory.ts';
 export {
   createOAuthServer,
   type OAuthOptions,

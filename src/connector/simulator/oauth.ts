@@ -270,8 +270,9 @@ function sendBack(query: URLSearchParams, members: Readonly<Record<string, strin
 }
 
 /** What began without a challenge needs no verifier. */
+/** A verifier without a challenge is refused too: somebody may have taken the challenge away (RFC 9700, 2.1.1). */
 function verifies(challenge: string | null, verifier: string | null): boolean {
-  if (challenge === null) return true;
+  if (challenge === null) return verifier === null;
   return verifier !== null && createHash('sha256').update(verifier).digest('base64url') === challenge;
 }
 

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { ProviderCall, ProviderClient } from '../../connector/client/index.ts';
 import type { Operation, WebhookCall, Webhooks } from '../../connector/contract.ts';
-import { AppError, isAppError } from '../../errors.ts';
+import { AppError, type ErrorCode, isAppError } from '../../errors.ts';
 import type { Instance } from '../../instances/instance.ts';
 import type { Platform } from '../../platform.ts';
 
@@ -25,6 +25,15 @@ const READ_MS = 8_000;
 /** Whoever knows the address of an instance can name keys: of one instance no more are read at a time. */
 const AT_A_TIME = 4;
 const RETRY_SECONDS = 30;
+
+/** What a provider answers of a key that it does not have; to ask again would change nothing. */
+const REFUSALS = [
+  'NOT_FOUND',
+  'PROVIDER_PROTOCOL',
+  'PROVIDER_REJECTED',
+  'INSTANCE_CREDENTIALS_FAILED',
+  'CONFLICT',
+] as const satisfies readonly ErrorCode[];
 
 /** A key, or that there is none under its name: also that is kept, as who makes names up can make up many. */
 interface Found {
@@ -51,7 +60,7 @@ export function createSigningKeys(
       const as = { connector, config, accountId, signal: late.signal, tokens: tokensOf(instance) };
       return { key: await client.execute(operation, undefined, as) };
     } catch (error) {
-      if (isAppError(error, 'NOT_FOUND', 'PROVIDER_PROTOCOL', 'PROVIDER_REJECTED')) return { key: undefined };
+      if (isAppError(error, ...REFUSALS)) return { key: undefined };
       throw new AppError('OVERLOADED', 'What the call is signed with cannot be read at the moment.', {
         cause: error,
         retryAfterSeconds: RETRY_SECONDS,

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import { json } from '../../db/json.ts';
-import { removeRows } from '../../db/removal.ts';
+import { type Removal, removeRows } from '../../db/removal.ts';
 import type { RowOf } from '../../db/row.ts';
 
 /** What a code is asked for, and what it can be exchanged with. */
@@ -56,7 +56,7 @@ export function createAuthorizationStore(knex: Knex) {
       { most, ...options }: RecentOptions & { readonly most: number },
     ): Promise<readonly SettingsRow[]> => {
       const { rows } = await knex.raw<{ rows: SettingsRow[] }>(
-        `select settings, seal, bool_or(code_hashes = '{}') as unused from oauth_authorization
+        `select settings, seal, bool_or(not is_used) as unused from oauth_authorization
         where ${RECENT} group by settings, seal order by max(id) desc limit ?`,
         [...bindRecent(key, options), most],
       );
@@ -64,29 +64,37 @@ export function createAuthorizationStore(knex: Knex) {
     },
 
     /** The oldest of those that are not used, if any; each of several that come together takes another one. */
-    use: async (via: Knex, key: AuthorizationKey, options: RecentOptions & { readonly codeHash: Buffer }) => {
+    use: async (via: Knex, key: AuthorizationKey, options: RecentOptions) => {
       await via.raw(
-        `update oauth_authorization set code_hashes = array_append(code_hashes, ?) where account_id = ? and id = (
+        `update oauth_authorization set is_used = true where account_id = ? and id = (
           select id from oauth_authorization where ${RECENT}
-          order by code_hashes <> '{}', id limit 1 for no key update skip locked)`,
-        [options.codeHash, key.accountId, ...bindRecent(key, options)],
+          order by is_used, id limit 1 for no key update skip locked)`,
+        [key.accountId, ...bindRecent(key, options)],
       );
     },
 
-    isCodeUsed: async (
-      key: AuthorizationKey,
-      { codeHash, minutes }: { readonly codeHash: Buffer; readonly minutes: number },
-    ) => {
-      const { rows } = await knex.raw<{ rows: readonly unknown[] }>(
-        `select from oauth_authorization where ${RECENT} and ? = any(code_hashes) limit 1`,
-        [...bindRecent(key, { state: undefined, minutes }), codeHash],
-      );
-      return rows.length > 0;
+    insertCode: async (via: Knex, accountId: number, codeHash: Buffer): Promise<void> => {
+      await via('oauth_code').insert({ account_id: accountId, code_hash: codeHash }).onConflict().ignore();
     },
 
-    removeSome: (accountId: number) => removeRows(knex, 'oauth_authorization', accountId),
+    hasCode: async (accountId: number, codeHash: Buffer): Promise<boolean> => {
+      const row = await knex('oauth_code').where({ account_id: accountId, code_hash: codeHash }).first('created_at');
+      return row !== undefined;
+    },
+
+    removeSome: async (accountId: number): Promise<Removal> => {
+      const removals = [
+        await removeRows(knex, 'oauth_authorization', accountId),
+        await removeRows(knex, 'oauth_code', accountId),
+      ];
+      return removals.includes('more') ? 'more' : 'done';
+    },
 
     /** Of all accounts. */
-    purge: (before: Date): Promise<number> => knex('oauth_authorization').where('created_at', '<', before).delete(),
+    purge: async (before: Date): Promise<number> => {
+      const purgeTable = (table: 'oauth_authorization' | 'oauth_code') =>
+        knex(table).where('created_at', '<', before).delete();
+      return (await purgeTable('oauth_authorization')) + (await purgeTable('oauth_code'));
+    },
   };
 }

@@ -35,12 +35,12 @@ export interface UrlRequest {
   readonly simulator?: boolean | undefined;
 }
 
-/** Authorizations that URLs were handed out for, not long ago. */
-export interface OpenAuthorizations {
-  /** PKCE, for the code of any of them; undefined for an element without. */
+/** What is known of a code that came back. */
+export interface CodeOrigin {
+  /** PKCE, for any code of the client in this account; undefined for an element without. */
   readonly verifier: string | undefined;
-  /** Configuration keys that the URLs were made with: the newest first, equal ones once, and at least one. */
-  readonly settings: readonly [Config, ...Config[]];
+  /** Configuration keys that the URLs of open authorizations were made with: the newest first, equal ones once. */
+  readonly settings: readonly Config[];
 }
 
 /** What came to a callback URL. */
@@ -53,16 +53,12 @@ export interface Authorizations {
   /** The provider's page where a user authorizes. @throws AppError REQUEST_INVALID, NOT_FOUND for an unknown proxy, CONFLICT for one that cannot be used, and for an inactive element */
   readonly begin: (caller: AuthorizationCaller, connector: Connector, request: UrlRequest) => Promise<string>;
   /**
-   * Those of the last 15 minutes, with that state where one is given. Those that are used count only where there are no
-   * others: several users may have opened one URL.
-   * @throws AppError PROVIDER_CREDENTIALS_INVALID for a code that was exchanged already
+   * Open authorizations are those of the same user in the last 15 minutes, with that state where one is given. Those that are used
+   * count only where there are no others: several users may have opened one URL. The verifier needs none of them.
+   * @throws AppError PROVIDER_CREDENTIALS_INVALID for a code that was exchanged already, whoever sent it
    */
-  readonly find: (
-    connector: OAuthConnector,
-    key: AuthorizationKey,
-    returned: ReturnedCode,
-  ) => Promise<OpenAuthorizations | undefined>;
-  /** The code was exchanged for one of them, whichever it was. */
+  readonly find: (connector: OAuthConnector, key: AuthorizationKey, returned: ReturnedCode) => Promise<CodeOrigin>;
+  /** The code was exchanged, for one of the open authorizations where there are any. */
   readonly use: (via: Knex, key: AuthorizationKey, returned: ReturnedCode) => Promise<void>;
   /** Deletes what was begun before that time. @returns how many */
   readonly purge: (before: Date) => Promise<number>;
@@ -77,12 +73,13 @@ export interface AuthorizationNeighbours {
   readonly simulatorsUrl: string | undefined;
 }
 
-export const AUTHORIZATION_MINUTES = 15;
+const AUTHORIZATION_MINUTES = 15;
+const STATE_BYTES = 32;
 /** Nobody needs as many; it bounds what one exchange reads. */
 const MOST_SETTINGS = 1000;
 
 export function createAuthorizations(
-  { knex, keys: { digest } }: Pick<Platform, 'knex' | 'keys'>,
+  { knex, random, keys: { digest } }: Pick<Platform, 'knex' | 'random' | 'keys'>,
   { assertActive, proxies, simulatorsUrl }: AuthorizationNeighbours,
 ): Authorizations {
   const store = createAuthorizationStore(knex);
@@ -102,38 +99,42 @@ export function createAuthorizations(
       const config = settingsOfUrl(connector, settings);
       const { accountId, userId } = caller;
       const key = { accountId, userId, elementKey: connector.key, clientId, callbackUrl };
-      const { state } = request;
+      const state = request.state ?? createState(connector);
       const verifier = verifierOf(connector, key);
       const simulator = simulatorOf(simulatorsUrl, connector, config);
       const url = authorizationUrl({ connector, config, clientId, callbackUrl, state, verifier, simulator });
-      if (proxy !== undefined) await proxies.allowTarget(caller, proxy, required('state', state, STATE_OF_PROXY));
+      if (proxy !== undefined)
+        await proxies.allowTarget(caller, proxy, required('state', request.state, STATE_OF_PROXY));
       await store.insert({ ...key, state: state ?? null, settings, seal: sealOf(key, settings) });
       return url;
     },
 
     find: async (connector, key, { code, state }) => {
-      // What no row can hold would be an error to PostgreSQL.
-      if (![key.clientId, key.callbackUrl, state ?? ''].every(isStorable)) return undefined;
-      const minutes = AUTHORIZATION_MINUTES;
-      if (await store.isCodeUsed(key, { codeHash: hashOf(code), minutes })) throw codeUsed(connector);
-      const rows = await store.findSettings(key, { state, minutes, most: MOST_SETTINGS });
+      if (await store.hasCode(key.accountId, hashOf(key, code))) throw codeUsed(connector);
+      const verifier = verifierOf(connector, key);
+      if (!mayBeOpen(key, state)) return { verifier, settings: [] };
+      const rows = await store.findSettings(key, { state, minutes: AUTHORIZATION_MINUTES, most: MOST_SETTINGS });
       const genuine = rows.filter(({ settings, seal }) => timingSafeEqual(seal, sealOf(key, settings)));
       const unused = genuine.filter((row) => row.unused);
-      const [newest, ...others] = (unused.length > 0 ? unused : genuine).map(({ settings }) => settings);
-      if (newest === undefined) return undefined;
-      return { verifier: verifierOf(connector, key), settings: [newest, ...others] };
+      return { verifier, settings: (unused.length > 0 ? unused : genuine).map(({ settings }) => settings) };
     },
 
-    use: (via, key, { code, state }) =>
-      store.use(via, key, { state, codeHash: hashOf(code), minutes: AUTHORIZATION_MINUTES }),
+    use: async (via, key, { code, state }) => {
+      await store.insertCode(via, key.accountId, hashOf(key, code));
+      if (mayBeOpen(key, state)) await store.use(via, key, { state, minutes: AUTHORIZATION_MINUTES });
+    },
 
     purge: store.purge,
     removeSome: store.removeSome,
   };
 
+  function createState({ auth }: OAuthConnector): string | undefined {
+    return auth.stateRequired === true ? random.bytes(STATE_BYTES).toString('base64url') : undefined;
+  }
+
   /**
-   * The same for all who ask for a code of this client, so that a code is exchanged whichever of several open authorizations
-   * it comes from. 43 characters, as RFC 7636, 4.1 advises.
+   * The same for all users of an account who ask for a code of this client, so that a code is exchanged whichever authorization it
+   * comes from, and whoever sends it. 43 characters, as RFC 7636, 4.1 advises.
    */
   function verifierOf({ auth }: OAuthConnector, key: AuthorizationKey): string | undefined {
     if (auth.pkce === false) return undefined;
@@ -142,8 +143,8 @@ export function createAuthorizations(
     return digest(client, 'oauth_authorization.verifier').toString('base64url');
   }
 
-  function hashOf(code: string): Buffer {
-    return digest(code, 'oauth_authorization.code_hashes');
+  function hashOf({ elementKey, clientId, callbackUrl }: AuthorizationKey, code: string): Buffer {
+    return digest(JSON.stringify([elementKey, clientId, callbackUrl, code]), 'oauth_code.code_hash');
   }
 
   function sealOf(
@@ -153,6 +154,11 @@ export function createAuthorizations(
     const sealed = canonicalJson([accountId, userId, elementKey, clientId, callbackUrl, settings]);
     return digest(sealed, 'oauth_authorization.seal');
   }
+}
+
+/** What no row can hold would be an error to PostgreSQL. */
+function mayBeOpen({ clientId, callbackUrl }: AuthorizationKey, state = ''): boolean {
+  return [clientId, callbackUrl, state].every(isStorable);
 }
 
 /** Seen twice, a code makes strict providers revoke what they granted for it (RFC 6749, 4.1.2): the instance that has it would end. */

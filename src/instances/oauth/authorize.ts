@@ -123,16 +123,17 @@ export interface CodeGiven {
 }
 
 /**
- * What the URL of a code was made with. Nothing in a code says which of several open authorizations it comes from, so they
+ * What the URL of a code was made with; nothing where no authorization is open. Nothing in a code says which of several open authorizations it comes from, so they
  * must come to the same: sent to the wrong address it would be used up. Only the scope leads nowhere; one in which they
  * differ is left out.
  * @throws AppError REQUEST_INVALID that names the keys in which they differ
  */
 export function agreeOnSettings(
   connector: OAuthConnector,
-  [newest, ...others]: readonly [Config, ...Config[]],
+  [newest, ...others]: readonly Config[],
   { base, given, state }: CodeGiven,
 ): Config {
+  if (newest === undefined) return {};
   const [first, ...rest] = [newest, ...others].map((settings) => ({
     ...settingsOfUrl(connector, { ...base, ...settings }),
     ...given,

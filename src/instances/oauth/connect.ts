@@ -38,7 +38,7 @@ export interface ConnectRequest {
 export interface Connection {
   readonly config: Config;
   readonly grant: TokenGrant;
-  /** What its code came from, which is used by it. */
+  /** What its code came from, which is used by it; undefined without a code. */
   readonly authorization: Authorization | undefined;
 }
 
@@ -47,7 +47,9 @@ export interface Authorization {
   readonly key: AuthorizationKey;
   readonly returned: ReturnedCode;
   readonly verifier: string | undefined;
-  /** Configuration keys that its URL was made with. */
+  /** The user who sends the code asked for its URL, not long ago. */
+  readonly isOpen: boolean;
+  /** Configuration keys that its URL was made with, as far as it is known. */
   readonly settings: Config;
 }
 
@@ -76,7 +78,7 @@ export async function connect(neighbours: ConnectNeighbours, request: ConnectReq
   const { origin } = tokenUrlOf(connector, config);
   assertSecretsStay(connector, proxy === undefined ? earlier : withProxySecret(earlier), config);
   if (proxy !== undefined) {
-    assertProxyMayServe(proxy, { ...request, origin, isBegunHere: authorization !== undefined });
+    assertProxyMayServe(proxy, { ...request, origin, isOfAccount: isOfAccount(authorization) });
   }
   const grant = await obtainGrant(neighbours.requestToken, { connector, config }, source, { authorization, signal });
   return { config: withoutTokens({ ...config, ...grant.values }), grant, authorization };
@@ -182,7 +184,7 @@ async function findAuthorization(
   { authorizations }: ConnectNeighbours,
   { caller, connector, base, given, providerData }: ConnectRequest,
   code: string,
-): Promise<Authorization | undefined> {
+): Promise<Authorization> {
   const { accountId, userId } = caller;
   const known = { ...base, ...given };
   const callbackUrl = known[OAUTH_KEYS.callbackUrl];
@@ -195,10 +197,14 @@ async function findAuthorization(
   const key = { accountId, userId, elementKey: connector.key, clientId, callbackUrl };
   const state = providerData?.state;
   const returned = { code, state };
-  const open = await authorizations.find(connector, key, returned);
-  if (open === undefined) return undefined;
-  const settings = agreeOnSettings(connector, open.settings, { base, given, state });
-  return { key, returned, verifier: open.verifier, settings };
+  const { verifier, settings: open } = await authorizations.find(connector, key, returned);
+  const settings = agreeOnSettings(connector, open, { base, given, state });
+  return { key, returned, verifier, isOpen: open.length > 0, settings };
+}
+
+/** Whether nobody of another account can have begun what a code came from: PKCE binds it to the account. */
+function isOfAccount(authorization: Authorization | undefined): boolean {
+  return authorization !== undefined && (authorization.isOpen || authorization.verifier !== undefined);
 }
 
 interface Occasion extends Pick<ConnectRequest, 'signal'> {
@@ -233,7 +239,7 @@ async function obtainGrant(
         return await requestToken(clientCredentialsRequest(client), signal);
     }
   } catch (error) {
-    if (source.kind === 'code') throw describeCodeFailure(connector, error, authorization !== undefined);
+    if (source.kind === 'code') throw describeCodeFailure(connector, error, authorization?.isOpen === true);
     throw describeTokenFailure(connector, error, SHOWN_KEYS[source.kind]);
   }
 }

@@ -52,7 +52,7 @@ export type RequestToken = (request: TokenRequest, signal: AbortSignal) => Promi
 export interface ReturnedGrant {
   readonly code: string;
   readonly callbackUrl: string;
-  /** Undefined without PKCE, or when the authorization was begun elsewhere. */
+  /** Undefined without PKCE. */
   readonly verifier: string | undefined;
 }
 
@@ -141,7 +141,8 @@ type HttpRequest = EgressRequest & Required<Pick<EgressRequest, 'headers'>>;
 export function toHttpRequest(request: TokenRequest, { url, simulator }: TokenAddress): HttpRequest {
   const { auth } = request.connector;
   const { clientId, clientSecret } = credentialsOf(request);
-  const inBody = auth.clientAuthentication === 'body';
+  const ofCode = request.grantType === 'authorization_code' ? auth.codeAuthentication : undefined;
+  const inBody = (ofCode ?? auth.clientAuthentication) === 'body';
   const isJson = auth.tokenBody === 'json';
   const members = { ...request.parameters, ...(inBody && { client_id: clientId, client_secret: clientSecret }) };
   return {
@@ -210,7 +211,8 @@ export async function processTokenResponse(
   if (failure !== undefined) throw failure;
   try {
     const said = members ?? {};
-    const granted = await checkGrant(request, address, said);
+    const standard = { ...said, expires_in: lifeIn(connector, said, Date.parse(response.headers.date ?? '') || nowMs) };
+    const granted = await checkGrant(request, address, standard);
     const { url: origin, simulator } = address;
     const complete = grantType !== 'refresh_token';
     const values = readValues({ connector, config, from: 'token', said, origin, simulator, complete });
@@ -258,6 +260,16 @@ function readForm(text: string): Members | undefined {
 function tokensIn(members: Members = {}): readonly string[] {
   const tokens = ['access_token', 'refresh_token', 'id_token'].map((name) => members[name]);
   return tokens.filter((token) => typeof token === 'string');
+}
+
+/**
+ * In seconds, as far as the answer says it.
+ * @param nowMs of the provider, whose clock the end of a token is told by
+ */
+function lifeIn({ auth: { accessTokenEnd } }: OAuthConnector, members: Members, nowMs: number): unknown {
+  const { expires_in: life } = members;
+  if (accessTokenEnd === undefined || (life ?? '') !== '') return life;
+  return Math.floor(Number(members[accessTokenEnd]) - nowMs / 1000);
 }
 
 /** What the library takes for a grant (RFC 6749, 5.1). @throws TokenError */

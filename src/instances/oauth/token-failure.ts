@@ -1,6 +1,5 @@
 import { EgressError, type EgressReason } from '../../egress/index.ts';
 import { AppError, type ErrorCode } from '../../errors.ts';
-import { AUTHORIZATION_MINUTES } from './authorizations.ts';
 import { OAUTH_KEYS, type OAuthConnector } from './fields.ts';
 import type { Refusal } from './tokens/token-store.ts';
 
@@ -73,15 +72,20 @@ export function isGrantRefusal(error: TokenError): boolean {
 }
 
 /** What a caller is told of a code that was not exchanged. Anything but a TokenError comes back as it is. */
-export function describeCodeFailure(connector: OAuthConnector, error: unknown, isAuthorizationKnown: boolean): unknown {
+export function describeCodeFailure(connector: OAuthConnector, error: unknown, isOpen: boolean): unknown {
   if (!(error instanceof TokenError)) return error;
   const { name, key } = connector;
   const again = `Get a new one with GET /elements/${key}/oauth/url.`;
   if (error.kind !== 'refused') return describeOutage(error, `${error.message} The code may be used up. ${again}`);
-  const hint = isAuthorizationKnown
-    ? 'A code can be used once, and only for a short time.'
-    : `No authorization URL was asked for here in the last ${AUTHORIZATION_MINUTES} minutes with this client, callback URL and state.`;
+  const hint = isOpen ? 'A code can be used once, and only for a short time.' : describeUnknownOrigin(connector);
   return invalidCredentials(error, `${name} refuses the code. ${hint} ${again} Nothing was stored.`);
+}
+
+/** Of a code that comes from no open authorization of the user who sent it. */
+function describeUnknownOrigin({ auth: { siteAddressKey, sandboxKey } }: OAuthConnector): string {
+  const keys = [siteAddressKey, sandboxKey].filter((key) => key !== undefined);
+  const settings = keys.length === 0 ? '' : ` Send ${keys.join(' and ')} as its URL had it.`;
+  return `This user has no open authorization with this client, callback URL and state, so the code was sent where the configuration says. It must come from a URL of this account with the same client and callback URL.${settings}`;
 }
 
 /** What a caller is told of credentials that were not taken; `keys` names them. Anything but a TokenError comes back as it is. */

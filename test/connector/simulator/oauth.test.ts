@@ -183,6 +183,7 @@ describe('a simulated login, to oauth4webapi', () => {
     };
     expect(await grant(await codeOf(challenged), { code_verifier: 'w'.repeat(43) })).to.equal('invalid_grant');
     expect(await grant(await codeOf(challenged), { code_verifier: 'v'.repeat(43) })).to.equal(undefined);
+    expect(await grant(await codeOf(), { code_verifier: 'v'.repeat(43) })).to.equal('invalid_grant');
     const late = await codeOf();
     clock.move(600_000);
     expect(await grant(late)).to.equal('invalid_grant');

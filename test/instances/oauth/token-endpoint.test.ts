@@ -111,6 +111,15 @@ describe('the token endpoint', () => {
       expect(sent()?.headers).not.to.have.property('authorization');
     });
 
+    it('with the secret in the body for a code, and with Basic for a refresh', async () => {
+      await exchange(json(GRANTED), { codeAuthentication: 'body' });
+      expect(form()).to.include({ client_id: 'my-client', client_secret: 'se cret:/+ä' });
+      expect(sent()?.headers).not.to.have.property('authorization');
+      await send(refreshRequest({ connector: connectorWith({ codeAuthentication: 'body' }), config: CONFIG }, 'old'));
+      expect(form()).to.deep.equal({ grant_type: 'refresh_token', refresh_token: 'old' });
+      expect(sent()?.headers.authorization).to.match(/^Basic /);
+    });
+
     it('with JSON', async () => {
       await exchange(json(GRANTED), { tokenBody: 'json', clientAuthentication: 'body' });
       expect(sent()?.headers['content-type']).to.equal('application/json');
@@ -195,6 +204,22 @@ describe('the token endpoint', () => {
     for (const [name, [behaviour, grant]] of Object.entries(FORMS)) {
       it(name, async () => expect(await exchange(behaviour)).to.deep.equal(grant));
     }
+
+    it('the end of an access token as a moment, by the clock of the provider', async () => {
+      const { expires_in: _, ...granted } = GRANTED;
+      const at = Date.parse('2026-03-02T12:30:00Z') / 1000;
+      const lifeOf = async (members: object, date?: string) => {
+        const answer = JSON.stringify({ ...granted, ...members });
+        const headers = { 'content-type': 'application/json', ...(date !== undefined && { date }) };
+        return (await exchange(status(200, headers, answer), { accessTokenEnd: 'ends' })).expiresInSeconds;
+      };
+      const noon = 'Mon, 02 Mar 2026 12:00:00 GMT';
+      expect(await lifeOf({ ends: at }, noon)).to.equal(1800);
+      expect(await lifeOf({ ends: String(at) }, 'Mon, 02 Mar 2026 12:20:00 GMT')).to.equal(600);
+      expect(await lifeOf({ ends: at }, 'today')).to.equal(1800);
+      expect(await lifeOf({ ends: at, expires_in: 60 }, noon)).to.equal(60);
+      for (const ends of [undefined, null, 'soon', at - 3600]) expect(await lifeOf({ ends }, noon)).to.equal(undefined);
+    });
   });
 
   describe('judges', () => {

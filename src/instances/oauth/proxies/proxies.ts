@@ -290,18 +290,18 @@ export interface ProxyUse {
   readonly connector: Connector;
   /** Where the secret would be sent. */
   readonly origin: string;
-  /** A code is exchanged for an authorization that the caller began. */
-  readonly isBegunHere: boolean;
+  /** A code is exchanged, and nobody of another account than the caller's can have begun its authorization. */
+  readonly isOfAccount: boolean;
 }
 
 /**
  * A caller who does not know the secret can have it used, but neither read nor for what others began: it is sent to the
- * provider only, and another account than its own only gets a grant that its own user began.
+ * provider only, and another account than its own only gets a grant that was begun there.
  * @throws AppError FORBIDDEN, REQUEST_INVALID
  */
-export function assertProxyMayServe(client: ProxyClient, { caller, connector, origin, isBegunHere }: ProxyUse): void {
+export function assertProxyMayServe(client: ProxyClient, { caller, connector, origin, isOfAccount }: ProxyUse): void {
   const { name, accountId, tokenOrigins } = client;
-  if (!mayChange(caller, client) && !isBegunHere) {
+  if (!mayChange(caller, client) && !isOfAccount) {
     const message = `The OAuth proxy '${name}' belongs to account ${accountId} of your organization. From other accounts, it takes a code of an authorization that the caller began with GET /elements/${connector.key}/oauth/url in the last 15 minutes, or oauth.api.secret.`;
     throw new AppError('FORBIDDEN', message);
   }

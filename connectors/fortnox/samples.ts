@@ -1,0 +1,36 @@
+import { HOSTILE_TEXTS } from '#connector/simulator';
+import type { WriteSample } from '#connector/suite';
+
+/** Texts with characters that Fortnox does not take ("Formats and validation"), and the empty one, which empties. */
+const alteredTexts = HOSTILE_TEXTS.filter(
+  (text) => text === '' || !/^[\p{L}’\\0-9 –:.`´,;^¤#%§£$€¢¥©™°&/()=+\-*_!?²³®½@\n\r]*$/u.test(text),
+);
+
+/** What the suites of both ways to log in write. */
+export const WRITES: Readonly<Record<string, WriteSample>> = {
+  customers: {
+    create: (number) => ({ Name: `Kund ${number} & Åsa`, City: 'ÄLMHULT', Type: 'PRIVATE', InvoiceDiscount: 2.5 }),
+    freeTexts: ['Name', 'Address1', 'Comments'],
+    alteredTexts,
+  },
+  suppliers: {
+    create: (number) => ({ Name: `Leverantör ${number}`, BG: '123-4567', Active: true }),
+    freeTexts: ['Name', 'Address1', 'Comments'],
+    alteredTexts,
+  },
+  articles: {
+    create: (number) => ({ Description: `Artikel ${number}`, Type: 'STOCK', PurchasePrice: 10.25, Note: 'Röd' }),
+    freeTexts: ['Description', 'Note'],
+    alteredTexts,
+  },
+  orders: {
+    create: (number) => ({ CustomerNumber: '1', OrderDate: '2024-02-29', Comments: `Order ${number}` }),
+    freeTexts: ['Comments', 'YourReference'],
+    alteredTexts,
+  },
+  invoices: {
+    create: (number) => ({ CustomerNumber: '1', InvoiceDate: '2024-02-29', Comments: `Faktura ${number}` }),
+    freeTexts: ['Comments', 'YourReference'],
+    alteredTexts,
+  },
+};

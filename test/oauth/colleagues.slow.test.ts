@@ -1,0 +1,250 @@
+import { expect } from 'chai';
+import { CLIENTS as QUICKBOOKS_CLIENTS } from '../../connectors/quickbooks/simulator.ts';
+import { CLIENTS as SALESFORCE_CLIENTS } from '../../connectors/salesforce/simulator.ts';
+import { createBrowser, openPage, registerOrigins } from '../api/support/connect-page.ts';
+import { expectProblem } from '../api/support/expect-problem.ts';
+import { arrive } from '../api/support/oauth-proxies.ts';
+import { authorizationOf, createTenants, type OtherTenants, withDatabase } from '../api/support/tenants.ts';
+import { type TestApp, useApp } from '../support/app.ts';
+import { useOAuth } from './support/setup.ts';
+
+/** As if every authorization URL had been asked for that long ago. */
+const age = (service: TestApp, minutes: number) =>
+  withDatabase(service, (knex) =>
+    knex.raw("update oauth_authorization set created_at = created_at - ? * interval '1 minute'", [minutes]),
+  );
+
+const forget = (service: TestApp) => withDatabase(service, (knex) => knex('oauth_authorization').delete());
+
+describe('a code at a provider that demands PKCE', () => {
+  const setup = useOAuth();
+  const { service, authorize, create } = setup;
+  let tenants: OtherTenants;
+  const colleague = () => authorizationOf(tenants.colleague);
+  const here = () => ({ 'base.url': setup.server.url });
+  const elsewhere = () => setup.server.url.replace('127.0.0.1', 'localhost');
+
+  before(async () => {
+    tenants = await createTenants(service);
+  });
+  beforeEach(() => forget(service));
+
+  it('makes an instance when its URL is 15.5 minutes old', async () => {
+    for (const sent of [['code'], ['code', 'state']]) {
+      const back = await authorize({ state: 'late' });
+      await age(service, 15.5);
+      const providerData = Object.fromEntries(sent.map((name) => [name, back[name]]));
+      const { status, body } = await create(providerData, here());
+      expect(status, JSON.stringify(body)).to.equal(200);
+      expect((await service.call('/items', { token: body.token })).status).to.equal(200);
+    }
+  });
+
+  it('makes an instance of the colleague who sends it, with the state or without', async () => {
+    for (const sent of [['code'], ['code', 'state']]) {
+      const back = await authorize({ state: 'of Ada' });
+      const providerData = Object.fromEntries(sent.map((name) => [name, back[name]]));
+      const { status, body } = await create(providerData, here(), colleague());
+      expect(status, JSON.stringify(body)).to.equal(200);
+      const items = await service.call('/items', { headers: authorizationOf(tenants.colleague, body.token) });
+      expect(items.status).to.equal(200);
+    }
+  });
+
+  it('authenticates an instance again with the settings that the instance has', async () => {
+    const { body } = await create(await authorize());
+    const back = await authorize();
+    const again = { method: 'PATCH', body: { providerData: back }, headers: colleague() };
+    const { status, body: patched } = await service.call(`/instances/${body.id}`, again);
+    expect([status, patched.token], JSON.stringify(patched)).to.deep.equal([200, body.token]);
+  });
+
+  it('is not used up where the configuration lacks what only its URL had', async () => {
+    const back = await authorize();
+    const count = setup.server.tokenRequests.length;
+    expectProblem(await create(back, {}, colleague()), 'REQUEST_INVALID', /'base.url' is required/);
+    expect(setup.server.tokenRequests.length).to.equal(count);
+    expect((await create(back, here(), colleague())).status).to.equal(200);
+  });
+
+  it('is not shown to the provider twice, whoever sends it again', async () => {
+    const back = await authorize();
+    const { body } = await create(back, here(), colleague());
+    const count = setup.server.tokenRequests.length;
+    const message =
+      'The code was exchanged already, and Granted takes it once. Get a new one with GET /elements/granted/oauth/url. Nothing was stored.';
+    for (const headers of [{}, colleague()]) {
+      for (const providerData of [back, { code: back.code }, { ...back, state: 'another' }])
+        expectProblem(await create(providerData, here(), headers), 'PROVIDER_CREDENTIALS_INVALID', message);
+    }
+    expect(setup.server.tokenRequests.length).to.equal(count);
+    const items = await service.call('/items', { headers: authorizationOf(tenants.colleague, body.token) });
+    expect(items.status).to.equal(200);
+  });
+
+  it('leaves the open authorization of another user to him', async () => {
+    await authorize({ siteAddress: elsewhere(), state: 'elsewhere' });
+    const mine = await authorize({ state: 'here' }, colleague());
+    expect((await create({ code: mine.code }, {}, colleague())).status).to.equal(200);
+    const unused = await withDatabase(service, (knex) => knex('oauth_authorization').where({ is_used: false }));
+    expect(unused.map(({ state }) => state)).to.deep.equal(['elsewhere']);
+  });
+
+  it('goes where the configuration says, not where the authorization of another user with the same state leads', async () => {
+    const back = await authorize({ state: 'same' });
+    await age(service, 15.5);
+    await authorize({ state: 'same', siteAddress: elsewhere() }, colleague());
+    const { status, body } = await create(back, here());
+    expect(status, JSON.stringify(body)).to.equal(200);
+    const { configuration } = (await service.call(`/instances/${body.id}`)).body;
+    expect(configuration['base.url']).to.equal(setup.server.url);
+  });
+
+  it('of another account is refused by the provider: the verifier is another one', async () => {
+    const back = await authorize();
+    const answer = await create(back, here(), authorizationOf(tenants.sibling));
+    const message =
+      'Granted refuses the code. This user has no open authorization with this client, callback URL and state, so the code was sent where the configuration says. It must come from a URL of this account with the same client and callback URL. Send base.url as its URL had it. Get a new one with GET /elements/granted/oauth/url. Nothing was stored.';
+    expectProblem(answer, 'PROVIDER_CREDENTIALS_INVALID', message);
+  });
+
+  it('is bound to client and callback URL by its verifier', async () => {
+    const verifierFor = async (more: object) => {
+      const count = setup.server.tokenRequests.length;
+      await create({ code: 'invented' }, { ...here(), ...more }, colleague());
+      expect(setup.server.tokenRequests.length).to.equal(count + 1);
+      return setup.server.tokenRequests.at(-1)?.parameters.code_verifier;
+    };
+    const verifiers = [
+      await verifierFor({}),
+      await verifierFor({ 'oauth.api.key': 'another-client' }),
+      await verifierFor({ 'oauth.callback.url': 'https://app.example.com/other' }),
+    ];
+    expect(verifiers.map((verifier) => verifier?.length)).to.deep.equal([43, 43, 43]);
+    expect(new Set(verifiers).size).to.equal(3);
+    expect(await verifierFor({})).to.equal(verifiers[0]);
+  });
+
+  describe('through an OAuth proxy', () => {
+    const WITHOUT_CLIENT = { 'oauth.api.key': undefined, 'oauth.api.secret': undefined };
+    const APPLICATION = 'https://hub.example.com/connected';
+    let proxyUrl: string;
+
+    before(async () => {
+      const { clientId: apiKey, clientSecret: apiSecret, url } = setup.server;
+      const configuration = JSON.stringify({ tokenOrigins: [url] });
+      const body = { name: 'shop', apiKey, apiSecret, configuration };
+      const proxy = (await service.call('/elements/oauthProxies', { method: 'POST', body })).body;
+      proxyUrl = proxy.proxyUrl;
+      setup.server.addCallbackUrl(proxyUrl);
+    });
+
+    const comeBack = async () => {
+      const callback = await setup.server.authorize(
+        await setup.oauthUrl({ oauthProxyName: 'shop', state: APPLICATION, callbackUrl: proxyUrl }),
+      );
+      const { headers } = await arrive({ proxyUrl }, callback.search.slice(1));
+      return Object.fromEntries(new URL(headers.get('location') ?? '').searchParams);
+    };
+
+    it('needs neither 15 minutes nor the same user', async () => {
+      const more = () => ({ ...WITHOUT_CLIENT, ...here(), 'oauth.callback.url': proxyUrl });
+      const first = await comeBack();
+      await age(service, 15.5);
+      expect((await create(first, more())).status).to.equal(200);
+      const second = await comeBack();
+      expect((await create({ code: second.code }, more(), colleague())).status).to.equal(200);
+    });
+  });
+
+  it('of a connect session is that of its browser, whatever others have open', async () => {
+    setup.server.addCallbackUrl(`${service.app.url}/oauth/callback`);
+    await registerOrigins(service);
+    const client = { 'oauth.api.key': setup.server.clientId, 'oauth.api.secret': setup.server.clientSecret };
+    const page = await openPage(service, { elements: ['granted'], configuration: client }, colleague());
+    const callbackUrl = `${service.app.url}/oauth/callback`;
+    for (const headers of [{}, colleague()])
+      await setup.oauthUrl({ callbackUrl, siteAddress: elsewhere(), state: 'elsewhere' }, headers);
+    const begun = await page.call('/authorization', {
+      method: 'POST',
+      body: { elementKey: 'granted', configuration: here() },
+    });
+    const browser = createBrowser();
+    const departure = await browser.open(begun.body.url, { 'sec-fetch-site': 'same-origin' });
+    const back = await setup.server.authorize(departure.headers.get('location') ?? '');
+    const count = setup.server.tokenRequests.length;
+    expect((await createBrowser().open(back.href)).text).to.include('This was begun in another browser');
+    expect(setup.server.tokenRequests.length).to.equal(count);
+    expect((await browser.open(back.href)).text).to.include('<h1>Connected</h1>');
+    expect(await page.read()).to.deep.include({ status: 'completed' });
+  });
+});
+
+describe('a code of a provider with a sandbox', () => {
+  const service = useApp();
+  const callbackUrl = 'https://app.example.com/callback';
+  const secret = SALESFORCE_CLIENTS['demo-client']?.secret ?? '';
+  let colleague: { readonly authorization: string };
+
+  before(async () => {
+    colleague = authorizationOf((await createTenants(service)).colleague);
+  });
+  beforeEach(() => forget(service));
+
+  async function authorize(query: Readonly<Record<string, string>>, headers = {}): Promise<Record<string, string>> {
+    const asked = { apiKey: 'demo-client', callbackUrl, simulator: 'true', ...query };
+    const { body } = await service.call('/elements/salesforce/oauth/url', { query: asked, headers });
+    const answer = await fetch(`${body.oauthUrl}&auto=approve`, { redirect: 'manual' });
+    return Object.fromEntries(new URL(answer.headers.get('location') ?? '').searchParams);
+  }
+
+  async function create(providerData: object, more: object = {}, headers = {}) {
+    const client = { 'oauth.api.key': 'demo-client', 'oauth.api.secret': secret, 'oauth.callback.url': callbackUrl };
+    const configuration = { ...client, simulator: true, ...more };
+    const body = { element: { key: 'salesforce' }, name: 'x', configuration, providerData };
+    const answer = await service.call('/instances', { method: 'POST', body, headers });
+    expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
+    const shown = (await service.call(`/instances/${answer.body.id}`, { headers })).body.configuration;
+    return { isSandbox: shown['salesforce.sandbox'], url: shown['instance.url'] };
+  }
+
+  const PRODUCTION = { isSandbox: false, url: 'https://acme.my.salesforce.com' };
+  const SANDBOX = { isSandbox: true, url: 'https://acme--dev.sandbox.my.salesforce.com' };
+
+  it('is of production where neither its sender nor the body names a sandbox, whatever others have open', async () => {
+    const { code = '' } = await authorize({ state: 'mine' });
+    await age(service, 15.5);
+    await authorize({ sandbox: 'true', state: 'theirs' }, colleague);
+    expect(await create({ code })).to.deep.equal(PRODUCTION);
+  });
+
+  it('is of the sandbox where the state picks it, and where the body says so', async () => {
+    await authorize({ state: 'production' });
+    expect(await create(await authorize({ sandbox: 'true', state: 'picked' }))).to.deep.equal(SANDBOX);
+    const back = await authorize({ sandbox: 'true', state: 'late' });
+    await age(service, 15.5);
+    expect(await create(back, { 'salesforce.sandbox': true })).to.deep.equal(SANDBOX);
+  });
+
+  it('comes with no verifier where the provider takes none', async () => {
+    const client = { apiKey: 'demo-client', callbackUrl, simulator: 'true' };
+    const { body } = await service.call('/elements/quickbooks/oauth/url', { query: client });
+    expect(new URL(body.oauthUrl).searchParams.has('code_challenge')).to.equal(false);
+    const answer = await fetch(`${body.oauthUrl}&auto=approve`, { redirect: 'manual' });
+    const providerData = Object.fromEntries(new URL(answer.headers.get('location') ?? '').searchParams);
+    const configuration = {
+      'oauth.api.key': 'demo-client',
+      'oauth.api.secret': QUICKBOOKS_CLIENTS['demo-client']?.secret,
+      'oauth.callback.url': callbackUrl,
+      simulator: true,
+    };
+    // The simulator refuses a verifier without a challenge.
+    const created = { element: { key: 'quickbooks' }, name: 'x', configuration, providerData };
+    const { status, body: said } = await service.call('/instances', {
+      method: 'POST',
+      body: created,
+      headers: colleague,
+    });
+    expect(status, JSON.stringify(said)).to.equal(200);
+  });
+});
