@@ -2,6 +2,7 @@ import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto';
 import { parseJson } from '../../numbers/exact-json.ts';
 import type { Handshake, Verify, WebhookAnswer, WebhookCall, Webhooks } from '../contract.ts';
 import { json } from './json.ts';
+import { type XmlElement, xml } from './xml.ts';
 
 export interface HmacOptions {
   /** Of the signature. */
@@ -36,6 +37,8 @@ export const webhooks = {
   json: ({ body }: WebhookCall): unknown => parseJson(utf8(body)),
   /** The body of a call that is a form. */
   form: ({ body }: WebhookCall): URLSearchParams => new URLSearchParams(utf8(body)),
+  /** The root of a body in XML, within bounds. @throws SyntaxError */
+  xml: ({ body }: WebhookCall): XmlElement => xml.parse(utf8(body)),
   /** What `tells` says where calls tell of all changes of these objects. */
   allChangesOf: (objectNames: Iterable<string>): NonNullable<Webhooks['tells']> =>
     Object.fromEntries([...objectNames].map((name) => [name, ['created', 'updated', 'deleted'] as const])),
