@@ -1,6 +1,7 @@
 import { type Config, type Connector, errors, json } from '#connector';
 import { hostOf } from './config.ts';
 import { discoverObjects } from './objects.ts';
+import { businessRules } from './webhooks.ts';
 
 /** ServiceNow, however one logs in. Facts and their sources: README.md. */
 export const PROVIDER = {
@@ -21,6 +22,7 @@ export const PROVIDER = {
   }),
   objects: discoverObjects,
   polls: ['incident', 'problem', 'change_request'],
+  webhooks: businessRules,
 } as const satisfies Partial<Connector>;
 
 export const TABLE_API = {
