@@ -2,7 +2,7 @@ import { defineConnector, errors, type Json, json, type ProviderResponse } from 
 import { CONFIGURATION, getInstanceUrl, getLoginUrl, servicePath } from './config.ts';
 import { discoverObjects } from './objects.ts';
 import { findPart } from './query.ts';
-import { IDENTITY_URL, outboundMessages } from './webhooks.ts';
+import { IDENTITY_URL, outboundMessages, USUAL_OBJECTS } from './webhooks.ts';
 
 /** Salesforce, by OAuth. Facts and their sources: README.md. */
 export default defineConnector({
@@ -86,7 +86,7 @@ export default defineConnector({
     },
   }),
   objects: discoverObjects,
-  polls: ['Account', 'Contact', 'Opportunity'],
+  polls: USUAL_OBJECTS,
   webhooks: outboundMessages,
 });
 

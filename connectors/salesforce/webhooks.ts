@@ -20,6 +20,9 @@ const ACKNOWLEDGED =
   '<notificationsResponse xmlns="http://soap.sforce.com/2005/09/outbound"><Ack>true</Ack></notificationsResponse>' +
   '</soapenv:Body></soapenv:Envelope>';
 
+/** Polled, and told of, unless something else is set up. */
+export const USUAL_OBJECTS = ['Account', 'Contact', 'Opportunity'] as const;
+
 /**
  * Outbound messages: SOAP calls with up to 100 notifications about one object. Nothing in them is signed. They name the organization that
  * sent them, which its members know. Source: SOAP API Developer Guide, "Considerations for Security".
@@ -27,6 +30,8 @@ const ACKNOWLEDGED =
 export const outboundMessages: Webhooks = {
   verify: 'unsigned',
   events: readEvents,
+  // Of every object that a message is set up for; these are the usual ones.
+  tells: Object.fromEntries(USUAL_OBJECTS.map((name) => [name, ['created', 'updated'] as const])),
   response: { status: 200, headers: { 'content-type': 'text/xml; charset=utf-8' }, body: ACKNOWLEDGED },
   setup: [
     'In Salesforce open Setup → Outbound Messages, choose New Outbound Message, and choose the object.',

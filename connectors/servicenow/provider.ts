@@ -1,7 +1,7 @@
 import { type Config, type Connector, errors, json } from '#connector';
 import { hostOf } from './config.ts';
 import { discoverObjects } from './objects.ts';
-import { businessRules } from './webhooks.ts';
+import { businessRules, USUAL_TABLES } from './webhooks.ts';
 
 /** ServiceNow, however one logs in. Facts and their sources: README.md. */
 export const PROVIDER = {
@@ -21,7 +21,7 @@ export const PROVIDER = {
     kinds: { cancelled: 'unavailable' },
   }),
   objects: discoverObjects,
-  polls: ['incident', 'problem', 'change_request'],
+  polls: USUAL_TABLES,
   webhooks: businessRules,
 } as const satisfies Partial<Connector>;
 

@@ -53,6 +53,9 @@ export const BUSINESS_RULE = `(function executeRule(current, previous) {
   message.executeAsync();
 })(current, previous);`;
 
+/** Polled, and told of, unless something else is set up. */
+export const USUAL_TABLES = ['incident', 'problem', 'change_request'] as const;
+
 /** ServiceNow has no webhooks of its own: a business rule sends what it is written to send. */
 export const businessRules: Webhooks = {
   verify: webhooks.hmac({
@@ -64,6 +67,8 @@ export const businessRules: Webhooks = {
     tolerance: HOUR_SECONDS,
   }),
   secretKey: WEBHOOK_SECRET.key,
+  // Of every table that a rule is set up for; these are the usual ones.
+  tells: webhooks.allChangesOf(USUAL_TABLES),
   events: readEvents,
   setup: [
     'In ServiceNow, as an administrator in the global scope, open the table `sys_properties` and create two properties of the type string, both private: `causeway.webhook.url` with the `eventUrl` of the instance, and `causeway.webhook.secret` with the `webhook.secret` of the instance.',
