@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { loggedIn } from '#connector/suite';
+import * as redmine from '../../connectors/redmine/simulator.ts';
 import * as salesforce from '../../connectors/salesforce/simulator.ts';
 import * as servicenow from '../../connectors/servicenow/simulator.ts';
 import { QUICK, useReceiver } from '../api/events/receiving.ts';
@@ -50,6 +51,14 @@ const SENDERS: readonly Sender[] = [
     secretKey: 'webhook.secret',
     table: 'problem',
     objectName: 'problem',
+    told: { create: 'created', update: 'updated', remove: 'deleted' },
+  },
+  {
+    key: 'redmine',
+    configuration: redmine.DEMO_CONFIGURATION,
+    secretKey: 'webhook.secret',
+    table: 'issues',
+    objectName: 'issues',
     told: { create: 'created', update: 'updated', remove: 'deleted' },
   },
 ];
