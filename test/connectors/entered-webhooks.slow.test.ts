@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { loggedIn } from '#connector/suite';
 import * as redmine from '../../connectors/redmine/simulator.ts';
+import * as requesttracker from '../../connectors/requesttracker/simulator.ts';
 import * as salesforce from '../../connectors/salesforce/simulator.ts';
 import * as servicenow from '../../connectors/servicenow/simulator.ts';
 import { QUICK, useReceiver } from '../api/events/receiving.ts';
@@ -59,6 +60,14 @@ const SENDERS: readonly Sender[] = [
     secretKey: 'webhook.secret',
     table: 'issues',
     objectName: 'issues',
+    told: { create: 'created', update: 'updated', remove: 'deleted' },
+  },
+  {
+    key: 'requesttracker',
+    configuration: requesttracker.DEMO_CONFIGURATION,
+    secretKey: 'webhook.secret',
+    table: 'tickets',
+    objectName: 'tickets',
     told: { create: 'created', update: 'updated', remove: 'deleted' },
   },
 ];
