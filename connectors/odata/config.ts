@@ -1,4 +1,5 @@
 import { type Config, type ConfigField, settings } from '#connector';
+import { WEBHOOK_FIELDS } from './webhooks.ts';
 
 export const CONFIGURATION = [
   {
@@ -49,6 +50,7 @@ export const CONFIGURATION = [
       'Set to `local` when the service finds nothing by the value of an enumeration: filters on enumerations are then worked out here. ' +
       'What was noticed of that when the instance was made stands under enum.warning.',
   },
+  ...WEBHOOK_FIELDS,
   {
     key: 'filter.warning',
     type: 'string',

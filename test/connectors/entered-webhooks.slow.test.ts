@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { loggedIn } from '#connector/suite';
+import * as odata from '../../connectors/odata/simulator.ts';
 import * as redmine from '../../connectors/redmine/simulator.ts';
 import * as requesttracker from '../../connectors/requesttracker/simulator.ts';
 import * as salesforce from '../../connectors/salesforce/simulator.ts';
@@ -60,6 +61,14 @@ const SENDERS: readonly Sender[] = [
     secretKey: 'webhook.secret',
     table: 'issues',
     objectName: 'issues',
+    told: { create: 'created', update: 'updated', remove: 'deleted' },
+  },
+  {
+    key: 'odata',
+    configuration: odata.DEMO_CONFIGURATION,
+    secretKey: 'webhook.secret',
+    table: 'Products',
+    objectName: 'Products',
     told: { create: 'created', update: 'updated', remove: 'deleted' },
   },
   {
