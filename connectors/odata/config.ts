@@ -1,4 +1,5 @@
 import { type Config, type ConfigField, settings } from '#connector';
+import { WEBHOOK_FIELDS } from './webhooks.ts';
 
 export const CONFIGURATION = [
   {
@@ -41,11 +42,28 @@ export const CONFIGURATION = [
       'What was noticed of that when the instance was made stands under filter.warning.',
   },
   {
+    key: 'odata.enum',
+    type: 'string',
+    default: 'service',
+    pattern: /^(?:service|local)$/,
+    description:
+      'Set to `local` when the service finds nothing by the value of an enumeration: filters on enumerations are then worked out here. ' +
+      'What was noticed of that when the instance was made stands under enum.warning.',
+  },
+  ...WEBHOOK_FIELDS,
+  {
     key: 'filter.warning',
     type: 'string',
     warning: true,
     description:
       'Set by Causeway, whatever is given: how the service was seen to filter wrongly. Absent when it was not.',
+  },
+  {
+    key: 'enum.warning',
+    type: 'string',
+    warning: true,
+    description:
+      'Set by Causeway, whatever is given: that the service was seen to find nothing by the value of an enumeration. Absent when it was not.',
   },
   {
     key: 'credentials.warning',
@@ -62,6 +80,11 @@ export const setting = settings(CONFIGURATION);
 /** Whether the service's own filter is to be left alone. */
 export function filtersHere(config: Config): boolean {
   return setting(config, 'filter.local');
+}
+
+/** Whether the service's filter is to be left alone where an enumeration is compared. */
+export function comparesEnumsHere(config: Config): boolean {
+  return setting(config, 'odata.enum') === 'local';
 }
 
 /** Undefined for a service without authentication. */

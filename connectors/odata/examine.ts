@@ -7,14 +7,19 @@ import {
   type ProviderRequest,
   path,
 } from '#connector';
-import { credentialsOf, filtersHere } from './config.ts';
-import { quote } from './literals.ts';
+import { comparesEnumsHere, credentialsOf, filtersHere } from './config.ts';
+import { enumPropertiesIn } from './enum-properties.ts';
+import { literalOf, quote } from './literals.ts';
 
 /** What of a service cannot be relied on. */
 export async function examineService(context: ConnectorContext) {
+  const { config } = context;
+  const unproved = await findUnproved(context);
+  const sets = filtersHere(config) ? [] : (await setNames(context)).slice(0, MOST_SETS);
   return {
-    'credentials.warning': await findUnproved(context),
-    'filter.warning': filtersHere(context.config) ? undefined : await findFault(context),
+    'credentials.warning': unproved,
+    'filter.warning': await findFault(context, sets),
+    'enum.warning': comparesEnumsHere(config) ? undefined : await findEnumFault(context, sets),
   };
 }
 
@@ -65,8 +70,8 @@ async function isGuarded({ send, signal }: ConnectorContext, request: ProviderRe
  *
  * A request that is refused says nothing about the filter, and another set or property is tried.
  */
-async function findFault(context: ConnectorContext): Promise<string | undefined> {
-  for (const set of (await setNames(context)).slice(0, MOST_SETS)) {
+async function findFault(context: ConnectorContext, sets: readonly string[]): Promise<string | undefined> {
+  for (const set of sets) {
     const [record] = (await ask(context, set)) ?? [];
     for (const { name, word } of wordsOf(record).slice(0, MOST_PROPERTIES)) {
       const verdict = await judge(context, set, name, word);
@@ -89,6 +94,46 @@ async function judge(context: ConnectorContext, set: string, name: string, word:
   if (some.length === 0)
     return `The service finds no record of ${set} by a word that stands in ${name} of one of them.`;
   return 'right';
+}
+
+/**
+ * Some servers find nothing by the value of an enumeration that a record has. A record does not show which of its texts are such values,
+ * so the metadata is searched for them.
+ */
+async function findEnumFault(context: ConnectorContext, sets: readonly string[]): Promise<string | undefined> {
+  if (sets.length === 0) return undefined;
+  const typesOf = enumPropertiesIn(await metadataOf(context));
+  if (typesOf.size === 0) return undefined;
+  for (const set of sets) {
+    const [record = {}] = (await ask(context, set)) ?? [];
+    const conditions = Object.entries(record).flatMap(([name, value]) =>
+      [...(typesOf.get(name) ?? [])].flatMap((type) => {
+        const literal = typeof value === 'string' ? literalOf(type, value) : undefined;
+        return literal === undefined ? [] : [`${name} eq ${literal}`];
+      }),
+    );
+    for (const condition of conditions.slice(0, MOST_PROPERTIES)) {
+      const found = await ask(context, set, condition);
+      if (found === undefined) continue;
+      return found.length > 0
+        ? undefined
+        : `The service finds no record of ${set} by '${condition}', although one has this value. ${ENUM_ADVICE}`;
+    }
+  }
+  return undefined;
+}
+
+const ENUM_ADVICE = 'Set odata.enum to local to have filters on enumerations worked out here.';
+
+/** Empty when the service does not give it. */
+async function metadataOf({ send, signal }: ConnectorContext): Promise<string> {
+  try {
+    const { body } = await send({ path: '/$metadata', headers: { accept: 'application/xml' } });
+    return typeof body === 'string' ? body : '';
+  } catch {
+    signal.throwIfAborted();
+    return '';
+  }
 }
 
 async function setNames(context: ConnectorContext): Promise<readonly string[]> {

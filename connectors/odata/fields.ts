@@ -60,6 +60,8 @@ export interface FieldOptions {
   readonly textIsBinary: boolean;
   /** Nothing is asked of the service's own filter. */
   readonly filtersHere: boolean;
+  /** Nothing is asked of it about enumerations. */
+  readonly comparesEnumsHere: boolean;
 }
 
 /** The fields of an entity set, nested ones under dotted names. */
@@ -114,6 +116,7 @@ function fieldOf(set: EntitySet, property: Property, { path, nullable }: Outer, 
 function kindOf(property: Property, options: FieldOptions): FieldSpec {
   const { type } = property;
   if (type.kind === 'collection') return { type: 'array' };
+  if (type.kind === 'enum' && options.comparesEnumsHere) return { type: 'string' };
   // Two names for one value, or several at once, do not compare as their names do.
   if (type.kind === 'enum' && !type.distinct) return { type: 'string', filter: can.null };
   if (type.kind === 'enum') return { type: 'string', filter: EQUALITY, domain: membersOf(type) };

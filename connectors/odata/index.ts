@@ -2,6 +2,7 @@ import { defineConnector, errors } from '#connector';
 import { CONFIGURATION, credentialsOf, setting } from './config.ts';
 import { examineService } from './examine.ts';
 import { discoverObjects } from './objects.ts';
+import { cloudEvents } from './webhooks.ts';
 
 /** Any OData 4 service; its objects and fields are read from its `$metadata`. */
 export default defineConnector({
@@ -32,6 +33,7 @@ export default defineConnector({
   // The service document. No entity set has a name known beforehand. Where everybody may read it, `examine` tries sets.
   probe: { path: '/' },
   examine: examineService,
+  webhooks: cloudEvents,
   // Every change is sent with `If-Match: *`, which fails only where there is nothing to change.
   classify: errors({ code: ({ status }) => status, kinds: { 412: 'notFound' } }),
 });

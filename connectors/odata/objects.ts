@@ -7,7 +7,7 @@ import {
   unusable,
 } from '#connector';
 import { CAPS, excess } from './caps.ts';
-import { filtersHere, setting } from './config.ts';
+import { comparesEnumsHere, filtersHere, setting } from './config.ts';
 import { type FieldOptions, fieldsOf } from './fields.ts';
 import { listOperation, type Place } from './list.ts';
 import { type Collection, createShared, type EntitySet, openService, type Service } from './metadata.ts';
@@ -34,6 +34,7 @@ export async function discoverObjects({ config, send, offload }: DiscoveryContex
   return outlineObjects(reading.model, {
     textIsBinary: setting(config, 'text.binary'),
     filtersHere: filtersHere(config),
+    comparesEnumsHere: comparesEnumsHere(config),
   });
 }
 

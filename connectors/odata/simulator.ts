@@ -19,6 +19,7 @@ import {
 } from '#connector/simulator';
 import { type Address, addressOf, type Key, readAddress } from './simulator/address.ts';
 import type { Collation } from './simulator/condition.ts';
+import { createBroker } from './simulator/events.ts';
 import { printMetadata } from './simulator/metadata.ts';
 import { problem } from './simulator/problem.ts';
 import type { Quirks } from './simulator/quirks.ts';
@@ -58,7 +59,8 @@ interface Service {
 export function createSimulator(settings: ODataSimulatorOptions): Simulator {
   const { quirks = {} } = settings;
   const clock = createMovableClock();
-  const tables = createTables();
+  const broker = createBroker(settings.send, clock);
+  const tables = createTables(broker.tell);
   const isDemo = basic('demo', ({ username, password }) => username === 'demo' && password === 'demo-password');
   const answer: RouteHandler = (call) => {
     const { service = '', address = '' } = call.params;
@@ -82,7 +84,7 @@ export function createSimulator(settings: ODataSimulatorOptions): Simulator {
         templates.flatMap((template) => methods.map((method) => [`${method} ${template}`, answer])),
       ),
       clock,
-      commands: changesOf(changeables(tables, clock)),
+      commands: { ...broker.commands, ...changesOf(changeables(tables, clock)) },
     },
     settings,
   );

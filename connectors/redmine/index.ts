@@ -8,6 +8,7 @@ import {
   settings,
 } from '#connector';
 import { attachments, customFields, issues, projects, timeEntries, users } from './objects.ts';
+import { issueWebhooks, WEBHOOK_SECRET } from './webhooks.ts';
 
 const CONFIGURATION = [
   {
@@ -32,6 +33,7 @@ const CONFIGURATION = [
       'As the user open My account and show the API access key on the right.',
     ],
   },
+  WEBHOOK_SECRET,
   {
     key: 'api.warning',
     type: 'string',
@@ -78,6 +80,7 @@ export default defineConnector({
     attachments,
   },
   polls: ['issues'],
+  webhooks: issueWebhooks,
 });
 
 const OPEN =

@@ -16,12 +16,14 @@ import {
   simulate,
   sortRows,
   type Table,
+  type TableChange,
   type TableRow,
   takePage,
   typed,
 } from '#connector/simulator';
 import { type Filters, readConditions } from './simulator/query.ts';
 import { CUSTOM_FIELDS, makeIssues, makeProjects, makeTimeEntries, makeUsers, NAMED } from './simulator/rows.ts';
+import { createWebhooks } from './simulator/webhooks.ts';
 
 const HOST = 'redmine.example.com';
 
@@ -45,7 +47,8 @@ interface Collection {
 /** A Redmine 5.0.4 in memory that wants everybody to log in; its user lives west of it. */
 export function createSimulator(options: Partial<SimulatorOptions> = {}): Simulator {
   const clock = createMovableClock();
-  const office = makeOffice(clock);
+  const webhooks = createWebhooks(options.send, clock, present);
+  const office = makeOffice(clock, webhooks.tell);
   const root = '/pm';
   const { issues } = office;
   return simulate(
@@ -60,14 +63,23 @@ export function createSimulator(options: Partial<SimulatorOptions> = {}): Simula
         ...Object.assign({}, ...Object.entries(office).map(([all, each]) => routesOf(`${root}/${all}`, all, each))),
         ...filesAt(root, clock),
       },
-      commands: changesOf({
-        issues: {
-          table: issues.table,
-          keyOf: ({ id }) => String(id),
-          create: (number) => ({ subject: `New ${number}` }),
-          change: (number) => ({ subject: `Changed ${number}` }),
-        },
-      }),
+      commands: {
+        ...webhooks.commands,
+        ...changesOf({
+          issues: {
+            table: issues.table,
+            keyOf: ({ id }) => String(id),
+            create: (number) => ({ subject: `New ${number}` }),
+            change: (number) => ({ subject: `Changed ${number}` }),
+          },
+          'time-entries': {
+            table: office.time_entries.table,
+            keyOf: ({ id }) => String(id),
+            create: (number) => ({ hours: 1, activity: NAMED.activity?.(9), comments: `New ${number}` }),
+            change: (number) => ({ comments: `Changed ${number}` }),
+          },
+        }),
+      },
     },
     { baseUrl: `https://${HOST}`, ...options },
   );
@@ -83,9 +95,14 @@ function assertCaller(call: Call): void {
 const writeSecond = (ms: number) => `${new Date(ms).toISOString().slice(0, 19)}Z`;
 const byId = (a: TableRow, b: TableRow) => Number(a.id) - Number(b.id);
 
-function makeOffice(clock: Clock): Readonly<Record<'issues' | 'time_entries' | 'projects' | 'users', Collection>> {
-  const keep = (rows: readonly TableRow[], initial: TableRow = {}) =>
+/** @param tell of each change of an issue or a time entry */
+function makeOffice(
+  clock: Clock,
+  tell: (kind: string, change: TableChange) => void,
+): Readonly<Record<'issues' | 'time_entries' | 'projects' | 'users', Collection>> {
+  const keep = (rows: readonly TableRow[], initial: TableRow = {}, told?: string) =>
     createTable({
+      ...(told !== undefined && { onChange: (change: TableChange) => tell(told, change) }),
       rows,
       keyOf: ({ id }) => String(id),
       initial: (_, before) => ({ ...initial, id: 1 + Math.max(...before().map(({ id }) => Number(id))) }),
@@ -95,7 +112,7 @@ function makeOffice(clock: Clock): Readonly<Record<'issues' | 'time_entries' | '
   return {
     issues: {
       one: 'issue',
-      table: keep(makeIssues(), { ...nobody, ...NEW_ISSUE }),
+      table: keep(makeIssues(), { ...nobody, ...NEW_ISSUE }, 'issue'),
       filters: ISSUE_FILTERS,
       usual: ({ status }) => !Reflect.get(Object(status), 'is_closed'),
       sorts: { id: 'integer', done_ratio: 'integer', created_on: 'datetime', updated_on: 'datetime' },
@@ -104,13 +121,17 @@ function makeOffice(clock: Clock): Readonly<Record<'issues' | 'time_entries' | '
     },
     time_entries: {
       one: 'time_entry',
-      table: keep(makeTimeEntries(), {
-        project: NAMED.project?.(1),
-        user: NAMED.user?.(1),
-        issue: null,
-        comments: null,
-        spent_on: '2026-01-02',
-      }),
+      table: keep(
+        makeTimeEntries(),
+        {
+          project: NAMED.project?.(1),
+          user: NAMED.user?.(1),
+          issue: null,
+          comments: null,
+          spent_on: '2026-01-02',
+        },
+        'time_entry',
+      ),
       filters: TIME_ENTRY_FILTERS,
       sorts: { spent_on: 'date', created_on: 'datetime' },
       tie: byId,

@@ -1,5 +1,6 @@
 import { type Config, type ConfigField, defineConnector, errors, json, settings } from '#connector';
 import { attachments, queues, tickets, transactions, users } from './objects.ts';
+import { scrips, WEBHOOK_SECRET } from './webhooks.ts';
 
 const CONFIGURATION = [
   {
@@ -31,6 +32,7 @@ const CONFIGURATION = [
     description: 'The password of the user.',
     setup: ['Set a password of its own for the user in Request Tracker, and give it here.'],
   },
+  WEBHOOK_SECRET,
 ] as const satisfies readonly ConfigField[];
 
 const setting = settings(CONFIGURATION);
@@ -59,6 +61,7 @@ export default defineConnector({
   classify: errors({ message: ({ body }) => json.findText(json.at(body, 'message'))?.replace(PLACE, '') }),
   objects: { tickets, transactions, attachments, users, queues },
   polls: ['tickets'],
+  webhooks: scrips,
 });
 
 /** Where in its own code Request Tracker was when a query failed. */

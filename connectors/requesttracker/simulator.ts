@@ -12,6 +12,7 @@ import {
   type Simulator,
   type SimulatorOptions,
   simulate,
+  type TableChange,
   type TableRow,
 } from '#connector/simulator';
 import { type Collection, type Desk, find, list, readConditions, readQuery } from './simulator/lists.ts';
@@ -24,6 +25,7 @@ import {
   printInstant,
 } from './simulator/rows.ts';
 import { ATTACHMENT, QUEUE, TICKET, TRANSACTION, USER } from './simulator/schema.ts';
+import { createScrip } from './simulator/scrip.ts';
 import { addMessage, createTicket, removeTicket, updateTicket } from './simulator/writes.ts';
 
 const HOST = 'rt.example.com';
@@ -34,7 +36,8 @@ export const DEMO_CONFIGURATION = { url: `https://${HOST}`, username: 'root', pa
 /** A Request Tracker 5.0.3 in memory, by its REST 2. Its answers have the forms of a real one; its clocks are five hours behind UTC. */
 export function createSimulator(options: Partial<SimulatorOptions> = {}): Simulator {
   const clock = createMovableClock();
-  const desk = makeDesk(clock);
+  const scrip = createScrip(options.send, clock);
+  const desk = makeDesk(clock, scrip.tell);
   const { tickets, transactions, attachments, users, queues } = desk;
   const root = '/REST/2.0';
   const isOf = (call: Call) => (row: TableRow) =>
@@ -65,28 +68,38 @@ export function createSimulator(options: Partial<SimulatorOptions> = {}): Simula
         [`GET ${root}/queues/all`]: (call) => list(queues, call, () => true),
         [`GET ${root}/queue/{id}`]: (call) => show(queues, call),
       },
-      commands: changesOf({
-        tickets: {
-          table: tickets.table,
-          keyOf: ({ id }) => String(id),
-          create: (number) => ({ Subject: `New ${number}`, Queue: 1, Status: 'new' }),
-          change: (number) => ({ Priority: number + 1 }),
-        },
-        transactions: {
-          table: transactions.table,
-          keyOf: ({ id }) => String(id),
-          create: () => ({ ObjectType: 'RT::Ticket', ObjectId: 1, Type: 'Status' }),
-          change: () => ({}),
-        },
-      }),
+      commands: {
+        ...scrip.commands,
+        ...changesOf({
+          tickets: {
+            table: tickets.table,
+            keyOf: ({ id }) => String(id),
+            create: (number) => ({ Subject: `New ${number}`, Queue: 1, Status: 'new' }),
+            change: (number) => ({ Priority: number + 1 }),
+          },
+          transactions: {
+            table: transactions.table,
+            keyOf: ({ id }) => String(id),
+            create: () => ({ ObjectType: 'RT::Ticket', ObjectId: 1, Type: 'Status' }),
+            change: () => ({}),
+          },
+        }),
+      },
     },
     { baseUrl: `https://${HOST}`, ...options },
   );
 }
 
-function makeDesk(clock: MovableClock): Desk {
-  const keep = (rows: readonly TableRow[], initial: TableRow = {}, changed: readonly string[] = []) =>
+/** @param tell of each change of a ticket */
+function makeDesk(clock: MovableClock, tell: (change: TableChange) => void): Desk {
+  const keep = (
+    rows: readonly TableRow[],
+    initial: TableRow = {},
+    changed: readonly string[] = [],
+    onChange: (change: TableChange) => void = () => {},
+  ) =>
     createTable({
+      onChange,
       rows,
       keyOf: ({ id }) => String(id),
       initial: (_, before) => ({ ...initial, id: 1 + Math.max(...before().map(({ id }) => Number(id))) }),
@@ -99,7 +112,7 @@ function makeDesk(clock: MovableClock): Desk {
     tickets: {
       type: 'ticket',
       schema: TICKET,
-      table: keep(makeTickets(), { ...started, ...none, CustomFields: {} }, ['LastUpdated']),
+      table: keep(makeTickets(), { ...started, ...none, CustomFields: {} }, ['LastUpdated'], tell),
       // Unless a query says otherwise, which no query that is sent here does.
       isListed: ({ Status }) => Status !== 'deleted',
     },

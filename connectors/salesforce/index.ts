@@ -2,6 +2,7 @@ import { defineConnector, errors, type Json, json, type ProviderResponse } from 
 import { CONFIGURATION, getInstanceUrl, getLoginUrl, servicePath } from './config.ts';
 import { discoverObjects } from './objects.ts';
 import { findPart } from './query.ts';
+import { IDENTITY_URL, outboundMessages, USUAL_OBJECTS } from './webhooks.ts';
 
 /** Salesforce, by OAuth. Facts and their sources: README.md. */
 export default defineConnector({
@@ -15,6 +16,10 @@ export default defineConnector({
     {
       title: 'Defining connected apps',
       url: 'https://developer.salesforce.com/docs/atlas.en-us.api_rest.meta/api_rest/intro_defining_remote_access_applications.htm',
+    },
+    {
+      title: 'Outbound messages',
+      url: 'https://developer.salesforce.com/docs/atlas.en-us.api.meta/api/sforce_api_om_outboundmessaging.htm',
     },
     {
       title: 'REST API Developer Guide',
@@ -38,6 +43,14 @@ export default defineConnector({
         name: 'instance_url',
         type: 'url',
         description: 'Where the account lives: the base of every call.',
+      },
+      [IDENTITY_URL]: {
+        from: 'token',
+        name: 'id',
+        type: 'string',
+        required: false,
+        description:
+          'Names the organization and the user who logged in. Outbound messages of other organizations are refused.',
       },
     },
     siteAddressKey: 'site.address',
@@ -73,7 +86,8 @@ export default defineConnector({
     },
   }),
   objects: discoverObjects,
-  polls: ['Account', 'Contact', 'Opportunity'],
+  polls: USUAL_OBJECTS,
+  webhooks: outboundMessages,
 });
 
 function firstError(body: unknown): Json {

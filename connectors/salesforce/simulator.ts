@@ -22,12 +22,14 @@ import { createQueryJobs } from './simulator/bulk/query-jobs.ts';
 import { describeGlobal, describeObject } from './simulator/describe.ts';
 import { DEMO_USER_ID, ORGANIZATION_ID } from './simulator/ids.ts';
 import { createLogin } from './simulator/login.ts';
+import { createOutboundMessages } from './simulator/outbound.ts';
 import { createQueryEngine, type QueryEngine, showRecord } from './simulator/query.ts';
 import { createReadings } from './simulator/readings.ts';
 import { createRow, deleteRow, getBytes, getObject, getRow, updateRow } from './simulator/records.ts';
 import { CHANGES, createDataset, type Dataset } from './simulator/rows.ts';
 
 export { CLIENTS, DEMO_ACCESS_TOKEN } from './simulator/login.ts';
+export { writeMessage } from './simulator/outbound.ts';
 
 /** What an instance on the simulator has been given by its login. */
 export const DEMO_CONFIGURATION: Config = { 'api.version': '62.0', 'instance.url': 'https://acme.my.salesforce.com' };
@@ -55,7 +57,8 @@ function lowerCaseOf(letter: string): string {
 export function createSimulator(options: SalesforceSimulatorOptions): Simulator {
   const clock = createMovableClock();
   const readings = createReadings();
-  const dataset = createDataset(clock, readings);
+  const outbound = createOutboundMessages(options.send);
+  const dataset = createDataset(clock, readings, outbound.tell);
   const queries = createQueryEngine({ dataset, readings }, FOLDS[options.text ?? 'ignoring case']);
   const office = createJobOffice(clock);
   const login = createLogin(options.memory, clock);
@@ -86,6 +89,7 @@ export function createSimulator(options: SalesforceSimulatorOptions): Simulator 
           login.endSessions();
           return empty();
         },
+        ...outbound.commands,
         ...readings.commands,
         ...office.commands,
         ...changesOf(Object.fromEntries(changeables(dataset))),

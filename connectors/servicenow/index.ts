@@ -1,6 +1,7 @@
 import { type ConfigField, defineConnector, settings } from '#connector';
 import { INSTANCE } from './config.ts';
 import { PROVIDER, TABLE_API } from './provider.ts';
+import { WEBHOOK_SECRET } from './webhooks.ts';
 
 const CONFIGURATION = [
   {
@@ -22,6 +23,7 @@ const CONFIGURATION = [
     setup: ['Set a password for the user. One that must be changed at the first login does not do.'],
   },
   INSTANCE,
+  WEBHOOK_SECRET,
 ] as const satisfies readonly ConfigField[];
 
 const setting = settings(CONFIGURATION);

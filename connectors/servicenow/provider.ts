@@ -1,6 +1,7 @@
 import { type Config, type Connector, errors, json } from '#connector';
 import { hostOf, hostsOf } from './config.ts';
 import { discoverObjects } from './objects.ts';
+import { businessRules, USUAL_TABLES } from './webhooks.ts';
 
 /** ServiceNow, however one logs in. Facts and their sources: README.md. */
 export const PROVIDER = {
@@ -20,7 +21,8 @@ export const PROVIDER = {
     kinds: { cancelled: 'unavailable' },
   }),
   objects: discoverObjects,
-  polls: ['incident', 'problem', 'change_request'],
+  polls: USUAL_TABLES,
+  webhooks: businessRules,
 } as const satisfies Partial<Connector>;
 
 export const TABLE_API = {

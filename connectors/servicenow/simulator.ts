@@ -18,6 +18,7 @@ import {
   takePage,
 } from '#connector/simulator';
 import { attachmentPresenter, attachmentRoutes } from './simulator/attachments.ts';
+import { createBusinessRule } from './simulator/business-rule.ts';
 import { noRecord, printFault, RULE_ID, refusal, reply } from './simulator/fault.ts';
 import { createLogin, INSTANCE, PASSWORD, USERNAME } from './simulator/login.ts';
 import { presenter } from './simulator/present.ts';
@@ -40,7 +41,8 @@ export interface ServiceNowSimulatorOptions extends SimulatorOptions, TextRules 
 export function createSimulator(options: ServiceNowSimulatorOptions): Simulator {
   const clock = createMovableClock();
   const login = createLogin(options.memory, clock);
-  const store = createStore(clock, rowsOf);
+  const rule = createBusinessRule(options.send, clock);
+  const store = createStore(clock, rowsOf, rule.tell);
   const files = new Map<string, Buffer>();
   const { callsPerHour: calls } = options;
   const place: Place = { store, clock, rules: options };
@@ -70,6 +72,7 @@ export function createSimulator(options: ServiceNowSimulatorOptions): Simulator 
           login.endSessions();
           return empty();
         },
+        ...rule.commands,
         ...changesOf(Object.fromEntries(Object.keys(CHANGED).map((name) => [name, changeableOf(place, name)]))),
       },
     },

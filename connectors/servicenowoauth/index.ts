@@ -1,6 +1,7 @@
 import { defineConnector } from '#connector';
 import { hostOf, INSTANCE } from '../servicenow/config.ts';
 import { PROVIDER, TABLE_API } from '../servicenow/provider.ts';
+import { WEBHOOK_SECRET } from '../servicenow/webhooks.ts';
 
 /** ServiceNow, by OAuth. Everything else is as with name and password: see there. */
 export default defineConnector({
@@ -29,5 +30,5 @@ export default defineConnector({
     pkce: false,
     siteAddressKey: INSTANCE.key,
   },
-  configuration: [INSTANCE],
+  configuration: [INSTANCE, WEBHOOK_SECRET],
 });

@@ -656,7 +656,7 @@ export interface Webhooks {
   /** For providers whose calls name what they are signed with: it is read and kept for a while. In place of the other two. */
   readonly signingKey?: SigningKey;
   readonly handshake?: Handshake;
-  /** Of a call that is genuine. It throws for one that it does not understand, and returns nothing for one that tells nothing. */
+  /** Of a call that is genuine. It throws for one that it does not understand, `rejected` with a reason for the sender, and returns nothing for one that tells nothing. */
   readonly events: (call: WebhookCall, config: Config) => readonly ProviderEvent[];
   /** Which changes of which objects `events` tells of, for people. */
   readonly tells?: Readonly<Record<string, readonly ChangeAction[]>>;
@@ -666,6 +666,8 @@ export interface Webhooks {
   readonly response?: WebhookAnswer;
   /** Where the provider can be told the address through its API; elsewhere people enter it there. */
   readonly registration?: WebhookRegistration;
+  /** How people have the provider send events to the `eventUrl` of an instance: one sentence for each step, or a script. */
+  readonly setup?: readonly string[];
 }
 
 /** How the secret that a call is signed with is read from the provider. Whoever calls chooses the call: what it names is checked against the connector's hosts. */

@@ -265,8 +265,10 @@ describe('every connector of this repository', async () => {
     });
 
     it(`says of its webhooks what they tell of: ${connector.key}`, () => {
-      const { webhooks } = connector;
-      if (webhooks !== undefined) expect(Object.keys(webhooks.tells ?? {})).not.to.have.lengthOf(0);
+      const { webhooks, objects } = connector;
+      // Whoever discovers objects may not know any by name.
+      if (webhooks !== undefined && typeof objects !== 'function')
+        expect(Object.keys(webhooks.tells ?? {})).not.to.have.lengthOf(0);
     });
 
     it(`says how to come by each key that is required or secret: ${connector.key}`, () => {

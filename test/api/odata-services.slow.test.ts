@@ -45,8 +45,43 @@ describe('OData services that go their own way', () => {
   }
 
   it('are not warned of when nothing is wrong, whatever the caller gives', async () => {
-    const { id } = await connect({}, { 'filter.warning': 'made up' });
-    expect(await configurationOf(id)).to.not.have.property('filter.warning');
+    const { id } = await connect({}, { 'filter.warning': 'made up', 'enum.warning': 'made up' });
+    expect(await configurationOf(id)).to.not.have.any.keys('filter.warning', 'enum.warning');
+  });
+
+  it('may find nothing by an enumeration, which is then compared here', async () => {
+    const { id, token } = await connect({ quirks: { filter: 'finds no enumeration' } });
+    const list = () => service.call('/Products', { token, query: { where: "Category = 'Book'", fields: 'Category' } });
+    const categoryOf = async () => {
+      const { body } = await service.call('/objects/Products/metadata', { token });
+      return body.fields.find(({ name }: { readonly name: string }) => name === 'Category');
+    };
+    expect((await list()).body).to.deep.equal([]);
+    expect((await categoryOf()).filter).to.include({ '=': 'exact' });
+    const { body: instance } = await service.call(`/instances/${id}`);
+    const warning =
+      "The service finds no record of Products by 'Category eq Demo.Category'Book'', although one has this value. " +
+      'Set odata.enum to local to have filters on enumerations worked out here.';
+    expect(instance.warnings).to.deep.equal([warning]);
+    expect(instance.configuration).to.include({ 'enum.warning': warning, 'odata.enum': 'service' });
+
+    const body = { configuration: { 'odata.enum': 'local' } };
+    const changed = await service.call(`/instances/${id}`, { method: 'PATCH', body });
+    expect(changed.body.configuration).to.not.have.property('enum.warning');
+    const found = await list();
+    expect(found.body).not.to.deep.equal([]);
+    expect(new Set(found.body.map(({ Category }: { readonly Category: string }) => Category))).to.deep.equal(
+      new Set(['Book']),
+    );
+    expect(found.headers.get('elements-query-pushdown')).to.equal('none');
+    expect((await categoryOf()).filter).to.deep.equal({});
+    expect((await categoryOf()).values).to.deep.equal(['Book', 'Music', 'Tool']);
+  });
+
+  it('may call enumerations nothing that there is', async () => {
+    const { id } = await connect({}, {});
+    const body = { configuration: { 'odata.enum': 'elsewhere' } };
+    expectProblem(await service.call(`/instances/${id}`, { method: 'PATCH', body }), 'REQUEST_INVALID');
   });
 
   const SECRETS = { username: 'demo', password: 'demo-password' };

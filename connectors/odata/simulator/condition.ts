@@ -105,6 +105,8 @@ function toTest(name: string, args: readonly Expression[], scope: Scope, fields:
   );
   if (right.kind === 'null') return ofNull(operator, test);
   const values = literals.map((literal) => readLiteral(left.path, literal, scope));
+  const isEnum = literals.some((literal) => literal.kind === 'literal' && literal.type === 'enum');
+  if (isEnum && scope.quirks.filter === 'finds no enumeration') return NEVER;
   if (pattern === undefined) return test(operator, values);
   return scope.quirks.filter === 'finds no text' ? NEVER : test('LIKE', [pattern(readPart(values[0], scope.quirks))]);
 }

@@ -19,5 +19,5 @@ export interface Quirks {
   /** Many services: the service document and the metadata need no authentication, records do. */
   readonly showsDocuments?: true;
   /** Small servers whose filter is wrong. */
-  readonly filter?: 'ignored' | 'finds no text';
+  readonly filter?: 'ignored' | 'finds no text' | 'finds no enumeration';
 }

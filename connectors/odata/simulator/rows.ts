@@ -1,4 +1,12 @@
-import { createTable, cycle, makeRows, sparse, type Table, type TableRow } from '#connector/simulator';
+import {
+  createTable,
+  cycle,
+  makeRows,
+  sparse,
+  type Table,
+  type TableChange,
+  type TableRow,
+} from '#connector/simulator';
 import { CATEGORIES, type EntitySchema, SETS } from './schema.ts';
 
 /** Rows by set. Decimals and 64-bit numbers are kept as text, so that no digit is lost. */
@@ -63,11 +71,16 @@ const ROWS: Readonly<Record<string, readonly TableRow[]>> = {
   Countries: makeRows(3, { Code: cycle(['DE', 'FR', 'JP']), Name: cycle(['Deutschland', 'France', '日本']) }),
 };
 
-export function createTables(): Tables {
+/** @param tell of each change of a record */
+export function createTables(tell: (set: string, change: TableChange) => void = () => {}): Tables {
   return new Map(
     Object.entries(SETS).map(([set, entity]): [string, Table] => [
       set,
-      createTable({ rows: ROWS[set] ?? [], keyOf: (row) => keyOf(entity, row) }),
+      createTable({
+        rows: ROWS[set] ?? [],
+        keyOf: (row) => keyOf(entity, row),
+        onChange: (change) => tell(set, change),
+      }),
     ]),
   );
 }

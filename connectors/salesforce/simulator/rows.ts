@@ -8,6 +8,7 @@ import {
   makeRows,
   sparse,
   type Table,
+  type TableChange,
   type TableRow,
 } from '#connector/simulator';
 import { makeId, writeInstant } from './ids.ts';
@@ -159,7 +160,12 @@ export function blankOf(fields: Readonly<Record<string, FieldSchema>>): TableRow
   return Object.fromEntries(Object.entries(fields).map(([field, { defaulted = null }]) => [field, defaulted]));
 }
 
-export function createDataset(clock: MovableClock, readings: Readings): Dataset {
+/** @param tell of each change of a record */
+export function createDataset(
+  clock: MovableClock,
+  readings: Readings,
+  tell: (object: string, change: TableChange) => void,
+): Dataset {
   return new Map(
     Object.entries(RECIPES).map(([object, { count, deleted = 0, firstNew = 1000, columns }]): [string, Table] => {
       const { keyPrefix = '', fields = {} } = OBJECTS[object] ?? {};
@@ -172,6 +178,7 @@ export function createDataset(clock: MovableClock, readings: Readings): Dataset 
         keyOf: ({ Id }) => String(Id),
         initial: () => ({ ...blank, Id: makeId(keyPrefix, next++) }),
         deleted: 'IsDeleted',
+        onChange: (change) => tell(object, change),
         stamps: {
           clock,
           write: writeInstant,

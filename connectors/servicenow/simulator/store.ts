@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { createTable, type MovableClock, type Table, type TableRow } from '#connector/simulator';
+import { createTable, type MovableClock, type Table, type TableChange, type TableRow } from '#connector/simulator';
 import { USERNAME } from './login.ts';
 import { classesOf, columnsOf, schemaOf, TABLES } from './schema.ts';
 import { printMoment } from './time.ts';
@@ -25,7 +25,12 @@ export function isVisible(row: TableRow): boolean {
   return row[HIDDEN] !== true;
 }
 
-export function createStore(clock: MovableClock, rowsOf: (table: string) => readonly TableRow[]): Store {
+/** @param tell of each change of a record that users see, as business rules are */
+export function createStore(
+  clock: MovableClock,
+  rowsOf: (table: string) => readonly TableRow[],
+  tell: (table: string, change: TableChange) => void,
+): Store {
   const own = new Map<string, Table>();
   const audit = (table: string, row: TableRow) => {
     own.get('sys_audit_delete')?.insert({
@@ -34,7 +39,7 @@ export function createStore(clock: MovableClock, rowsOf: (table: string) => read
       display_value: row[schemaOf(table).display ?? ''] ?? null,
     });
   };
-  for (const name of Object.keys(TABLES)) own.set(name, createClass(name, { clock, rows: rowsOf(name), audit }));
+  for (const name of Object.keys(TABLES)) own.set(name, createClass(name, { clock, rows: rowsOf(name), audit, tell }));
   const views = new Map(Object.keys(TABLES).map((name) => [name, viewOf(name, own)]));
   return {
     table: (name) => views.get(name),
@@ -50,10 +55,11 @@ interface ClassOptions {
   readonly clock: MovableClock;
   readonly rows: readonly TableRow[];
   readonly audit: (table: string, row: TableRow) => void;
+  readonly tell: (table: string, change: TableChange) => void;
 }
 
 /** What the instance itself fills in: ids, numbers, times, who did it, how often. */
-function createClass(name: string, { clock, rows, audit }: ClassOptions): Table {
+function createClass(name: string, { clock, rows, audit, tell }: ClassOptions): Table {
   const columns = columnsOf(name);
   let made = rows.length;
   const table = createTable({
@@ -71,8 +77,10 @@ function createClass(name: string, { clock, rows, audit }: ClassOptions): Table 
       created: ['sys_created_on'],
       changed: 'sys_updated_on' in columns ? ['sys_updated_on'] : [],
     },
-    onChange: ({ before, after }) => {
+    onChange: (change) => {
+      const { before, after } = change;
       if (before !== undefined && after === undefined) audit(name, before);
+      if (isVisible(after ?? before ?? {})) tell(name, change);
     },
   });
   return {

@@ -21,3 +21,4 @@ export {
 export { type Change, type RecordsOptions, records } from './records.ts';
 export { type SettingReader, settings } from './settings.ts';
 export { type ChallengeOptions, type HmacOptions, handshakes, type Where, webhooks } from './webhooks.ts';
+export { type XmlElement, xml } from './xml.ts';

@@ -3,6 +3,7 @@ import { parseJson } from '../../numbers/exact-json.ts';
 import { decodeForm } from '../../pairs.ts';
 import type { Handshake, Verify, WebhookAnswer, WebhookCall, Webhooks } from '../contract.ts';
 import { json } from './json.ts';
+import { type XmlElement, xml } from './xml.ts';
 
 export interface HmacOptions {
   /** Of the signature. */
@@ -37,6 +38,8 @@ export const webhooks = {
   json: ({ body }: WebhookCall): unknown => parseJson(utf8(body)),
   /** The body of a call that is a form. @throws AppError PAYLOAD_TOO_LARGE for more than 1,000 fields */
   form: ({ body }: WebhookCall): URLSearchParams => decodeForm(utf8(body)),
+  /** The root of a body in XML, within bounds. @throws SyntaxError */
+  xml: ({ body }: WebhookCall): XmlElement => xml.parse(utf8(body)),
   /** What `tells` says where calls tell of all changes of these objects. */
   allChangesOf: (objectNames: Iterable<string>): NonNullable<Webhooks['tells']> =>
     Object.fromEntries([...objectNames].map((name) => [name, ['created', 'updated', 'deleted'] as const])),

@@ -44,4 +44,10 @@ export {
 } from './rows.ts';
 export { type SimulatedProvider, simulate } from './simulate.ts';
 export { createTable, type Table, type TableChange, type TableOptions, type TableRow } from './table.ts';
-export { signWebhook, type WebhookDelivery, type WebhookSignature } from './webhook.ts';
+export {
+  createEnteredWebhooks,
+  type EnteredWebhook,
+  signWebhook,
+  type WebhookDelivery,
+  type WebhookSignature,
+} from './webhook.ts';

@@ -1,4 +1,8 @@
 import { createHmac } from 'node:crypto';
+import type { SimulatorOptions } from '../contract.ts';
+import { empty } from './answer.ts';
+import { fault } from './fault.ts';
+import type { Routes } from './route.ts';
 
 /** How a provider signs what it sends. */
 export interface WebhookSignature {
@@ -32,4 +36,42 @@ export function signWebhook(
   const signature = prefix + createHmac(algorithm, secret).update(text).digest(encoding);
   const headers = { 'content-type': 'application/json', [header]: signature };
   return { headers: timestamp === undefined ? headers : { ...headers, [timestamp.header]: at }, body };
+}
+
+/** An address that somebody entered at a provider that cannot be told one by its API. */
+export interface EnteredWebhook {
+  readonly url: string;
+  /** Empty where none was given. */
+  readonly secret: string;
+}
+
+const MOST_ENTERED = 100;
+
+/**
+ * The settings of a provider where people enter addresses: `POST /simulate/webhooks` with `{"url": "…", "secret": "…"}` enters one, and
+ * `DELETE /simulate/webhooks` removes all. A restart forgets them.
+ */
+export function createEnteredWebhooks(send: SimulatorOptions['send']) {
+  const entered = new Map<string, EnteredWebhook>();
+  return {
+    /** Sends what `deliver` makes for each address. */
+    tell: (deliver: (webhook: EnteredWebhook) => WebhookDelivery): void => {
+      for (const webhook of entered.values()) send?.({ url: webhook.url, ...deliver(webhook) });
+    },
+    commands: {
+      'POST /simulate/webhooks': ({ body }) => {
+        const { url, secret = '' } = body.object();
+        const isUrl = typeof url === 'string' && URL.canParse(url);
+        if (!isUrl || typeof secret !== 'string' || entered.size >= MOST_ENTERED) {
+          throw fault(400, `An address is entered as {"url": "…", "secret": "…"}; there are at most ${MOST_ENTERED}.`);
+        }
+        entered.set(url, { url, secret });
+        return empty();
+      },
+      'DELETE /simulate/webhooks': () => {
+        entered.clear();
+        return empty();
+      },
+    } satisfies Routes,
+  };
 }

@@ -168,7 +168,10 @@ export function createReceiver(
     } catch (error) {
       measures.received(connector.key, 'malformed');
       if (isAppError(error, 'PAYLOAD_TOO_LARGE')) throw error;
-      const message = `The call is not one that ${connector.name} is known to send.`;
+      // The connector's own words, see `rejected`.
+      const message = isAppError(error, 'PROVIDER_REJECTED')
+        ? error.message
+        : `The call is not one that ${connector.name} is known to send.`;
       throw new AppError('REQUEST_INVALID', message, { cause: error });
     }
   }

@@ -1,0 +1,40 @@
+import { randomUUID } from 'node:crypto';
+import {
+  createEnteredWebhooks,
+  type MovableClock,
+  type SimulatorOptions,
+  type TableChange,
+  type WebhookDelivery,
+} from '#connector/simulator';
+import { SETS } from './schema.ts';
+
+/** A broker beside the service: CloudEvents of every change, in structured mode. */
+export function createBroker(send: SimulatorOptions['send'], clock: MovableClock) {
+  const entered = createEnteredWebhooks(send);
+  return {
+    commands: entered.commands,
+    tell: (set: string, { before, after }: TableChange): void => {
+      const verb = before === undefined ? 'Created' : after === undefined ? 'Deleted' : 'Changed';
+      const row = after ?? before ?? {};
+      const event = {
+        specversion: '1.0',
+        id: randomUUID(),
+        source: '/default/demo.shop/1',
+        type: `demo.shop.v1.${set}.${verb}.v1`,
+        time: new Date(clock.now()).toISOString(),
+        datacontenttype: 'application/json',
+        data: Object.fromEntries((SETS[set]?.key ?? []).map((name) => [name, row[name]])),
+      };
+      entered.tell(({ secret }) => deliver(event, secret));
+    },
+  };
+}
+
+/** With basic authentication, as SAP Event Mesh has it. */
+export function deliver(event: unknown, secret: string, scheme: 'Basic' | 'Bearer' = 'Basic'): WebhookDelivery {
+  const credentials = scheme === 'Basic' ? Buffer.from(`broker:${secret}`).toString('base64') : secret;
+  return {
+    headers: { 'content-type': 'application/cloudevents+json', authorization: `${scheme} ${credentials}` },
+    body: JSON.stringify(event),
+  };
+}

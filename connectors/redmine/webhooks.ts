@@ -1,0 +1,100 @@
+import {
+  type ConfigField,
+  type Json,
+  json,
+  type ProviderEvent,
+  type Verify,
+  type WebhookCall,
+  type Webhooks,
+  webhooks,
+} from '#connector';
+
+export const WEBHOOK_SECRET = {
+  key: 'webhook.secret',
+  type: 'string',
+  secret: true,
+  pattern: /^[A-Za-z0-9_-]{16,255}$/,
+  description:
+    'For webhooks: a secret of your choice, of 16 to 255 letters, digits, `_` and `-`, that Redmine signs its calls with.',
+  setup: [
+    'Choose a long random text. Give it here, and to Redmine as the secret of the webhook.',
+    'The `setup` of the element’s `webhooks` shows where to enter it.',
+  ],
+} as const satisfies ConfigField;
+
+const SIGNATURE = 'x-redmine-signature-256';
+const DAY_SECONDS = 24 * 60 * 60;
+
+/** Redmine 7. Source: `app/models/webhook.rb` and `lib/redmine/acts/webhookable.rb` of redmine/redmine, 7.0. */
+const signed = webhooks.hmac({
+  header: SIGNATURE,
+  algorithm: 'sha256',
+  encoding: 'hex',
+  signatures: (header) => [header.replace(/^sha256=/, '')],
+  // Jobs wait in a queue, perhaps for long; after a week it would not be known any more that a call came before.
+  signedAt: (call) => secondsOf(call),
+  tolerance: DAY_SECONDS,
+});
+
+/** The plugin `redmine_webhook` signs nothing, but takes an address with a query. */
+const inAddress = webhooks.token({ query: 'token' });
+
+const verify: Verify = (call, known) => (call.headers[SIGNATURE] === undefined ? inAddress : signed)(call, known);
+
+/** The moment in a call that is signed, in seconds. Undefined where there is none. */
+function secondsOf(call: WebhookCall): string | undefined {
+  try {
+    const time = json.findText(json.at(webhooks.json(call), 'timestamp'));
+    return time === undefined ? undefined : String(Date.parse(time) / 1000);
+  } catch {
+    return undefined;
+  }
+}
+
+/** By the member of `data`, and the first word of `type`. Redmine also tells of news, versions and wiki pages. */
+const OBJECTS: Readonly<Record<string, string>> = { issue: 'issues', time_entry: 'time-entries' };
+
+const ACTIONS: ReadonlyMap<string, ProviderEvent['action']> = new Map([
+  ['created', 'created'],
+  ['updated', 'updated'],
+  ['deleted', 'deleted'],
+]);
+
+/** Calls have no ids: what came before is known by its bytes, which hold a moment. */
+export const issueWebhooks: Webhooks = {
+  verify,
+  secretKey: WEBHOOK_SECRET.key,
+  events: (call) => {
+    const body = json.object(webhooks.json(call), 'what happened');
+    return json.isObject(body.payload) ? readPluginEvent(body.payload) : readEvent(body);
+  },
+  tells: webhooks.allChangesOf(Object.values(OBJECTS)),
+  setup: [
+    'Redmine 7 and later: as an administrator enable webhooks under Administration → Settings → API, and give a role the permission “Use webhooks”.',
+    'As a user with this role open My account → Webhooks and create one. Enter the `eventUrl` of the instance as the URL and the `webhook.secret` of the instance as the secret; select the events of issues and time entries, and the projects.',
+    'Redmine 4 to 6: install the plugin https://github.com/suer/redmine_webhook. In the settings of each project, under WebHook, enter the `eventUrl` followed by `?token=` and the `webhook.secret`. It tells of new and changed issues only.',
+  ],
+};
+
+/** `{ "type": "issue.updated", "timestamp": "…", "data": { "issue": { … }, "journal": { … } } }` */
+function readEvent(raw: Json): readonly ProviderEvent[] {
+  const type = json.text(raw.type, 'the type of the event');
+  const [, kind = '', verb = ''] = /^(\w+)\.(\w+)$/.exec(type) ?? [];
+  const objectName = Object.hasOwn(OBJECTS, kind) ? OBJECTS[kind] : undefined;
+  if (objectName === undefined) return [];
+  const objectId = json.key(json.at(raw.data, kind, 'id'), 'the id of the record');
+  const at = new Date(json.findText(raw.timestamp) ?? Number.NaN);
+  return [{ action: ACTIONS.get(verb) ?? 'unknown', objectName, objectId, at, raw }];
+}
+
+/** Of the plugin. Source: its README and `lib/redmine_webhook/webhook_listener.rb`. */
+const PLUGIN_ACTIONS: ReadonlyMap<unknown, ProviderEvent['action']> = new Map([
+  ['opened', 'created'],
+  ['updated', 'updated'],
+]);
+
+function readPluginEvent(raw: Json): readonly ProviderEvent[] {
+  const objectId = json.key(json.at(raw.issue, 'id'), 'the id of the issue');
+  const at = new Date(json.findText(json.at(raw.issue, 'updated_on')) ?? Number.NaN);
+  return [{ action: PLUGIN_ACTIONS.get(raw.action) ?? 'unknown', objectName: 'issues', objectId, at, raw }];
+}

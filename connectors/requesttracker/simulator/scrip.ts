@@ -1,0 +1,42 @@
+import {
+  createEnteredWebhooks,
+  type MovableClock,
+  type SimulatorOptions,
+  signWebhook,
+  type TableChange,
+  type WebhookDelivery,
+} from '#connector/simulator';
+
+/** A scrip for every ticket, with the code of the README. Of several changes of one request each is a call of its own here. */
+export function createScrip(send: SimulatorOptions['send'], clock: MovableClock) {
+  const entered = createEnteredWebhooks(send);
+  // Above those of the simulated history.
+  let transaction = 1_000_000;
+  return {
+    commands: entered.commands,
+    tell: ({ key, before, after }: TableChange): void => {
+      const isDeletion = after === undefined || (after.Status === 'deleted' && before?.Status !== 'deleted');
+      const change = isDeletion
+        ? { type: 'Status', field: 'Status', new: 'deleted' }
+        : before === undefined
+          ? { type: 'Create', field: null, new: null }
+          : { type: 'Set', field: 'Priority', new: String(after.Priority) };
+      const created = new Date(clock.now()).toISOString().slice(0, 19).replace('T', ' ');
+      const body = { ticket: Number(key), transactions: [{ created, ...change, id: ++transaction }] };
+      entered.tell(({ secret }) => sign(body, secret, clock.now()));
+    },
+  };
+}
+
+export function sign(body: object, secret: string, nowMs: number): WebhookDelivery {
+  return signWebhook(
+    {
+      secret,
+      header: 'x-causeway-signature',
+      timestamp: { header: 'x-causeway-timestamp', unit: 'seconds' },
+      signed: ({ body, timestamp }) => `${timestamp}.${body}`,
+    },
+    body,
+    { nowMs },
+  );
+}

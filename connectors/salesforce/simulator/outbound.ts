@@ -1,0 +1,94 @@
+import {
+  createEnteredWebhooks,
+  escapeMarkup,
+  type SimulatorOptions,
+  type TableChange,
+  type TableRow,
+  type WebhookDelivery,
+} from '#connector/simulator';
+import { makeId, ORGANIZATION_ID } from './ids.ts';
+
+/** Of one SOAP message. Source: the WSDL, `maxOccurs` of `Notification`. */
+const MOST_NOTIFICATIONS = 100;
+const ACTION_ID = makeId('04k', 1);
+/** What the messages of this organization were set up to send. */
+const FIELDS = ['CreatedDate', 'Id', 'LastModifiedDate', 'Name', 'SystemModstamp'];
+const INSTANTS: ReadonlySet<string> = new Set(['CreatedDate', 'LastModifiedDate', 'SystemModstamp']);
+
+/** Outbound messages for every new and changed record, to the addresses that were entered. What happens at once is sent at once. */
+export function createOutboundMessages(send: SimulatorOptions['send']) {
+  const entered = createEnteredWebhooks(send);
+  const waiting = new Map<string, Notification[]>();
+  let number = 0;
+
+  function flush(): void {
+    for (const [objectName, notifications] of waiting) {
+      while (notifications.length > 0) {
+        const message = writeMessage(objectName, notifications.splice(0, MOST_NOTIFICATIONS));
+        entered.tell(() => message);
+      }
+    }
+    waiting.clear();
+  }
+
+  return {
+    commands: entered.commands,
+    /** No flow sends a message of a deletion. */
+    tell: (objectName: string, { after }: TableChange): void => {
+      if (after === undefined) return;
+      if (waiting.size === 0) queueMicrotask(flush);
+      const notifications = waiting.get(objectName) ?? [];
+      waiting.set(objectName, notifications);
+      notifications.push({ id: makeId('04l', ++number), row: after });
+    },
+  };
+}
+
+export interface Notification {
+  readonly id: string;
+  readonly row: TableRow;
+}
+
+/** Source: SOAP API Developer Guide, "Understanding the Outbound Messaging WSDL"; the look of it from messages that others recorded. */
+export function writeMessage(
+  objectName: string,
+  notifications: readonly Notification[],
+  organizationId: string = ORGANIZATION_ID,
+): WebhookDelivery {
+  const api = 'https://acme.my.salesforce.com/services/Soap';
+  const body = [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    '<soapenv:Envelope xmlns:soapenv="http://schemas.xmlsoap.org/soap/envelope/" xmlns:xsd="http://www.w3.org/2001/XMLSchema" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">',
+    ' <soapenv:Body>',
+    '  <notifications xmlns="http://soap.sforce.com/2005/09/outbound">',
+    `   <OrganizationId>${organizationId}</OrganizationId>`,
+    `   <ActionId>${ACTION_ID}</ActionId>`,
+    '   <SessionId xsi:nil="true"/>',
+    `   <EnterpriseUrl>${api}/c/62.0/${organizationId.slice(0, 15)}</EnterpriseUrl>`,
+    `   <PartnerUrl>${api}/u/62.0/${organizationId.slice(0, 15)}</PartnerUrl>`,
+    ...notifications.map((notification) => writeNotification(objectName, notification)),
+    '  </notifications>',
+    ' </soapenv:Body>',
+    '</soapenv:Envelope>',
+  ];
+  return { headers: { 'content-type': 'text/xml; charset=utf-8', soapaction: '""' }, body: body.join('\n') };
+}
+
+function writeNotification(objectName: string, { id, row }: Notification): string {
+  const fields = FIELDS.filter((name) => Object.hasOwn(row, name)).map((name) => writeField(name, row[name] ?? null));
+  return [
+    '   <Notification>',
+    `    <Id>${id}</Id>`,
+    `    <sObject xsi:type="sf:${objectName}" xmlns:sf="urn:sobject.enterprise.soap.sforce.com">`,
+    ...fields,
+    '    </sObject>',
+    '   </Notification>',
+  ].join('\n');
+}
+
+function writeField(name: string, value: unknown): string {
+  if (value === null) return `     <sf:${name} xsi:nil="true"/>`;
+  // Times are written in the other way of ISO 8601 than in JSON.
+  const text = INSTANTS.has(name) ? String(value).replace(/\+0000$/, 'Z') : String(value);
+  return `     <sf:${name}>${escapeMarkup(text)}</sf:${name}>`;
+}

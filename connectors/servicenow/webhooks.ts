@@ -1,0 +1,118 @@
+import {
+  type ConfigField,
+  codec,
+  json,
+  type ProviderEvent,
+  type WebhookCall,
+  type Webhooks,
+  webhooks,
+} from '#connector';
+import { isName } from './tables.ts';
+
+const SIGNATURE = 'x-causeway-signature';
+const TIMESTAMP = 'x-causeway-timestamp';
+/** A call waits in the queue of the instance while that is busy. What is older is refused, and what is younger is remembered. */
+const HOUR_SECONDS = 60 * 60;
+
+export const WEBHOOK_SECRET = {
+  key: 'webhook.secret',
+  type: 'string',
+  secret: true,
+  pattern: /^[\x21-\x7e]{16,255}$/,
+  description:
+    'For webhooks: a secret of your choice, of 16 to 255 printable ASCII characters, that the business rule signs its calls with.',
+  setup: [
+    'Choose a long random text. Give it here, and to ServiceNow as the system property `causeway.webhook.secret`.',
+    'The `setup` of the element’s `webhooks` shows the business rule.',
+  ],
+} as const satisfies ConfigField;
+
+/**
+ * The script of the business rule, as people copy it. ServiceNow runs ECMAScript 5 in the global scope. Sources: server API reference,
+ * "RESTMessageV2", "GlideCertificateEncryption" (the key is Base64, and so is what it returns), "GlideRecord"
+ * (`operation`, `getRecordClassName`, `getUniqueValue`).
+ */
+export const BUSINESS_RULE = `(function executeRule(current, previous) {
+  var body = JSON.stringify({
+    table: '' + current.getRecordClassName(),
+    sys_id: '' + current.getUniqueValue(),
+    operation: '' + current.operation(),
+    sys_mod_count: '' + current.getValue('sys_mod_count'),
+    sys_updated_on: '' + current.getValue('sys_updated_on')
+  });
+  var time = '' + Math.floor(new Date().getTime() / 1000);
+  var key = GlideStringUtil.base64Encode(gs.getProperty('causeway.webhook.secret'));
+  var signature = new GlideCertificateEncryption().generateMac(key, 'HmacSHA256', time + '.' + body);
+  var message = new sn_ws.RESTMessageV2();
+  message.setEndpoint(gs.getProperty('causeway.webhook.url'));
+  message.setHttpMethod('POST');
+  message.setRequestHeader('Content-Type', 'application/json');
+  message.setRequestHeader('X-Causeway-Timestamp', time);
+  message.setRequestHeader('X-Causeway-Signature', signature);
+  message.setRequestBody(body);
+  message.executeAsync();
+})(current, previous);`;
+
+/** Polled, and told of, unless something else is set up. */
+export const USUAL_TABLES = ['incident', 'problem', 'change_request'] as const;
+
+/** ServiceNow has no webhooks of its own: a business rule sends what it is written to send. */
+export const businessRules: Webhooks = {
+  verify: webhooks.hmac({
+    header: SIGNATURE,
+    algorithm: 'sha256',
+    encoding: 'base64',
+    signed: ({ headers, body }) => [`${headers[TIMESTAMP]}.`, body],
+    signedAt: ({ headers }) => headers[TIMESTAMP],
+    tolerance: HOUR_SECONDS,
+  }),
+  secretKey: WEBHOOK_SECRET.key,
+  // Of every table that a rule is set up for; these are the usual ones.
+  tells: webhooks.allChangesOf(USUAL_TABLES),
+  events: readEvents,
+  setup: [
+    'In ServiceNow, as an administrator in the global scope, open the table `sys_properties` and create two properties of the type string, both private: `causeway.webhook.url` with the `eventUrl` of the instance, and `causeway.webhook.secret` with the `webhook.secret` of the instance.',
+    'Open System Definition → Business Rules and create a rule for the table, such as `incident`. Select Active and Advanced; When is “after”; select Insert, Update and Delete.',
+    'Enter this script under Advanced, and save.',
+    BUSINESS_RULE,
+    'Repeat the rule for each table whose changes you want. A table that others extend, such as `task`, covers these as well.',
+  ],
+};
+
+/** Operations of `GlideRecord.operation()`. */
+const ACTIONS: ReadonlyMap<string, ProviderEvent['action']> = new Map([
+  ['insert', 'created'],
+  ['update', 'updated'],
+  ['delete', 'deleted'],
+]);
+
+function readEvents(call: WebhookCall): readonly ProviderEvent[] {
+  const raw = json.object(webhooks.json(call), 'what happened');
+  const table = json.text(raw.table, 'the table of a record');
+  if (!isName(table)) throw new Error('The table of a record is no name of a table.');
+  const objectId = json.text(raw.sys_id, 'the id of a record');
+  const operation = json.text(raw.operation, 'the operation on a record');
+  const changed = json.findText(raw.sys_updated_on) ?? '';
+  const action = ACTIONS.get(operation) ?? 'unknown';
+  return [
+    {
+      // A record counts its changes: what happens to it next is another event.
+      id: [table, objectId, operation, String(raw.sys_mod_count), changed].join(':'),
+      action,
+      objectName: table,
+      objectId,
+      at: action === 'deleted' ? sentAt(call) : instantOf(changed),
+      raw,
+    },
+  ];
+}
+
+/** The last change of a record that was deleted came before its deletion. */
+function sentAt({ headers }: WebhookCall): Date {
+  return new Date(Number(headers[TIMESTAMP]) * 1000);
+}
+
+/** `2026-01-31 08:30:00`, in UTC. An invalid date stands for now. */
+function instantOf(text: string): Date {
+  return new Date(String(codec.localTime().read(text)));
+}

@@ -1,0 +1,191 @@
+import { expect } from 'chai';
+import { loggedIn } from '#connector/suite';
+import * as odata from '../../connectors/odata/simulator.ts';
+import * as redmine from '../../connectors/redmine/simulator.ts';
+import * as requesttracker from '../../connectors/requesttracker/simulator.ts';
+import * as salesforce from '../../connectors/salesforce/simulator.ts';
+import * as servicenow from '../../connectors/servicenow/simulator.ts';
+import { QUICK, useReceiver } from '../api/events/receiving.ts';
+import { post } from '../api/events/shop.ts';
+import { waitUntil } from '../api/support/wait-until.ts';
+import { type ApiAnswer, useApp } from '../support/app.ts';
+
+const SECRET = 'what-the-instance-and-the-provider-know';
+const JSON_TYPE = { 'content-type': 'application/json' };
+
+interface Sender {
+  readonly key: string;
+  readonly configuration: object;
+  /** Absent where calls are not signed. */
+  readonly secretKey?: string;
+  /** The name of a table for `POST /simulate/changes`, and of its object. */
+  readonly table: string;
+  readonly objectName: string;
+  /** What the webhook says of each change. Absent: it says nothing of it. */
+  readonly told: Readonly<Partial<Record<'create' | 'update' | 'remove', string>>>;
+}
+
+const SENDERS: readonly Sender[] = [
+  {
+    key: 'salesforce',
+    configuration: {
+      ...salesforce.DEMO_CONFIGURATION,
+      ...loggedIn(salesforce.DEMO_ACCESS_TOKEN, salesforce.CLIENTS),
+    },
+    table: 'Account',
+    objectName: 'Account',
+    told: { create: 'created', update: 'updated' },
+  },
+  {
+    key: 'servicenow',
+    configuration: servicenow.DEMO_CONFIGURATION,
+    secretKey: 'webhook.secret',
+    table: 'incident',
+    objectName: 'incident',
+    told: { create: 'created', update: 'updated', remove: 'deleted' },
+  },
+  {
+    key: 'servicenowoauth',
+    configuration: {
+      'company.name': servicenow.INSTANCE,
+      ...loggedIn(servicenow.DEMO_ACCESS_TOKEN, servicenow.CLIENTS),
+    },
+    secretKey: 'webhook.secret',
+    table: 'problem',
+    objectName: 'problem',
+    told: { create: 'created', update: 'updated', remove: 'deleted' },
+  },
+  {
+    key: 'redmine',
+    configuration: redmine.DEMO_CONFIGURATION,
+    secretKey: 'webhook.secret',
+    table: 'issues',
+    objectName: 'issues',
+    told: { create: 'created', update: 'updated', remove: 'deleted' },
+  },
+  {
+    key: 'odata',
+    configuration: odata.DEMO_CONFIGURATION,
+    secretKey: 'webhook.secret',
+    table: 'Products',
+    objectName: 'Products',
+    told: { create: 'created', update: 'updated', remove: 'deleted' },
+  },
+  {
+    key: 'requesttracker',
+    configuration: requesttracker.DEMO_CONFIGURATION,
+    secretKey: 'webhook.secret',
+    table: 'tickets',
+    objectName: 'tickets',
+    told: { create: 'created', update: 'updated', remove: 'deleted' },
+  },
+];
+
+describe('webhooks of providers where people enter the address', () => {
+  const service = useApp({}, { engineOptions: QUICK });
+  const receiver = useReceiver();
+
+  const command = (key: string, path: string, body: object) =>
+    post(`${service.app.simulatorsUrl}/${key}/simulate/${path}`, JSON.stringify(body), JSON_TYPE);
+
+  const connect = ({ key, configuration, secretKey }: Sender, url: string) =>
+    service.createInstance(key, {
+      ...configuration,
+      ...(secretKey !== undefined && { [secretKey]: SECRET }),
+      ...{ simulator: true, 'event.vendor.type': 'webhook' },
+      ...{ 'event.notification.enabled': true, 'event.notification.callback.url': url },
+    });
+
+  /** The events of a record that came to the URL, as `<type> <id of the object in it>`. */
+  const about = (url: string, objectId: string) =>
+    receiver.at(url).filter(({ body }) => String(body.data.objectId) === objectId);
+
+  for (const sender of SENDERS) {
+    const { key, secretKey, table, objectName, told } = sender;
+
+    describe(`those of ${key}`, () => {
+      let url: string;
+      let instance: ApiAnswer['body'];
+
+      before(async () => {
+        url = receiver.open(key);
+        instance = await connect(sender, url);
+      });
+      after(() => fetch(`${service.app.simulatorsUrl}/${key}/simulate/webhooks`, { method: 'DELETE' }));
+
+      it('are described by the element', async () => {
+        const { body: element } = await service.call(`/elements/${key}`);
+        expect([element.webhooks.signed, element.webhooks.registration, element.webhooks.secretKey]).to.deep.equal([
+          secretKey !== undefined,
+          'manual',
+          secretKey,
+        ]);
+        expect(element.webhooks.setup.join(' ')).to.include('`eventUrl`');
+        const { body: metadata } = await service.call(`/elements/${key}/metadata`);
+        expect(metadata.events.methods).to.deep.equal(['polling', 'webhook']);
+      });
+
+      it('become events with the records of the API', async () => {
+        await command(key, 'webhooks', { url: instance.eventUrl, secret: SECRET });
+        for (const [done, action] of Object.entries(told)) {
+          const { body } = await command(key, 'changes', { table, [done]: 1 });
+          const [id] = [...body.created, ...body.updated, ...body.removed];
+          await waitUntil(async () => about(url, id).some(({ body }) => body.type === `${objectName}.${action}`));
+          const [event] = about(url, id).filter(({ body }) => body.type === `${objectName}.${action}`);
+          if (done === 'remove') {
+            expect(event?.body.data).not.to.have.property('object');
+            continue;
+          }
+          const { body: record } = await service.call(`/${objectName}/${id}`, { token: instance.token });
+          expect(event?.body.data.object, done).to.deep.equal(record);
+        }
+      });
+
+      it('count once when they come again, and are refused when others send them', async () => {
+        const capture = receiver.open(`capture-${key}`);
+        await command(key, 'webhooks', { url: capture, secret: SECRET });
+        const seen = receiver.at(url).length;
+        await command(key, 'changes', { table, update: 1 });
+        await waitUntil(async () =>
+          receiver.server.requests.some((request) => request.url === new URL(capture).pathname),
+        );
+        const [sent] = receiver.server.requests.filter((request) => request.url === new URL(capture).pathname);
+        const again = (headers: object = {}) => {
+          const names = Object.entries({ ...sent?.headers, ...headers }).filter(
+            ([name, value]) => value !== undefined && !['host', 'connection', 'content-length'].includes(name),
+          );
+          return post(instance.eventUrl, sent?.body ?? '', Object.fromEntries(names.map(([n, v]) => [n, String(v)])));
+        };
+        await waitUntil(async () => receiver.at(url).length > seen);
+        const count = async () => (await service.call(`/instances/${instance.id}/events`)).body.length;
+        const before = await count();
+        expect([(await again()).status, await count()]).to.deep.equal([200, before]);
+        if (secretKey === undefined) return;
+        const signature = Object.entries(sent?.headers ?? {}).filter(([name]) => /signature|authorization/.test(name));
+        expect(signature).not.to.have.length(0);
+        for (const [name, value] of signature) {
+          expect((await again({ [name]: `${String(value).slice(0, -4)}0000` })).status, name).to.equal(401);
+          expect((await again({ [name]: undefined })).status, `without ${name}`).to.equal(401);
+        }
+        expect(await count()).to.equal(before);
+      });
+    });
+  }
+
+  it('of an organization of Salesforce that is not the own one are refused', async () => {
+    const own = { 'identity.url': 'https://login.salesforce.com/id/00D5g0000000099AAA/0055g0000000001AAA' };
+    const [sender] = SENDERS;
+    if (sender === undefined) throw new Error('There is no Salesforce here.');
+    const { eventUrl, id } = await connect(
+      { ...sender, configuration: { ...sender.configuration, ...own } },
+      receiver.open('stranger'),
+    );
+    const { body } = salesforce.writeMessage('Account', [{ id: '04l1', row: { Id: '0015g0000000001AAA' } }]);
+    const answer = await post(eventUrl, body, { 'content-type': 'text/xml' });
+    expect([answer.status, answer.body.message]).to.deep.equal([
+      400,
+      'The message is of another organization of Salesforce than the instance.',
+    ]);
+    expect((await service.call(`/instances/${id}/events`)).body).to.deep.equal([]);
+  });
+});
