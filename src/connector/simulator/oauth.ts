@@ -269,8 +269,7 @@ function sendBack(query: URLSearchParams, members: Readonly<Record<string, strin
   return redirect(back.href);
 }
 
-/** What began without a challenge needs no verifier. */
-/** A verifier without a challenge is refused too: somebody may have taken the challenge away (RFC 9700, 2.1.1). */
+/** What began without a challenge takes no verifier: somebody may have removed the challenge (RFC 9700, 2.1.1). */
 function verifies(challenge: string | null, verifier: string | null): boolean {
   if (challenge === null) return verifier === null;
   return verifier !== null && createHash('sha256').update(verifier).digest('base64url') === challenge;
