@@ -3739,8 +3739,7 @@ export interface components {
          * @description How the provider sends events to the `eventUrl` of instances; left out when it does not.
          * @example {
          *       "signed": true,
-         *       "registration": "automatic",
-         *       "setup": []
+         *       "registration": "automatic"
          *     }
          */
         ElementWebhooks: {
@@ -3749,8 +3748,8 @@ export interface components {
             registration: components["schemas"]["WebhookRegistration"];
             /** @description The configuration key of the secret that calls are verified with; left out when there is none. */
             secretKey?: string;
-            /** @description How people have the provider send events to the `eventUrl` of an instance, one step each; a step may be a script of several lines. Empty where the provider is told the address, or where the setup of `secretKey` says it. */
-            setup: string[];
+            /** @description How people have the provider send events to the `eventUrl` of an instance, one step each; a step may be a script of several lines. Left out where the provider is told the address, and where the setup of `secretKey` says it. */
+            setup?: string[];
         };
         /**
          * @description The settings of an instance by key. Which keys there are, and of which type, depends on the element: `GET /elements/{keyOrId}` lists them. Values are strings,

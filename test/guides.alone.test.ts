@@ -25,7 +25,7 @@ const FILES = [
  * test/readme.alone.test.ts; those of `sh` by the tests named here; `js` in test/api/events; `html` in test/console; `json` in the tests of the guide. Those of the
  * clients stand in their own READMEs, whose examples `sdk/<language>/check` runs.
  */
-const LANGUAGES = ['bash', 'sh', 'js', 'html', 'json', 'text', 'ts', 'python', 'java', 'go'];
+const LANGUAGES = ['bash', 'sh', 'js', 'html', 'json', 'text', 'ts', 'python', 'java', 'go', 'perl'];
 
 /** The files that have commands for operators, and how many. */
 const COMMANDS = {

@@ -21,7 +21,7 @@ export const WEBHOOK_FIELDS = [
       'For webhooks: a secret of your choice, of 16 to 255 letters, digits, `_` and `-`, which the sender of the events shows as its password.',
     setup: [
       'Choose a long random text. Give it here, and to the sender of the events as the password of basic authentication.',
-      'The `setup` of the element’s `webhooks` shows where to enter it.',
+      '`GET /elements/odata` shows under `webhooks.setup` where to enter it, and so does the README of the element.',
     ],
   },
   {

@@ -18,7 +18,7 @@ export const WEBHOOK_SECRET = {
     'For webhooks: a secret of your choice, of 16 to 255 letters, digits, `_` and `-`, that Redmine signs its calls with.',
   setup: [
     'Choose a long random text. Give it here, and to Redmine as the secret of the webhook.',
-    'The `setup` of the element’s `webhooks` shows where to enter it.',
+    '`GET /elements/redmine` shows under `webhooks.setup` where to enter it, and so does the README of the element.',
   ],
 } as const satisfies ConfigField;
 

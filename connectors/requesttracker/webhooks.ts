@@ -12,7 +12,7 @@ export const WEBHOOK_SECRET = {
     'For webhooks: a secret of your choice, of 16 to 255 letters, digits, `_` and `-`, that the scrip signs its calls with.',
   setup: [
     'Choose a long random text. Give it here, and to Request Tracker in the code of the scrip.',
-    'The `setup` of the element’s `webhooks` shows the scrip.',
+    '`GET /elements/requesttracker` shows the scrip under `webhooks.setup`, and so does the README of the element.',
   ],
 } as const satisfies ConfigField;
 

@@ -23,7 +23,7 @@ export const WEBHOOK_SECRET = {
     'For webhooks: a secret of your choice, of 16 to 255 printable ASCII characters, that the business rule signs its calls with.',
   setup: [
     'Choose a long random text. Give it here, and to ServiceNow as the system property `causeway.webhook.secret`.',
-    'The `setup` of the element’s `webhooks` shows the business rule.',
+    '`GET /elements/{keyOrId}` shows the business rule under `webhooks.setup`, and so does the README of the element.',
   ],
 } as const satisfies ConfigField;
 

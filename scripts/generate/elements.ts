@@ -43,7 +43,7 @@ function overview(elements: readonly Element[]): readonly string[] {
 }
 
 function webhooksOf({ webhooks }: Connector): string {
-  if (webhooks === undefined) return '';
+  if (webhooks === undefined) return 'none';
   const signed = webhooks.verify === 'unsigned' ? 'unsigned' : 'signed';
   return webhooks.registration === undefined ? `${signed}, entered at the provider` : `${signed}, registered by itself`;
 }

@@ -66,13 +66,13 @@ function isOAuth(type: string): boolean {
 /** How its provider sends events. */
 export function toWebhooks({ webhooks }: Connector): Pick<ElementDetail, 'webhooks'> {
   if (webhooks === undefined) return {};
-  const { verify, secretKey, registration, setup = [] } = webhooks;
+  const { verify, secretKey, registration, setup } = webhooks;
   return {
     webhooks: {
       signed: verify !== 'unsigned',
       registration: registration === undefined ? 'manual' : 'automatic',
       ...(secretKey !== undefined && { secretKey }),
-      setup: [...setup],
+      ...(setup !== undefined && { setup: [...setup] }),
     },
   };
 }

@@ -279,7 +279,8 @@ describe('creating instances', () => {
       const { body } = await create('1001', { ...SHOP, simulator: 'true', 'text.binary': 'FALSE'.toLowerCase() });
       expect(body.element.key).to.equal('odata');
       const { body: configuration } = await service.call(`/instances/${body.id}/configuration`);
-      expect(configuration).to.deep.equal({ ...SHOP, simulator: true, 'text.binary': false, 'filter.local': false });
+      const defaults = { 'filter.local': false, 'odata.enum': 'service' };
+      expect(configuration).to.deep.equal({ ...SHOP, ...defaults, simulator: true, 'text.binary': false });
     });
 
     it('gives every instance another token and a higher id', async () => {

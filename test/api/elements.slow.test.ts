@@ -133,7 +133,11 @@ describe('what an element declares', () => {
   });
 
   it('says nothing of objects that each instance discovers, but for those that are polled by default', async () => {
-    expect((await metadataOf('odata')).events).to.deep.equal({ supported: true, methods: ['polling'], polling: {} });
+    expect((await metadataOf('odata')).events).to.deep.equal({
+      supported: true,
+      methods: ['polling', 'webhook'],
+      polling: {},
+    });
     const { events } = await metadataOf('salesforce');
     for (const polled of Object.values(events.polling)) expect(polled).to.deep.equal({ default: true });
   });

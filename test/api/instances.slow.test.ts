@@ -4,7 +4,13 @@ import { expectProblem, faultsOf } from './support/expect-problem.ts';
 import { BAMBOOHR, PRIVATE_SHOP, SHOP } from './support/simulated.ts';
 import { waitUntil } from './support/wait-until.ts';
 
-const MASKED_SHOP = { ...PRIVATE_SHOP, password: '********', 'text.binary': false, 'filter.local': false };
+const MASKED_SHOP = {
+  ...PRIVATE_SHOP,
+  password: '********',
+  'text.binary': false,
+  'filter.local': false,
+  'odata.enum': 'service',
+};
 
 describe('the life of an instance', () => {
   const service = useApp();
@@ -81,7 +87,12 @@ describe('the life of an instance', () => {
       const body = { name: 'Public', configuration: SHOP };
       const answer = await service.call(`/instances/${id}`, { method: 'PUT', body });
       expect(answer.body).to.deep.include({ id, token, createdDate, name: 'Public', tags: [], elementId: 1001 });
-      expect(answer.body.configuration).to.deep.equal({ ...SHOP, 'text.binary': false, 'filter.local': false });
+      expect(answer.body.configuration).to.deep.equal({
+        ...SHOP,
+        'text.binary': false,
+        'filter.local': false,
+        'odata.enum': 'service',
+      });
       expect(await canRead(token)).to.equal(true);
     });
 
@@ -147,7 +158,12 @@ describe('the life of an instance', () => {
       const path = `/instances/${id}/configuration`;
       const body = { 'base.url': SHOP['base.url'], username: null, password: null };
       const answer = await service.call(path, { method: 'PATCH', body });
-      expect(answer.body).to.deep.equal({ ...SHOP, 'text.binary': false, 'filter.local': false });
+      expect(answer.body).to.deep.equal({
+        ...SHOP,
+        'text.binary': false,
+        'filter.local': false,
+        'odata.enum': 'service',
+      });
       const needed = await service.call(path, { method: 'PATCH', body: { 'base.url': null } });
       expect(Object.keys(faultsOf(needed))).to.deep.equal(['body.base.url']);
     });
