@@ -6,7 +6,8 @@ import type { ByteBudget } from '../connector/client/index.ts';
 import { AppError } from '../errors.ts';
 import { parseJson } from '../numbers/exact-json.ts';
 import { takeTurn } from '../pace.ts';
-import { askForBody, assertLength, hasBody, KB, LARGE_BYTES, MB, openBodyRoom, readBody } from './body-bytes.ts';
+import { askForBody, assertLength, KB, LARGE_BYTES, MB, openBodyRoom, readBody } from './body-bytes.ts';
+import { hasBody } from './connection.ts';
 import { type JsonShape, measureJson } from './json-shape.ts';
 import { assertThere } from './request-end.ts';
 
