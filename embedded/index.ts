@@ -25,6 +25,8 @@ export interface EmbeddedPostgresOptions {
   readonly durable?: boolean;
   /** The server ended and cannot be brought back. Default: it is logged. */
   readonly onLost?: (error: unknown) => void;
+  /** Aborts when the stop of this process begins: a server that ends from then on is not started again. */
+  readonly signal?: AbortSignal;
 }
 
 export interface EmbeddedPostgres {
@@ -41,15 +43,16 @@ const TAKE_OVER_MS = 15_000;
 /** How long a process may take to claim the server it has started. */
 const CLAIM_MS = 3_000;
 const POLL_MS = 20;
+const NEVER = new AbortController().signal;
 
 /**
  * Starts a PostgreSQL server of this process's own under `dataDir`, making the database at the first start. A server
  * left by a process that was killed is stopped first; one that dies while this process runs is started again, on the
- * same port.
+ * same port. It ends with this process, however that ends.
  * @throws Error when another process runs on the same `dataDir`, or the server cannot start; the message says which.
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
-  const { log, durable = true } = options;
+  const { log, durable = true, signal = NEVER } = options;
   const onLost = options.onLost ?? ((error) => log.fatal({ err: error }, 'the embedded PostgreSQL is lost'));
   const dataDir = resolve(options.dataDir);
   await ensureDataDir(dataDir);
@@ -57,7 +60,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   const user = await serverUser(existing, log);
   const binaries = await findBinaries(user);
   const cluster = existing ?? (await createCluster({ dataDir, binaries, user, durable, log }));
-  return startServer({ dataDir, log, durable, onLost, cluster, user, program: binaries.postgres });
+  return startServer({ dataDir, log, durable, onLost, signal, cluster, user, program: binaries.postgres });
 }
 
 async function serverUser(existing: Cluster | undefined, log: Logger): Promise<ServerUser | undefined> {
@@ -100,6 +103,7 @@ async function startOwnServer(options: ServerOptions): Promise<EmbeddedPostgres>
     own,
     isFinal: (error) => error instanceof DataDirInUseError,
     onLost: options.onLost,
+    signal: options.signal,
     log,
   });
   return {

@@ -18,6 +18,8 @@ export interface KeepRunningOptions {
   readonly isFinal: (error: unknown) => boolean;
   /** The server is gone for good. */
   readonly onLost: (error: unknown) => void;
+  /** Aborts when this process begins to stop. */
+  readonly signal: AbortSignal;
   readonly log: Logger;
 }
 
@@ -28,13 +30,16 @@ const GIVE_UP_MS = 60_000;
 const MAX_REVIVALS = 5;
 const REVIVAL_PERIOD_MS = 10 * 60_000;
 
-/** Keeps a server running until it is stopped: one that dies is started again, and one that cannot be is told of. */
+/** Keeps a server running until it is stopped, or its process begins to stop: one that dies is started again, and one that cannot be is told of. */
 export function keepRunning(first: OwnedServer, options: KeepRunningOptions) {
-  const { start, own, isFinal, onLost, log } = options;
+  const { start, own, isFinal, onLost, signal, log } = options;
   let current = first;
-  let stopping = false;
+  let isReleased = false;
   let reviving: Promise<void> | undefined;
   let revivedAtMs: readonly number[] = [];
+
+  /** Whatever stops this process may stop the server as well: that is no crash. */
+  const isStopping = () => isReleased || signal.aborted;
 
   function watch({ server, owner }: OwnedServer): void {
     owner.on('error', (error) =>
@@ -45,7 +50,7 @@ export function keepRunning(first: OwnedServer, options: KeepRunningOptions) {
   }
 
   function look(): void {
-    if (!stopping) reviving ??= revive().finally(() => (reviving = undefined));
+    if (!isStopping()) reviving ??= revive().finally(() => (reviving = undefined));
   }
 
   async function revive(): Promise<void> {
@@ -54,13 +59,14 @@ export function keepRunning(first: OwnedServer, options: KeepRunningOptions) {
     if (revivedAtMs.length > MAX_REVIVALS) return onLost(new Error('The embedded PostgreSQL ends again and again'));
     const { exitCode, signalCode } = current.server.process;
     log.error({ exitCode, signalCode }, 'the embedded PostgreSQL ended unexpectedly; bringing it back');
-    while (!stopping) {
+    while (!isStopping()) {
       try {
         current = await (isRunning(current) ? own(current.server) : start());
         watch(current);
         log.warn({ pid: current.server.pid }, 'the embedded PostgreSQL is back');
         return;
       } catch (error) {
+        if (isStopping()) return;
         if (isFinal(error) || Date.now() > sinceMs + GIVE_UP_MS) return onLost(error);
         log.debug({ err: error }, 'the embedded PostgreSQL is not back yet; trying again');
         await delay(RETRY_MS);
@@ -76,7 +82,7 @@ export function keepRunning(first: OwnedServer, options: KeepRunningOptions) {
   return {
     /** The one that runs now, or ran last; it is not brought back from here on. */
     release: async (): Promise<Postmaster> => {
-      stopping = true;
+      isReleased = true;
       await reviving;
       process.off('exit', stopAtExit);
       return current.server;

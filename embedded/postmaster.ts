@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { isErrnoException, readFileIfExists } from '../src/db/files.ts';
 import type { Logger } from '../src/log.ts';
 import { serverEnvironment } from './cluster.ts';
+import { guardServer } from './guard.ts';
 import type { ServerUser } from './server-user.ts';
 
 /** A PostgreSQL server process. */
@@ -72,6 +73,7 @@ export async function startPostmaster(options: PostmasterOptions): Promise<Postm
       windowsHide: true,
     },
   );
+  guardServer(server, log);
   const lastLines: string[] = [];
   const ready = Promise.withResolvers<void>();
   createInterface({ input: server.stderr }).on('line', (line) => {

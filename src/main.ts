@@ -2,7 +2,9 @@ import { once } from 'node:events';
 import { startEmbeddedPostgres } from '../embedded/index.ts';
 import { assertPortsFree, wantedPorts } from './app/free-ports.ts';
 import { type DatabaseServer, startApp } from './app/index.ts';
+import { listenForStop } from './app/stop-signals.ts';
 import { welcome } from './app/welcome.ts';
+import { SYSTEM_CLOCK } from './clock.ts';
 import { ConfigError, readConfig, type ServiceConfig, secretsOf } from './config/index.ts';
 import { ConnectorError } from './connector/validate.ts';
 import { StartError } from './errors.ts';
@@ -16,10 +18,8 @@ try {
   const config = readConfig(process.env);
   redactor = createRedactor(secretsOf(config));
   const log = createLogger({ level: config.logLevel, redactor });
-  const interruption = new AbortController();
   // From the first moment: a start that is broken off stops what it has begun, the embedded database among it.
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => interruption.abort(signal));
-  await run(config, log, interruption.signal);
+  await run(config, log, listenForStop({ process, clock: SYSTEM_CLOCK }));
 } catch (error) {
   const expected = error instanceof ConfigError || error instanceof ConnectorError || error instanceof StartError;
   console.error(redactor.redact(expected ? error.message : String(error instanceof Error ? error.stack : error)));
@@ -30,7 +30,7 @@ try {
 async function run(config: ServiceConfig, log: Logger, signal: AbortSignal): Promise<void> {
   try {
     await assertPortsFree(wantedPorts(config));
-    const app = await startApp({ config, database: await openServer(config, log), log, signal });
+    const app = await startApp({ config, database: await openServer(config, log, signal), log, signal });
     console.log(welcome(app, config.role));
     if (!signal.aborted) await once(signal, 'abort');
     log.info({ signal: signal.reason }, 'stopping');
@@ -43,9 +43,10 @@ async function run(config: ServiceConfig, log: Logger, signal: AbortSignal): Pro
 }
 
 /** That of DATABASE_URL, or one of this process's own. */
-async function openServer({ databaseUrl, dataDir }: ServiceConfig, log: Logger): Promise<DatabaseServer> {
+async function openServer(config: ServiceConfig, log: Logger, signal: AbortSignal): Promise<DatabaseServer> {
+  const { databaseUrl, dataDir } = config;
   if (databaseUrl !== undefined) return { url: databaseUrl };
-  return startEmbeddedPostgres({ dataDir, log, onLost: endWith(log) });
+  return startEmbeddedPostgres({ dataDir, log, onLost: endWith(log), signal });
 }
 
 /** What is lost does not come back; whoever started this process starts it again. */

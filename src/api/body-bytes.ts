@@ -1,12 +1,12 @@
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate, zstdDecompress } from 'node:zlib';
 import { CollectedBytes } from '../collected-bytes.ts';
 import type { ByteBudget, Hold } from '../connector/client/index.ts';
 import { AppError } from '../errors.ts';
 import { takeTurn } from '../pace.ts';
-import { countPiece, type Flow } from '../turn-budget.ts';
-import { holdReading } from './connection.ts';
+import { countPiece } from '../turn-budget.ts';
+import { flowOf, holdReading } from './connection.ts';
 
 export const KB = 1024;
 export const MB = 1024 * KB;
@@ -52,11 +52,6 @@ export async function readBody(request: IncomingMessage, maxBytes: number, room:
   // It takes the place of what was sent.
   if (!room.take(unpacked.length - sent.length)) throw noRoom();
   return unpacked;
-}
-
-/** A length of 0 is no body. */
-export function hasBody({ 'content-length': length, 'transfer-encoding': encoding }: IncomingHttpHeaders): boolean {
-  return encoding !== undefined || (length !== undefined && Number(length) !== 0);
 }
 
 /** The caller waits for the word before it sends a body (RFC 9110, 10.1.1): by now it is authorized and the length is right. */
@@ -114,20 +109,6 @@ function collect(request: IncomingMessage, maxBytes: number, room: BodyRoom): Pr
       reject(brokenOff(cause));
     });
   });
-}
-
-/** How reading from a caller is put off. */
-export function flowOf({ socket }: IncomingMessage): Flow {
-  let goOn: (() => void) | undefined;
-  return {
-    pause: () => {
-      goOn ??= holdReading(socket);
-    },
-    resume: () => {
-      goOn?.();
-      goOn = undefined;
-    },
-  };
 }
 
 /** @returns `256 kB`, `8 MB` */

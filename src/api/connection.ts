@@ -1,7 +1,8 @@
-import type { IncomingMessage, RequestListener, Server } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Clock } from '../clock.ts';
 import { takeTurn } from '../pace.ts';
+import { countPiece, type Flow } from '../turn-budget.ts';
 
 /**
  * Reads nothing from a connection, though Node starts to read again whenever a body or a response goes on.
@@ -15,6 +16,20 @@ export function holdReading(socket: Socket): () => void {
   return () => {
     socket.off('resume', again);
     if (!socket.destroyed) socket.resume();
+  };
+}
+
+/** How reading from a caller is put off. */
+export function flowOf({ socket }: IncomingMessage): Flow {
+  let goOn: (() => void) | undefined;
+  return {
+    pause: () => {
+      goOn ??= holdReading(socket);
+    },
+    resume: () => {
+      goOn?.();
+      goOn = undefined;
+    },
   };
 }
 
@@ -95,13 +110,17 @@ function goOn(socket: Socket, row: RequestRow): void {
   row.readOn = undefined;
 }
 
+/** A length of 0 is no body. */
+export function hasBody({ 'content-length': length, 'transfer-encoding': encoding }: IncomingHttpHeaders): boolean {
+  return encoding !== undefined || (length !== undefined && Number(length) !== 0);
+}
+
 const timed = new WeakMap<IncomingMessage, () => void>();
 
 /** Ends requests whose bodies have not come in time, `ms` after their headers: `end` is told of them. */
 export function timeBodies(server: Server, clock: Pick<Clock, 'after'>, { ms, end }: BodyTime): void {
   server.prependListener('request', (request: IncomingMessage) => {
-    const { 'transfer-encoding': encoding, 'content-length': length } = request.headers;
-    if (encoding === undefined && Number(length ?? 0) === 0) return;
+    if (!hasBody(request.headers)) return;
     const endWait = clock.after(ms, () => {
       if (!request.complete) end(request.socket);
     });
@@ -118,4 +137,44 @@ export interface BodyTime {
 /** For a body that may take any time, as long as some of it comes: a connection that is silent ends by itself. */
 export function letTakeItsTime(request: IncomingMessage): void {
   timed.get(request)?.();
+}
+
+/** Bounds for the rest of a body whose request has its response already. */
+export interface RestBounds {
+  readonly bytes: number;
+  readonly ms: number;
+}
+
+/**
+ * Reads and drops the rest of a body when its response is sent, so that the connection can carry the next request. Node does so only
+ * for a body that nobody began to read. Closes the connection where the rest is beyond the bounds.
+ */
+export function dropRests(server: Server, clock: Pick<Clock, 'after'>, bounds: RestBounds): void {
+  server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
+    if (!hasBody(request.headers)) return;
+    response.once('finish', () => {
+      if (!request.complete) dropRest(request, clock, bounds);
+    });
+  });
+}
+
+function dropRest(request: IncomingMessage, clock: Pick<Clock, 'after'>, { bytes, ms }: RestBounds): void {
+  const { socket } = request;
+  // Its end would write a second response.
+  letTakeItsTime(request);
+  request.once(
+    'close',
+    clock.after(ms, () => void socket.destroy()),
+  );
+  // Whoever still waits for a piece would hold back all of them.
+  request.unpipe();
+  for (const event of ['data', 'readable']) request.removeAllListeners(event);
+  const flow = flowOf(request);
+  let dropped = 0;
+  request.on('data', (piece: Buffer) => {
+    dropped += piece.length;
+    countPiece(flow, piece.length);
+    if (dropped > bytes) socket.destroy();
+  });
+  request.resume();
 }

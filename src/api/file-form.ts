@@ -12,7 +12,6 @@ import {
   askForBody,
   assertLength,
   brokenOff,
-  flowOf,
   KB,
   MB,
   MOST_STREAMED_BYTES,
@@ -20,7 +19,7 @@ import {
   openBodyRoom,
   tooLarge,
 } from './body-bytes.ts';
-import { letTakeItsTime } from './connection.ts';
+import { flowOf, letTakeItsTime } from './connection.ts';
 import { assertJsonShape, LARGE, parseText } from './json-body.ts';
 
 /** The part with the file. */

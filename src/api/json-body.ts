@@ -7,7 +7,8 @@ import { AppError } from '../errors.ts';
 import { parseJson } from '../numbers/exact-json.ts';
 import { type JsonShape, measureJson } from '../numbers/json-shape.ts';
 import { takeTurn } from '../pace.ts';
-import { askForBody, assertLength, hasBody, KB, LARGE_BYTES, MB, openBodyRoom, readBody } from './body-bytes.ts';
+import { askForBody, assertLength, KB, LARGE_BYTES, MB, openBodyRoom, readBody } from './body-bytes.ts';
+import { hasBody } from './connection.ts';
 import { assertThere } from './request-end.ts';
 
 /** What a JSON body may be. */

@@ -20,6 +20,7 @@ import { signalEnd } from './request-end.ts';
 import { type NoteCaller, type RecordParts, type RecordPorts, recordRequests } from './request-record.ts';
 import { assertAcceptsJson, type HandlerResponse, respondsWithFiles, sendResponse } from './response.ts';
 import { createRoutes, type FindRoute, joinName, type Route } from './routes.ts';
+import { assertStorableInput } from './storable-input.ts';
 import { createValidation, parseQuery, type Validate } from './validation.ts';
 
 export interface ServerParts extends RecordParts {
@@ -109,6 +110,7 @@ function createApi(api: ApiParts): RequestHandler {
     response.locals.sought = id;
     const input = await validate(request, response, { params, query });
     response.locals.operation = id;
+    assertStorableInput({ id, scope, method: request.method, ...input });
     if (!respondsWithFiles(id)) assertAcceptsJson(request);
     assertBody(id, form, request);
     const instance = scope === 'platform' ? undefined : caller?.instance;

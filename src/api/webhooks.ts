@@ -7,7 +7,8 @@ import type { WebhookTarget } from '../events/webhooks/receive.ts';
 import { assertFewParameters, searchOf } from '../pairs.ts';
 import { createRedactor } from '../redaction.ts';
 import type { Trace } from '../trace.ts';
-import { askForBody, assertLength, hasBody, openBodyRoom, readBody } from './body-bytes.ts';
+import { askForBody, assertLength, openBodyRoom, readBody } from './body-bytes.ts';
+import { hasBody } from './connection.ts';
 import { assertJsonShape, LARGE } from './json-body.ts';
 import type { KnownCaller } from './request-record.ts';
 

@@ -1,6 +1,7 @@
 import { createServer, type RequestListener } from 'node:http';
+import { MOST_STREAMED_BYTES } from '../api/body-bytes.ts';
 import { createClientErrorHandler } from '../api/client-error.ts';
-import { handOnInARow, timeBodies } from '../api/connection.ts';
+import { dropRests, handOnInARow, timeBodies } from '../api/connection.ts';
 import { startFairly } from '../api/fair-start.ts';
 import { addressOf, networkOf } from '../api/remote-address.ts';
 import { type ConnectionsOptions, watchConnections } from './connections.ts';
@@ -27,6 +28,8 @@ const LIMITS = {
 
 /** Of a body. The largest one that is not stored as it comes takes this long at a megabit a second. */
 const BODY_MS = 60_000;
+/** Of what comes of a body after its response: as much as is passed on of any body. */
+const MOST_DROPPED_BYTES = MOST_STREAMED_BYTES;
 
 /** Listens where it is told to; resolves when it does. @throws StartError that names the variable; whatever else listening says */
 export async function openListener(handler: RequestListener, options: ListenerOptions): Promise<Listener> {
@@ -42,6 +45,7 @@ export async function openListener(handler: RequestListener, options: ListenerOp
     ms: BODY_MS,
     end: (socket) => refuse(Object.assign(new Error('A body is late.'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), socket),
   });
+  dropRests(server, options.clock, { bytes: MOST_DROPPED_BYTES, ms: BODY_MS });
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(describeListenError(error, options)));
     server.listen(options.port, options.host, resolve);

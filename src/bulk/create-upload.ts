@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
 import type { ObjectSpec } from '../connector/index.ts';
+import { isStorable, UNSTORABLE } from '../db/storable.ts';
 import { assertCallable } from '../egress/callback-url.ts';
 import type { Egress } from '../egress/index.ts';
 import { AppError, cutText, type ErrorDetail, invalidRequest, pointer, suggest } from '../errors.ts';
@@ -197,6 +198,7 @@ function readMetaData(text: string): MetaData {
   for (const [name, given] of Object.entries({ identifierFieldName, callbackUrl }))
     if (given !== undefined && (typeof given !== 'string' || given === '' || given.length > MOST_CHARACTERS))
       faults.push(memberFault(name, 'must be a text.'));
+    else if (given !== undefined && !isStorable(given)) faults.push(memberFault(name, UNSTORABLE));
   if (read === undefined || found === undefined || faults.length > 0) throw invalidRequest(faults);
   return {
     format: read,

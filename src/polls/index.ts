@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import { change } from '../db/change.ts';
+import { isStorable } from '../db/storable.ts';
 import { AppError, invalidRequest, pointer } from '../errors.ts';
 import type { Instance, InstanceKey } from '../instances/instance.ts';
 import type { Instances } from '../instances/instances.ts';
@@ -151,6 +152,12 @@ export function composePolls(platform: Platform, neighbours: PollNeighbours, { p
     return count;
   }
 
+  async function assertPossible(key: PollKey): Promise<void> {
+    await instances.get(key.accountId, key.instanceId);
+    // What no row can hold would be an error to PostgreSQL.
+    if (!isStorable(key.resource)) throw noSuchPoll(key);
+  }
+
   return {
     start: () => {
       if (!polls) return;
@@ -173,7 +180,7 @@ export function composePolls(platform: Platform, neighbours: PollNeighbours, { p
     },
 
     runNow: async (key) => {
-      await instances.get(key.accountId, key.instanceId);
+      await assertPossible(key);
       // Who asks for it is a caller, and does not wait for others.
       await change(knex, async (via) => {
         if (await store.runNow(via, key, { now: new Date(clock.now()), waits: MOST_WAITS })) return;
@@ -185,7 +192,7 @@ export function composePolls(platform: Platform, neighbours: PollNeighbours, { p
     },
 
     replay: async (key, from) => {
-      await instances.get(key.accountId, key.instanceId);
+      await assertPossible(key);
       const now = new Date(clock.now());
       if (from > now)
         throw invalidRequest([{ path: pointer('body', 'from'), message: "'from' must not be in the future." }]);

@@ -189,13 +189,13 @@ describe('creating instances', () => {
 
     it('refuses text that would not come back as it was given', async () => {
       const names = await create('odata', SHOP, { name: 'a\0b', tags: ['fine', '\ud800', '\udc00x'] });
-      expectProblem(names, 'REQUEST_INVALID', `body.name ${UNSTORABLE}`);
+      expectProblem(names, 'REQUEST_INVALID', `body.name ${UNSTORABLE} (and 2 more, see details)`);
       expect(Object.keys(faultsOf(names))).to.deep.equal(['body.name', 'body.tags.1', 'body.tags.2']);
       const settings = await create('odata', { ...SHOP, username: 'a\0b', password: 'a\ud800b' });
       expectProblem(settings, 'REQUEST_INVALID');
       expect(faultsOf(settings)).to.deep.equal({
-        'body.configuration.username': `'username' ${UNSTORABLE}`,
-        'body.configuration.password': `'password' ${UNSTORABLE}`,
+        'body.configuration.username': `body.configuration.username ${UNSTORABLE}`,
+        'body.configuration.password': `body.configuration.password ${UNSTORABLE}`,
       });
     });
   });

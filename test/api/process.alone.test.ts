@@ -9,6 +9,8 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
+import { findCluster } from '../../embedded/cluster.ts';
+import { findRunningPostmaster } from '../../embedded/postmaster.ts';
 import { createKeyring } from '../../src/db/keyring.ts';
 import { openPlatformKeys } from '../../src/db/platform-keys.ts';
 import { ENCRYPTION_KEYS, ORGANIZATION_SECRET, USER_SECRET } from '../support/app.ts';
@@ -310,6 +312,30 @@ describe('the process', function processes() {
       const exited = once(child, 'exit');
       child.kill('SIGTERM');
       expect(await exited).to.deep.equal([0, null]);
+    });
+  });
+
+  describe('started by npm, with its embedded database,', () => {
+    it('ends with 0 and leaves no database server when its process group is stopped', async function stops() {
+      this.timeout(120_000);
+      const folder = await createTemporaryFolder();
+      // As a terminal does at Ctrl-C: npm gets the signal as well, and passes it on.
+      for (const signal of ['SIGINT', 'SIGTERM', 'SIGINT', 'SIGTERM'] as const) {
+        const { PATH, HOME } = process.env;
+        const child = spawn('npm', ['start'], {
+          env: { PATH, HOME, NODE_ENV: 'test', PORT: '0', SIMULATORS_PORT: 'off', DATA_DIR: folder },
+          stdio: ['ignore', 'pipe', 'pipe'],
+          detached: true,
+        });
+        running.add(child);
+        await readBaseUrl(child);
+        const exited = once(child, 'exit');
+        process.kill(-Number(child.pid), signal);
+        expect(await exited, signal).to.deep.equal([0, null]);
+        const cluster = await findCluster(folder);
+        expect(cluster && (await findRunningPostmaster(cluster.directory)), signal).to.equal(undefined);
+      }
+      await rm(folder, { recursive: true });
     });
   });
 

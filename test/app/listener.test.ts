@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { createProxyTrust } from '../../src/api/remote-address.ts';
 import { type Listener, openListener } from '../../src/app/listener.ts';
-import { SYSTEM_CLOCK } from '../../src/clock.ts';
+import { type Clock, SYSTEM_CLOCK } from '../../src/clock.ts';
 import { createLogger } from '../../src/log.ts';
 import { waitUntil } from '../api/support/wait-until.ts';
 
@@ -31,9 +31,12 @@ describe('the listener', () => {
     listeners.clear();
   });
 
-  async function listen(handler: Handler, options: { maxConnections?: number; trust?: readonly string[] } = {}) {
-    const { maxConnections = 1000, trust = [] } = options;
-    const place = { variable: 'PORT' as const, host: '127.0.0.1', port: 0, log, clock: SYSTEM_CLOCK };
+  async function listen(
+    handler: Handler,
+    options: { maxConnections?: number; trust?: readonly string[]; clock?: Clock } = {},
+  ) {
+    const { maxConnections = 1000, trust = [], clock = SYSTEM_CLOCK } = options;
+    const place = { variable: 'PORT' as const, host: '127.0.0.1', port: 0, log, clock };
     const listener = await openListener(handler, { ...place, maxConnections, trust: createProxyTrust(trust) });
     listeners.add(listener);
     return listener;
@@ -188,6 +191,70 @@ describe('the listener', () => {
     await sleep(50);
     socket.write(`${'1\r\n \r\n'.repeat(50_000)}0\r\n\r\n${LAST_GET}`);
     expect((await answers).match(/200 OK/g)).to.have.length(2);
+  });
+
+  describe('of a body whose response is sent before its end', () => {
+    const MB = 1024 * 1024;
+    const PIECE = Buffer.alloc(MB, ' ');
+
+    /** It has begun to read, as whoever passes a body on: then Node drops nothing. */
+    const answerEarly: Handler = async (request, response) => {
+      if (request.method === 'GET') return void response.end('answer');
+      request.once('readable', () => {
+        request.read(1);
+        response.end('early');
+      });
+    };
+
+    async function openEarly(listener: Listener, bytes: number) {
+      const socket = open(listener, `POST / HTTP/1.1\r\nHost: x\r\nContent-Length: ${bytes}\r\n\r\nx`);
+      await once(socket, 'data');
+      return socket;
+    }
+
+    it('reads and drops the rest, and answers what follows it', async () => {
+      const socket = await openEarly(await listen(answerEarly), 90 * MB);
+      for (let piece = 0; piece < 90; piece++) socket.write(piece === 0 ? PIECE.subarray(1) : PIECE);
+      socket.write(LAST_GET);
+      expect(await text(socket)).to.match(/200 OK.*answer/s);
+    });
+
+    it('closes the connection where the rest is larger than 100 MB', async () => {
+      const socket = await openEarly(await listen(answerEarly), 200 * MB);
+      let sent = 0;
+      while (!socket.destroyed && sent < 200) {
+        await new Promise((resolve) => socket.write(PIECE, resolve));
+        sent++;
+      }
+      expect(sent).to.be.within(100, 199);
+    });
+
+    it('closes the connection where the rest does not come within a minute', async () => {
+      const waits = new Map<number, (() => void)[]>();
+      const clock: Clock = {
+        ...SYSTEM_CLOCK,
+        after: (ms, call) => {
+          waits.set(ms, [...(waits.get(ms) ?? []), call]);
+          return () =>
+            waits.set(
+              ms,
+              (waits.get(ms) ?? []).filter((one) => one !== call),
+            );
+        },
+      };
+      const socket = await openEarly(await listen(answerEarly, { clock }), MB);
+      const answer = text(socket);
+      await waitUntil(async () => waits.get(60_000)?.length === 1);
+      for (const end of waits.get(60_000) ?? []) end();
+      // No second response comes.
+      expect(await answer).to.equal('');
+    });
+
+    it('closes the connection of a caller that was not asked for its body, and may leave it out', async () => {
+      const listener = await listen((_request, response) => void response.end('refused'));
+      const head = POST.replace('Content-Length', 'Expect: 100-continue\r\nContent-Length');
+      expect(await text(open(listener, head))).to.match(/200 OK.*Connection: close.*refused/s);
+    });
   });
 
   it('closes a connection on which hundreds of requests wait', async () => {

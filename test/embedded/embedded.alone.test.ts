@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, chown, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
@@ -7,10 +7,12 @@ import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { expect } from 'chai';
 import pg from 'pg';
 import { findCluster } from '../../embedded/cluster.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../embedded/index.ts';
+import { findRunningPostmaster } from '../../embedded/postmaster.ts';
 import { canReach } from '../../embedded/server-user.ts';
 import { createTemporaryFolder, silentLog } from '../support/database.ts';
 
@@ -36,7 +38,7 @@ describe('startEmbeddedPostgres', function () {
   }
 
   /** @returns the child once its database takes connections, with the database's URL */
-  async function startChild(options: { uid?: number; gid?: number } = {}) {
+  async function startChild(options: { uid?: number; gid?: number; detached?: boolean } = {}) {
     const child = spawn(process.execPath, [PROGRAM, dataDir], { ...options, stdio: ['pipe', 'pipe', 'inherit'] });
     children.push(child);
     const [url]: string[] = await once(createInterface({ input: child.stdout }), 'line');
@@ -122,13 +124,29 @@ describe('startEmbeddedPostgres', function () {
       expect(await query(url, 'select 1 as one')).to.deep.equal([{ one: 1 }]);
     });
 
-    it('starts again after its process was killed, though the server lives on', async () => {
+    it('takes the server down with a process that is killed', async () => {
       const { child, url } = await startChild();
       await keepAnswer(url);
+      await kill(child, 'SIGKILL');
+      await untilRefused(url);
+      await expectAnswer((await start()).url);
+    });
+
+    it('starts again after its process and the guard were killed, though the server lives on', async () => {
+      const { child, url } = await startChild();
+      await keepAnswer(url);
+      process.kill(await guardOf(await serverOf(dataDir)), 'SIGKILL');
       await kill(child, 'SIGKILL');
       expect(await query(url, 'select answer from kept'), 'the orphan answers').to.have.length(1);
       await expectAnswer((await start()).url);
       expect(await failureOf(query(url, 'select 1'))).to.have.property('code', 'ECONNREFUSED');
+    });
+
+    it('starts while the server of a process that was killed still stops', async () => {
+      const { child, url } = await startChild();
+      await keepAnswer(url);
+      await kill(child, 'SIGKILL');
+      await expectAnswer((await start()).url);
     });
 
     it('starts again after process and server were killed together', async () => {
@@ -171,6 +189,32 @@ describe('startEmbeddedPostgres', function () {
       expect(await failureOf(start()))
         .to.have.property('message')
         .that.includes('is in use by process');
+    });
+
+    it('leaves no server behind when its process group is stopped, fifty times', async function () {
+      this.timeout(300_000);
+      const directory = await directoryOf(dataDir);
+      const left: unknown[] = [];
+      for (let round = 0; round < 50; round++) {
+        const signal = round % 2 === 0 ? 'SIGINT' : 'SIGTERM';
+        const { child } = await startChild({ detached: true });
+        const group = -Number(child.pid);
+        const server = await serverOf(dataDir);
+        const exited = once(child, 'exit');
+        process.kill(group, signal);
+        // A supervisor that knows all processes signals the server too; npm passes on what it got, a moment later.
+        if (round % 3 === 1) process.kill(server, signal);
+        if (round % 3 === 2) {
+          await delay(round % 5);
+          process.kill(group, signal);
+        }
+        expect(await exited, `round ${round}`).to.deep.equal([7, null]);
+        const running = await findRunningPostmaster(directory);
+        if (running !== undefined) left.push({ round, signal, running });
+      }
+      expect(left).to.deep.equal([]);
+      // The last one may still be on its way out, without its files.
+      await until(async () => !(await processes()).some((line) => line.includes(directory)));
     });
 
     it('leaves the end of the process at a signal to the process', async () => {
@@ -267,6 +311,18 @@ async function query(url: string, statement: string): Promise<unknown[]> {
 async function pidOf(url: string, name: string): Promise<number> {
   const [row] = await query(url, `select pid from pg_stat_activity where application_name = '${name}'`);
   return Number(Object(row).pid);
+}
+
+/** The number and the command line of each. */
+async function processes(): Promise<readonly string[]> {
+  const { stdout } = await promisify(execFile)('ps', ['-Ao', 'pid=,args=']);
+  return stdout.split('\n');
+}
+
+async function guardOf(server: number): Promise<number> {
+  const line = (await processes()).find((one) => one.endsWith(`causeway-guard ${server}`));
+  if (line === undefined) throw new Error('Nothing guards the server');
+  return Number.parseInt(line, 10);
 }
 
 async function failureOf(work: Promise<unknown>): Promise<unknown> {

@@ -19,7 +19,7 @@ function fakeServer() {
   };
 }
 
-function setUp(start: () => Promise<OwnedServer>) {
+function setUp(start: () => Promise<OwnedServer>, signal = new AbortController().signal) {
   const first = fakeServer();
   const lost = Promise.withResolvers<unknown>();
   const { release } = keepRunning(first.owned, {
@@ -27,6 +27,7 @@ function setUp(start: () => Promise<OwnedServer>) {
     own: start,
     isFinal: (error) => error instanceof RangeError,
     onLost: lost.resolve,
+    signal,
     log: silentLog,
   });
   return { first, lost: lost.promise, release };
@@ -68,6 +69,20 @@ describe('keepRunning', () => {
     expect(await lost).to.have.property('message', 'The embedded PostgreSQL ends again and again');
     expect(starts).to.equal(5);
     await release();
+  });
+
+  it('leaves a server dead that ends when the stop has begun', async () => {
+    const stop = new AbortController();
+    let starts = 0;
+    const start = async () => {
+      starts++;
+      return fakeServer().owned;
+    };
+    const { first, release } = setUp(start, stop.signal);
+    stop.abort();
+    first.die();
+    expect(await release()).to.equal(first.owned.server);
+    expect(starts).to.equal(0);
   });
 
   it('leaves a server dead that was released', async () => {

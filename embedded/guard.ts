@@ -1,0 +1,23 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import type { Logger } from '../src/log.ts';
+
+/** Waits until the pipe from this process breaks, whatever signals come, and asks the server for a fast shutdown. */
+const SCRIPT = 'trap "" HUP INT QUIT TERM; read -r _; kill -INT "$1" 2>/dev/null';
+
+/**
+ * Stops a server whose owner ends without stopping it, killed or out of memory: a small shell that waits on a pipe which only this process
+ * holds open. Not on Windows, where the next start stops such a server.
+ */
+export function guardServer(server: ChildProcess, log: Logger): void {
+  if (process.platform === 'win32' || server.pid === undefined) return;
+  const guard = spawn('sh', ['-c', SCRIPT, 'causeway-guard', String(server.pid)], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    // What ends the group of this process leaves the guard.
+    detached: true,
+  });
+  guard.on('error', (error) => log.warn({ err: error }, 'nothing guards the embedded PostgreSQL'));
+  guard.unref();
+  // A pipe is a socket to Node, which the type of a child's input does not say.
+  if ('unref' in guard.stdin && typeof guard.stdin.unref === 'function') guard.stdin.unref();
+  server.once('exit', () => guard.kill('SIGKILL'));
+}
