@@ -75,6 +75,7 @@ export default defineConnector({
     clientAuthentication: 'body',
     tokenBody: 'json',
     sandboxKey: 'clover.sandbox',
+    merchantIdKey: 'merchantId',
   },
   configuration: CONFIGURATION,
   baseUrl: (config) => `https://${hostsOf(config).api}/v3/merchants/${setting(config, 'merchantId')}`,

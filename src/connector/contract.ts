@@ -557,6 +557,8 @@ export interface OAuth2Auth {
   readonly siteAddressKey?: string;
   /** The configuration key of the contract's `<vendor>.sandbox`. */
   readonly sandboxKey?: string;
+  /** The configuration key that `merchantId` of the authorization URL gives: a text with a pattern and an example. */
+  readonly merchantIdKey?: string;
   /** Access tokens live so long when an answer has no `expires_in`. Default: until the provider refuses one. */
   readonly accessTokenSeconds?: number;
   /** Headers that carry the access token. Default `authorization: Bearer …` (RFC 6750). */
