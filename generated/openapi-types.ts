@@ -6081,14 +6081,14 @@ export interface components {
          * @description Another name of a field in queries.
          * @example {
          *       "name": "since",
-         *       "equals": ">="
+         *       "means": ">="
          *     }
          */
         FieldAlias: {
             /** @description The other name. */
             name: string;
             /** @description The comparison that `=` of this name means. With `>=`, `since = x` finds the records whose field is `>= x`. Every other operator is that of the field. */
-            equals: string;
+            means: string;
         };
         /**
          * @description `exact`: the provider returns exactly the rows that match. `superset`: it may return more, and the service checks them again.

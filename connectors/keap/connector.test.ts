@@ -221,8 +221,8 @@ describe('an instance of Keap', () => {
     const { body: metadata } = await service.call('/objects/orders/metadata', { token });
     const created = metadata.fields.find(({ name }: { readonly name: string }) => name === 'creation_time');
     expect(created.aliases).to.deep.equal([
-      { name: 'since', equals: '>=' },
-      { name: 'until', equals: '<=' },
+      { name: 'since', means: '>=' },
+      { name: 'until', means: '<=' },
     ]);
   });
 

@@ -124,7 +124,7 @@ function describeField(name: string, spec: FieldSpec) {
     label: spec.label ?? name,
     type: spec.type,
     ...(spec.aliases !== undefined && {
-      aliases: Object.entries(spec.aliases).map(([alias, equals]) => ({ name: alias, equals })),
+      aliases: Object.entries(spec.aliases).map(([alias, means]) => ({ name: alias, means })),
     }),
     ...(spec.nativeType !== undefined && { nativeType: spec.nativeType }),
     ...(spec.format !== undefined && { format: spec.format }),
