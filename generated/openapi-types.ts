@@ -3617,6 +3617,8 @@ export interface components {
             siteAddressKey?: string;
             /** @description The configuration key that `sandbox` of `GET /elements/{keyOrId}/oauth/url` gives; left out where the element takes none. */
             sandboxKey?: string;
+            /** @description The configuration key that `merchantId` of `GET /elements/{keyOrId}/oauth/url` gives; left out where the element takes none. */
+            merchantIdKey?: string;
         };
         /** @description The platform's connector to one provider. */
         Element: {
@@ -3916,6 +3918,8 @@ export interface components {
             scope?: string;
             /** @description True for the provider's sandbox, for elements that have one. */
             sandbox?: boolean;
+            /** @description The merchant that authorizes, for elements with a `merchantIdKey`. The instance that is made with the code has it. */
+            merchantId?: string;
             /** @description True for the page of the element's simulator. The instance that is made with its code talks to the simulator as well. */
             simulator?: boolean;
         };
@@ -6077,6 +6081,19 @@ export interface components {
          */
         ObjectFieldType: "string" | "number" | "integer" | "boolean" | "date" | "datetime" | "object" | "array";
         /**
+         * @description Another name of a field in queries.
+         * @example {
+         *       "name": "since",
+         *       "means": ">="
+         *     }
+         */
+        FieldAlias: {
+            /** @description The other name. */
+            name: string;
+            /** @description The comparison that `=` of this name means. With `>=`, `since = x` finds the records whose field is `>= x`. Every other operator is that of the field. */
+            means: string;
+        };
+        /**
          * @description `exact`: the provider returns exactly the rows that match. `superset`: it may return more, and the service checks them again.
          * @enum {string}
          */
@@ -6095,6 +6112,11 @@ export interface components {
             /** @description A name for people. */
             label: string;
             type: components["schemas"]["ObjectFieldType"];
+            /**
+             * @description Other names that `where`, `orderBy` and `fields` take for the field, such as those of an earlier API; left out where there are none. Records have the
+             *     field under its own `name`.
+             */
+            aliases?: components["schemas"]["FieldAlias"][];
             /** @description The provider's type. */
             nativeType?: string;
             /**
@@ -8408,6 +8430,8 @@ export interface components {
         OAuthScope: string;
         /** @description True for the provider's sandbox, for elements that have one. */
         Sandbox: boolean;
+        /** @description The merchant that authorizes, for elements with a `merchantIdKey`. The instance that is made with the code has it. */
+        MerchantId: string;
         /**
          * @description True for the page of the element's simulator. The instance that is made with its code says so too: the configuration key `simulator` is not taken over from here, and without it the code is refused.
          * @example true
@@ -9418,6 +9442,8 @@ export interface operations {
                 scope?: components["parameters"]["OAuthScope"];
                 /** @description True for the provider's sandbox, for elements that have one. */
                 sandbox?: components["parameters"]["Sandbox"];
+                /** @description The merchant that authorizes, for elements with a `merchantIdKey`. The instance that is made with the code has it. */
+                merchantId?: components["parameters"]["MerchantId"];
                 /**
                  * @description True for the page of the element's simulator. The instance that is made with its code says so too: the configuration key `simulator` is not taken over from here, and without it the code is refused.
                  * @example true

@@ -15,8 +15,7 @@ export interface Demo {
 /** Calls `use` for every connector of this repository that has a simulator, by key, one after the other. */
 export async function forEachDemo<Result>(use: (demo: Demo) => Promise<Result>): Promise<readonly Result[]> {
   const sources = { folders: [OWN_CONNECTORS] };
-  const { server, port } = await listen({ port: 0, sources });
-  const simulatorsUrl = `http://127.0.0.1:${port}`;
+  const { server, url: simulatorsUrl } = await listen({ port: 0, sources });
   try {
     const { connectors } = createRegistry(await loadConnectors(sources));
     const simulated = (await findPlaces(sources, 'simulator.ts')).map(({ key }) => key);

@@ -1,15 +1,16 @@
 /**
  * Makes the clients: `node scripts/sdk.ts [language…]`, all of them unless some are named. Each becomes a whole package in
  * `generated/sdk/<language>/`: what openapi-generator makes of the spec as `sdk/<language>/generator.yaml` says, with the files of `sdk/<language>/` beside it.
- * Needs Java, and npm, which gets the generator once.
+ * What npm installs is built, too: `generated/sdk/typescript.tgz` is the TypeScript client. Needs Java, and npm, which gets the generator once.
  */
 import { execFile } from 'node:child_process';
-import { access, cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { access, cp, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { readSpec } from './generate/document.ts';
 import { clientDocument } from './sdk/client-document.ts';
 import { choosePackages, HAND_WRITTEN } from './sdk/languages.ts';
+import { assertNamesAreWritten } from './sdk/names.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const OUT = join(ROOT, 'generated/sdk');
@@ -47,6 +48,21 @@ async function makePackage(language: string, version: string): Promise<void> {
   if (await isThere(join(HAND_WRITTEN, language, 'generator.yaml'))) await generate(language, folder);
   await layHandWritten(join(HAND_WRITTEN, language), folder, version);
   await cp(join(ROOT, 'LICENSE'), join(folder, 'LICENSE'));
+  if (await isThere(join(folder, 'package.json'))) await build(language, folder);
+}
+
+/** With the compiler of the clone, which npm finds above the folder. */
+async function build(language: string, folder: string): Promise<void> {
+  const quietly = ['--silent', '--no-audit', '--no-fund'];
+  await run('npm', ['install', '--omit=dev', '--no-package-lock', '--prefer-offline', ...quietly], { cwd: folder });
+  await run('npm', ['run', '--silent', 'build'], { cwd: folder });
+  if (language === 'typescript') await pack(folder, `${folder}.tgz`);
+}
+
+/** A file whose name has no version, so that the line that installs it stays the same. */
+async function pack(folder: string, target: string): Promise<void> {
+  const { stdout } = await run('npm', ['pack', '--silent'], { cwd: folder });
+  await rename(join(folder, stdout.trim()), target);
 }
 
 async function generate(language: string, folder: string): Promise<void> {
@@ -87,7 +103,14 @@ function isThere(file: string): Promise<boolean> {
   );
 }
 
-const languages = choosePackages(process.argv.slice(2));
+/** The command line stands on the TypeScript client, which is made before it. */
+function withItsClient(languages: readonly string[]): readonly string[] {
+  if (!languages.includes('cli')) return languages;
+  return [...languages.filter((name) => !['typescript', 'cli'].includes(name)), 'typescript', 'cli'];
+}
+
+const languages = withItsClient(choosePackages(process.argv.slice(2)));
+assertNamesAreWritten();
 const version = await writeDocument();
 for (const language of languages) {
   await makePackage(language, version);

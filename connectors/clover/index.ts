@@ -91,6 +91,7 @@ export default defineConnector({
     tokenBody: 'json',
     siteAddressKey: 'clover.region',
     sandboxKey: 'clover.sandbox',
+    merchantIdKey: 'merchantId',
   },
   configuration: CONFIGURATION,
   baseUrl: (config) => `https://${hostsOf(config).api}/v3/merchants/${setting(config, 'merchantId')}`,

@@ -27,6 +27,9 @@ describe('ConnectWise PSA', () => {
     expect(conditions('incidents', "_info.lastUpdated >= '2026-01-31T10:00:00.5+02:00'")).to.deep.equal([
       'lastUpdated >= [2026-01-31T08:00:01Z]',
     ]);
+    expect(conditions('incidents', "lastUpdated >= '2026-01-31T10:00:00.5+02:00'")).to.deep.equal([
+      'lastUpdated >= [2026-01-31T08:00:01Z]',
+    ]);
     expect(conditions('incidents', "summary IN ('O''Neil', 'the \"x\"')")).to.deep.equal([
       `summary in ("O'Neil", 'the "x"')`,
     ]);

@@ -117,7 +117,14 @@ export const ID = { id: { ...integer, range: ['0', '2147483647'], nullable: fals
 /** Of most records. */
 export const OWN = {
   ...ID,
-  '_info.lastUpdated': { ...instant, nullable: false, sortable: true, label: 'Last changed' },
+  '_info.lastUpdated': {
+    ...instant,
+    nullable: false,
+    sortable: true,
+    label: 'Last changed',
+    // What conditions of ConnectWise call it.
+    aliases: { lastUpdated: '=' },
+  },
   '_info.updatedBy': { ...shown.memo, label: 'Who changed it last' },
 } as const satisfies Fields;
 

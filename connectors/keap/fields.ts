@@ -56,6 +56,8 @@ export const ASKED_TIME = {
   domain: MOMENTS,
   filter: { ...can.only('superset', '='), ...can.order('superset') },
 } as const satisfies FieldSpec;
+/** The bounds of a search in the first version of the API, and in what was written for it: both are given with `=`. */
+export const SEARCHED = { since: '>=', until: '<=' } as const;
 /** A list that comes with the latest first ends where they are too old. */
 export const LATEST_TIME = { ...ASKED_TIME, filter: can.only('superset', '=', '>', '>=') } as const satisfies FieldSpec;
 

@@ -7,6 +7,7 @@ import {
   type ProviderResponse,
   path,
   records,
+  rejected,
   type StoredUpload,
   type UploadForm,
 } from '#connector';
@@ -24,7 +25,7 @@ import {
   WRITTEN,
 } from './fields.ts';
 import { equal, filterBy } from './filter.ts';
-import { latestFirst, listOf, SINCE } from './lists.ts';
+import { firstVersionListOf, latestFirst, listOf, SINCE } from './lists.ts';
 
 const FILE_FIELDS = {
   id: { ...ID, filter: {} },
@@ -54,6 +55,14 @@ export const files = defineObject<Inputs>({
   label: 'Files',
   description: 'The file box: what is stored of files, and with `Accept` the file itself.',
   fields: FILE_FIELDS,
+  parameters: {
+    user_id: { type: 'string', description: 'The user whose files they are.' },
+    permission: {
+      type: 'string',
+      values: ['USER', 'COMPANY', 'BOTH'],
+      description: 'Whose files: those of users, of the company, or both. Not beside `user_id`.',
+    },
+  },
   translator: filterBy({
     file_name: equal('file_name'),
     category: equal('category'),
@@ -62,7 +71,7 @@ export const files = defineObject<Inputs>({
     contact_id: equal('contact_id'),
     updated_time: { from: SINCE },
   }),
-  list: latestFirst(listOf({ path: 'files', rows: ['files'] }), 'updated_time', 'updated_time'),
+  list: byPermission(latestFirst(listOf({ path: 'files', rows: ['files'] }), 'updated_time', 'updated_time')),
   changes: { updated: 'updated_time', created: 'created_time' },
   ...records({ get: fileOf, remove: (id) => ({ ...fileOf(id), method: 'DELETE' }) }),
   media: {
@@ -82,6 +91,38 @@ export const files = defineObject<Inputs>({
     replace: { request: ({ id, values }) => ({ ...fileOf(id), form: formOf(values) }), read: readStored },
   },
 });
+
+/** Only the first version of the API lists files by whose they are, only the second those of one user. */
+function byPermission(second: ReturnType<typeof latestFirst>): ReturnType<typeof latestFirst> {
+  const first = firstVersionListOf('files', 'files');
+  return {
+    ...second,
+    request: (input, config) => {
+      const { parameters, filter } = input;
+      if (parameters.permission === undefined) return second.request(input, config);
+      if (parameters.user_id !== undefined) throw rejected("Keap takes no 'user_id' beside 'permission'.");
+      return first.request({ ...input, filter: firstConditions(filter) }, config);
+    },
+    read: (response, input) => {
+      if (input.parameters.permission === undefined) return second.read(response, input);
+      const { records: rows, ...page } = first.read(response, input);
+      return { ...page, records: rows.map((row) => fromFirst(json.object(row, 'a file'))) };
+    },
+  };
+}
+
+/** What is compared exactly. Of everything else the rows are checked again. */
+function firstConditions(filter: Inputs = {}): Inputs {
+  const { 'contact_id==': contact_id, 'is_public==': is_public } = filter;
+  return {
+    ...(contact_id !== undefined && { contact_id }),
+    ...(is_public !== undefined && { viewable: is_public === 'true' ? 'PUBLIC' : 'PRIVATE' }),
+  };
+}
+
+function fromFirst({ public: is_public, created_by, date_created, last_updated, ...same }: Json): Json {
+  return { ...same, is_public, created_by_id: created_by, created_time: date_created, updated_time: last_updated };
+}
 
 function formOf(values: Json): UploadForm {
   const given = Object.entries(values).filter(([, value]) => value !== null);

@@ -20,6 +20,7 @@ import {
   LIST,
   NUMBER,
   REFERENCE,
+  SEARCHED,
   TEXT,
   TIME,
   WRITTEN,
@@ -30,7 +31,7 @@ import { firstVersionListOf, LIMITS, listOf } from './lists.ts';
 /** What only the first version of the API has, or has more of. */
 
 const COMMISSION_FIELDS = {
-  date_earned: ASKED_TIME,
+  date_earned: { ...ASKED_TIME, aliases: SEARCHED },
   amount_earned: NUMBER,
   sales_affiliate_id: ASKED_REFERENCE,
   ...all(REFERENCE, 'invoice_id contact_id'),
@@ -47,7 +48,7 @@ export const commissions = defineObject<Inputs>({
 
 const TRANSACTION_FIELDS = {
   id: { ...ID, filter: {} },
-  transaction_date: ASKED_TIME,
+  transaction_date: { ...ASKED_TIME, aliases: SEARCHED },
   amount: NUMBER,
   contact_id: ASKED_REFERENCE,
   order_ids: { ...TEXT, label: 'Ids of the orders, with commas between them' },
@@ -77,7 +78,7 @@ const OWN_TASK_FIELDS = {
   due_time: { ...TIME, native: 'due_date', filter: can.only('superset', 'IS NULL', 'IS NOT NULL') },
   completion_time: { ...TIME, native: 'completion_date' },
   remind_time_mins: { type: 'integer', native: 'remind_time' },
-  assigned_to_user_id: { ...REFERENCE, native: 'user_id', filter: SUPERSET },
+  assigned_to_user_id: { ...REFERENCE, native: 'user_id', filter: SUPERSET, aliases: { user_id: '=' } },
   contact_id: { ...REFERENCE, native: 'contact.id', filter: SUPERSET },
   create_time: { ...TIME, native: 'creation_date' },
   modification_time: { ...TIME, native: 'modification_date' },

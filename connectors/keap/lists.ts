@@ -1,4 +1,4 @@
-import { type Inputs, json, type ListInput, type ListOperation, list } from '#connector';
+import { type Inputs, json, type ListInput, list } from '#connector';
 import { parameterConditions, printFilter, tokenOf } from './filter.ts';
 
 export interface Source {
@@ -49,7 +49,7 @@ export const SINCE = 'not before ';
  * Where nothing else is asked to order a list, it comes with the latest first if there is a bound, and ends with the first row that is older.
  * @param time the member of a row, and what it is called in orders
  */
-export function latestFirst(base: ReturnType<typeof listOf>, time: string, order: string): ListOperation<Inputs> {
+export function latestFirst(base: ReturnType<typeof listOf>, time: string, order: string): ReturnType<typeof listOf> {
   const boundOf = ({ filter, orderBy }: ListInput<Inputs>) =>
     orderBy.length > 0 || filter?.[SINCE] === undefined ? undefined : Date.parse(String(filter[SINCE]));
   return {

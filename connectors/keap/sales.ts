@@ -14,6 +14,7 @@ import {
   oneOf,
   PREFIXED,
   REFERENCE,
+  SEARCHED,
   TEXT,
   TIME,
   WRITTEN,
@@ -33,7 +34,7 @@ const OPPORTUNITY_FIELDS = {
   'contact.state': PREFIXED,
   'stage.id': { ...ASKED_REFERENCE, ...WRITTEN, required: true },
   'stage.name': TEXT,
-  'user.id': { ...ASKED_REFERENCE, ...WRITTEN },
+  'user.id': { ...ASKED_REFERENCE, ...WRITTEN, aliases: { user_id: '=' } },
   ...all({ ...TEXT, ...WRITTEN }, 'next_action_notes opportunity_notes'),
   ...all({ ...TIME, ...WRITTEN }, 'next_action_time estimated_close_time'),
   include_in_forecast: { ...FLAG, ...WRITTEN },
@@ -109,7 +110,7 @@ const ORDER_FIELDS = {
   files: LIST,
   custom_fields: { ...LIST, ...WRITTEN },
   ...all({ ...TIME, ...WRITTEN }, 'sent_time due_time'),
-  creation_time: ASKED_TIME,
+  creation_time: { ...ASKED_TIME, aliases: SEARCHED },
   modification_time: { ...ASKED_TIME, sortable: true },
 } as const satisfies Fields;
 

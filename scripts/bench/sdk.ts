@@ -1,6 +1,6 @@
 /**
- * Measures what the TypeScript client adds to a call: `npm run bench:sdk`, after `npm run sdk typescript` and `npm run build` in
- * `generated/sdk/typescript/`. One caller, one call after the other, to a service on loopback: with the client, with `fetch`
+ * Measures what the TypeScript client adds to a call: `npm run bench:sdk`, after `npm run sdk typescript`. One caller,
+ * one call after the other, to a service on loopback: with the client, with `fetch`
  * alone, and with a `curl` for each call as a script has it.
  */
 import { execFile } from 'node:child_process';

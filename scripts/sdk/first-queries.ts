@@ -1,4 +1,4 @@
-/** Writes the first query in each language into the README of the project: `node scripts/sdk/first-queries.ts`. */
+/** The first query in each language, which `npm run sdk:names` writes into the README of the project. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { HAND_WRITTEN, LANGUAGES } from './languages.ts';
@@ -28,7 +28,7 @@ function firstExample(file: string, language: string): string {
   return example;
 }
 
-if (import.meta.main) {
+export function writeReadme(): void {
   const readme = readFileSync(README, 'utf8');
   const [before = '', rest = ''] = readme.split(BEGIN);
   writeFileSync(README, before + firstQueries() + (rest.split(END)[1] ?? ''));

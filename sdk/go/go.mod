@@ -1,4 +1,4 @@
-module causeway.dev/client
+module causeway/client
 
 go 1.24
 

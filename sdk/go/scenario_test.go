@@ -20,7 +20,7 @@ import (
 	"testing"
 	"time"
 
-	causeway "causeway.dev/client"
+	causeway "causeway/client"
 )
 
 // The steps of sdk/scenario.md.

@@ -10,7 +10,4 @@ const imports = [
   "import { Causeway, escapeLike, verifyEvent, WhereError, where } from '@causeway/client';",
 ];
 writeFileSync('first.ts', blocks[0]);
-writeFileSync(
-  'examples.ts',
-  [...imports, ...blocks].join('\n').replace(/^import .*@causeway\/client';\n(?=\ninterface)/gm, ''),
-);
+writeFileSync('examples.ts', [...imports, ...blocks].join('\n').replace(/^import .*\n(?=\ninterface)/gm, ''));

@@ -101,10 +101,11 @@ export function createConnectHandlers(
 
 /** The parameters of an authorization URL are fields of the form here. */
 function inConfiguration(connector: Connector | undefined): (place: string) => string {
-  const { siteAddressKey, sandboxKey } = connector?.auth.type === 'oauth2' ? connector.auth : {};
+  const { siteAddressKey, sandboxKey, merchantIdKey } = connector?.auth.type === 'oauth2' ? connector.auth : {};
   const keys: Readonly<Record<string, string | undefined>> = {
     '/query/siteAddress': siteAddressKey,
     '/query/sandbox': sandboxKey,
+    '/query/merchantId': merchantIdKey,
     '/query/apiKey': 'oauth.api.key',
     '/query/scope': 'oauth.scope',
   };

@@ -51,11 +51,12 @@ export function toElement(connector: Connector, inactive: ReadonlySet<string>): 
 
 function toAuthentication({ auth }: Connector): Element['authentication'] {
   if (auth.type !== 'oauth2') return { type: auth.type };
-  const { type, siteAddressKey, sandboxKey } = auth;
+  const { type, siteAddressKey, sandboxKey, merchantIdKey } = auth;
   return {
     type,
     ...(siteAddressKey !== undefined && { siteAddressKey }),
     ...(sandboxKey !== undefined && { sandboxKey }),
+    ...(merchantIdKey !== undefined && { merchantIdKey }),
   };
 }
 

@@ -114,7 +114,14 @@ export const VARIABLES = {
     format: numberOrOff(0, 65535),
     shownDefault: '8081 with the embedded database, otherwise off',
     defaultText: ({ embedded }) => (embedded ? '8081' : 'off'),
-    description: 'Port of the provider simulators; 0 takes a free one, `off` starts none.',
+    description:
+      'Port of the provider simulators; 0 takes a free one, `off` starts none. A worker starts none: it uses those that another process of the machine serves there.',
+  },
+  simulatorsUrl: {
+    name: 'SIMULATORS_URL',
+    format: httpUrl(),
+    shownDefault: 'from SIMULATORS_PORT',
+    description: 'Where every process reaches the simulators. Set it where another process serves them.',
   },
   encryptionKeys: {
     name: 'ENCRYPTION_KEYS',
@@ -315,8 +322,10 @@ export interface ServiceConfig {
   readonly databaseUrl: string | undefined;
   readonly databaseWaitMs: number;
   readonly dataDir: string;
-  /** Undefined: no simulators. */
+  /** Undefined: no simulators are served. */
   readonly simulatorsPort: number | undefined;
+  /** As configured, without a slash at the end. */
+  readonly simulatorsUrl: string | undefined;
   /** Undefined only with the embedded database: generate them. */
   readonly encryptionKeys: string | undefined;
   readonly bootstrapOrganizationSecret: string | undefined;
@@ -388,6 +397,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): ServiceConfig {
     databaseWaitMs: required(VARIABLES.databaseWait) * 1000,
     dataDir: required(VARIABLES.dataDir),
     simulatorsPort: required(VARIABLES.simulatorsPort).number,
+    simulatorsUrl: optional(VARIABLES.simulatorsUrl),
     encryptionKeys: optional(VARIABLES.encryptionKeys),
     bootstrapOrganizationSecret: optional(VARIABLES.bootstrapOrganizationSecret),
     bootstrapUserSecret: optional(VARIABLES.bootstrapUserSecret),

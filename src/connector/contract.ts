@@ -561,6 +561,8 @@ export interface OAuth2Auth {
   readonly siteAddressKey?: string;
   /** The configuration key of the contract's `<vendor>.sandbox`. */
   readonly sandboxKey?: string;
+  /** The configuration key that `merchantId` of the authorization URL gives: a text with a pattern and an example. */
+  readonly merchantIdKey?: string;
   /** The member of a token answer that is the end of the access token, in seconds since 1970, where there is no `expires_in`. */
   readonly accessTokenEnd?: string;
   /** Access tokens live so long when an answer does not say it. Default: until the provider refuses one. */

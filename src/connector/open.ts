@@ -5,7 +5,7 @@ import type { Egress } from '../egress/index.ts';
 import type { Logger } from '../log.ts';
 import type { Connector } from './contract.ts';
 import { createRegistry, loadConnectors, OWN_CONNECTORS, type Registry } from './registry.ts';
-import { type DemoAccounts, startSimulators } from './simulators/index.ts';
+import { type DemoAccounts, readDemoAccounts, SIMULATORS_HOST, startSimulators } from './simulators/index.ts';
 
 /** For tests of a connector. */
 export interface GivenConnectors {
@@ -19,9 +19,9 @@ export interface OpenedConnectors {
   readonly registry: Registry;
   /** Where they were loaded from. */
   readonly folders: readonly string[];
-  /** Of the simulators, without a slash at the end; undefined: they do not run. */
+  /** Of the simulators, here or of another process, without a slash at the end; undefined: there are none. */
   readonly simulatorsUrl: string | undefined;
-  /** Of the simulators that run here. */
+  /** Of these simulators. A worker, which serves no API, has none. */
   readonly demoAccounts: DemoAccounts;
   /** Lets them send webhooks; where to is the egress's to judge. */
   readonly sendWebhooks: (ground: WebhookGround) => void;
@@ -34,7 +34,10 @@ export interface WebhookGround {
 
 const WEBHOOK_TIMEOUT_MS = 10_000;
 
-/** Loads the connectors and, unless this is a worker, serves their simulators. @throws ConnectorError; whatever listening says */
+/**
+ * Loads the connectors and, unless this is a worker, serves their simulators. A process that serves none uses those of another
+ * one. @throws ConnectorError; whatever listening says
+ */
 export async function openConnectors(
   config: ServiceConfig,
   cleanup: Cleanup,
@@ -47,22 +50,23 @@ export async function openConnectors(
   const memoryFolder = join(dataDir, 'simulators');
   const [connectors, simulators] = await Promise.all([
     given.connectors ?? loadConnectors(sources),
-    port === undefined ? undefined : startSimulators({ port, sources, memoryFolder }),
+    port === undefined ? undefined : startSimulators({ port, url: config.simulatorsUrl, sources, memoryFolder }),
   ]);
   if (simulators !== undefined) cleanup.add('simulators', simulators.stop);
-  const simulatorsUrl = given.simulatorsUrl ?? simulators?.url;
+  const simulatorsUrl = given.simulatorsUrl ?? simulators?.url ?? simulatorsElsewhere(config);
   const sendWebhooks = ({ egress, log }: WebhookGround) =>
     simulators?.onWebhook(({ url, headers, body }) => {
       egress
         .request({ method: 'POST', url, headers, body, timeoutMs: WEBHOOK_TIMEOUT_MS })
         .catch((error: unknown) => log.warn({ err: error }, 'a simulator could not send a webhook'));
     });
-  const demoAccounts = simulators?.accounts ?? {};
-  return {
-    registry: createRegistry(connectors, config.providerHosts),
-    folders,
-    simulatorsUrl,
-    demoAccounts,
-    sendWebhooks,
-  };
+  const showsThem = role !== 'worker' && config.simulatorsUrl !== undefined;
+  const demoAccounts = simulators?.accounts ?? (showsThem ? await readDemoAccounts(sources) : {});
+  const registry = createRegistry(connectors, config.providerHosts);
+  return { registry, folders, simulatorsUrl, demoAccounts, sendWebhooks };
+}
+
+/** A port that is chosen when listening is known to the process that listens only. */
+function simulatorsElsewhere({ simulatorsUrl, simulatorsPort = 0 }: ServiceConfig): string | undefined {
+  return simulatorsUrl ?? (simulatorsPort === 0 ? undefined : `http://${SIMULATORS_HOST}:${simulatorsPort}`);
 }

@@ -79,7 +79,7 @@ export async function loadConnectors(sources: ConnectorSources): Promise<readonl
   const missing = (sources.packages ?? []).filter((name) => findPackage(name) === undefined);
   const problems = [
     ...missing.map(
-      (name) => `${name}: the package is not installed; \`npm install ${name}\` where the service is started`,
+      (name) => `${name}: the package is not installed; \`npm install <its folder>\` where the service is started`,
     ),
     ...loaded.flatMap((result) => ('problem' in result ? [result.problem] : [])),
   ];

@@ -38,10 +38,15 @@ function grantProblems(auth: OAuth2Auth): readonly string[] {
 
 function keyProblems({ configuration }: Connector, auth: OAuth2Auth): readonly string[] {
   const typeOf = (key: string) => configuration.find((field) => field.key === key)?.type;
-  const { siteAddressKey: site, sandboxKey: sandbox, values = {} } = auth;
+  const { siteAddressKey: site, sandboxKey: sandbox, merchantIdKey: merchant, values = {} } = auth;
+  const merchantField = configuration.find(({ key }) => key === merchant);
   return [
     ...when(site !== undefined && !['string', 'url'].includes(typeOf(site) ?? ''), keyProblem('siteAddressKey', site)),
     ...when(sandbox !== undefined && typeOf(sandbox) !== 'boolean', keyProblem('sandboxKey', sandbox)),
+    ...when(
+      merchant !== undefined && (merchantField?.pattern === undefined || merchantField.example === undefined),
+      `merchantIdKey '${merchant}' is not a configuration key with a pattern and an example`,
+    ),
     ...Object.entries(values).flatMap(([key, value]) => [
       ...when(typeOf(key) !== undefined, `the value '${key}' is a configuration key already`),
       ...valueProblems(key, value, auth),

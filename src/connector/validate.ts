@@ -154,6 +154,7 @@ function objectProblems(name: string, object: ObjectSpec): readonly string[] {
     ...when((object.limits?.resultWindow ?? 1) < 1, 'resultWindow is below 1'),
     ...required.map((filter) => `the required filter '${filter}' is neither a field nor a parameter`),
     ...parameters.filter(isField).map((parameter) => `the parameter '${parameter}' has the name of a field`),
+    ...fieldAliasProblems(object),
     ...shapeProblems(object),
     ...mediaProblems(object),
     ...uploadProblems(object),
@@ -166,6 +167,29 @@ function objectProblems(name: string, object: ObjectSpec): readonly string[] {
   const children = Object.entries(object.children ?? {}).flatMap(([child, spec]) => objectProblems(child, spec));
   return [...problems, ...children].map((problem) => `${name}: ${problem}`);
 }
+
+/** A name that means two things would mean the one of which the author did not think. */
+function fieldAliasProblems({ fields, parameters = {} }: ObjectSpec): readonly string[] {
+  const aliases = Object.entries(fields).flatMap(([field, spec]) =>
+    Object.entries(spec.aliases ?? {}).map(([alias, equals]) => ({ field, alias, equals, type: spec.type })),
+  );
+  return aliases.flatMap(({ field, alias, equals, type }, index) => [
+    ...when(!ALIAS.test(alias), `${field}: the alias '${alias}' is not a name that a filter can have`),
+    ...when(Object.hasOwn(fields, alias), `${field}: the alias '${alias}' is the name of a field`),
+    ...when(Object.hasOwn(parameters, alias), `${field}: the alias '${alias}' is the name of a parameter`),
+    ...when(
+      aliases.slice(0, index).some((other) => other.alias === alias),
+      `${field}: the alias '${alias}' is one of another field, too`,
+    ),
+    ...when(
+      !OPERATORS_OF[type].has(equals),
+      `${field}: '=' of the alias '${alias}' means ${equals}, which no ${type} has`,
+    ),
+  ]);
+}
+
+/** As the language spells a field. */
+const ALIAS = /^[A-Za-z_][\w.]*$/;
 
 function shapeProblems({ shape, translator }: ObjectSpec): readonly string[] {
   if (translator === undefined || shape?.kind === 'none') return [];

@@ -123,6 +123,9 @@ function describeField(name: string, spec: FieldSpec) {
     nativeName: spec.native ?? name,
     label: spec.label ?? name,
     type: spec.type,
+    ...(spec.aliases !== undefined && {
+      aliases: Object.entries(spec.aliases).map(([alias, means]) => ({ name: alias, means })),
+    }),
     ...(spec.nativeType !== undefined && { nativeType: spec.nativeType }),
     ...(spec.format !== undefined && { format: spec.format }),
     nullable: spec.nullable ?? true,

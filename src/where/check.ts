@@ -1,5 +1,5 @@
 import { cutText, type ErrorDetail, MOST_FAULTS, suggest } from '../errors.ts';
-import type { FieldRef, Filter, Literal, Loc } from './ast.ts';
+import type { ComparisonOperator, FieldRef, Filter, Literal, Loc } from './ast.ts';
 import type { Checked } from './condition.ts';
 import { faultyText } from './faults.ts';
 import { readLikePattern } from './like.ts';
@@ -39,16 +39,44 @@ export function resolveFields(refs: readonly FieldRef[], queryable: Queryable): 
       unknown.map((ref) => unknownField(ref, queryable)),
     );
   }
-  return refs.flatMap(({ name }) => {
+  return refs.flatMap((ref) => {
+    const name = ownName(ref.name, queryable);
     const spec = listedField(name, queryable);
     return spec === undefined ? [] : [pushedField(name, spec)];
   });
 }
 
-/** One that rows of a list have. */
-function listedField(name: string, { fields }: Queryable): FieldSpec | undefined {
-  const spec = Object.hasOwn(fields, name) ? fields[name] : undefined;
+/** One that rows of a list have, by its name or an alias. */
+function listedField(name: string, queryable: Queryable): FieldSpec | undefined {
+  const own = ownName(name, queryable);
+  const spec = Object.hasOwn(queryable.fields, own) ? queryable.fields[own] : undefined;
   return spec?.unlisted === true ? undefined : spec;
+}
+
+interface Alias {
+  readonly field: string;
+  /** What `=` means. */
+  readonly equals: ComparisonOperator;
+}
+
+/** Looked up once for an object: it may have thousands of fields. */
+const ALIASES = new WeakMap<Queryable['fields'], ReadonlyMap<string, Alias>>();
+
+function findAlias(name: string, { fields }: Queryable): Alias | undefined {
+  const known = ALIASES.get(fields) ?? readAliases(fields);
+  ALIASES.set(fields, known);
+  return Object.hasOwn(fields, name) ? undefined : known.get(name);
+}
+
+function readAliases(fields: Queryable['fields']): ReadonlyMap<string, Alias> {
+  const aliases = Object.entries(fields).flatMap(([field, spec]) =>
+    Object.entries(spec.aliases ?? {}).map(([name, equals]) => [name, { field, equals }] as const),
+  );
+  return new Map(aliases);
+}
+
+function ownName(name: string, queryable: Queryable): string {
+  return findAlias(name, queryable)?.field ?? name;
 }
 
 export function pushedField(name: string, spec: FieldSpec): PushedField {
@@ -75,7 +103,7 @@ function createChecker(queryable: Queryable) {
     if (known !== undefined) return known;
     const spec = listedField(ref.name, queryable);
     if (spec === undefined) add(unknownField(ref, queryable));
-    const found = pushedField(ref.name, spec ?? { type: 'string' });
+    const found = pushedField(ownName(ref.name, queryable), spec ?? { type: 'string' });
     if (spec !== undefined) resolved.set(ref.name, found);
     return found;
   }
@@ -104,8 +132,10 @@ function createChecker(queryable: Queryable) {
 
   function compare(node: Extract<Filter, { kind: 'compare' }>): Checked {
     const on = field(node.field);
-    if (node.operator !== '=' && node.operator !== '!=') assertOrdered(on, node.operator, node.loc);
-    return { kind: 'compare', field: on, operator: node.operator, value: fieldValue(node.value, on), loc: node.loc };
+    const equals = findAlias(node.field.name, queryable)?.equals ?? '=';
+    const operator = node.operator === '=' ? equals : node.operator;
+    if (operator !== '=' && operator !== '!=') assertOrdered(on, operator, node.loc);
+    return { kind: 'compare', field: on, operator, value: fieldValue(node.value, on), loc: node.loc };
   }
 
   function like(node: Extract<Filter, { kind: 'like' }>): Checked {
@@ -208,7 +238,7 @@ function scalarType({ type }: { readonly type: FieldSpec['type'] }): ScalarType 
 
 function unknownField({ name, loc }: FieldRef, queryable: Queryable): ErrorDetail {
   const place = { position: loc.offset, length: loc.length };
-  if (Object.hasOwn(queryable.fields, name)) {
+  if (Object.hasOwn(queryable.fields, ownName(name, queryable))) {
     return { ...place, message: `Only single records have the field '${name}': the provider does not list it.` };
   }
   const listed = Object.keys(queryable.fields).filter((field) => listedField(field, queryable) !== undefined);

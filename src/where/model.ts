@@ -93,6 +93,11 @@ export interface FieldSpec {
   readonly native?: string;
   readonly nativeType?: string;
   readonly label?: string;
+  /**
+   * Other names that queries may use for it, such as those of an earlier API, with the comparison that `=` of the name means:
+   * `{ since: '>=' }` makes `since = x` mean `updated >= x`. Every other operator is that of the field. Rows keep the field's own name.
+   */
+  readonly aliases?: Readonly<Record<string, ComparisonOperator>>;
   /** A refinement for people and SDKs, e.g. `email`, `uri`, `uuid`. Numbers of the format `DECIMAL_TEXT` are answered as text. */
   readonly format?: string;
   /** The least and the greatest number that the field holds, in canonical decimals. Others are refused on create and update, and never asked for. */

@@ -69,7 +69,7 @@ describe('the provider client and simulators', () => {
     const error = await catchAppError(elsewhere.client.send(elsewhere.call({ connector, config }), { path: '/a' }));
     expect(error.code).to.equal('REQUEST_INVALID');
     expect(error.message).to.equal(
-      'Simulators are not running here: set "simulator" to false to reach BambooHR itself.',
+      'The simulator of BambooHR is not reached from this process. Whoever runs the service sets SIMULATORS_PORT where the simulators are served, and SIMULATORS_URL in the other processes.',
     );
     await elsewhere.close();
   });

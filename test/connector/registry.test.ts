@@ -186,7 +186,7 @@ describe('connectors in npm packages', () => {
     expect(error)
       .to.have.property('problems')
       .that.deep.equals([
-        'causeway-connector-absent: the package is not installed; `npm install causeway-connector-absent` where the service is started',
+        'causeway-connector-absent: the package is not installed; `npm install <its folder>` where the service is started',
         'later: it is written for version 2 of the connector contract; this Causeway has version 1',
       ]);
   });

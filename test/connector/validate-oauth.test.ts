@@ -65,6 +65,7 @@ describe('an OAuth declaration with a problem', () => {
     [{ authorizeParameters: { state: 'x' } }, "authorizeParameters sets 'state', which belongs to the flow"],
     [{ tokenParameters: { grant_type: 'x' } }, "tokenParameters sets 'grant_type', which belongs to the flow"],
     [{ siteAddressKey: 'x' }, "siteAddressKey 'x' is not a configuration key of the type string or url"],
+    [{ merchantIdKey: 'site' }, "merchantIdKey 'site' is not a configuration key with a pattern and an example"],
     [{ sandboxKey: 'site' }, "sandboxKey 'site' is not a configuration key of the type boolean"],
     [{ values: { site: VALUE } }, "the value 'site' is a configuration key already"],
     [{ values: { 'oauth.x': VALUE } }, "the value 'oauth.x' belongs to the platform"],

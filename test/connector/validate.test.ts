@@ -186,6 +186,22 @@ describe('the problems of an object', () => {
     ]);
   });
 
+  it('are those of aliases of fields that mean two things, or nothing', () => {
+    const fields: ObjectSpec['fields'] = {
+      id: { type: 'integer', aliases: { changed: '=', 'a b': '=' } },
+      changed: { type: 'datetime', aliases: { since: '>=', paid: '=' } },
+      open: { type: 'boolean', aliases: { since: '>=' } },
+    };
+    const parameters = { paid: { type: 'boolean', description: 'Whether it is paid.' } } as const;
+    expect(problemsOf({ fields, parameters })).to.deep.equal([
+      "things: id: the alias 'changed' is the name of a field",
+      "things: id: the alias 'a b' is not a name that a filter can have",
+      "things: changed: the alias 'paid' is the name of a parameter",
+      "things: open: the alias 'since' is one of another field, too",
+      "things: open: '=' of the alias 'since' means >=, which no boolean has",
+    ]);
+  });
+
   for (const name of ['', 'a/b/c', '/a', '.hidden', 'a b', 'ä', '-a']) {
     it(`include the name '${name}'`, () => {
       expect(findObjectProblems({ [name]: createObject() })).to.deep.equal([`${name}: the name does not fit a path`]);

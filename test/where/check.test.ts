@@ -1,8 +1,10 @@
 import { expect } from 'chai';
 import { checkFilter, resolveFields } from '../../src/where/check.ts';
 import type { Queryable } from '../../src/where/model.ts';
+import { normalise } from '../../src/where/normalise.ts';
 import { parseFieldList, parseWhere } from '../../src/where/parse.ts';
 import { print } from '../../src/where/print.ts';
+import { prepareQuery } from '../../src/where/query.ts';
 import { faultOf, withoutLocs } from './faults.ts';
 import { PEOPLE } from './people.ts';
 
@@ -192,9 +194,10 @@ describe('checking a filter', () => {
     });
     const unknown = Array.from({ length: 300 }, (_, index) => `unknown${index}`);
     faults(unknown.map((name) => `${name} = 1`).join(' AND '), { fields });
-    expect(looked).to.equal(51);
+    // And once for all aliases of the object.
+    expect(looked).to.equal(52);
     const named = faultOf(() => resolveFields(parseFieldList(unknown.join(',')), { fields }), 'WHERE_INVALID');
-    expect(looked).to.equal(102);
+    expect(looked).to.equal(103);
     expect(named.message).to.contain('(and at least 50 more, see details)');
     expect(named.details).to.have.length(50);
   });
@@ -307,3 +310,56 @@ describe('resolving names', () => {
 function fail(): never {
   throw new Error('Expected a condition.');
 }
+
+describe('an alias of a field', () => {
+  const queryable: Queryable = {
+    fields: {
+      '_info.changed': { type: 'datetime', aliases: { lastUpdated: '=', since: '>=', until: '<=' } },
+      shown: { type: 'string', unlisted: true, aliases: { hidden: '=' } },
+      price: { type: 'number' },
+    },
+    parameters: { paid: { type: 'boolean', description: 'Whether it is paid.' } },
+  };
+  const canonical = (where: string) => {
+    const { condition } = check(where, queryable);
+    return condition && print(normalise(condition));
+  };
+
+  for (const [alias, field] of [
+    ["lastUpdated = '2026-01-31'", "_info.changed = '2026-01-31'"],
+    [
+      "NOT lastUpdated BETWEEN '2026-01-01' AND '2026-01-31'",
+      "NOT _info.changed BETWEEN '2026-01-01' AND '2026-01-31'",
+    ],
+    ['lastUpdated IS NULL OR price = 1', '_info.changed IS NULL OR price = 1'],
+    ["lastUpdated IN ('2026-01-31', '2026-02-01')", "_info.changed IN ('2026-01-31', '2026-02-01')"],
+    ["since = '2026-01-31'", "_info.changed >= '2026-01-31'"],
+    [
+      "NOT (since = '2026-01-31' AND until = '2026-02-01')",
+      "NOT (_info.changed >= '2026-01-31' AND _info.changed <= '2026-02-01')",
+    ],
+    ["since > '2026-01-31'", "_info.changed > '2026-01-31'"],
+    ["since != '2026-01-31'", "_info.changed != '2026-01-31'"],
+    ["paid = TRUE AND since = '2026-01-31'", "paid = TRUE AND _info.changed >= '2026-01-31'"],
+  ] as const)
+    it(`makes ${alias} mean ${field}`, () => {
+      expect(canonical(alias)).to.equal(canonical(field)).and.not.equal(undefined);
+    });
+
+  it('stands in fields and orders, too, and keeps the name that rows have', () => {
+    const [field] = resolveFields(parseFieldList('lastUpdated'), queryable);
+    expect(field).to.include({ name: '_info.changed', native: '_info.changed' });
+    expect(prepareQuery({ orderBy: 'lastUpdated desc' }, queryable).canonical).to.equal(
+      prepareQuery({ orderBy: '_info.changed desc' }, queryable).canonical,
+    );
+  });
+
+  it('is refused as its field is', () => {
+    expect(faults('lastUpdated = 5', queryable).message).to.equal(
+      "'_info.changed' is of type datetime: expected a date-time, such as 2026-01-31T08:30:00Z.",
+    );
+    expect(faults("hidden = 'x'", queryable).message).to.equal(
+      "Only single records have the field 'hidden': the provider does not list it.",
+    );
+  });
+});

@@ -337,7 +337,13 @@ export function createResources(clock: MovableClock, { onChange }: Told) {
       table: tableOf('files', rows.files, {
         created: 'created_time',
         changed: ['updated_time'],
-        initial: { category: 'DOCUMENTS', is_public: false, created_by_id: rows.USER_ID, file_box_type: 'APPLICATION' },
+        initial: {
+          category: 'DOCUMENTS',
+          is_public: false,
+          created_by_id: rows.USER_ID,
+          file_box_type: 'APPLICATION',
+          _permission: 'USER',
+        },
       }),
       filters: {
         is_public: flag(column('is_public')),

@@ -312,6 +312,7 @@ export const files = makeRows(60, {
   created_by_id: cycle([USER_ID, '17']),
   remote_file_key: (index) => `files/${idAt(index)}`,
   file_box_type: cycle(['APPLICATION', 'CONTACT', 'IMAGE', 'TICKET']),
+  _permission: cycle(['USER', 'COMPANY']),
   file_size: (index) => Buffer.byteLength(contentOf(idAt(index))),
   created_time: moment(),
   updated_time: moment(1, 60_000),

@@ -71,11 +71,27 @@ function showCommission(row: TableRow) {
   };
 }
 
+function showFile(row: TableRow) {
+  return {
+    ...{ id: number(row.id), category: row.category, file_name: row.file_name, public: row.is_public },
+    ...{ contact_id: number(row.contact_id), created_by: number(row.created_by_id), file_size: row.file_size },
+    ...{ file_box_type: row.file_box_type, remote_file_key: row.remote_file_key, download_url: null },
+    ...{ date_created: zoned(row.created_time), last_updated: zoned(row.updated_time) },
+  };
+}
+
+/** One of some words, or the one that means all of them. */
+const either = (read: (row: TableRow) => string, ...values: readonly string[]): FilterSpec => ({
+  read: (row) => [read(row), 'BOTH'],
+  type: 'text',
+  values: [...values, 'BOTH'],
+});
+
 const LEVELS: readonly unknown[] = ['NONESSENTIAL', 'ESSENTIAL', 'CRITICAL'];
 
 /** What is only in v1, or has ids only there. */
 export function createFirstVersion(resources: Resources): Routes {
-  const { appointments, commissions, contacts, emails, tasks, transactions } = resources;
+  const { appointments, commissions, contacts, emails, files, tasks, transactions } = resources;
 
   function showTask(row: TableRow) {
     const { id, email_addresses, given_name, family_name } = contacts.table.find(String(row.contact_id)) ?? {};
@@ -117,6 +133,14 @@ export function createFirstVersion(resources: Resources): Routes {
       ...{ path: 'contacts/{contact}/emails', name: 'emails', show: showEmail },
       rows: ({ params }) => emails.table.rows().filter((row) => row.contact_id === params.contact),
       filters: { email: { read: (row) => row.sent_to_address, type: 'text' } },
+    },
+    {
+      ...{ path: 'files', name: 'files', rows: () => files.table.rows(), show: showFile },
+      filters: {
+        contact_id: equal('contact_id'),
+        permission: either((row) => String(row._permission), 'USER', 'COMPANY'),
+        viewable: either((row) => (row.is_public === true ? 'PUBLIC' : 'PRIVATE'), 'PUBLIC', 'PRIVATE'),
+      },
     },
     {
       ...{ path: 'transactions', name: 'transactions', rows: () => transactions.table.rows(), show: showTransaction },

@@ -1,5 +1,6 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
+import { CAUSEWAY } from './command-name.js';
 import { receive } from './receiver.js';
 
 /** The way a user takes through the provider's page and back. */
@@ -42,7 +43,7 @@ export async function authorize(
     if (request.method !== 'GET' || pathname !== CALLBACK_PATH) return page(response, 404, 'There is nothing here.');
     // Any page in the browser can send it here; only the one that was opened knows the state.
     if (!isSame(searchParams.get('state') ?? '', state))
-      return page(response, 400, 'This is not the log-in that causeway connect waits for.');
+      return page(response, 400, `This is not the log-in that ${CAUSEWAY} connect waits for.`);
     const code = searchParams.get('code');
     const refusal = searchParams.get('error_description') ?? searchParams.get('error') ?? 'it gave no code';
     await page(

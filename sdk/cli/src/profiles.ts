@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import envPaths from 'env-paths';
+import { CAUSEWAY } from './command-name.js';
 import { NotReadyError } from './failures.js';
 
 /** An instance that commands go to unless they name another one. */
@@ -48,7 +49,7 @@ export async function readProfiles(file = profilesFile()): Promise<Profiles> {
   } catch {
     // The same as JSON of another kind.
   }
-  throw new NotReadyError(`${file} cannot be read. Remove it and log in again: causeway login`);
+  throw new NotReadyError(`${file} cannot be read. Remove it and log in again: ${CAUSEWAY} login`);
 }
 
 /** Nobody but the user can read the file, at no moment of its life; whoever reads it meanwhile sees the former one or this one. */

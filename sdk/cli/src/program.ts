@@ -1,6 +1,7 @@
 import tab from '@bomb.sh/tab/commander';
 import { Command, Option } from 'commander';
 import { type AddCommands, runWith } from './command.js';
+import { CAUSEWAY } from './command-name.js';
 import { addActivity } from './commands/activity.js';
 import { addBulk } from './commands/bulk.js';
 import { addConnect } from './commands/connect.js';
@@ -25,7 +26,7 @@ const COMMANDS: readonly AddCommands[] = [
   addActivity,
 ];
 const AFTER_HELP = `
-Start with: causeway login, causeway connect <element>, causeway objects.
+Start with: ${CAUSEWAY} login, ${CAUSEWAY} connect <element>, ${CAUSEWAY} objects.
 CAUSEWAY_URL, CAUSEWAY_USER_SECRET, CAUSEWAY_ORGANIZATION_SECRET and CAUSEWAY_ELEMENT_TOKEN take the place of a log-in.
 Exit codes: 0 done, 1 failed, 2 wrong usage or filter, 3 not found, 4 not allowed, 5 the provider, 6 no connection, 7 try later.`;
 

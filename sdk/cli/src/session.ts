@@ -1,5 +1,6 @@
 import { Causeway } from '@causeway/client';
 import type { Asker } from './ask.js';
+import { CAUSEWAY } from './command-name.js';
 import { NotReadyError, UsageError } from './failures.js';
 import { type Format, Output, type Screens } from './output.js';
 import { type ChosenInstance, type Profile, type Profiles, readProfiles, writeProfiles } from './profiles.js';
@@ -89,7 +90,7 @@ export class Session {
     )) {
       if (instance.token === token) return instance.id;
     }
-    throw new NotReadyError('The instance of CAUSEWAY_ELEMENT_TOKEN is none of this user. See: causeway instances');
+    throw new NotReadyError(`The instance of CAUSEWAY_ELEMENT_TOKEN is none of this user. See: ${CAUSEWAY} instances`);
   }
 
   /** The instance that later commands go to. @throws UsageError where the log-in is not stored */
@@ -144,19 +145,19 @@ export class Session {
     const profile = Object.hasOwn(stored.profiles, name) ? stored.profiles[name] : undefined;
     if (profile !== undefined) return profile;
     const option = name === 'default' ? '' : ` --profile ${name}`;
-    throw new NotReadyError(`Nobody is logged in${option && ` as ${name}`}. Log in first: causeway login${option}`);
+    throw new NotReadyError(`Nobody is logged in${option && ` as ${name}`}. Log in first: ${CAUSEWAY} login${option}`);
   }
 }
 
 /** @throws UsageError */
 export function instanceIdOf(text: string): number {
   if (/^\d{1,15}$/.test(text)) return Number(text);
-  throw new UsageError(`An instance is named by its id, a number, not by '${text}'. See: causeway instances`);
+  throw new UsageError(`An instance is named by its id, a number, not by '${text}'. See: ${CAUSEWAY} instances`);
 }
 
 function chosen({ instance }: Profile): ChosenInstance {
   if (instance !== undefined) return instance;
   throw new NotReadyError(
-    'No instance is chosen. Choose one: causeway instances use <id>, or make one: causeway connect <element>',
+    `No instance is chosen. Choose one: ${CAUSEWAY} instances use <id>, or make one: ${CAUSEWAY} connect <element>`,
   );
 }

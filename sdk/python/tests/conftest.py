@@ -7,7 +7,7 @@ from typing import Any, Callable, List
 import pytest
 from service import SECRETS, Service
 
-from causeway import AsyncCauseway, Causeway
+from causeway_client import AsyncCauseway, Causeway
 
 
 class Both:

@@ -9,7 +9,7 @@ import pytest
 from conftest import Both
 from service import Reply, error, serving
 
-from causeway import BulkJobError, CausewayError, NetworkError
+from causeway_client import BulkJobError, CausewayError, NetworkError
 
 ROWS = [{"id": number, "name": "é" * number} for number in range(1, 8)]
 FILE = b"".join(json.dumps(row, ensure_ascii=False).encode() + b"\n" for row in ROWS)
@@ -63,7 +63,7 @@ def test_rows_of_a_query(both: Both) -> None:
 
 
 def rows_of(it: Any) -> Any:
-    from causeway.bulk import AsyncBulkDownload, AsyncBulkDownloads, BulkDownload
+    from causeway_client.bulk import AsyncBulkDownload, AsyncBulkDownloads, BulkDownload
 
     kind = AsyncBulkDownload if isinstance(it.bulk, AsyncBulkDownloads) else BulkDownload
     return kind(it.bulk, 5, "x").rows()
@@ -130,7 +130,7 @@ def test_a_file(both: Both, tmp_path: Path) -> None:
 def test_who_reads_no_further_leaves_no_connection_open() -> None:
     from service import SECRETS
 
-    from causeway import Causeway
+    from causeway_client import Causeway
 
     with serving(Reply(body=FILE, headers=TAG), Reply(body={"id": 5})) as service:
         with Causeway(*SECRETS, url=service.url) as causeway:

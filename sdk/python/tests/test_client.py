@@ -13,7 +13,7 @@ import pytest
 from conftest import Both
 from service import SECRETS, Reply, error, serving
 
-from causeway import (
+from causeway_client import (
     ApiError,
     AsyncCauseway,
     CallTimeoutError,
@@ -27,7 +27,7 @@ from causeway import (
     WhereError,
     where,
 )
-from causeway.models import InstanceUpdate
+from causeway_client.models import InstanceUpdate
 
 NEXT = "Elements-Next-Page-Token"
 

@@ -10,7 +10,7 @@ from typing import Dict
 import pytest
 from standardwebhooks import Webhook
 
-from causeway import CausewayError, SignatureError, verify_elements_event, verify_event
+from causeway_client import CausewayError, SignatureError, verify_elements_event, verify_event
 
 SECRET = "whsec_" + base64.b64encode(b"a" * 24).decode()
 OTHER = "whsec_" + base64.b64encode(b"b" * 24).decode()

@@ -6,8 +6,8 @@ from typing import Any, List, Tuple, Union
 
 import pytest
 
-from causeway import ApiError, CallTimeoutError, NetworkError, RateLimitedError
-from causeway._flow import Answer, Pause, Request, Retries, Send, exchange
+from causeway_client import ApiError, CallTimeoutError, NetworkError, RateLimitedError
+from causeway_client._flow import Answer, Pause, Request, Retries, Send, exchange
 
 Outcome = Union[int, Exception, Answer]
 OK = Answer(200, {}, b"{}")

@@ -18,8 +18,8 @@ import httpx
 import pytest
 from literals import hostile_texts, texts_in
 
-from causeway import AsyncCauseway, Causeway, ErrorCode, NotFoundError, SignatureError, WhereError, verify_event, where
-from causeway.models import Instance, InstanceCreate, InstanceElement, InstanceProviderGrant, QueryExplain
+from causeway_client import AsyncCauseway, Causeway, ErrorCode, NotFoundError, SignatureError, WhereError, verify_event, where
+from causeway_client.models import Instance, InstanceCreate, InstanceElement, InstanceProviderGrant, QueryExplain
 
 pytestmark = pytest.mark.skipif(
     not os.environ.get("CAUSEWAY_URL"), reason="CAUSEWAY_URL is not set: node scripts/sdk-scenario.ts sets it"

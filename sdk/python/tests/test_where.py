@@ -8,7 +8,7 @@ from typing import Any, Tuple
 import pytest
 from literals import hostile_texts, texts_in
 
-from causeway import ErrorCode, Where, escape_like, where
+from causeway_client import ErrorCode, Where, escape_like, where
 
 
 @pytest.mark.parametrize(

@@ -248,7 +248,7 @@ describe('the scenario', { skip }, () => {
     assert.deepEqual(new Set(ids), new Set(rows.map(({ sys_id }) => sys_id)));
     assert.equal(ids.length, rows.length);
 
-    const folder = await mkdtemp(join(tmpdir(), 'causeway-client-'));
+    const folder = await mkdtemp(join(tmpdir(), 'causeway-'));
     const download = await account.bulk.start({ ...request, format: 'csv' });
     await download.wait();
     await download.toFile(join(folder, 'incidents.csv'));

@@ -138,7 +138,7 @@ export interface SimulatorRoute {
   readonly leave: (url: URL) => string | undefined;
 }
 
-/** @throws AppError REQUEST_INVALID where no simulators run. */
+/** @throws AppError REQUEST_INVALID where this process knows no simulators. */
 export function createSimulatorRoute(
   simulatorsUrl: string | undefined,
   connector: Pick<Connector, 'key' | 'name'>,
@@ -146,7 +146,7 @@ export function createSimulatorRoute(
   if (simulatorsUrl === undefined) {
     throw new AppError(
       'REQUEST_INVALID',
-      `Simulators are not running here: set "simulator" to false to reach ${connector.name} itself.`,
+      `The simulator of ${connector.name} is not reached from this process. Whoever runs the service sets SIMULATORS_PORT where the simulators are served, and SIMULATORS_URL in the other processes.`,
     );
   }
   const root = new URL(`${simulatorsUrl.replace(/\/+$/, '')}/${connector.key}`);

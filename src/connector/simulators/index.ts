@@ -13,7 +13,10 @@ export interface Simulators {
 }
 
 export interface SimulatorsOptions {
-  readonly port: number;
+  /** Undefined: they are not served, and only `accounts` are read. */
+  readonly port: number | undefined;
+  /** Where they are reached, if not at this machine's own address. Their answers have links to it. */
+  readonly url?: string | undefined;
   /** Of these connectors those with a `simulator.ts` are served. */
   readonly sources: ConnectorSources;
   /** Folder of what they remember over a restart, made when the first of them saves something. Without it they forget. */
@@ -35,23 +38,41 @@ export type DemoAccounts = Readonly<Record<string, DemoAccount>>;
 
 /** What the thread reports once it listens. */
 export interface Listening {
-  readonly port: number;
+  readonly url: string;
   readonly accounts: DemoAccounts;
 }
 
 /** Serves the simulators from a thread of their own, so that a busy provider does not take time from the service. */
 export async function startSimulators(options: SimulatorsOptions): Promise<Simulators> {
-  const worker = new Worker(new URL('./thread.ts', import.meta.url), { workerData: options });
-  const { port, accounts } = await new Promise<Listening>((resolve, reject) => {
-    worker.once('message', resolve);
-    worker.once('error', reject);
-  });
+  const worker = startThread(options);
+  const { url, accounts } = await firstMessage<Listening>(worker);
   return {
-    url: `http://${SIMULATORS_HOST}:${port}`,
+    url,
     accounts,
     onWebhook: (send) => void worker.on('message', send),
     stop: async () => {
       await worker.terminate();
     },
   };
+}
+
+/** The accounts of simulators that another process serves: that they stand in the same files is enough. */
+export async function readDemoAccounts(sources: ConnectorSources): Promise<DemoAccounts> {
+  const worker = startThread({ port: undefined, sources });
+  try {
+    return (await firstMessage<Pick<Listening, 'accounts'>>(worker)).accounts;
+  } finally {
+    await worker.terminate();
+  }
+}
+
+function startThread(workerData: SimulatorsOptions): Worker {
+  return new Worker(new URL('./thread.ts', import.meta.url), { workerData });
+}
+
+function firstMessage<Message>(worker: Worker): Promise<Message> {
+  return new Promise((resolve, reject) => {
+    worker.once('message', resolve);
+    worker.once('error', reject);
+  });
 }

@@ -2,12 +2,19 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Config, Simulator, SimulatorOptions } from '../contract.ts';
+import type { ConnectorPlace, ConnectorSources } from '../places.ts';
 import { findPlaces } from '../places.ts';
 import { provideContract } from '../provide-contract.ts';
-import { type DemoAccount, type Listening, SIMULATORS_HOST, type SimulatorsOptions } from './index.ts';
+import {
+  type DemoAccount,
+  type DemoAccounts,
+  type Listening,
+  SIMULATORS_HOST,
+  type SimulatorsOptions,
+} from './index.ts';
 import { createMemory } from './memory.ts';
 
-export type ListenOptions = SimulatorsOptions & Pick<SimulatorOptions, 'send'>;
+export type ListenOptions = SimulatorsOptions & { readonly port: number } & Pick<SimulatorOptions, 'send'>;
 
 const FILE = 'simulator.ts';
 
@@ -32,17 +39,34 @@ export async function listen(options: ListenOptions): Promise<Listening & { read
   });
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('The simulators listen on no port.');
-  for (const { key, folder } of await findPlaces(options.sources, FILE)) {
-    const baseUrl = `http://${SIMULATORS_HOST}:${address.port}/${key}`;
-    const { memoryFolder, send } = options;
+  const { memoryFolder, send, url = `http://${SIMULATORS_HOST}:${address.port}` } = options;
+  for (const place of await findPlaces(options.sources, FILE)) {
+    const { key } = place;
+    const baseUrl = `${url}/${key}`;
     const memory = memoryFolder === undefined ? {} : { memory: createMemory(join(memoryFolder, `${key}.json`)) };
-    const file = join(folder, FILE);
-    const module: SimulatorModule = await import(pathToFileURL(file).href);
-    if (module.createSimulator === undefined) throw new Error(`${file} exports no createSimulator.`);
+    const module = await load(place);
     byKey.set(key, module.createSimulator({ baseUrl, ...(send && { send }), ...memory }));
     accounts[key] = accountOf(module);
   }
-  return { server, port: address.port, accounts };
+  return { server, url, accounts };
+}
+
+/** Those of all simulators, without serving any. */
+export async function loadAccounts(sources: ConnectorSources): Promise<DemoAccounts> {
+  provideContract();
+  const places = await findPlaces(sources, FILE);
+  const accounts = places.map(async (place) => [place.key, accountOf(await load(place))] as const);
+  return Object.fromEntries(await Promise.all(accounts));
+}
+
+async function load({
+  folder,
+}: ConnectorPlace): Promise<SimulatorModule & Required<Pick<SimulatorModule, 'createSimulator'>>> {
+  const file = join(folder, FILE);
+  const module: SimulatorModule = await import(pathToFileURL(file).href);
+  const { createSimulator } = module;
+  if (createSimulator === undefined) throw new Error(`${file} exports no createSimulator.`);
+  return { ...module, createSimulator };
 }
 
 function accountOf({ DEMO_CONFIGURATION = {}, CLIENTS = {} }: SimulatorModule): DemoAccount {

@@ -1,10 +1,14 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { SentWebhook } from '../contract.ts';
-import type { Listening, SimulatorsOptions } from './index.ts';
-import { listen } from './server.ts';
+import type { SimulatorsOptions } from './index.ts';
+import { listen, loadAccounts } from './server.ts';
 
-const options: SimulatorsOptions = workerData;
+const { port, ...options }: SimulatorsOptions = workerData;
 const send = (webhook: SentWebhook) => parentPort?.postMessage(webhook);
-const { port, accounts } = await listen({ ...options, send });
-const listening: Listening = { port, accounts };
-parentPort?.postMessage(listening);
+
+if (port === undefined) {
+  parentPort?.postMessage({ accounts: await loadAccounts(options.sources) });
+} else {
+  const { url, accounts } = await listen({ ...options, port, send });
+  parentPort?.postMessage({ url, accounts });
+}

@@ -32,6 +32,7 @@ export interface UrlRequest {
   readonly callbackProxy?: boolean | undefined;
   readonly scope?: string | undefined;
   readonly sandbox?: boolean | undefined;
+  readonly merchantId?: string | undefined;
   readonly simulator?: boolean | undefined;
 }
 

@@ -46,6 +46,7 @@ export function authorizationUrl(request: AuthorizationRequest): string {
 interface UrlParameters {
   readonly siteAddress?: string | undefined;
   readonly sandbox?: boolean | undefined;
+  readonly merchantId?: string | undefined;
   readonly simulator?: boolean | undefined;
   readonly scope?: string | undefined;
 }
@@ -56,10 +57,11 @@ interface UrlParameters {
  */
 export function readUrlSettings(connector: OAuthConnector, given: UrlParameters): Config {
   const { siteAddressKey, sandboxKey } = connector.auth;
-  const { siteAddress, sandbox, simulator, scope } = given;
+  const { siteAddress, sandbox, merchantId, simulator, scope } = given;
   const settings: Config = {
     ...(simulator !== undefined && { simulator }),
     ...(sandbox !== undefined && { [keyOf(connector, sandboxKey, 'sandbox')]: sandbox }),
+    ...(merchantId !== undefined && readMerchant(connector, merchantId)),
     ...(scope !== undefined && { [OAUTH_KEYS.scope]: scope }),
   };
   if (siteAddress === undefined) {
@@ -80,6 +82,13 @@ export function settingsOfUrl({ configuration }: OAuthConnector, settings: Confi
 function keyOf({ name }: OAuthConnector, key: string | undefined, parameter: string): string {
   if (key !== undefined) return key;
   throw invalidParameter(parameter, `${name} has no ${parameter}: leave it out.`);
+}
+
+function readMerchant(connector: OAuthConnector, text: string): Config {
+  const key = keyOf(connector, connector.auth.merchantIdKey, 'merchantId');
+  const field = connector.configuration.find((each) => each.key === key);
+  if (field !== undefined && hasPattern(field, text)) return { [key]: text };
+  throw invalidParameter('merchantId', `merchantId is none of ${connector.name}, which are like ${field?.example}.`);
 }
 
 function assertSiteAddressIsKnown({ name, auth, configuration }: OAuthConnector): void {

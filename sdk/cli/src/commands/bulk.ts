@@ -11,6 +11,7 @@ import {
 } from '@causeway/client';
 import { Option } from 'commander';
 import { type AddCommands, names, wholeNumber } from '../command.js';
+import { CAUSEWAY } from '../command-name.js';
 import { RowsFailedError, UsageError } from '../failures.js';
 import { first } from '../limit.js';
 import type { Session } from '../session.js';
@@ -111,7 +112,7 @@ function withFile(command: Commands): Commands {
 }
 
 function withJob(command: Commands): Commands {
-  return command.argument('<job>', 'the id of the job, see causeway bulk jobs', wholeNumber);
+  return command.argument('<job>', `the id of the job, see ${CAUSEWAY} bulk jobs`, wholeNumber);
 }
 
 async function query(session: Session, objectName: string, options: QueryOptions): Promise<void> {
@@ -122,7 +123,7 @@ async function query(session: Session, objectName: string, options: QueryOptions
   if (!options.wait) {
     await session.output.one(
       { id: started.id, objectName },
-      () => `The job ${started.id} is started. Its file: causeway bulk download ${started.id}`,
+      () => `The job ${started.id} is started. Its file: ${CAUSEWAY} bulk download ${started.id}`,
     );
     return;
   }
@@ -164,7 +165,7 @@ async function writeFile(session: Session, bulkDownload: BulkDownload, file: str
   const { output, signal } = session;
   const { id, objectName } = bulkDownload;
   const hint = () =>
-    output.note(`Go on: causeway bulk download ${id} --output ${file}\nEnd it: causeway bulk cancel ${id}`);
+    output.note(`Go on: ${CAUSEWAY} bulk download ${id} --output ${file}\nEnd it: ${CAUSEWAY} bulk cancel ${id}`);
   signal.addEventListener('abort', hint);
   try {
     const job = await bulkDownload.wait({ signal, onProgress: (now) => output.progress(progressOf(now)) });
@@ -206,7 +207,10 @@ async function upload(session: Session, objectName: string, file: string, option
   const started = await account.bulk.upload(objectName, rows, metaData, { signal }).finally(() => output.done());
   const { id } = started;
   if (!options.wait) {
-    await output.one({ id, objectName }, () => `The job ${id} is started. How far it is: causeway bulk status ${id}`);
+    await output.one(
+      { id, objectName },
+      () => `The job ${id} is started. How far it is: ${CAUSEWAY} bulk status ${id}`,
+    );
     return;
   }
   output.note(`The job ${id} is started.`);
@@ -217,7 +221,8 @@ async function upload(session: Session, objectName: string, file: string, option
 async function tellOutcome(session: Session, started: BulkUpload, { errors: errorsFile, outcomes }: UploadOptions) {
   const { output, signal } = session;
   const { id, objectName } = started;
-  const hint = () => output.note(`See how far it is: causeway bulk status ${id}\nEnd it: causeway bulk cancel ${id}`);
+  const hint = () =>
+    output.note(`See how far it is: ${CAUSEWAY} bulk status ${id}\nEnd it: ${CAUSEWAY} bulk cancel ${id}`);
   signal.addEventListener('abort', hint);
   try {
     const job = await started.wait({ signal, onProgress: (now) => output.progress(progressOf(now)) });
@@ -232,7 +237,9 @@ async function tellOutcome(session: Session, started: BulkUpload, { errors: erro
       [`${counted(rows, 'row')}: ${rows - failed} written, ${failed} failed.`, ...shown.map(errorLine)].join('\n'),
     );
     if (failed > 0)
-      throw new RowsFailedError(`${failed} of ${counted(rows, 'row')} failed. All of them: causeway bulk errors ${id}`);
+      throw new RowsFailedError(
+        `${failed} of ${counted(rows, 'row')} failed. All of them: ${CAUSEWAY} bulk errors ${id}`,
+      );
   } finally {
     output.done();
     signal.removeEventListener('abort', hint);

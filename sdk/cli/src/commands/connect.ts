@@ -1,5 +1,6 @@
 import type { Causeway, Element } from '@causeway/client';
 import { type AddCommands, wholeNumber } from '../command.js';
+import { CAUSEWAY } from '../command-name.js';
 import { authorize } from '../oauth.js';
 import type { Session } from '../session.js';
 import { askMissing, readSettings, type Settings } from '../settings.js';
@@ -98,8 +99,8 @@ async function connect(session: Session, elementKey: string, options: ConnectOpt
       `Connected ${printable(name)} (${element.key}) as the instance ${id}.`,
       ...(options.showToken ? [`Its token is ${token}`] : []),
       session.keepsChoices
-        ? 'Commands go to it now. See what is there: causeway objects'
-        : `See what is there: causeway objects --instance ${id}`,
+        ? `Commands go to it now. See what is there: ${CAUSEWAY} objects`
+        : `See what is there: ${CAUSEWAY} objects --instance ${id}`,
     ].join('\n'),
   );
 }

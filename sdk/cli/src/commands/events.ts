@@ -1,5 +1,6 @@
 import type { Delivery, RedeliveryPeriod } from '@causeway/client';
 import { type AddCommands, wholeNumber } from '../command.js';
+import { CAUSEWAY } from '../command-name.js';
 import { UsageError } from '../failures.js';
 import { first } from '../limit.js';
 import type { Session } from '../session.js';
@@ -31,7 +32,7 @@ export const addEvents: AddCommands = (program, run) => {
     .action(run(list));
   events
     .command('redeliver')
-    .argument('[delivery]', 'the id of a delivery, see causeway events list', wholeNumber)
+    .argument('[delivery]', `the id of a delivery, see ${CAUSEWAY} events list`, wholeNumber)
     .option('--since <time>', 'everything whose delivery was made from then on: a time, or 30m, 2h, 7d ago')
     .option('--until <time>', 'and before then (default: now)')
     .option('--subscription <id>', 'of this subscription only', wholeNumber)
@@ -65,7 +66,7 @@ async function redeliver(session: Session, id: number | undefined, options: Rede
   const period = options.since ?? options.until ?? options.subscription ?? options.status;
   if ((id === undefined) === (period === undefined)) {
     throw new UsageError(
-      'Give the id of a delivery, or a period: causeway events redeliver 12, causeway events redeliver --since 2h',
+      `Give the id of a delivery, or a period: ${CAUSEWAY} events redeliver 12, ${CAUSEWAY} events redeliver --since 2h`,
     );
   }
   const platform = await session.platform();

@@ -1,6 +1,7 @@
 import type { Instance } from '@causeway/client';
 import { askYesOrNo } from '../ask.js';
 import { type AddCommands, wholeNumber } from '../command.js';
+import { CAUSEWAY } from '../command-name.js';
 import { readProfiles } from '../profiles.js';
 import type { Session } from '../session.js';
 import type { Columns } from '../table.js';
@@ -50,7 +51,7 @@ async function list(session: Session, { where, showTokens }: ListOptions): Promi
   await session.output.list(
     shown,
     columns,
-    where === undefined ? 'None yet. Make one: causeway connect <element>' : 'None.',
+    where === undefined ? `None yet. Make one: ${CAUSEWAY} connect <element>` : 'None.',
   );
 }
 

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { Causeway } from '@causeway/client';
 import { askSecret, askText, type Question } from '../ask.js';
 import type { AddCommands } from '../command.js';
+import { CAUSEWAY } from '../command-name.js';
 import { NotReadyError, UsageError } from '../failures.js';
 import { type Profile, profilesFile, readProfiles, withoutProfile, withProfile, writeProfiles } from '../profiles.js';
 import type { Session } from '../session.js';
@@ -83,14 +84,14 @@ async function list(session: Session): Promise<void> {
       url: (row) => row.url,
       instance: ({ instance }) => instance && Object(instance).name,
     },
-    'Nobody is logged in. Log in: causeway login',
+    `Nobody is logged in. Log in: ${CAUSEWAY} login`,
   );
 }
 
 async function use(session: Session, name: string): Promise<void> {
   const stored = await readProfiles();
   if (!Object.hasOwn(stored.profiles, name))
-    throw new UsageError(`There is no profile ${name}. See: causeway profiles`);
+    throw new UsageError(`There is no profile ${name}. See: ${CAUSEWAY} profiles`);
   await writeProfiles({ ...stored, current: name });
   await session.output.one({ profile: name }, () => `Commands use the profile ${name} now.`);
 }

@@ -64,7 +64,7 @@ describe('a bulk download', () => {
 
   it('goes into a file', async () => {
     await using server = await serve(created, job('COMPLETED'), job('COMPLETED'), file(10), file());
-    const folder = await mkdtemp(join(tmpdir(), 'causeway-client-'));
+    const folder = await mkdtemp(join(tmpdir(), 'causeway-'));
     const download = await client(server.url).bulk.start({ objectName: 'orders' });
     await download.wait();
     await download.toFile(join(folder, 'orders.jsonl'));
@@ -74,7 +74,7 @@ describe('a bulk download', () => {
 
   it('goes on behind the bytes that are there already', async () => {
     await using server = await serve(job('COMPLETED'), file(10), file());
-    const folder = await mkdtemp(join(tmpdir(), 'causeway-client-'));
+    const folder = await mkdtemp(join(tmpdir(), 'causeway-'));
     const path = join(folder, 'orders.jsonl');
     await writeFile(path, FILE.subarray(0, 1000));
     await client(server.url).bulk.download(7, 'orders').toFile(path, { fromByte: 1000 });
@@ -125,7 +125,7 @@ describe('a bulk upload', () => {
     const failed: unknown[] = [];
     for await (const { row } of upload.errors()) failed.push(row);
     assert.deepEqual(failed, [2, 9]);
-    const folder = await mkdtemp(join(tmpdir(), 'causeway-client-'));
+    const folder = await mkdtemp(join(tmpdir(), 'causeway-'));
     await upload.failedRowsToFile(join(folder, 'failed.jsonl'));
     assert.equal(await readFile(join(folder, 'failed.jsonl'), 'utf8'), '{"id":1}\n');
     assert.deepEqual(

@@ -8,9 +8,15 @@ export type ObjectField = Schemas['ObjectField'];
 export function queryableOf({ fields, parameters }: ObjectFields): Queryable {
   return {
     fields: Object.fromEntries(
-      fields.map(({ name, type, unlisted, values }) => [
+      fields.map(({ name, type, unlisted, values, aliases }) => [
         name,
-        { type, ...(unlisted !== undefined && { unlisted }), ...(values !== undefined && { values }) },
+        {
+          type,
+          ...(unlisted !== undefined && { unlisted }),
+          ...(values !== undefined && { values }),
+          // What '=' of an alias means is for the service to say: here only the names are checked.
+          ...(aliases !== undefined && { aliases: Object.fromEntries(aliases.map((alias) => [alias.name, '='])) }),
+        },
       ]),
     ),
     parameters: Object.fromEntries(parameters.map(({ name, type, description }) => [name, { type, description }])),

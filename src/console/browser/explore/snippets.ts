@@ -35,7 +35,8 @@ function quoteForShell(text: string): string {
 }
 
 function typeScript(objectName: string, query: WrittenQuery): string {
-  return `import { Causeway } from '@causeway/client';
+  return `// Install the client from a clone of Causeway: docs/sdks.md says how. No registry has it.
+import { Causeway } from '@causeway/client';
 
 // Of CAUSEWAY_URL, CAUSEWAY_USER_SECRET, CAUSEWAY_ORGANIZATION_SECRET and CAUSEWAY_ELEMENT_TOKEN.
 const causeway = Causeway.fromEnvironment();
@@ -47,7 +48,8 @@ for await (const record of causeway.records(${JSON.stringify(objectName)}).all(q
 }
 
 function python(objectName: string, query: WrittenQuery): string {
-  return `from causeway import Causeway
+  return `# Install the client from a clone of Causeway: docs/sdks.md says how. No registry has it.
+from causeway_client import Causeway
 
 # Of CAUSEWAY_URL, CAUSEWAY_USER_SECRET, CAUSEWAY_ORGANIZATION_SECRET and CAUSEWAY_ELEMENT_TOKEN.
 causeway = Causeway.from_environment()

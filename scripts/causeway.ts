@@ -1,0 +1,19 @@
+/**
+ * The command line of the clients, from this clone: `npm run causeway -- login`. It works in the folder that it is called from.
+ */
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+const PROGRAM = resolve(import.meta.dirname, '../generated/sdk/cli/dist/src/main.js');
+
+if (existsSync(PROGRAM)) {
+  // Where npm was called; its scripts start in the folder of package.json.
+  if (process.env.INIT_CWD) process.chdir(process.env.INIT_CWD);
+  // What its messages tell people to type.
+  process.env.CAUSEWAY_COMMAND ??= 'npm run causeway --';
+  await import(pathToFileURL(PROGRAM).href);
+} else {
+  console.error('The command line is not made yet. Make it, with Java 11 or newer: npm run sdk cli');
+  process.exitCode = 1;
+}

@@ -1,0 +1,36 @@
+package causeway.client;
+
+import java.net.URI;
+import java.net.URISyntaxException;
+
+/** Where the API is. */
+final class BaseUrl {
+  private static final String BASE_PATH = "/elements/api-v2";
+
+  private BaseUrl() {}
+
+  /** @return the URL without a slash at its end; one without a path gets that of the API. @throws IllegalArgumentException on what is no such URL */
+  static String of(String given) {
+    String text = given == null ? "" : given.strip().replaceAll("/+$", "");
+    URI url = uri(text);
+    boolean isHttp = "http".equalsIgnoreCase(url.getScheme()) || "https".equalsIgnoreCase(url.getScheme());
+    if (!isHttp || url.getHost() == null || url.getRawUserInfo() != null || url.getRawQuery() != null || url.getRawFragment() != null) {
+      throw refusal();
+    }
+    return url.getRawPath().isEmpty() ? text + BASE_PATH : text;
+  }
+
+  private static URI uri(String text) {
+    try {
+      return new URI(text);
+    } catch (URISyntaxException invalid) {
+      throw refusal();
+    }
+  }
+
+  /** It may hold a password, so it is not repeated. */
+  private static IllegalArgumentException refusal() {
+    return new IllegalArgumentException(
+        "The base URL is missing or is none: http or https, a host, and a path if need be, as in http://127.0.0.1:8080/elements/api-v2.");
+  }
+}

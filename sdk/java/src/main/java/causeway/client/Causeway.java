@@ -1,0 +1,261 @@
+package causeway.client;
+
+import causeway.client.api.AccountsApi;
+import causeway.client.api.ActivityApi;
+import causeway.client.api.AuditApi;
+import causeway.client.api.BulkApi;
+import causeway.client.api.ElementsApi;
+import causeway.client.api.EventsApi;
+import causeway.client.api.HubsApi;
+import causeway.client.api.InstancesApi;
+import causeway.client.api.NotificationsApi;
+import causeway.client.api.OauthProxiesApi;
+import causeway.client.api.ObjectsApi;
+import causeway.client.api.OrganizationsApi;
+import causeway.client.api.QueryApi;
+import causeway.client.api.RolesApi;
+import causeway.client.api.ThisInstanceApi;
+import causeway.client.api.UsersApi;
+import causeway.client.model.BulkQuery;
+import java.net.http.HttpClient;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.function.UnaryOperator;
+
+/**
+ * A client of the Causeway API. It does not change and is safe for any number of threads; one is enough, as it holds the connections.
+ *
+ * <p>Every call throws {@link CausewayException} when it fails.
+ */
+public final class Causeway {
+  private final String baseUrl;
+  private final Secrets secrets;
+  private final String accountId;
+  private final Sender sender;
+
+  private Causeway(String baseUrl, Secrets secrets, String accountId, Sender sender) {
+    this.baseUrl = baseUrl;
+    this.secrets = secrets;
+    this.accountId = accountId;
+    this.sender = sender;
+  }
+
+  /** A builder that needs the base URL and the secrets of the user and the organization. */
+  public static Builder builder() {
+    return new Builder();
+  }
+
+  /**
+   * A client from CAUSEWAY_URL, CAUSEWAY_USER_SECRET, CAUSEWAY_ORGANIZATION_SECRET and, for one that is bound to an instance,
+   * CAUSEWAY_ELEMENT_TOKEN.
+   *
+   * @throws IllegalArgumentException when one of the first three is not set
+   */
+  public static Causeway fromEnvironment() {
+    return builder().environment(System::getenv).build();
+  }
+
+  /** This client, bound to an instance by its token. It shares the connections. */
+  public Causeway withInstance(String elementToken) {
+    return new Causeway(baseUrl, secrets.withInstance(elementToken), accountId, sender);
+  }
+
+  /** The records of an object, such as {@code incident}, as maps. */
+  public Records<Map<String, Object>> records(String objectName) {
+    return new Records<>(this, objectName, Json.MAPPER.getTypeFactory().constructMapType(Map.class, String.class, Object.class));
+  }
+
+  /** The records of an object as values of a class, read and written by Jackson; a Java record will do. Fields that it lacks are passed over. */
+  public <T> Records<T> records(String objectName, Class<T> type) {
+    return new Records<>(this, objectName, Json.MAPPER.constructType(type));
+  }
+
+  /** Starts to read all rows of a query in the background. Unless the query says otherwise they are stored as lines of JSON. */
+  public BulkDownload download(BulkQuery query) {
+    return BulkDownload.start(this, query);
+  }
+
+  /** A download that was started before, by the id of its job. */
+  public BulkDownload download(long jobId) {
+    return new BulkDownload(this, jobId);
+  }
+
+  /** Any call: paths below {@code /passthrough} go to the provider as they are. With an instance its token is sent. */
+  public Call call(String method, String path) {
+    return new Call(this, method, path);
+  }
+
+  public AccountsApi accounts() {
+    return new AccountsApi(this);
+  }
+
+  public ActivityApi activity() {
+    return new ActivityApi(this);
+  }
+
+  public AuditApi audit() {
+    return new AuditApi(this);
+  }
+
+  public BulkApi bulk() {
+    return new BulkApi(this);
+  }
+
+  public ElementsApi elements() {
+    return new ElementsApi(this);
+  }
+
+  public EventsApi events() {
+    return new EventsApi(this);
+  }
+
+  public HubsApi hubs() {
+    return new HubsApi(this);
+  }
+
+  public InstancesApi instances() {
+    return new InstancesApi(this);
+  }
+
+  public NotificationsApi notifications() {
+    return new NotificationsApi(this);
+  }
+
+  public OauthProxiesApi oauthProxies() {
+    return new OauthProxiesApi(this);
+  }
+
+  public ObjectsApi objects() {
+    return new ObjectsApi(this);
+  }
+
+  public OrganizationsApi organizations() {
+    return new OrganizationsApi(this);
+  }
+
+  public QueryApi query() {
+    return new QueryApi(this);
+  }
+
+  public RolesApi roles() {
+    return new RolesApi(this);
+  }
+
+  /** The instance that this client is bound to. */
+  public ThisInstanceApi thisInstance() {
+    return new ThisInstanceApi(this);
+  }
+
+  public UsersApi users() {
+    return new UsersApi(this);
+  }
+
+  boolean hasInstance() {
+    return secrets.hasInstance();
+  }
+
+  String baseUrl() {
+    return baseUrl;
+  }
+
+  Sender sender() {
+    return sender;
+  }
+
+  /** What each call sends. @throws IllegalStateException for a call on an instance by a client that is bound to none */
+  Map<String, String> headers(boolean isOnInstance) {
+    if (isOnInstance && !hasInstance()) {
+      throw new IllegalStateException("This is a call on an instance, and the client is bound to none: withInstance(token) makes one that is.");
+    }
+    Map<String, String> headers = new LinkedHashMap<>();
+    headers.put("Authorization", secrets.header(isOnInstance));
+    headers.put("User-Agent", Version.USER_AGENT);
+    headers.put("Elements-Version", "Helium");
+    if (accountId != null) {
+      headers.put("Elements-Account-Id", accountId);
+    }
+    return headers;
+  }
+
+  @Override
+  public String toString() {
+    return "Causeway[" + baseUrl + (hasInstance() ? ", an instance]" : "]");
+  }
+
+  /** What a client is made of. */
+  public static final class Builder {
+    private String baseUrl;
+    private String userSecret;
+    private String organizationSecret;
+    private String elementToken;
+    private String accountId;
+    private Duration timeout = Duration.ofSeconds(60);
+    private Retries retries = Retries.STANDARD;
+    private HttpClient http;
+
+    private Builder() {}
+
+    /** With its path; one without a path gets {@code /elements/api-v2}. */
+    public Builder baseUrl(String baseUrl) {
+      this.baseUrl = baseUrl;
+      return this;
+    }
+
+    public Builder userSecret(String userSecret) {
+      this.userSecret = userSecret;
+      return this;
+    }
+
+    public Builder organizationSecret(String organizationSecret) {
+      this.organizationSecret = organizationSecret;
+      return this;
+    }
+
+    /** Binds the client to an instance. */
+    public Builder elementToken(String elementToken) {
+      this.elementToken = elementToken;
+      return this;
+    }
+
+    /** The account to work in, for users who may work in others than their own. */
+    public Builder accountId(String accountId) {
+      this.accountId = accountId;
+      return this;
+    }
+
+    /** For one attempt, from the request to the last byte of the answer. A minute unless given. */
+    public Builder timeout(Duration timeout) {
+      this.timeout = timeout;
+      return this;
+    }
+
+    /** {@link Retries#STANDARD} unless given. */
+    public Builder retries(Retries retries) {
+      this.retries = retries;
+      return this;
+    }
+
+    /** For a proxy, certificates or an executor of one's own. It should not follow redirects, which would take the secrets along. */
+    public Builder http(HttpClient http) {
+      this.http = http;
+      return this;
+    }
+
+    /** A variable that is set to nothing is as one that is not set. */
+    Builder environment(UnaryOperator<String> environment) {
+      UnaryOperator<String> variables = name -> "".equals(environment.apply(name)) ? null : environment.apply(name);
+      return baseUrl(variables.apply("CAUSEWAY_URL"))
+          .userSecret(variables.apply("CAUSEWAY_USER_SECRET"))
+          .organizationSecret(variables.apply("CAUSEWAY_ORGANIZATION_SECRET"))
+          .elementToken(variables.apply("CAUSEWAY_ELEMENT_TOKEN"));
+    }
+
+    /** @throws IllegalArgumentException when the base URL or a secret is missing, or is none */
+    public Causeway build() {
+      Secrets secrets = new Secrets(userSecret, organizationSecret, elementToken);
+      HttpClient used = http == null ? HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build() : http;
+      return new Causeway(BaseUrl.of(baseUrl), secrets, accountId, new Sender(used, timeout, retries));
+    }
+  }
+}

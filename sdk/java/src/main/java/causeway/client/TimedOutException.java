@@ -1,0 +1,8 @@
+package causeway.client;
+
+/** The answer, or the end of a bulk job, did not come in the time that was given for it. */
+public final class TimedOutException extends CausewayException {
+  TimedOutException(String message) {
+    super(message, null);
+  }
+}

@@ -1,8 +1,0 @@
-package dev.causeway.client;
-
-/** An event that none of the secrets signed, or not lately. */
-public final class EventSignatureException extends CausewayException {
-  EventSignatureException(String message, Throwable cause) {
-    super(message, cause);
-  }
-}

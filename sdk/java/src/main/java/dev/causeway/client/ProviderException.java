@@ -1,8 +1,0 @@
-package dev.causeway.client;
-
-/** The provider refused, failed or did not answer. */
-public final class ProviderException extends ApiException {
-  ProviderException(Answer answer) {
-    super(answer);
-  }
-}

@@ -1,8 +1,0 @@
-package dev.causeway.client;
-
-/** Too many requests, to the service or to the provider; {@link #retryAfter} says how long to wait. */
-public final class RateLimitedException extends ApiException {
-  RateLimitedException(Answer answer) {
-    super(answer);
-  }
-}

@@ -1,8 +1,0 @@
-package dev.causeway.client;
-
-/** The answer, or the end of a bulk job, did not come in the time that was given for it. */
-public final class TimedOutException extends CausewayException {
-  TimedOutException(String message) {
-    super(message, null);
-  }
-}

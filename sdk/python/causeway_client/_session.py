@@ -1,0 +1,102 @@
+"""Who calls what: the secrets and the address, which both clients have in common."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+from dataclasses import dataclass, field, replace
+from typing import Any, Dict, Mapping, Optional, TypeVar, Union
+from urllib.parse import urlsplit
+
+from causeway_client._call import Call
+from causeway_client._flow import Answer, Flow, Request, Retries, exchange
+from causeway_client.errors import CausewayError
+
+T = TypeVar("T")
+
+VERSION = "0.0.0-dev"
+USER_AGENT = f"causeway-python/{VERSION} ({platform.python_implementation().lower()}/{platform.python_version()})"
+DEFAULT_URL = "http://127.0.0.1:8080"
+_SECRET = re.compile(r"[!-+\--~]+")
+_API_PATH = "/elements/api-v2"
+
+
+@dataclass(frozen=True)
+class Session:
+    url: str
+    user_secret: str = field(repr=False)
+    organization_secret: str = field(repr=False)
+    element_token: Optional[str] = field(default=None, repr=False)
+    account_id: Union[str, int, None] = None
+    retries: Retries = field(default_factory=Retries, repr=False)
+
+    def __post_init__(self) -> None:
+        """:raises ValueError: for what is no secret, such as one with the line end of its file; it does not show it"""
+        for name in ("user_secret", "organization_secret", "element_token"):
+            value = getattr(self, name)
+            if value is not None and not _SECRET.fullmatch(value):
+                raise ValueError(f"The {name} is empty or has blanks, commas or characters that no secret has.")
+
+    def with_instance(self, element_token: str) -> Session:
+        return replace(self, element_token=element_token)
+
+    def flow(self, call: Call[T]) -> Flow[T]:
+        answer = yield from exchange(self.request(call), self.retries)
+        return call.read(answer)
+
+    def open_flow(self, call: Call[Any], headers: Mapping[str, str]) -> Flow[Answer]:
+        return exchange(self.request(call, headers), self.retries, is_open=True)
+
+    def request(self, call: Call[Any], headers: Optional[Mapping[str, str]] = None) -> Request:
+        content = call.content()
+        sent = {
+            **self.headers(call.on_instance),
+            "Accept": "application/json",
+            **({} if content is None else {"Content-Type": "application/json"}),
+            **call.sent_headers(),
+            **(headers or {}),
+        }
+        return Request(call.method, self.url + call.target(), sent, content, call.form)
+
+    def headers(self, on_instance: bool) -> Dict[str, str]:
+        return {
+            "Authorization": self._authorization(on_instance),
+            "User-Agent": USER_AGENT,
+            # Objects are told with what can be done with them.
+            "Elements-Version": "Helium",
+            **({} if self.account_id is None else {"Elements-Account-Id": str(self.account_id)}),
+        }
+
+    def _authorization(self, on_instance: bool) -> str:
+        platform_part = f"User {self.user_secret}, Organization {self.organization_secret}"
+        if not on_instance:
+            return platform_part
+        if self.element_token is None:
+            raise CausewayError("This call is one on an instance: make a client with with_instance(token) first.")
+        return f"{platform_part}, Element {self.element_token}"
+
+
+def from_variables(environment: Optional[Mapping[str, str]] = None) -> Dict[str, Any]:
+    """:raises CausewayError: that names the variables that are missing"""
+    variables = os.environ if environment is None else environment
+    required = {
+        "url": "CAUSEWAY_URL",
+        "user_secret": "CAUSEWAY_USER_SECRET",
+        "organization_secret": "CAUSEWAY_ORGANIZATION_SECRET",
+    }
+    missing = [name for name in required.values() if not variables.get(name)]
+    if missing:
+        raise CausewayError(f"The environment has no {', no '.join(missing)}.")
+    found = {option: variables[name] for option, name in required.items()}
+    return {**found, "element_token": variables.get("CAUSEWAY_ELEMENT_TOKEN") or None}
+
+
+def api_url(url: str) -> str:
+    """:raises ValueError: for what is no address of a service"""
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError("The URL of a service begins with http:// or https:// and has a host.")
+    if parts.query or parts.fragment or parts.username or parts.password:
+        raise ValueError("The URL of a service has no query, no fragment and no credentials.")
+    return f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/') or _API_PATH}"

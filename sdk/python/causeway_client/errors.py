@@ -1,0 +1,160 @@
+"""Failures of this client. All of them are CausewayErrors."""
+
+from __future__ import annotations
+
+import json
+from email.utils import parsedate_to_datetime
+from typing import Any, Dict, List, Mapping, Optional, Type, Union
+
+from pydantic import ValidationError
+
+from causeway_client.models.error_code import ErrorCode
+from causeway_client.models.error_detail import ErrorDetail
+
+
+class CausewayError(Exception):
+    """What every failure of this client is an instance of."""
+
+
+class NetworkError(CausewayError):
+    """There was no whole answer; its cause says why."""
+
+
+class CallTimeoutError(CausewayError, TimeoutError):
+    """One attempt took longer than the time-out of the client."""
+
+
+class SignatureError(CausewayError):
+    """An event is not signed by any of the secrets, or long ago."""
+
+
+class ApiError(CausewayError):
+    """The service, or a proxy before it, answered with an error. Decide by `code`, never by the text."""
+
+    def __init__(
+        self,
+        status: int,
+        code: Union[ErrorCode, str],
+        message: str,
+        *,
+        request_id: Optional[str] = None,
+        details: Optional[List[ErrorDetail]] = None,
+        provider_message: Optional[str] = None,
+        retry_after: Optional[float] = None,
+    ) -> None:
+        # All of them, so that it can be pickled.
+        super().__init__(status, code, message)
+        self.status = status
+        #: Of the specification, or of a newer service, or `HTTP_<status>` where the answer is none of the service's.
+        #: An ErrorCode is a str too.
+        self.code = code
+        self.message = message
+        #: Of the request, for whoever asks the operator about it.
+        self.request_id = request_id
+        self.details = details or []
+        #: The provider's own words.
+        self.provider_message = provider_message
+        #: Seconds to wait before the next try, where the answer says so.
+        self.retry_after = retry_after
+
+    def __str__(self) -> str:
+        request = f", request {self.request_id}" if self.request_id else ""
+        return f"{self.message} ({self.code}, status {self.status}{request})"
+
+
+class NotFoundError(ApiError):
+    """There is no such thing, or not for this caller."""
+
+
+class WhereError(ApiError):
+    """A filter is wrong, or the provider cannot answer it alone."""
+
+    @property
+    def position(self) -> Optional[int]:
+        """Where in the filter the first fault begins, counted from 0 in UTF-16 units, as JavaScript and Java count."""
+        return self._first.position if self._first else None
+
+    @property
+    def length(self) -> Optional[int]:
+        """How many of them it covers."""
+        return self._first.length if self._first else None
+
+    @property
+    def suggestion(self) -> Optional[str]:
+        """The known name that is closest to the one given."""
+        return self._first.nearest if self._first else None
+
+    @property
+    def _first(self) -> Optional[ErrorDetail]:
+        return next((detail for detail in self.details if detail.position is not None), None)
+
+
+class RateLimitedError(ApiError):
+    """Too many requests, to the service (`RATE_LIMITED`) or to the provider (`PROVIDER_RATE_LIMITED`); see `retry_after`."""
+
+
+class ProviderError(ApiError):
+    """The provider refused, failed or did not answer."""
+
+
+_CLASSES: Dict[str, Type[ApiError]] = {
+    ErrorCode.NOT_FOUND: NotFoundError,
+    ErrorCode.WHERE_SYNTAX: WhereError,
+    ErrorCode.WHERE_INVALID: WhereError,
+    ErrorCode.WHERE_UNSUPPORTED: WhereError,
+    ErrorCode.RATE_LIMITED: RateLimitedError,
+    ErrorCode.PROVIDER_RATE_LIMITED: RateLimitedError,
+    ErrorCode.PROVIDER_CREDENTIALS_INVALID: ProviderError,
+    ErrorCode.PROVIDER_REJECTED: ProviderError,
+    ErrorCode.INSTANCE_CREDENTIALS_FAILED: ProviderError,
+    ErrorCode.PROVIDER_UNAVAILABLE: ProviderError,
+    ErrorCode.PROVIDER_PROTOCOL: ProviderError,
+    ErrorCode.PROVIDER_TIMEOUT: ProviderError,
+}
+
+
+def error_of(status: int, headers: Mapping[str, str], content: bytes, now: float) -> ApiError:
+    """The error that an answer stands for. `now` is in seconds since 1970."""
+    body = _body_of(content) or {
+        "code": f"HTTP_{status}",
+        "message": f"The answer is {status}, and none of the service's.",
+        "requestId": headers.get("elements-request-id"),
+    }
+    return _CLASSES.get(body["code"], ApiError)(
+        status,
+        ErrorCode(body["code"]),
+        body["message"],
+        request_id=body.get("requestId") or None,
+        details=_details_of(body.get("details")),
+        provider_message=body.get("providerMessage"),
+        retry_after=_seconds_of(headers.get("retry-after"), now),
+    )
+
+
+def _body_of(content: bytes) -> Optional[Dict[str, Any]]:
+    try:
+        body = json.loads(content)
+    except ValueError:
+        return None
+    if not isinstance(body, dict):
+        return None
+    return body if all(isinstance(body.get(name), str) for name in ("code", "message")) else None
+
+
+def _details_of(details: object) -> List[ErrorDetail]:
+    try:
+        return [ErrorDetail.model_validate(detail) for detail in details] if isinstance(details, list) else []
+    except ValidationError:
+        return []
+
+
+def _seconds_of(header: Optional[str], now: float) -> Optional[float]:
+    """`Retry-After` is a number of seconds or a time."""
+    if header is None:
+        return None
+    if header.isdecimal():
+        return float(header)
+    try:
+        return max(0.0, parsedate_to_datetime(header).timestamp() - now)
+    except ValueError:
+        return None
