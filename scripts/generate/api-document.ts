@@ -29,6 +29,8 @@ export interface Operation {
   readonly 'x-causeway-large-body'?: boolean;
   /** Documents another operation for a place where it is known by a name of its own. */
   readonly 'x-causeway-form-of'?: string;
+  /** What the form of the operation by token has in place of its own members; only those that have it have such a form. Not published. */
+  readonly 'x-causeway-by-token'?: Readonly<Partial<Operation>>;
   /** What the form of the operation by hub has in place of its own members; not published. */
   readonly 'x-causeway-by-hub'?: Readonly<Partial<Operation>>;
 }

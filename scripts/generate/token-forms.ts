@@ -1,0 +1,60 @@
+import { type ApiDocument, METHODS, type Operation, type PathItem } from './api-document.ts';
+
+const OF_INSTANCE = /^\/instances\/\{id\}(?=\/)/;
+const INSTANCE_PARAMETER = '#/components/parameters/InstanceId';
+
+/**
+ * Adds `/instances/…` beside `/instances/{id}/…`, for callers who name the instance by its token, for every operation that says so in
+ * `x-causeway-by-token`. What it says there stands in the form only.
+ */
+export function addTokenForms<Document extends ApiDocument>(document: Document): Document {
+  const items = Object.entries(document.paths);
+  const forms = items
+    .filter(([, item]) => hasForm(item))
+    .map(([path, item]) => [path.replace(OF_INSTANCE, '/instances'), formOf(item)]);
+  const own = items.map(([path, item]) => [path, mapMembers(item, withoutForm)]);
+  return { ...document, paths: Object.fromEntries([...own, ...forms]) };
+}
+
+function hasForm(item: PathItem): boolean {
+  return METHODS.some((method) => item[method]?.['x-causeway-by-token'] !== undefined);
+}
+
+function formOf(item: PathItem): PathItem {
+  const parameters = item.parameters?.filter(({ $ref }) => $ref !== INSTANCE_PARAMETER) ?? [];
+  const members = mapMembers(item, byToken);
+  return parameters.length > 0 ? { ...members, parameters } : { ...withoutParameters(members) };
+}
+
+function withoutParameters({ parameters: _, ...item }: PathItem): PathItem {
+  return item;
+}
+
+function mapMembers(item: PathItem, map: (operation: Operation) => Operation | undefined): PathItem {
+  const operations = METHODS.flatMap((method) => {
+    const operation = item[method];
+    return operation === undefined ? [] : [[method, map(operation)]];
+  });
+  const kept = operations.filter(([, operation]) => operation !== undefined);
+  const { parameters } = item;
+  return { ...(parameters !== undefined && { parameters }), ...Object.fromEntries(kept) };
+}
+
+function byToken(operation: Operation): Operation | undefined {
+  const { operationId, summary, description, 'x-causeway-by-token': own } = operation;
+  if (own === undefined) return undefined;
+  return {
+    ...withoutForm(operation),
+    operationId: operationId.replace(/^[a-z]+/, '$&This'),
+    summary: `${summary}, by token`,
+    // At the end of its first paragraph.
+    description: description.replace(/(?=\n\n|\n?$)/, ' The instance is that of the `Element` token.'),
+    'x-causeway-scopes': ['instance'],
+    security: [{ UserElement: [] }],
+    ...own,
+  };
+}
+
+function withoutForm({ 'x-causeway-by-token': _, ...operation }: Operation): Operation {
+  return operation;
+}
