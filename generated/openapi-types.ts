@@ -5690,7 +5690,7 @@ export interface components {
         /**
          * @description One configuration key of an instance's element with its value in the instance.
          * @example {
-         *       "id": 1093216373,
+         *       "id": 905092355,
          *       "key": "event.notification.enabled",
          *       "name": "Event notification enabled",
          *       "description": "Send events of this instance.",

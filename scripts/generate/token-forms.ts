@@ -50,6 +50,7 @@ function byToken(operation: Operation): Operation | undefined {
     // At the end of its first paragraph.
     description: description.replace(/(?=\n\n|\n?$)/, ' The instance is that of the `Element` token.'),
     'x-causeway-scopes': ['instance'],
+    'x-causeway-same-as': operationId,
     security: [{ UserElement: [] }],
     ...own,
   };

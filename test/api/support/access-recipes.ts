@@ -180,7 +180,7 @@ export const RECIPES: Readonly<Record<AskedOperationId, Recipe>> = {
   listHubs: {},
   listHubKeys: {},
   getHub: { path: { key: 'general' } },
-  listElementsOfHub: { path: { key: 'general' } },
+  listElementsOfHub: { path: { key: 'crm' } },
 
   listInstances: {},
   createInstance: { body: () => ({ element: { key: 'odata' }, ...newInstance() }) },
