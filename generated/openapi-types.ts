@@ -1362,6 +1362,68 @@ export interface paths {
         patch: operations["updateAccountUser"];
         trace?: never;
     };
+    "/accounts/{id}/roles": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id or the external id of an account of the organization. Digits are an id. Without the privilege `manageOrganization` it is the own account's.
+                 * @example 1
+                 */
+                id: components["parameters"]["AccountId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List the roles of an account
+         * @description The roles that every user of the account has beside his own, from most to least. A new account has none.
+         */
+        get: operations["listAccountRoles"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/accounts/{id}/roles/{key}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id or the external id of an account of the organization. Digits are an id. Without the privilege `manageOrganization` it is the own account's.
+                 * @example 1
+                 */
+                id: components["parameters"]["AccountId"];
+                /**
+                 * @description The key of a role, such as `admin`.
+                 * @example default-user
+                 */
+                key: components["parameters"]["AccountRoleKey"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Give a role to an account
+         * @description Every user of the account, also one who is added later, may do what the role allows, on every process at once. One that the account has already is fine.
+         *     Nobody gives a role that has a privilege which he lacks. `org-admin` is given to users only (409).
+         */
+        put: operations["grantAccountRole"];
+        post?: never;
+        /**
+         * Take a role from an account
+         * @description The users of the account keep the roles that they have themselves. Nobody takes a role that has a privilege which he lacks.
+         */
+        delete: operations["revokeAccountRole"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/organizations/users": {
         parameters: {
             query?: never;
@@ -5159,7 +5221,7 @@ export interface components {
              * @description The account of the user.
              */
             accountId: number;
-            /** @description The keys of the user's roles, from most to least. */
+            /** @description The keys of the user's own roles, from most to least. Those of his account are at `GET /accounts/{id}/roles`. */
             roles: string[];
             /**
              * Format: date-time
@@ -5249,7 +5311,7 @@ export interface components {
              * @description The account of the user.
              */
             accountId: number;
-            /** @description The keys of the user's roles, from most to least. */
+            /** @description The keys of the user's own roles, from most to least. Those of his account are at `GET /accounts/{id}/roles`. */
             roles: string[];
             /**
              * Format: date-time
@@ -5333,49 +5395,6 @@ export interface components {
             [key: string]: unknown;
         };
         /**
-         * @description What a user of the organization is made of.
-         * @example {
-         *       "email": "ada@example.com",
-         *       "firstName": "Ada",
-         *       "lastName": "Lovelace",
-         *       "roles": [
-         *         "default-user"
-         *       ]
-         *     }
-         */
-        OrganizationUserCreate: {
-            /** @description The e-mail address. No other user of the organization may have it, in upper or lower case. */
-            email: string;
-            /** @description The first name. */
-            firstName: string;
-            /** @description The last name. */
-            lastName: string;
-            /** @description What the user is called in your own system. */
-            externalId?: string | null;
-            /**
-             * @description An inactive user is refused everywhere.
-             * @default true
-             */
-            active: boolean;
-            /**
-             * Format: password
-             * @description The password for the console, 12 to 256 Unicode characters (after NFKC normalization) that are not easily guessed. Answers never show it.
-             */
-            password?: string;
-            /**
-             * @description The keys of roles. None of them may have a privilege that you lack.
-             * @default [
-             *       "default-user"
-             *     ]
-             */
-            roles: string[];
-            /**
-             * Format: int64
-             * @description The account of the user. Unless given, the one that `Elements-Account-Id` names, or the default account.
-             */
-            accountId?: number;
-        };
-        /**
          * @description Something that not everybody may do.
          * @example {
          *       "key": "viewElements",
@@ -5418,6 +5437,62 @@ export interface components {
             description: string;
             /** @description What users with the role may do beyond what everybody may. */
             privileges: components["schemas"]["Privilege"][];
+        };
+        /**
+         * @description The role that the account does not have any more.
+         * @example {
+         *       "id": 2,
+         *       "key": "admin"
+         *     }
+         */
+        AccountRoleKey: {
+            /** @description The id of the role. */
+            id: number;
+            /** @description `org-admin`, `admin` (of an account) or `default-user`. */
+            key: string;
+        };
+        /**
+         * @description What a user of the organization is made of.
+         * @example {
+         *       "email": "ada@example.com",
+         *       "firstName": "Ada",
+         *       "lastName": "Lovelace",
+         *       "roles": [
+         *         "default-user"
+         *       ]
+         *     }
+         */
+        OrganizationUserCreate: {
+            /** @description The e-mail address. No other user of the organization may have it, in upper or lower case. */
+            email: string;
+            /** @description The first name. */
+            firstName: string;
+            /** @description The last name. */
+            lastName: string;
+            /** @description What the user is called in your own system. */
+            externalId?: string | null;
+            /**
+             * @description An inactive user is refused everywhere.
+             * @default true
+             */
+            active: boolean;
+            /**
+             * Format: password
+             * @description The password for the console, 12 to 256 Unicode characters (after NFKC normalization) that are not easily guessed. Answers never show it.
+             */
+            password?: string;
+            /**
+             * @description The keys of roles. None of them may have a privilege that you lack.
+             * @default [
+             *       "default-user"
+             *     ]
+             */
+            roles: string[];
+            /**
+             * Format: int64
+             * @description The account of the user. Unless given, the one that `Elements-Account-Id` names, or the default account.
+             */
+            accountId?: number;
         };
         /** @description A privilege as it was read. Its key counts. */
         NamedPrivilege: {
@@ -8009,6 +8084,19 @@ export interface components {
                 "application/json": components["schemas"]["Role"];
             };
         };
+        /** @description The account does not have the role any more. */
+        AccountRoleKey: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["AccountRoleKey"];
+            };
+        };
         /** @description The secrets that are valid. */
         UserSecretList: {
             headers: {
@@ -8992,6 +9080,11 @@ export interface components {
          * @example ada@example.com
          */
         EmailOrId: string;
+        /**
+         * @description The key of a role, such as `admin`.
+         * @example default-user
+         */
+        AccountRoleKey: string;
         /**
          * @description The key of a role, such as `admin`.
          * @example default-user
@@ -10777,6 +10870,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "externalId": "globex",
+                 *       "name": "Globex"
+                 *     }
+                 */
                 "application/json": components["schemas"]["AccountCreate"];
             };
         };
@@ -11991,6 +12090,114 @@ export interface operations {
             409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    listAccountRoles: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The id or the external id of an account of the organization. Digits are an id. Without the privilege `manageOrganization` it is the own account's.
+                 * @example 1
+                 */
+                id: components["parameters"]["AccountId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["RoleList"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    grantAccountRole: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The id or the external id of an account of the organization. Digits are an id. Without the privilege `manageOrganization` it is the own account's.
+                 * @example 1
+                 */
+                id: components["parameters"]["AccountId"];
+                /**
+                 * @description The key of a role, such as `admin`.
+                 * @example default-user
+                 */
+                key: components["parameters"]["AccountRoleKey"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Role"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    revokeAccountRole: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The id or the external id of an account of the organization. Digits are an id. Without the privilege `manageOrganization` it is the own account's.
+                 * @example 1
+                 */
+                id: components["parameters"]["AccountId"];
+                /**
+                 * @description The key of a role, such as `admin`.
+                 * @example default-user
+                 */
+                key: components["parameters"]["AccountRoleKey"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["AccountRoleKey"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Overloaded"];

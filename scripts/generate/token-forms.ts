@@ -12,7 +12,7 @@ export function addTokenForms<Document extends ApiDocument>(document: Document):
   const forms = items
     .filter(([, item]) => hasForm(item))
     .map(([path, item]) => [path.replace(OF_INSTANCE, '/instances'), formOf(item)]);
-  const own = items.map(([path, item]) => [path, mapMembers(item, withoutForm)]);
+  const own = items.map(([path, item]) => [path, { ...item, ...mapOperations(item, withoutForm) }]);
   return { ...document, paths: Object.fromEntries([...own, ...forms]) };
 }
 
@@ -20,24 +20,17 @@ function hasForm(item: PathItem): boolean {
   return METHODS.some((method) => item[method]?.['x-causeway-by-token'] !== undefined);
 }
 
-function formOf(item: PathItem): PathItem {
-  const parameters = item.parameters?.filter(({ $ref }) => $ref !== INSTANCE_PARAMETER) ?? [];
-  const members = mapMembers(item, byToken);
-  return parameters.length > 0 ? { ...members, parameters } : { ...withoutParameters(members) };
+function formOf({ parameters: given = [], ...item }: PathItem): PathItem {
+  const parameters = given.filter(({ $ref }) => $ref !== INSTANCE_PARAMETER);
+  return { ...(parameters.length > 0 && { parameters }), ...mapOperations(item, byToken) };
 }
 
-function withoutParameters({ parameters: _, ...item }: PathItem): PathItem {
-  return item;
-}
-
-function mapMembers(item: PathItem, map: (operation: Operation) => Operation | undefined): PathItem {
+function mapOperations(item: PathItem, map: (operation: Operation) => Operation | undefined): PathItem {
   const operations = METHODS.flatMap((method) => {
-    const operation = item[method];
-    return operation === undefined ? [] : [[method, map(operation)]];
+    const mapped = item[method] && map(item[method]);
+    return mapped === undefined ? [] : [[method, mapped]];
   });
-  const kept = operations.filter(([, operation]) => operation !== undefined);
-  const { parameters } = item;
-  return { ...(parameters !== undefined && { parameters }), ...Object.fromEntries(kept) };
+  return Object.fromEntries(operations);
 }
 
 function byToken(operation: Operation): Operation | undefined {

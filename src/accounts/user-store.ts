@@ -18,6 +18,8 @@ type UserColumn =
 export interface UserRow extends RowOf<'app_user', UserColumn> {
   /** By their keys. */
   readonly roles: readonly string[];
+  /** Those that every user of the account has beside his own. */
+  readonly accountRoles: readonly string[];
 }
 
 /** What can be changed. */
@@ -57,6 +59,9 @@ const COLUMNS: ColumnsOf<'app_user', UserColumn> = {
 const ROLES_OF_USER = `array (select role from user_role
   where user_role.account_id = app_user.account_id and user_role.user_id = app_user.id order by role)`;
 
+const ROLES_OF_ACCOUNT = `array (select role from account_role
+  where account_role.account_id = app_user.account_id order by role)`;
+
 const text = { type: 'string', nullable: false, filter: EXACT_IN_SQL } as const;
 const integer = { type: 'integer', nullable: false, filter: EXACT_IN_SQL } as const;
 
@@ -92,7 +97,7 @@ export type UserStore = ReturnType<typeof createUserStore>;
 export function createUserStore(knex: Knex) {
   const rows = (organizationId: number, via: Knex) =>
     via('app_user').where({ organization_id: organizationId }).whereNull('deleted_at');
-  const columns = { ...COLUMNS, roles: knex.raw(ROLES_OF_USER) };
+  const columns = { ...COLUMNS, roles: knex.raw(ROLES_OF_USER), accountRoles: knex.raw(ROLES_OF_ACCOUNT) };
   const accounts = (via: Knex, organizationId: number, id: number | undefined) =>
     via('account')
       .where({ organization_id: organizationId, ...(id === undefined ? { default_account: true } : { id }) })

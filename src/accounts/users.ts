@@ -112,7 +112,8 @@ export function createUsers(
   /** Nobody takes over who has more than he. */
   async function assertMayChange(via: Knex, principal: Principal, user: UserRow): Promise<void> {
     if (user.id === principal.userId) return;
-    const held = privilegesOf(user.roles, await roleStore.privileges(user.organizationId, via));
+    const roles = [...user.roles, ...user.accountRoles];
+    const held = privilegesOf(roles, await roleStore.privileges(user.organizationId, via));
     assertNotAbove(principal.privileges, held, `User ${user.id} has`);
   }
 

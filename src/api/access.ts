@@ -101,6 +101,13 @@ const deleteUser = { user: DELETE_USER, audit: { action: 'delete', ...USER_AUDIT
 /** Nobody changes his own roles. */
 const editRoles = { user: EDIT_USER, audit: { action: 'update', ...USER_AUDIT } } as const;
 
+/** They are roles of its users. */
+const accountRole: Access = {
+  account: 'id',
+  privilege: 'editAccountUsers',
+  audit: { action: 'update', target: 'account', id: 'id' },
+};
+
 const NEW_SECRET = { answersSecret: true } as const;
 
 const CONFIGURE_ROLES: Access = { privilege: 'configureRoles' };
@@ -185,6 +192,9 @@ export const ACCESS: { readonly [Id in ApiOperationId]: AccessOf<Id> } = {
   getUserRole: viewUser,
   grantUserRole: editRoles,
   revokeUserRole: editRoles,
+  listAccountRoles: { account: 'id', privilege: 'viewAccountUsers' },
+  grantAccountRole: accountRole,
+  revokeAccountRole: accountRole,
   listAuditLogs: VIEW_AUDIT_LOG,
   listAuthenticationAuditLogs: VIEW_AUDIT_LOG,
   listInstancesAuditLogs: VIEW_AUDIT_LOG,

@@ -240,6 +240,57 @@ describe('clients of the original API, unchanged', () => {
     });
   });
 
+  describe('of the roles of an account', () => {
+    it('give one to all its users, and take it again', async () => {
+      const { id } = await sent('/accounts', { method: 'POST', body: { externalId: 'with-roles' } });
+      const path = `/accounts/${id}/roles`;
+      const body = { firstName: 'a', lastName: 'b', email: 'of-account@example.com' };
+      const { secret, roles } = await sent(`/accounts/${id}/users`, { method: 'POST', body });
+      expect(roles).to.deep.equal(['default-user']);
+      const headers = { authorization: `User ${secret}, Organization ${ORGANIZATION_SECRET}` };
+      const listUsers = async () => (await service.call(`/accounts/${id}/users`, { headers })).status;
+      expect(await sent(path)).to.deep.equal([]);
+      expect(await listUsers()).to.equal(403);
+      const role = await sent(`${path}/admin`, { method: 'PUT' });
+      expect(role).to.include({ key: 'admin' });
+      expect(await sent(`${path}/admin`, { method: 'PUT' })).to.deep.equal(role);
+      expect(await sent(path)).to.deep.equal([role]);
+      expect(await listUsers()).to.equal(200);
+      expect(await sent(`${path}/admin`, { method: 'DELETE' })).to.deep.equal({ id: role.id, key: 'admin' });
+      expect(await listUsers()).to.equal(403);
+      expectProblem(await send(`${path}/admin`, { method: 'DELETE' }), 'NOT_FOUND');
+      const { body: log } = await service.call('/audit-logs/settings', {
+        query: { where: "method = 'DELETE' AND status = 200" },
+      });
+      expect(log[0]).to.deep.include({ targetId: String(id), changes: { roles: { from: 'admin' } } });
+    });
+
+    it('give none above their own, and nobody the organization', async () => {
+      await sent('/accounts/1/roles/admin', { method: 'PUT' });
+      const user = { firstName: 'a', lastName: 'b', email: 'below@example.com', roles: ['default-user'] };
+      const { id, secret } = await sent('/accounts/1/users', { method: 'POST', body: user });
+      const headers = { authorization: `User ${secret}, Organization ${ORGANIZATION_SECRET}` };
+      const ofAll = await service.call('/accounts/1/roles/org-admin', { method: 'PUT', headers });
+      expectProblem(ofAll, 'CONFLICT', 'Accounts cannot have the role org-admin: give it to users one by one.');
+      // It has what nobody of the account has.
+      const privileges = ['viewElements', 'viewAccountUsers', 'configureRoles'];
+      const before = await sent('/organizations/roles/default-user');
+      await sent('/organizations/roles/default-user', { method: 'PUT', body: { privileges } });
+      const above = await service.call(`/accounts/${tenants.sibling.accountId}/roles/default-user`, {
+        method: 'PUT',
+        headers: authorizationOf(tenants.sibling),
+      });
+      expectProblem(above, 'FORBIDDEN', /^The role default-user has the privilege configureRoles/);
+      const body = { privileges: before.privileges };
+      await sent('/organizations/roles/default-user', { method: 'PUT', body });
+      await sent('/accounts/1/roles/admin', { method: 'DELETE' });
+      expect((await service.call(`/accounts/1/users/${id}`, { headers })).status).to.equal(200);
+      const stranger = authorizationOf(tenants.stranger);
+      for (const method of ['PUT', 'DELETE'])
+        expectProblem(await service.call('/accounts/1/roles/admin', { method, headers: stranger }), 'NOT_FOUND');
+    });
+  });
+
   describe('of users', () => {
     const person = { firstName: 'churros', lastName: 'test' };
 

@@ -23,8 +23,9 @@ describe('the forms of paths by token', () => {
 
   it('are made of the operations that say so, without the id', () => {
     const put = { ...ENABLE, 'x-causeway-by-token': {} };
-    expect(made('/instances/{id}/enabled', { parameters: [ID], put, delete: ENABLE })).to.deep.equal({
-      '/instances/{id}/enabled': { parameters: [ID], put: ENABLE, delete: ENABLE },
+    const servers = { servers: [{ url: '/' }] };
+    expect(made('/instances/{id}/enabled', { ...servers, parameters: [ID], put, delete: ENABLE })).to.deep.equal({
+      '/instances/{id}/enabled': { ...servers, parameters: [ID], put: ENABLE, delete: ENABLE },
       '/instances/enabled': {
         put: {
           ...ENABLE,

@@ -147,6 +147,10 @@ export const RECIPES: Readonly<Record<AskedOperationId, Recipe>> = {
   grantUserRole: { ...SPARE_USER, path: byIdAndRole },
   revokeUserRole: { ...SPARE_USER, spends: true, path: byIdAndRole },
 
+  listAccountRoles: {},
+  grantAccountRole: ROLE,
+  revokeAccountRole: { ...ROLE, success: 404 },
+
   createConsoleSession: {},
   // A call with secrets has no session.
   getConsoleSession: { success: 404 },
