@@ -615,6 +615,49 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/elements/{keyOrId}/instances/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The key or the integer id of an element.
+                 * @example odata
+                 */
+                keyOrId: components["parameters"]["KeyOrId"];
+                /**
+                 * @description The id of an instance.
+                 * @example 1
+                 */
+                id: components["parameters"]["InstanceId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get an instance of an element
+         * @description As `GET /instances/{id}`. An instance of another element is a 404.
+         */
+        get: operations["getElementInstance"];
+        /**
+         * Replace an instance of an element
+         * @description As `PUT /instances/{id}`. An instance of another element is a 404.
+         */
+        put: operations["replaceElementInstance"];
+        post?: never;
+        /**
+         * Delete an instance of an element
+         * @description As `DELETE /instances/{id}`. An instance of another element is a 404.
+         */
+        delete: operations["deleteElementInstance"];
+        options?: never;
+        head?: never;
+        /**
+         * Change an instance of an element
+         * @description As `PATCH /instances/{id}`. An instance of another element is a 404.
+         */
+        patch: operations["updateElementInstance"];
+        trace?: never;
+    };
     "/elements/oauthProxies": {
         parameters: {
             query?: never;
@@ -731,6 +774,139 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/hubs/keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the keys of the hubs
+         * @description The keys of the hubs that have elements.
+         */
+        get: operations["listHubKeys"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/hubs/{key}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The key of a hub.
+                 * @example general
+                 */
+                key: components["parameters"]["HubKey"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get a hub
+         * @description The hub with the keys of its elements.
+         */
+        get: operations["getHub"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/hubs/{key}/elements": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The key of a hub.
+                 * @example general
+                 */
+                key: components["parameters"]["HubKey"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List the elements of a hub
+         * @description As `GET /elements?hub=…`. With an `Element` token this path is the object `elements` of the instance.
+         */
+        get: operations["listElementsOfHub"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/organizations/{organizationId}/accounts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the caller's organization, or `me`. Any other is a 404.
+                 * @example me
+                 */
+                organizationId: components["parameters"]["OrganizationId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List the accounts of the organization
+         * @description As `GET /accounts`.
+         */
+        get: operations["listOrganizationAccounts"];
+        put?: never;
+        /**
+         * Create an account of the organization
+         * @description As `POST /accounts`.
+         */
+        post: operations["createOrganizationAccount"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/organizations/{organizationId}/accounts/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the caller's organization, or `me`. Any other is a 404.
+                 * @example me
+                 */
+                organizationId: components["parameters"]["OrganizationId"];
+                /**
+                 * @description The id or the external id of an account of the organization. Digits are an id.
+                 * @example acme
+                 */
+                id: components["parameters"]["AccountName"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get an account of the organization
+         * @description As `GET /accounts/{id}`.
+         */
+        get: operations["getOrganizationAccount"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/organizations/me": {
         parameters: {
             query?: never;
@@ -743,7 +919,11 @@ export interface paths {
          * @description The organization that the secrets belong to.
          */
         get: operations["getOrganization"];
-        put?: never;
+        /**
+         * Replace the organization
+         * @description As the change of the organization; the name is its only member that can be changed.
+         */
+        put: operations["replaceOrganization"];
         post?: never;
         delete?: never;
         options?: never;
@@ -1181,6 +1361,68 @@ export interface paths {
          * @description Changes what is given, on every process at once. A user who has a privilege that you lack cannot be changed. The last active user with the role `org-admin` stays (409). Everybody changes himself.
          */
         patch: operations["updateAccountUser"];
+        trace?: never;
+    };
+    "/accounts/{id}/roles": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id or the external id of an account of the organization. Digits are an id. Without the privilege `manageOrganization` it is the own account's.
+                 * @example 1
+                 */
+                id: components["parameters"]["AccountId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List the roles of an account
+         * @description The roles that every user of the account has beside his own, from most to least. A new account has none.
+         */
+        get: operations["listAccountRoles"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/accounts/{id}/roles/{key}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id or the external id of an account of the organization. Digits are an id. Without the privilege `manageOrganization` it is the own account's.
+                 * @example 1
+                 */
+                id: components["parameters"]["AccountId"];
+                /**
+                 * @description The key of a role, such as `admin`.
+                 * @example default-user
+                 */
+                key: components["parameters"]["AccountRoleKey"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Give a role to an account
+         * @description Every user of the account, also one who is added later, may do what the role allows, on every process at once. One that the account has already is fine.
+         *     Nobody gives a role that has a privilege which he lacks. `org-admin` is given to users only (409).
+         */
+        put: operations["grantAccountRole"];
+        post?: never;
+        /**
+         * Take a role from an account
+         * @description The users of the account keep the roles that they have themselves. Nobody takes a role that has a privilege which he lacks.
+         */
+        delete: operations["revokeAccountRole"];
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/organizations/users": {
@@ -1707,7 +1949,8 @@ export interface paths {
         };
         /**
          * List the instances, or get this one
-         * @description Without a token the instances of the caller, oldest first. With an `Element` token the instance that the token belongs to; then no query parameter has a meaning.
+         * @description Without a token the instances of the caller, oldest first. With an `Element` token the instance that the token belongs to.
+         *     With a token and any of the parameters it is the list again, and needs `Organization`: some clients send a token with every call.
          */
         get: operations["listInstances"];
         /**
@@ -1900,6 +2143,8 @@ export interface paths {
         /**
          * Get the configuration of an instance
          * @description The settings of the instance; secrets are shown as `********`.
+         *
+         *     With an `Element` token in the header the answer is that of `GET /instances/{id}/configuration/properties`: clients of Cloud Elements send a token with every call.
          */
         get: operations["getInstanceConfiguration"];
         put?: never;
@@ -1912,6 +2157,67 @@ export interface paths {
          * @description Changes the keys that are given. New credentials are verified with the provider before anything is stored. A secret given as `********` keeps its value. Secrets stay at the address they were given for: where the new settings lead calls elsewhere (base URL, site address, sandbox, `simulator`), they must be sent again, and the code too where there is one.
          */
         patch: operations["updateInstanceConfiguration"];
+        trace?: never;
+    };
+    "/instances/{id}/configuration/properties": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of an instance.
+                 * @example 1
+                 */
+                id: components["parameters"]["InstanceId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List the configuration properties of an instance
+         * @description Every configuration key of the element with its value in the instance, as clients of Cloud Elements know them. Secrets are shown as `********`.
+         */
+        get: operations["listConfigurationProperties"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/instances/{id}/configuration/{configId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of an instance.
+                 * @example 1
+                 */
+                id: components["parameters"]["InstanceId"];
+                /**
+                 * @description The id of a configuration property, or its key. The id of a key is the same for every instance.
+                 * @example event.notification.enabled
+                 */
+                configId: components["parameters"]["ConfigId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get a configuration property of an instance
+         * @description One configuration key of the element with its value in the instance. A secret is shown as `********`.
+         */
+        get: operations["getConfigurationProperty"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change a configuration property of an instance
+         * @description Sets one configuration key, as `PATCH /instances/{id}/configuration` does. New credentials are verified with the provider before anything is stored.
+         */
+        patch: operations["updateConfigurationProperty"];
         trace?: never;
     };
     "/instances/{id}/polls": {
@@ -3507,6 +3813,128 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/instances/enabled": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Enable an instance, by token
+         * @description Takes calls on the instance again. Nothing happens when it is enabled already. The instance is that of the `Element` token.
+         */
+        put: operations["enableThisInstance"];
+        post?: never;
+        /**
+         * Disable an instance, by token
+         * @description Refuses calls on the instance with a 403 until it is enabled again; discovery still answers. The instance is that of the `Element` token.
+         */
+        delete: operations["disableThisInstance"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/instances/trace-logging": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Trace the calls on an instance, by token
+         * @description For the given time, and then no longer, headers and bodies of what the provider is sent and answers in calls with the token of the instance are kept beside the activity of each call, where `GET /activity/{requestId}` shows them. Secrets are taken out by value and by name; of a body the first 64 kB are kept, and binary ones are only described. Asked for again, the time begins anew. The instance is that of the `Element` token.
+         */
+        put: operations["startThisTraceLogging"];
+        post?: never;
+        /**
+         * End the tracing of an instance, by token
+         * @description Nothing more is kept; what was kept stays as long as activity does. The instance is that of the `Element` token.
+         */
+        delete: operations["endThisTraceLogging"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/instances/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the events of an instance, by token
+         * @description What was accepted of an instance, as receivers get it, the newest first: what its provider sent, what polls found, and test events. Delivered events are kept for the time that the operator sets, queued ones until they are delivered. A page with more than 32 MB of events is shorter than its `pageSize`. The instance is that of the `Element` token.
+         */
+        get: operations["listThisInstanceEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/instances/configuration": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the configuration properties of an instance, by token
+         * @description Every configuration key of the element with its value in this instance, as clients of Cloud Elements know them. Secrets are shown as `********`. The instance is that of the `Element` token.
+         */
+        get: operations["getThisInstanceConfiguration"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change the configuration of an instance, by token
+         * @description Changes the keys that are given. New credentials are verified with the provider before anything is stored. A secret given as `********` keeps its value. Secrets stay at the address they were given for: where the new settings lead calls elsewhere (base URL, site address, sandbox, `simulator`), they must be sent again, and the code too where there is one. The instance is that of the `Element` token.
+         */
+        patch: operations["updateThisInstanceConfiguration"];
+        trace?: never;
+    };
+    "/instances/configuration/{configId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a configuration property, or its key. The id of a key is the same for every instance.
+                 * @example event.notification.enabled
+                 */
+                configId: components["parameters"]["ConfigId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get a configuration property of an instance, by token
+         * @description One configuration key of the element with its value in the instance. A secret is shown as `********`. The instance is that of the `Element` token.
+         */
+        get: operations["getThisConfigurationProperty"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change a configuration property of an instance, by token
+         * @description Sets one configuration key, as `PATCH /instances/{id}/configuration` does. New credentials are verified with the provider before anything is stored. The instance is that of the `Element` token.
+         */
+        patch: operations["updateThisConfigurationProperty"];
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -4049,6 +4477,58 @@ export interface components {
             /** @description A name for people; it is trimmed. */
             name: string;
         };
+        /** @description The element that the instance belongs to, its key at least. */
+        InstanceElementAsRead: {
+            /** @description The element key. */
+            key: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /** @description What the instance becomes. Its element, id and token stay; everything that is left out is emptied. Other members of an instance may stand beside it as they were read; changed or unknown ones are a 400. */
+        InstanceReplace: {
+            element?: components["schemas"]["InstanceElementAsRead"];
+            providerData?: components["schemas"]["InstanceProviderGrant"];
+            configuration: components["schemas"]["InstanceConfiguration"];
+            /** @description Any tags; they are trimmed. */
+            tags?: string[];
+            /** @description A name for people; it is trimmed. */
+            name: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * @description The instance that was deleted or switched off.
+         * @example {
+         *       "id": 1
+         *     }
+         */
+        DeletedInstance: {
+            /**
+             * Format: int64
+             * @description The id of the instance.
+             */
+            id: number;
+        };
+        /**
+         * @description What changes of an instance. New credentials or a new code are verified with the provider before anything is stored; id and token stay. Other members of an instance may stand beside it as they were read; changed or unknown ones are a 400.
+         * @example {
+         *       "name": "Shop, EMEA",
+         *       "tags": [
+         *         "shop",
+         *         "emea"
+         *       ]
+         *     }
+         */
+        InstanceUpdate: {
+            providerData?: components["schemas"]["InstanceProviderGrant"];
+            configuration?: components["schemas"]["InstanceConfiguration"];
+            /** @description Any tags; they are trimmed. */
+            tags?: string[];
+            /** @description A name for people; it is trimmed. */
+            name?: string;
+        } & {
+            [key: string]: unknown;
+        };
         /**
          * @description Client credentials of a provider with a redirect URL of their own.
          * @example {
@@ -4165,6 +4645,72 @@ export interface components {
             elements: string[];
         };
         /**
+         * @description `Default` for the default account.
+         * @enum {string}
+         */
+        AccountType: "Default" | "CompanyAccount";
+        /**
+         * @description `active` as long as `active` is true.
+         * @enum {string}
+         */
+        AccountStatus: "active" | "inactive";
+        /**
+         * @description An account of the organization.
+         * @example {
+         *       "id": 2,
+         *       "externalId": "acme",
+         *       "name": "Acme",
+         *       "description": "The customer Acme",
+         *       "active": true,
+         *       "defaultAccount": false,
+         *       "type": "CompanyAccount",
+         *       "createdDate": "2026-11-22T09:00:00.000Z",
+         *       "status": "active"
+         *     }
+         */
+        Account: {
+            /**
+             * Format: int64
+             * @description The id of the account.
+             */
+            id: number;
+            /** @description What the organization calls the account by; no two accounts of an organization have the same. */
+            externalId: string;
+            /** @description Its name. */
+            name: string;
+            /** @description What it is for. */
+            description: string;
+            /** @description While it is false, the instances of the account are not polled. Everything else works, and what changed meanwhile becomes events when it is true again. */
+            active: boolean;
+            /** @description The account that the organization began with. It cannot be deleted. */
+            defaultAccount: boolean;
+            type: components["schemas"]["AccountType"];
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            createdDate: string;
+            status: components["schemas"]["AccountStatus"];
+        };
+        /**
+         * @description What an account is made of.
+         * @example {
+         *       "externalId": "acme",
+         *       "name": "Acme",
+         *       "description": "The customer Acme"
+         *     }
+         */
+        AccountCreate: {
+            /** @description What the organization calls the account by, such as the id of a customer; it is trimmed. Two accounts cannot have the same. One of digits alone names the account in filters, but not in paths and headers, where digits are an id. */
+            externalId: string;
+            /** @description A name; it is trimmed. The external id, unless given. */
+            name?: string;
+            /** @description What it is for. The external id, unless given. */
+            description?: string;
+            /** @description Whether its instances are polled. */
+            active?: boolean;
+        };
+        /**
          * @description The organization of the caller.
          * @example {
          *       "id": 1,
@@ -4185,6 +4731,18 @@ export interface components {
              * @description When it was made.
              */
             createdDate: string;
+        };
+        /**
+         * @description What the organization becomes. Its other members may stand beside the name as they were read; changed or unknown ones are a 400.
+         * @example {
+         *       "name": "Example Inc."
+         *     }
+         */
+        OrganizationReplace: {
+            /** @description The name; it is trimmed. */
+            name: string;
+        } & {
+            [key: string]: unknown;
         };
         /**
          * @description What changes of the organization. The organization as it was read is taken; changed or unknown members beside these are a 400.
@@ -4446,72 +5004,6 @@ export interface components {
             overlapSeconds: number;
         };
         /**
-         * @description `Default` for the default account.
-         * @enum {string}
-         */
-        AccountType: "Default" | "CompanyAccount";
-        /**
-         * @description `active` as long as `active` is true.
-         * @enum {string}
-         */
-        AccountStatus: "active" | "inactive";
-        /**
-         * @description An account of the organization.
-         * @example {
-         *       "id": 2,
-         *       "externalId": "acme",
-         *       "name": "Acme",
-         *       "description": "The customer Acme",
-         *       "active": true,
-         *       "defaultAccount": false,
-         *       "type": "CompanyAccount",
-         *       "createdDate": "2026-11-22T09:00:00.000Z",
-         *       "status": "active"
-         *     }
-         */
-        Account: {
-            /**
-             * Format: int64
-             * @description The id of the account.
-             */
-            id: number;
-            /** @description What the organization calls the account by; no two accounts of an organization have the same. */
-            externalId: string;
-            /** @description Its name. */
-            name: string;
-            /** @description What it is for. */
-            description: string;
-            /** @description While it is false, the instances of the account are not polled. Everything else works, and what changed meanwhile becomes events when it is true again. */
-            active: boolean;
-            /** @description The account that the organization began with. It cannot be deleted. */
-            defaultAccount: boolean;
-            type: components["schemas"]["AccountType"];
-            /**
-             * Format: date-time
-             * @description When it was made.
-             */
-            createdDate: string;
-            status: components["schemas"]["AccountStatus"];
-        };
-        /**
-         * @description What an account is made of.
-         * @example {
-         *       "externalId": "acme",
-         *       "name": "Acme",
-         *       "description": "The customer Acme"
-         *     }
-         */
-        AccountCreate: {
-            /** @description What the organization calls the account by, such as the id of a customer; it is trimmed. Two accounts cannot have the same. One of digits alone names the account in filters, but not in paths and headers, where digits are an id. */
-            externalId: string;
-            /** @description A name; it is trimmed. The external id, unless given. */
-            name?: string;
-            /** @description What it is for. The external id, unless given. */
-            description?: string;
-            /** @description Whether its instances are polled. */
-            active?: boolean;
-        };
-        /**
          * @description What the account becomes. The external id stays unless it is given; what else is left out becomes what a new account has. The account as it was read is taken; changed or unknown members beside these are a 400.
          * @example {
          *       "name": "Acme",
@@ -4736,7 +5228,7 @@ export interface components {
              * @description The account of the user.
              */
             accountId: number;
-            /** @description The keys of the user's roles, from most to least. */
+            /** @description The keys of the user's own roles, from most to least. Those of his account are at `GET /accounts/{id}/roles`. */
             roles: string[];
             /**
              * Format: date-time
@@ -4771,6 +5263,11 @@ export interface components {
              * @default true
              */
             active: boolean;
+            /**
+             * Format: password
+             * @description The password for the console, 12 to 256 Unicode characters (after NFKC normalization) that are not easily guessed. Answers never show it.
+             */
+            password?: string;
             /**
              * @description The keys of roles. None of them may have a privilege that you lack.
              * @default [
@@ -4821,7 +5318,7 @@ export interface components {
              * @description The account of the user.
              */
             accountId: number;
-            /** @description The keys of the user's roles, from most to least. */
+            /** @description The keys of the user's own roles, from most to least. Those of his account are at `GET /accounts/{id}/roles`. */
             roles: string[];
             /**
              * Format: date-time
@@ -4858,6 +5355,11 @@ export interface components {
              * @default true
              */
             active: boolean;
+            /**
+             * Format: password
+             * @description The new password for the console, 12 to 256 Unicode characters (after NFKC normalization) that are not easily guessed. The sessions of the user end. In a session of the console, `PUT /users/me/password` changes your own.
+             */
+            password?: string;
         } & {
             [key: string]: unknown;
         };
@@ -4891,46 +5393,13 @@ export interface components {
             externalId?: string | null;
             /** @description An inactive user is refused everywhere, from the moment of the change. */
             active?: boolean;
+            /**
+             * Format: password
+             * @description The new password for the console, 12 to 256 Unicode characters (after NFKC normalization) that are not easily guessed. The sessions of the user end. In a session of the console, `PUT /users/me/password` changes your own.
+             */
+            password?: string;
         } & {
             [key: string]: unknown;
-        };
-        /**
-         * @description What a user of the organization is made of.
-         * @example {
-         *       "email": "ada@example.com",
-         *       "firstName": "Ada",
-         *       "lastName": "Lovelace",
-         *       "roles": [
-         *         "default-user"
-         *       ]
-         *     }
-         */
-        OrganizationUserCreate: {
-            /** @description The e-mail address. No other user of the organization may have it, in upper or lower case. */
-            email: string;
-            /** @description The first name. */
-            firstName: string;
-            /** @description The last name. */
-            lastName: string;
-            /** @description What the user is called in your own system. */
-            externalId?: string | null;
-            /**
-             * @description An inactive user is refused everywhere.
-             * @default true
-             */
-            active: boolean;
-            /**
-             * @description The keys of roles. None of them may have a privilege that you lack.
-             * @default [
-             *       "default-user"
-             *     ]
-             */
-            roles: string[];
-            /**
-             * Format: int64
-             * @description The account of the user. Unless given, the one that `Elements-Account-Id` names, or the default account.
-             */
-            accountId?: number;
         };
         /**
          * @description Something that not everybody may do.
@@ -4975,6 +5444,62 @@ export interface components {
             description: string;
             /** @description What users with the role may do beyond what everybody may. */
             privileges: components["schemas"]["Privilege"][];
+        };
+        /**
+         * @description The role that the account does not have any more.
+         * @example {
+         *       "id": 2,
+         *       "key": "admin"
+         *     }
+         */
+        AccountRoleKey: {
+            /** @description The id of the role. */
+            id: number;
+            /** @description `org-admin`, `admin` (of an account) or `default-user`. */
+            key: string;
+        };
+        /**
+         * @description What a user of the organization is made of.
+         * @example {
+         *       "email": "ada@example.com",
+         *       "firstName": "Ada",
+         *       "lastName": "Lovelace",
+         *       "roles": [
+         *         "default-user"
+         *       ]
+         *     }
+         */
+        OrganizationUserCreate: {
+            /** @description The e-mail address. No other user of the organization may have it, in upper or lower case. */
+            email: string;
+            /** @description The first name. */
+            firstName: string;
+            /** @description The last name. */
+            lastName: string;
+            /** @description What the user is called in your own system. */
+            externalId?: string | null;
+            /**
+             * @description An inactive user is refused everywhere.
+             * @default true
+             */
+            active: boolean;
+            /**
+             * Format: password
+             * @description The password for the console, 12 to 256 Unicode characters (after NFKC normalization) that are not easily guessed. Answers never show it.
+             */
+            password?: string;
+            /**
+             * @description The keys of roles. None of them may have a privilege that you lack.
+             * @default [
+             *       "default-user"
+             *     ]
+             */
+            roles: string[];
+            /**
+             * Format: int64
+             * @description The account of the user. Unless given, the one that `Elements-Account-Id` names, or the default account.
+             */
+            accountId?: number;
         };
         /** @description A privilege as it was read. Its key counts. */
         NamedPrivilege: {
@@ -5125,25 +5650,6 @@ export interface components {
         };
         /** @description The instances of the caller or, with an `Element` token, the instance that it belongs to. */
         InstanceListOrInstance: components["schemas"]["ListedInstance"][] | components["schemas"]["Instance"];
-        /** @description The element that the instance belongs to, its key at least. */
-        InstanceElementAsRead: {
-            /** @description The element key. */
-            key: string;
-        } & {
-            [key: string]: unknown;
-        };
-        /** @description What the instance becomes. Its element, id and token stay; everything that is left out is emptied. Other members of an instance may stand beside it as they were read; changed or unknown ones are a 400. */
-        InstanceReplace: {
-            element?: components["schemas"]["InstanceElementAsRead"];
-            providerData?: components["schemas"]["InstanceProviderGrant"];
-            configuration: components["schemas"]["InstanceConfiguration"];
-            /** @description Any tags; they are trimmed. */
-            tags?: string[];
-            /** @description A name for people; it is trimmed. */
-            name: string;
-        } & {
-            [key: string]: unknown;
-        };
         /** @description What an instance is made of. */
         InstanceCreate: {
             element: components["schemas"]["InstanceElement"];
@@ -5153,39 +5659,6 @@ export interface components {
             tags?: string[];
             /** @description A name for people; it is trimmed. */
             name: string;
-        };
-        /**
-         * @description The instance that was deleted or switched off.
-         * @example {
-         *       "id": 1
-         *     }
-         */
-        DeletedInstance: {
-            /**
-             * Format: int64
-             * @description The id of the instance.
-             */
-            id: number;
-        };
-        /**
-         * @description What changes of an instance. New credentials or a new code are verified with the provider before anything is stored; id and token stay. Other members of an instance may stand beside it as they were read; changed or unknown ones are a 400.
-         * @example {
-         *       "name": "Shop, EMEA",
-         *       "tags": [
-         *         "shop",
-         *         "emea"
-         *       ]
-         *     }
-         */
-        InstanceUpdate: {
-            providerData?: components["schemas"]["InstanceProviderGrant"];
-            configuration?: components["schemas"]["InstanceConfiguration"];
-            /** @description Any tags; they are trimmed. */
-            tags?: string[];
-            /** @description A name for people; it is trimmed. */
-            name?: string;
-        } & {
-            [key: string]: unknown;
         };
         /** @description A request to a provider. */
         ActivityCall: {
@@ -5295,6 +5768,55 @@ export interface components {
              */
             createdDate: string;
             data: components["schemas"]["FreeFormObject"];
+        };
+        /**
+         * @description One configuration key of an instance's element with its value in the instance.
+         * @example {
+         *       "id": 905092355,
+         *       "key": "event.notification.enabled",
+         *       "name": "Event notification enabled",
+         *       "description": "Send events of this instance.",
+         *       "type": "boolean",
+         *       "required": false,
+         *       "active": true,
+         *       "hideFromConsole": false,
+         *       "propertyValue": "false"
+         *     }
+         */
+        ConfigurationProperty: {
+            /**
+             * Format: int64
+             * @description The id of the property, the same for this key on every instance.
+             */
+            id: number;
+            /** @description The configuration key. */
+            key: string;
+            /** @description What a form calls it. */
+            name: string;
+            /** @description What it means. */
+            description: string;
+            /** @description The type of the value, as `GET /elements/{keyOrId}/configuration` has it. */
+            type: string;
+            /** @description True when an instance cannot be made without it. */
+            required: boolean;
+            /** @description True in every answer. */
+            active: boolean;
+            /** @description False in every answer. */
+            hideFromConsole: boolean;
+            /** @description The value, as text; an object is its JSON, and a secret is `********`. Left out where there is none. */
+            propertyValue?: string;
+        };
+        /**
+         * @description The new value of a configuration property. Its other members may stand beside it as they were read; changed or unknown ones are a 400.
+         * @example {
+         *       "propertyValue": "true"
+         *     }
+         */
+        ConfigurationPropertyUpdate: {
+            /** @description The value, as text; the empty text removes it. `********` keeps a secret. */
+            propertyValue: string;
+        } & {
+            [key: string]: unknown;
         };
         /**
          * @description `stopped` while the instance is disabled or its credentials are refused.
@@ -5514,6 +6036,11 @@ export interface components {
              * @description The account that it was made in.
              */
             account_id: number;
+            /**
+             * Format: int64
+             * @description The id of the organization.
+             */
+            company_id: number;
             /** @description From its head to the end of the answer, in milliseconds. */
             process_time: number;
             /**
@@ -7155,6 +7682,34 @@ export interface components {
                 "application/json": components["schemas"]["Instance"];
             };
         };
+        /** @description The instance. Secrets of its configuration are shown as `********`. */
+        Instance: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "Elements-Element-Instance-Id": components["headers"]["Elements-Element-Instance-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Instance"];
+            };
+        };
+        /** @description Done. */
+        DeletedInstance: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "Elements-Element-Instance-Id": components["headers"]["Elements-Element-Instance-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["DeletedInstance"];
+            };
+        };
         /** @description The proxies. Secrets are shown as `********`. */
         OAuthProxyList: {
             headers: {
@@ -7238,6 +7793,62 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["Hub"][];
+            };
+        };
+        /** @description The keys of the hubs. */
+        HubKeyList: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": string[];
+            };
+        };
+        /** @description The hub. */
+        Hub: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Hub"];
+            };
+        };
+        /** @description The accounts that match. */
+        AccountList: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
+                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
+                Link: components["headers"]["Link"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Account"][];
+            };
+        };
+        /** @description The account. */
+        Account: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Account"];
             };
         };
         /** @description The organization. */
@@ -7375,35 +7986,6 @@ export interface components {
                 "application/json": components["schemas"]["Secret"];
             };
         };
-        /** @description The accounts that match. */
-        AccountList: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
-                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
-                Link: components["headers"]["Link"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Account"][];
-            };
-        };
-        /** @description The account. */
-        Account: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Account"];
-            };
-        };
         /** @description Done. What belongs to the account is removed in the background. */
         DeletedAccount: {
             headers: {
@@ -7527,6 +8109,19 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["Role"];
+            };
+        };
+        /** @description The account does not have the role any more. */
+        AccountRoleKey: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["AccountRoleKey"];
             };
         };
         /** @description The secrets that are valid. */
@@ -7659,34 +8254,6 @@ export interface components {
                 "application/json": components["schemas"]["InstanceListOrInstance"];
             };
         };
-        /** @description The instance. Secrets of its configuration are shown as `********`. */
-        Instance: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                "Elements-Element-Instance-Id": components["headers"]["Elements-Element-Instance-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Instance"];
-            };
-        };
-        /** @description Done. */
-        DeletedInstance: {
-            headers: {
-                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                "Elements-Element-Instance-Id": components["headers"]["Elements-Element-Instance-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["DeletedInstance"];
-            };
-        };
         /** @description The requests that match, the newest first. */
         ActivityList: {
             headers: {
@@ -7745,6 +8312,35 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["InstanceConfiguration"];
+            };
+        };
+        /** @description The configuration properties. Secrets are shown as `********`. */
+        ConfigurationPropertyList: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
+                "Elements-Element-Instance-Id": components["headers"]["Elements-Element-Instance-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ConfigurationProperty"][];
+            };
+        };
+        /** @description The configuration property. A secret is shown as `********`. */
+        ConfigurationProperty: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "Elements-Element-Instance-Id": components["headers"]["Elements-Element-Instance-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ConfigurationProperty"];
             };
         };
         /** @description The polls of the instance. */
@@ -8445,6 +9041,11 @@ export interface components {
         InstanceSearchText: string;
         /** @description A filter in the query language over `id`, `name`, `element.key`, `createdDate`, `valid`, `disabled` and `user.id`, such as `element.key = 'bamboohr' AND valid = FALSE`. */
         InstanceWhere: string;
+        /**
+         * @description The id of an instance.
+         * @example 1
+         */
+        InstanceId: number;
         /** @description A filter in the query language over `id`, `name` and `apiKey`, such as `name LIKE 'Sales%'`. */
         OAuthProxyWhere: string;
         /**
@@ -8462,13 +9063,16 @@ export interface components {
          * @example key LIKE 'gen%'
          */
         HubWhere: string;
-        /** @description A filter in the query language over `id`, `status`, `name`, `elementKey`, `instanceId`, `createdDate` and `expiresDate`, such as `status = 'open'`. */
-        ConnectSessionWhere: string;
         /**
-         * @description The id of a connect session.
-         * @example 1
+         * @description The key of a hub.
+         * @example general
          */
-        ConnectSessionId: number;
+        HubKey: string;
+        /**
+         * @description The id of the caller's organization, or `me`. Any other is a 404.
+         * @example me
+         */
+        OrganizationId: string;
         /**
          * @description A filter in the query language over `id`, `externalId`, `name`, `description`, `active`, `defaultAccount`, `type`, `createdDate` and `status`.
          * @example active = TRUE
@@ -8479,6 +9083,13 @@ export interface components {
          * @example acme
          */
         AccountName: string;
+        /** @description A filter in the query language over `id`, `status`, `name`, `elementKey`, `instanceId`, `createdDate` and `expiresDate`, such as `status = 'open'`. */
+        ConnectSessionWhere: string;
+        /**
+         * @description The id of a connect session.
+         * @example 1
+         */
+        ConnectSessionId: number;
         /** @description How many entries a page has at most. Without it, and without `nextPage`, the answer has all of them. */
         PageSizeOfAll: number;
         /**
@@ -8498,6 +9109,11 @@ export interface components {
          * @example ada@example.com
          */
         EmailOrId: string;
+        /**
+         * @description The key of a role, such as `admin`.
+         * @example default-user
+         */
+        AccountRoleKey: string;
         /**
          * @description The key of a role, such as `admin`.
          * @example default-user
@@ -8529,11 +9145,8 @@ export interface components {
          * @example action IN ('create', 'update', 'delete') AND status < 400
          */
         AuditWhere: string;
-        /**
-         * @description The id of an instance.
-         * @example 1
-         */
-        InstanceId: number;
+        /** @description With `false` the configuration of each instance is left empty. */
+        HydrateInstances: boolean;
         /**
          * @description A filter in the query language over `requestId`, `timestamp`, `userId`, `instanceId`, `elementKey`, `method`, `path`, `operation`, `status`, `code`, `durationMs`, `rows` and `pushdown`, such as `status >= 400 AND timestamp >= 2026-02-01T00:00:00Z`.
          * @example operation = 'listRecords'
@@ -8549,6 +9162,11 @@ export interface components {
          * @example type = 'employees.updated'
          */
         EventWhere: string;
+        /**
+         * @description The id of a configuration property, or its key. The id of a key is the same for every instance.
+         * @example event.notification.enabled
+         */
+        ConfigId: string;
         /** @description A filter in the query language over the members of the record, such as `state = 'stopped' OR failures > 0`. */
         PollWhere: string;
         /**
@@ -8562,13 +9180,23 @@ export interface components {
          */
         ActivityRequestId: string;
         /**
+         * @description Only requests of that time and later, an instant or a day of UTC (`2026-01-31`).
+         * @example 2026-01-01
+         */
+        UsageSince: string;
+        /**
+         * @description Only requests before that instant, or until the end of that day of UTC.
+         * @example 2099-12-31
+         */
+        UsageUntil: string;
+        /**
          * @description A filter in the query language over `request_id`, `traffic_id`, `traffic_date`, `user_id`, `account_id`, `process_time`, `request_status`, `request_ip`, `request_uri` and `element_key`, such as `request_status >= 400`.
          * @example request_status = 200 AND element_key = 'odata'
          */
         UsageWhere: string;
-        /** @description The beginning, which belongs to the interval that it is in. Unless given, the last 60 minutes, 24 hours or 30 days. */
+        /** @description The beginning, an instant or a day of UTC (`2026-01-31`); it belongs to the interval that it is in. Unless given, the last 60 minutes, 24 hours or 30 days. */
         UsageFrom: string;
-        /** @description The end. Unless given, now. */
+        /** @description The end, an instant or a day of UTC, which is included. Unless given, now. */
         UsageTo: string;
         /**
          * @description What is counted together, in UTC. Minutes are kept for 2 days, hours for 60, days for 800; an answer has 1,500 intervals at most.
@@ -8685,8 +9313,10 @@ export interface components {
          * @example PlacedAt desc
          */
         OrderBy: string;
-        /** @description The number of the page, from 1. Beside `nextPage` it means nothing. */
+        /** @description The number of the page, from 1; 0 is the first page as well. Beside `nextPage` it means nothing. */
         Page: number;
+        /** @description With `true` the answer has `Elements-Total-Count` where the provider tells the number. It has it without this parameter too. */
+        ReturnTotalCount: boolean;
         /** @description How many calls to the provider one answer may take. When they do not fill the page, the answer is partial and says so. */
         MaxProviderCalls: number;
         /** @description With `pushdown-only` a query that the provider cannot answer in full by itself is a 400 (`WHERE_UNSUPPORTED`). */
@@ -9611,6 +10241,175 @@ export interface operations {
             504: components["responses"]["ProviderTimeout"];
         };
     };
+    getElementInstance: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The key or the integer id of an element.
+                 * @example odata
+                 */
+                keyOrId: components["parameters"]["KeyOrId"];
+                /**
+                 * @description The id of an instance.
+                 * @example 1
+                 */
+                id: components["parameters"]["InstanceId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Instance"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    replaceElementInstance: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The key or the integer id of an element.
+                 * @example odata
+                 */
+                keyOrId: components["parameters"]["KeyOrId"];
+                /**
+                 * @description The id of an instance.
+                 * @example 1
+                 */
+                id: components["parameters"]["InstanceId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["InstanceReplace"];
+            };
+        };
+        responses: {
+            200: components["responses"]["Instance"];
+            400: components["responses"]["BadInstance"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ProviderRejected"];
+            429: components["responses"]["ProviderRateLimited"];
+            500: components["responses"]["Internal"];
+            502: components["responses"]["BadGateway"];
+            503: components["responses"]["Overloaded"];
+            504: components["responses"]["ProviderTimeout"];
+        };
+    };
+    deleteElementInstance: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The key or the integer id of an element.
+                 * @example odata
+                 */
+                keyOrId: components["parameters"]["KeyOrId"];
+                /**
+                 * @description The id of an instance.
+                 * @example 1
+                 */
+                id: components["parameters"]["InstanceId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["DeletedInstance"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    updateElementInstance: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The key or the integer id of an element.
+                 * @example odata
+                 */
+                keyOrId: components["parameters"]["KeyOrId"];
+                /**
+                 * @description The id of an instance.
+                 * @example 1
+                 */
+                id: components["parameters"]["InstanceId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["InstanceUpdate"];
+            };
+        };
+        responses: {
+            200: components["responses"]["Instance"];
+            400: components["responses"]["BadInstance"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ProviderRejected"];
+            429: components["responses"]["ProviderRateLimited"];
+            500: components["responses"]["Internal"];
+            502: components["responses"]["BadGateway"];
+            503: components["responses"]["Overloaded"];
+            504: components["responses"]["ProviderTimeout"];
+        };
+    };
     listOAuthProxies: {
         parameters: {
             query?: {
@@ -9930,6 +10729,239 @@ export interface operations {
             503: components["responses"]["Overloaded"];
         };
     };
+    listHubKeys: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["HubKeyList"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getHub: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The key of a hub.
+                 * @example general
+                 */
+                key: components["parameters"]["HubKey"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Hub"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    listElementsOfHub: {
+        parameters: {
+            query?: {
+                /** @description Only elements whose key, name or description contains this text, whatever its case. */
+                searchText?: components["parameters"]["ElementSearchText"];
+                /**
+                 * @description A filter in the query language over the members of the record that are texts, numbers or booleans, such as `active = TRUE AND authentication.type = 'oauth2'`.
+                 * @example hub = 'general' AND active = TRUE
+                 */
+                where?: components["parameters"]["ElementWhere"];
+                /**
+                 * @description How many entries a page has at most.
+                 * @example 10
+                 */
+                pageSize?: components["parameters"]["PageSize"];
+                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
+                nextPage?: components["parameters"]["NextPage"];
+            };
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The key of a hub.
+                 * @example general
+                 */
+                key: components["parameters"]["HubKey"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["ElementList"];
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    listOrganizationAccounts: {
+        parameters: {
+            query?: {
+                /**
+                 * @description A filter in the query language over `id`, `externalId`, `name`, `description`, `active`, `defaultAccount`, `type`, `createdDate` and `status`.
+                 * @example active = TRUE
+                 */
+                where?: components["parameters"]["AccountWhere"];
+                /**
+                 * @description How many entries a page has at most.
+                 * @example 10
+                 */
+                pageSize?: components["parameters"]["PageSize"];
+                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
+                nextPage?: components["parameters"]["NextPage"];
+            };
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The id of the caller's organization, or `me`. Any other is a 404.
+                 * @example me
+                 */
+                organizationId: components["parameters"]["OrganizationId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["AccountList"];
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    createOrganizationAccount: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The id of the caller's organization, or `me`. Any other is a 404.
+                 * @example me
+                 */
+                organizationId: components["parameters"]["OrganizationId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "externalId": "globex",
+                 *       "name": "Globex"
+                 *     }
+                 */
+                "application/json": components["schemas"]["AccountCreate"];
+            };
+        };
+        responses: {
+            200: components["responses"]["Account"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getOrganizationAccount: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The id of the caller's organization, or `me`. Any other is a 404.
+                 * @example me
+                 */
+                organizationId: components["parameters"]["OrganizationId"];
+                /**
+                 * @description The id or the external id of an account of the organization. Digits are an id.
+                 * @example acme
+                 */
+                id: components["parameters"]["AccountName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Account"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
     getOrganization: {
         parameters: {
             query?: never;
@@ -9950,6 +10982,37 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    replaceOrganization: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OrganizationReplace"];
+            };
+        };
+        responses: {
+            200: components["responses"]["Organization"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Overloaded"];
@@ -11058,6 +12121,114 @@ export interface operations {
             409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    listAccountRoles: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The id or the external id of an account of the organization. Digits are an id. Without the privilege `manageOrganization` it is the own account's.
+                 * @example 1
+                 */
+                id: components["parameters"]["AccountId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["RoleList"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    grantAccountRole: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The id or the external id of an account of the organization. Digits are an id. Without the privilege `manageOrganization` it is the own account's.
+                 * @example 1
+                 */
+                id: components["parameters"]["AccountId"];
+                /**
+                 * @description The key of a role, such as `admin`.
+                 * @example default-user
+                 */
+                key: components["parameters"]["AccountRoleKey"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Role"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    revokeAccountRole: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The id or the external id of an account of the organization. Digits are an id. Without the privilege `manageOrganization` it is the own account's.
+                 * @example 1
+                 */
+                id: components["parameters"]["AccountId"];
+                /**
+                 * @description The key of a role, such as `admin`.
+                 * @example default-user
+                 */
+                key: components["parameters"]["AccountRoleKey"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["AccountRoleKey"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Overloaded"];
@@ -12338,6 +13509,8 @@ export interface operations {
                 searchText?: components["parameters"]["InstanceSearchText"];
                 /** @description A filter in the query language over `id`, `name`, `element.key`, `createdDate`, `valid`, `disabled` and `user.id`, such as `element.key = 'bamboohr' AND valid = FALSE`. */
                 where?: components["parameters"]["InstanceWhere"];
+                /** @description With `false` the configuration of each instance is left empty. */
+                hydrate?: components["parameters"]["HydrateInstances"];
                 /**
                  * @description How many entries a page has at most.
                  * @example 10
@@ -12939,6 +14112,122 @@ export interface operations {
             504: components["responses"]["ProviderTimeout"];
         };
     };
+    listConfigurationProperties: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The id of an instance.
+                 * @example 1
+                 */
+                id: components["parameters"]["InstanceId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["ConfigurationPropertyList"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getConfigurationProperty: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The id of an instance.
+                 * @example 1
+                 */
+                id: components["parameters"]["InstanceId"];
+                /**
+                 * @description The id of a configuration property, or its key. The id of a key is the same for every instance.
+                 * @example event.notification.enabled
+                 */
+                configId: components["parameters"]["ConfigId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["ConfigurationProperty"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    updateConfigurationProperty: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
+                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
+                 */
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                /**
+                 * @description The id of an instance.
+                 * @example 1
+                 */
+                id: components["parameters"]["InstanceId"];
+                /**
+                 * @description The id of a configuration property, or its key. The id of a key is the same for every instance.
+                 * @example event.notification.enabled
+                 */
+                configId: components["parameters"]["ConfigId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ConfigurationPropertyUpdate"];
+            };
+        };
+        responses: {
+            200: components["responses"]["ConfigurationProperty"];
+            400: components["responses"]["BadInstance"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ProviderRejected"];
+            429: components["responses"]["ProviderRateLimited"];
+            500: components["responses"]["Internal"];
+            502: components["responses"]["BadGateway"];
+            503: components["responses"]["Overloaded"];
+            504: components["responses"]["ProviderTimeout"];
+        };
+    };
     listInstancePolls: {
         parameters: {
             query?: {
@@ -13140,6 +14429,16 @@ export interface operations {
         parameters: {
             query?: {
                 /**
+                 * @description Only requests of that time and later, an instant or a day of UTC (`2026-01-31`).
+                 * @example 2026-01-01
+                 */
+                from?: components["parameters"]["UsageSince"];
+                /**
+                 * @description Only requests before that instant, or until the end of that day of UTC.
+                 * @example 2099-12-31
+                 */
+                to?: components["parameters"]["UsageUntil"];
+                /**
                  * @description A filter in the query language over `request_id`, `traffic_id`, `traffic_date`, `user_id`, `account_id`, `process_time`, `request_status`, `request_ip`, `request_uri` and `element_key`, such as `request_status >= 400`.
                  * @example request_status = 200 AND element_key = 'odata'
                  */
@@ -13209,9 +14508,9 @@ export interface operations {
     countUsage: {
         parameters: {
             query?: {
-                /** @description The beginning, which belongs to the interval that it is in. Unless given, the last 60 minutes, 24 hours or 30 days. */
+                /** @description The beginning, an instant or a day of UTC (`2026-01-31`); it belongs to the interval that it is in. Unless given, the last 60 minutes, 24 hours or 30 days. */
                 from?: components["parameters"]["UsageFrom"];
-                /** @description The end. Unless given, now. */
+                /** @description The end, an instant or a day of UTC, which is included. Unless given, now. */
                 to?: components["parameters"]["UsageTo"];
                 /**
                  * @description What is counted together, in UTC. Minutes are kept for 2 days, hours for 60, days for 800; an answer has 1,500 intervals at most.
@@ -13244,9 +14543,9 @@ export interface operations {
     countElementUsage: {
         parameters: {
             query?: {
-                /** @description The beginning, which belongs to the interval that it is in. Unless given, the last 60 minutes, 24 hours or 30 days. */
+                /** @description The beginning, an instant or a day of UTC (`2026-01-31`); it belongs to the interval that it is in. Unless given, the last 60 minutes, 24 hours or 30 days. */
                 from?: components["parameters"]["UsageFrom"];
-                /** @description The end. Unless given, now. */
+                /** @description The end, an instant or a day of UTC, which is included. Unless given, now. */
                 to?: components["parameters"]["UsageTo"];
                 /**
                  * @description What is counted together, in UTC. Minutes are kept for 2 days, hours for 60, days for 800; an answer has 1,500 intervals at most.
@@ -13279,9 +14578,9 @@ export interface operations {
     countUsageStatuses: {
         parameters: {
             query?: {
-                /** @description The beginning, which belongs to the interval that it is in. Unless given, the last 60 minutes, 24 hours or 30 days. */
+                /** @description The beginning, an instant or a day of UTC (`2026-01-31`); it belongs to the interval that it is in. Unless given, the last 60 minutes, 24 hours or 30 days. */
                 from?: components["parameters"]["UsageFrom"];
-                /** @description The end. Unless given, now. */
+                /** @description The end, an instant or a day of UTC, which is included. Unless given, now. */
                 to?: components["parameters"]["UsageTo"];
                 /**
                  * @description What is counted together, in UTC. Minutes are kept for 2 days, hours for 60, days for 800; an answer has 1,500 intervals at most.
@@ -13314,9 +14613,9 @@ export interface operations {
     measureUsageTimes: {
         parameters: {
             query?: {
-                /** @description The beginning, which belongs to the interval that it is in. Unless given, the last 60 minutes, 24 hours or 30 days. */
+                /** @description The beginning, an instant or a day of UTC (`2026-01-31`); it belongs to the interval that it is in. Unless given, the last 60 minutes, 24 hours or 30 days. */
                 from?: components["parameters"]["UsageFrom"];
-                /** @description The end. Unless given, now. */
+                /** @description The end, an instant or a day of UTC, which is included. Unless given, now. */
                 to?: components["parameters"]["UsageTo"];
                 /**
                  * @description What is counted together, in UTC. Minutes are kept for 2 days, hours for 60, days for 800; an answer has 1,500 intervals at most.
@@ -13349,9 +14648,9 @@ export interface operations {
     getMetric: {
         parameters: {
             query?: {
-                /** @description The beginning, which belongs to the interval that it is in. Unless given, the last 60 minutes, 24 hours or 30 days. */
+                /** @description The beginning, an instant or a day of UTC (`2026-01-31`); it belongs to the interval that it is in. Unless given, the last 60 minutes, 24 hours or 30 days. */
                 from?: components["parameters"]["UsageFrom"];
-                /** @description The end. Unless given, now. */
+                /** @description The end, an instant or a day of UTC, which is included. Unless given, now. */
                 to?: components["parameters"]["UsageTo"];
                 /**
                  * @description What is counted together, in UTC. Minutes are kept for 2 days, hours for 60, days for 800; an answer has 1,500 intervals at most.
@@ -13391,9 +14690,9 @@ export interface operations {
     getOrganizationMetric: {
         parameters: {
             query?: {
-                /** @description The beginning, which belongs to the interval that it is in. Unless given, the last 60 minutes, 24 hours or 30 days. */
+                /** @description The beginning, an instant or a day of UTC (`2026-01-31`); it belongs to the interval that it is in. Unless given, the last 60 minutes, 24 hours or 30 days. */
                 from?: components["parameters"]["UsageFrom"];
-                /** @description The end. Unless given, now. */
+                /** @description The end, an instant or a day of UTC, which is included. Unless given, now. */
                 to?: components["parameters"]["UsageTo"];
                 /**
                  * @description What is counted together, in UTC. Minutes are kept for 2 days, hours for 60, days for 800; an answer has 1,500 intervals at most.
@@ -14337,7 +15636,7 @@ export interface operations {
                  * @example PlacedAt desc
                  */
                 orderBy?: components["parameters"]["OrderBy"];
-                /** @description The number of the page, from 1. Beside `nextPage` it means nothing. */
+                /** @description The number of the page, from 1; 0 is the first page as well. Beside `nextPage` it means nothing. */
                 page?: components["parameters"]["Page"];
                 /**
                  * @description How many entries a page has at most.
@@ -14346,6 +15645,8 @@ export interface operations {
                 pageSize?: components["parameters"]["PageSize"];
                 /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
+                /** @description With `true` the answer has `Elements-Total-Count` where the provider tells the number. It has it without this parameter too. */
+                returnTotalCount?: components["parameters"]["ReturnTotalCount"];
             };
             header?: {
                 /** @description How many calls to the provider one answer may take. When they do not fill the page, the answer is partial and says so. */
@@ -14393,7 +15694,7 @@ export interface operations {
                  * @example PlacedAt desc
                  */
                 orderBy?: components["parameters"]["OrderBy"];
-                /** @description The number of the page, from 1. Beside `nextPage` it means nothing. */
+                /** @description The number of the page, from 1; 0 is the first page as well. Beside `nextPage` it means nothing. */
                 page?: components["parameters"]["Page"];
                 /**
                  * @description How many entries a page has at most.
@@ -14402,6 +15703,8 @@ export interface operations {
                 pageSize?: components["parameters"]["PageSize"];
                 /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
+                /** @description With `true` the answer has `Elements-Total-Count` where the provider tells the number. It has it without this parameter too. */
+                returnTotalCount?: components["parameters"]["ReturnTotalCount"];
             };
             header?: {
                 /** @description How many calls to the provider one answer may take. When they do not fill the page, the answer is partial and says so. */
@@ -14449,7 +15752,7 @@ export interface operations {
                  * @example PlacedAt desc
                  */
                 orderBy?: components["parameters"]["OrderBy"];
-                /** @description The number of the page, from 1. Beside `nextPage` it means nothing. */
+                /** @description The number of the page, from 1; 0 is the first page as well. Beside `nextPage` it means nothing. */
                 page?: components["parameters"]["Page"];
                 /**
                  * @description How many entries a page has at most.
@@ -14458,6 +15761,8 @@ export interface operations {
                 pageSize?: components["parameters"]["PageSize"];
                 /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
+                /** @description With `true` the answer has `Elements-Total-Count` where the provider tells the number. It has it without this parameter too. */
+                returnTotalCount?: components["parameters"]["ReturnTotalCount"];
             };
             header?: {
                 /** @description How many calls to the provider one answer may take. When they do not fill the page, the answer is partial and says so. */
@@ -14676,7 +15981,7 @@ export interface operations {
                  * @example PlacedAt desc
                  */
                 orderBy?: components["parameters"]["OrderBy"];
-                /** @description The number of the page, from 1. Beside `nextPage` it means nothing. */
+                /** @description The number of the page, from 1; 0 is the first page as well. Beside `nextPage` it means nothing. */
                 page?: components["parameters"]["Page"];
                 /**
                  * @description How many entries a page has at most.
@@ -14685,6 +15990,8 @@ export interface operations {
                 pageSize?: components["parameters"]["PageSize"];
                 /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
+                /** @description With `true` the answer has `Elements-Total-Count` where the provider tells the number. It has it without this parameter too. */
+                returnTotalCount?: components["parameters"]["ReturnTotalCount"];
             };
             header?: {
                 /** @description How many calls to the provider one answer may take. When they do not fill the page, the answer is partial and says so. */
@@ -14941,7 +16248,7 @@ export interface operations {
                  * @example Quantity desc
                  */
                 orderBy?: components["parameters"]["ChildOrderBy"];
-                /** @description The number of the page, from 1. Beside `nextPage` it means nothing. */
+                /** @description The number of the page, from 1; 0 is the first page as well. Beside `nextPage` it means nothing. */
                 page?: components["parameters"]["Page"];
                 /**
                  * @description How many entries a page has at most.
@@ -14950,6 +16257,8 @@ export interface operations {
                 pageSize?: components["parameters"]["PageSize"];
                 /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
+                /** @description With `true` the answer has `Elements-Total-Count` where the provider tells the number. It has it without this parameter too. */
+                returnTotalCount?: components["parameters"]["ReturnTotalCount"];
             };
             header?: {
                 /** @description How many calls to the provider one answer may take. When they do not fill the page, the answer is partial and says so. */
@@ -15443,7 +16752,7 @@ export interface operations {
                  * @example PlacedAt desc
                  */
                 orderBy?: components["parameters"]["OrderBy"];
-                /** @description The number of the page, from 1. Beside `nextPage` it means nothing. */
+                /** @description The number of the page, from 1; 0 is the first page as well. Beside `nextPage` it means nothing. */
                 page?: components["parameters"]["Page"];
                 /**
                  * @description How many entries a page has at most.
@@ -15452,6 +16761,8 @@ export interface operations {
                 pageSize?: components["parameters"]["PageSize"];
                 /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
+                /** @description With `true` the answer has `Elements-Total-Count` where the provider tells the number. It has it without this parameter too. */
+                returnTotalCount?: components["parameters"]["ReturnTotalCount"];
             };
             header?: {
                 /** @description How many calls to the provider one answer may take. When they do not fill the page, the answer is partial and says so. */
@@ -15505,7 +16816,7 @@ export interface operations {
                  * @example PlacedAt desc
                  */
                 orderBy?: components["parameters"]["OrderBy"];
-                /** @description The number of the page, from 1. Beside `nextPage` it means nothing. */
+                /** @description The number of the page, from 1; 0 is the first page as well. Beside `nextPage` it means nothing. */
                 page?: components["parameters"]["Page"];
                 /**
                  * @description How many entries a page has at most.
@@ -15514,6 +16825,8 @@ export interface operations {
                 pageSize?: components["parameters"]["PageSize"];
                 /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
+                /** @description With `true` the answer has `Elements-Total-Count` where the provider tells the number. It has it without this parameter too. */
+                returnTotalCount?: components["parameters"]["ReturnTotalCount"];
             };
             header?: {
                 /** @description How many calls to the provider one answer may take. When they do not fill the page, the answer is partial and says so. */
@@ -15567,7 +16880,7 @@ export interface operations {
                  * @example PlacedAt desc
                  */
                 orderBy?: components["parameters"]["OrderBy"];
-                /** @description The number of the page, from 1. Beside `nextPage` it means nothing. */
+                /** @description The number of the page, from 1; 0 is the first page as well. Beside `nextPage` it means nothing. */
                 page?: components["parameters"]["Page"];
                 /**
                  * @description How many entries a page has at most.
@@ -15576,6 +16889,8 @@ export interface operations {
                 pageSize?: components["parameters"]["PageSize"];
                 /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
+                /** @description With `true` the answer has `Elements-Total-Count` where the provider tells the number. It has it without this parameter too. */
+                returnTotalCount?: components["parameters"]["ReturnTotalCount"];
             };
             header?: {
                 /** @description How many calls to the provider one answer may take. When they do not fill the page, the answer is partial and says so. */
@@ -15629,7 +16944,7 @@ export interface operations {
                  * @example PlacedAt desc
                  */
                 orderBy?: components["parameters"]["OrderBy"];
-                /** @description The number of the page, from 1. Beside `nextPage` it means nothing. */
+                /** @description The number of the page, from 1; 0 is the first page as well. Beside `nextPage` it means nothing. */
                 page?: components["parameters"]["Page"];
                 /**
                  * @description How many entries a page has at most.
@@ -15638,6 +16953,8 @@ export interface operations {
                 pageSize?: components["parameters"]["PageSize"];
                 /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
+                /** @description With `true` the answer has `Elements-Total-Count` where the provider tells the number. It has it without this parameter too. */
+                returnTotalCount?: components["parameters"]["ReturnTotalCount"];
             };
             header?: {
                 /** @description How many calls to the provider one answer may take. When they do not fill the page, the answer is partial and says so. */
@@ -15924,7 +17241,7 @@ export interface operations {
                  * @example Quantity desc
                  */
                 orderBy?: components["parameters"]["ChildOrderBy"];
-                /** @description The number of the page, from 1. Beside `nextPage` it means nothing. */
+                /** @description The number of the page, from 1; 0 is the first page as well. Beside `nextPage` it means nothing. */
                 page?: components["parameters"]["Page"];
                 /**
                  * @description How many entries a page has at most.
@@ -15933,6 +17250,8 @@ export interface operations {
                 pageSize?: components["parameters"]["PageSize"];
                 /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
+                /** @description With `true` the answer has `Elements-Total-Count` where the provider tells the number. It has it without this parameter too. */
+                returnTotalCount?: components["parameters"]["ReturnTotalCount"];
             };
             header?: {
                 /** @description How many calls to the provider one answer may take. When they do not fill the page, the answer is partial and says so. */
@@ -15975,6 +17294,235 @@ export interface operations {
             406: components["responses"]["NotAcceptable"];
             422: components["responses"]["ProviderRejected"];
             424: components["responses"]["InstanceCredentialsFailed"];
+            429: components["responses"]["ProviderRateLimited"];
+            500: components["responses"]["Internal"];
+            502: components["responses"]["BadGateway"];
+            503: components["responses"]["Overloaded"];
+            504: components["responses"]["ProviderTimeout"];
+        };
+    };
+    enableThisInstance: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Instance"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    disableThisInstance: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["DeletedInstance"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    startThisTraceLogging: {
+        parameters: {
+            query?: {
+                /**
+                 * @description For how long, at most a day.
+                 * @example 600
+                 */
+                seconds?: components["parameters"]["TraceSeconds"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["TraceLogging"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    endThisTraceLogging: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["DeletedInstance"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    listThisInstanceEvents: {
+        parameters: {
+            query?: {
+                /**
+                 * @description A filter in the query language over `id`, `type` and `createdDate`.
+                 * @example type = 'employees.updated'
+                 */
+                where?: components["parameters"]["EventWhere"];
+                /**
+                 * @description How many entries a page has at most.
+                 * @example 10
+                 */
+                pageSize?: components["parameters"]["PageSize"];
+                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
+                nextPage?: components["parameters"]["NextPage"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["EventList"];
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getThisInstanceConfiguration: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["ConfigurationPropertyList"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    updateThisInstanceConfiguration: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["InstanceConfiguration"];
+            };
+        };
+        responses: {
+            200: components["responses"]["InstanceConfiguration"];
+            400: components["responses"]["BadInstance"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ProviderRejected"];
+            429: components["responses"]["ProviderRateLimited"];
+            500: components["responses"]["Internal"];
+            502: components["responses"]["BadGateway"];
+            503: components["responses"]["Overloaded"];
+            504: components["responses"]["ProviderTimeout"];
+        };
+    };
+    getThisConfigurationProperty: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a configuration property, or its key. The id of a key is the same for every instance.
+                 * @example event.notification.enabled
+                 */
+                configId: components["parameters"]["ConfigId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["ConfigurationProperty"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    updateThisConfigurationProperty: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a configuration property, or its key. The id of a key is the same for every instance.
+                 * @example event.notification.enabled
+                 */
+                configId: components["parameters"]["ConfigId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ConfigurationPropertyUpdate"];
+            };
+        };
+        responses: {
+            200: components["responses"]["ConfigurationProperty"];
+            400: components["responses"]["BadInstance"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ProviderRejected"];
             429: components["responses"]["ProviderRateLimited"];
             500: components["responses"]["Internal"];
             502: components["responses"]["BadGateway"];

@@ -17,6 +17,13 @@ export interface AccountColumns {
   readonly removal_due: Date | null;
 }
 
+/** Which roles every user of an account has beside those in user_role. */
+export interface AccountRoleColumns {
+  readonly account_id: number;
+  readonly role: 'admin' | 'default-user';
+  readonly created_at: Date;
+}
+
 /** What an account set: only the keys that were ever given. */
 export interface AccountSettingsColumns {
   readonly account_id: number;
@@ -647,6 +654,7 @@ export interface WebhookRegistrationColumns {
 
 export interface Tables {
   readonly account: AccountColumns;
+  readonly account_role: AccountRoleColumns;
   readonly account_settings: AccountSettingsColumns;
   readonly activity: ActivityColumns;
   readonly activity_wire: ActivityWireColumns;

@@ -29,6 +29,10 @@ export interface Operation {
   readonly 'x-causeway-large-body'?: boolean;
   /** Documents another operation for a place where it is known by a name of its own. */
   readonly 'x-causeway-form-of'?: string;
+  /** The operation that it does under another path, for clients of the original: those of ours are made without it. */
+  readonly 'x-causeway-same-as'?: string;
+  /** What the form of the operation by token has in place of its own members; only those that have it have such a form. Not published. */
+  readonly 'x-causeway-by-token'?: Readonly<Partial<Operation>>;
   /** What the form of the operation by hub has in place of its own members; not published. */
   readonly 'x-causeway-by-hub'?: Readonly<Partial<Operation>>;
 }

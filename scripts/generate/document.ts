@@ -3,6 +3,7 @@ import { addAccountHeader } from './account-header.ts';
 import { assertApi, type BundledDocument } from './api-document.ts';
 import { addCommonErrors } from './common-errors.ts';
 import { addHubForms } from './hub-forms.ts';
+import { addTokenForms } from './token-forms.ts';
 
 /** Rules of redocly's `recommended` set that this document breaks on purpose. */
 const ALLOWED = {
@@ -28,7 +29,7 @@ export async function readSpec(file: string): Promise<SpecDocument> {
   const problems = await lint({ ref: file, config });
   const bundled = await bundleSpec(file);
   return {
-    document: addCommonErrors(addAccountHeader(addHubForms(bundled.document))),
+    document: addCommonErrors(addAccountHeader(addTokenForms(addHubForms(bundled.document)))),
     problems: [...problems, ...bundled.problems],
   };
 }

@@ -29,7 +29,7 @@ const SCHEMAS = {
 
 /**
  * The part of the API that programs call with their secrets. The forms by hub are left out, since each does what the operation
- * without the hub does; so are pages, documents and receivers, which need no secrets. Of the description its first line stays, as
+ * without the hub does, and second paths of an operation; so are pages, documents and receivers, which need no secrets. Of the description its first line stays, as
  * each file of a client repeats it.
  */
 export function clientDocument(published: BundledDocument): object {
@@ -52,6 +52,7 @@ function clientItem(item: PathItem): PathItem {
 
 function isCalledByClients({ tags, ...operation }: Operation): boolean {
   if (operation['x-causeway-scopes'].some((scope) => FOR_BROWSERS.has(scope))) return false;
+  if (operation['x-causeway-same-as'] !== undefined) return false;
   return operation['x-causeway-form-of'] === undefined && !tags.some((tag) => LEFT_OUT.has(tag));
 }
 

@@ -75,6 +75,7 @@ const REMOVE = `
   secrets as (delete from user_secret where account_id = (select id from gone)),
   passwords as (delete from user_password where account_id = (select id from gone)),
   sessions as (delete from console_session where account_id = (select id from gone)),
+  roles as (delete from account_role where account_id = (select id from gone)),
   users as (update app_user set deleted_at = now() where account_id = (select id from gone) and deleted_at is null)
   delete from oauth_proxy where account_id = (select id from gone)`;
 

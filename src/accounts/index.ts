@@ -32,15 +32,16 @@ export function composeAccounts(
 ) {
   const accounts = createAccounts(platform);
   const principals = createPrincipalChanges(platform);
+  const logIn = composeLogIn(platform, { principals, getUser: accounts.getUser });
   return {
     accounts,
     principals,
     organizations: createOrganizations(platform),
     accountRecords: createAccountRecords(platform, { accounts, principals }),
-    users: createUsers(platform, principals),
+    users: createUsers(platform, principals, logIn.passwords),
     roles: createRoles(platform, principals),
     secrets: createSecrets(platform, principals),
-    logIn: composeLogIn(platform, { principals, getUser: accounts.getUser }),
+    logIn,
     activeElements: createActiveElements(platform, principals),
     settings: createSettings(platform, ensureSubscription),
     auditLog: createAuditLog(platform, { retentionDays }),

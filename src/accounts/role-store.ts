@@ -2,6 +2,9 @@ import type { Knex } from 'knex';
 import type { RoleKey, RolePrivileges } from './privileges.ts';
 import type { UserKey } from './user-store.ts';
 
+/** Who administers the organization is said user by user. */
+export type AccountRoleKey = Exclude<RoleKey, 'org-admin'>;
+
 export type RoleStore = ReturnType<typeof createRoleStore>;
 
 /** Which roles users have, and what roles may do where an organization decided otherwise than we. */
@@ -46,6 +49,18 @@ export function createRoleStore(knex: Knex) {
     revokeAll: async (via: Knex, { accountId, id }: UserKey): Promise<void> => {
       await via('user_role').where({ account_id: accountId, user_id: id }).delete();
     },
+
+    ofAccount: async (accountId: number, via = knex): Promise<readonly string[]> =>
+      via('account_role').where({ account_id: accountId }).pluck('role'),
+
+    /** One that the account has already stays. */
+    grantToAccount: async (via: Knex, accountId: number, role: AccountRoleKey): Promise<void> => {
+      await via('account_role').insert({ account_id: accountId, role }).onConflict(['account_id', 'role']).ignore();
+    },
+
+    /** @returns whether the account had it */
+    revokeFromAccount: async (via: Knex, accountId: number, role: AccountRoleKey): Promise<boolean> =>
+      (await via('account_role').where({ account_id: accountId, role }).delete()) > 0,
 
     /** Whether somebody who can call has the role, anywhere in the organization. */
     isHeld: async (via: Knex, organizationId: number, role: RoleKey): Promise<boolean> => {

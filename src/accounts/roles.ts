@@ -15,7 +15,7 @@ import {
   type RoleKey,
   type RolePrivileges,
 } from './privileges.ts';
-import { createRoleStore } from './role-store.ts';
+import { type AccountRoleKey, createRoleStore } from './role-store.ts';
 
 /** What somebody with the role may do in an organization. */
 export interface RoleDetails {
@@ -36,12 +36,63 @@ export interface Roles {
    * @throws AppError NOT_FOUND; REQUEST_INVALID for a privilege that there is not; CONFLICT for `org-admin`; FORBIDDEN for a privilege that the caller lacks
    */
   readonly setPrivileges: (principal: Principal, key: string, keys: readonly string[]) => Promise<RoleDetails>;
+  /** What every user of the account may do beside what his own roles allow, from most to least. */
+  readonly listOfAccount: (principal: Principal) => Promise<readonly RoleDetails[]>;
+  /** One that the account has already is fine. @throws AppError NOT_FOUND; FORBIDDEN for a role above the caller's; CONFLICT for `org-admin` */
+  readonly grantToAccount: (principal: Principal, key: string) => Promise<RoleDetails>;
+  /** @throws AppError NOT_FOUND also for one that the account does not have; FORBIDDEN for a role above the caller's; CONFLICT for `org-admin` */
+  readonly revokeFromAccount: (principal: Principal, key: string) => Promise<RoleDetails>;
 }
 
 export function createRoles({ knex }: Pick<Platform, 'knex'>, principals: Pick<PrincipalChanges, 'change'>): Roles {
   const store = createRoleStore(knex);
 
+  /** The account is that of the principal. */
+  async function changeAccount(
+    { organizationId, accountId, privileges }: Principal,
+    key: string,
+    {
+      write,
+      told,
+    }: { readonly write: (via: Knex, role: AccountRoleKey) => Promise<void>; readonly told: 'from' | 'to' },
+  ): Promise<RoleDetails> {
+    const role = findRole(key);
+    if (role === 'org-admin')
+      throw new AppError('CONFLICT', 'Accounts cannot have the role org-admin: give it to users one by one.');
+    const work = async (via: Knex) => {
+      await store.lock(via, organizationId);
+      const details = toRole(role, await store.privileges(organizationId, via));
+      assertNotAbove(privileges, details.privileges, `The role ${role} has`);
+      await write(via, role);
+      return details;
+    };
+    return principals.change(organizationId, work, () => ({
+      targetId: String(accountId),
+      changes: { roles: { [told]: role } },
+    }));
+  }
+
   return {
+    listOfAccount: async ({ organizationId, accountId }) => {
+      const [given, held] = await Promise.all([store.privileges(organizationId), store.ofAccount(accountId)]);
+      return ROLE_KEYS.filter((key) => held.includes(key)).map((key) => toRole(key, given));
+    },
+
+    grantToAccount: (principal, key) =>
+      changeAccount(principal, key, {
+        write: (via, role) => store.grantToAccount(via, principal.accountId, role),
+        told: 'to',
+      }),
+
+    revokeFromAccount: (principal, key) =>
+      changeAccount(principal, key, {
+        write: async (via, role) => {
+          if (await store.revokeFromAccount(via, principal.accountId, role)) return;
+          throw new AppError('NOT_FOUND', `Account ${principal.accountId} does not have the role ${role}.`);
+        },
+        told: 'from',
+      }),
+
     list: async (organizationId) => {
       const given = await store.privileges(organizationId);
       return ROLE_KEYS.map((key) => toRole(key, given));

@@ -66,7 +66,8 @@ const OF_ORGANIZATION = `from organization_secret
 
 /** The columns of `StoredRights`. */
 export const RIGHTS = `app_user.organization_id as "organizationId", app_user.account_id as "accountId", app_user.id as "userId",
-  array (select role from user_role where user_role.account_id = app_user.account_id and user_id = app_user.id) as roles,
+  array (select role from user_role where user_role.account_id = app_user.account_id and user_id = app_user.id
+    union select role from account_role where account_role.account_id = app_user.account_id) as roles,
   (select coalesce(jsonb_object_agg(role, privileges), '{}') from role_privileges
     where role_privileges.organization_id = app_user.organization_id) as "rolePrivileges"`;
 

@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
-import { type ColumnsOf, firstOf, type RowOf } from '../db/row.ts';
+import { nextId } from '../db/next-id.ts';
+import type { ColumnsOf, RowOf } from '../db/row.ts';
 import { EXACT_IN_SQL, type Sql, type SqlQueryable } from '../where/index.ts';
 
 type UserColumn =
@@ -17,12 +18,14 @@ type UserColumn =
 export interface UserRow extends RowOf<'app_user', UserColumn> {
   /** By their keys. */
   readonly roles: readonly string[];
+  /** Those that every user of the account has beside his own. */
+  readonly accountRoles: readonly string[];
 }
 
 /** What can be changed. */
 export type UserValues = RowOf<'app_user', 'email_address' | 'first_name' | 'last_name' | 'external_id' | 'active'>;
 
-export type NewUserRow = UserValues & RowOf<'app_user', 'organization_id' | 'account_id'>;
+export type NewUserRow = UserValues & RowOf<'app_user', 'organization_id' | 'account_id' | 'id'>;
 
 export type UserKey = Pick<UserRow, 'accountId' | 'id'>;
 
@@ -55,6 +58,9 @@ const COLUMNS: ColumnsOf<'app_user', UserColumn> = {
 
 const ROLES_OF_USER = `array (select role from user_role
   where user_role.account_id = app_user.account_id and user_role.user_id = app_user.id order by role)`;
+
+const ROLES_OF_ACCOUNT = `array (select role from account_role
+  where account_role.account_id = app_user.account_id order by role)`;
 
 const text = { type: 'string', nullable: false, filter: EXACT_IN_SQL } as const;
 const integer = { type: 'integer', nullable: false, filter: EXACT_IN_SQL } as const;
@@ -91,7 +97,12 @@ export type UserStore = ReturnType<typeof createUserStore>;
 export function createUserStore(knex: Knex) {
   const rows = (organizationId: number, via: Knex) =>
     via('app_user').where({ organization_id: organizationId }).whereNull('deleted_at');
-  const columns = { ...COLUMNS, roles: knex.raw(ROLES_OF_USER) };
+  const columns = { ...COLUMNS, roles: knex.raw(ROLES_OF_USER), accountRoles: knex.raw(ROLES_OF_ACCOUNT) };
+  const accounts = (via: Knex, organizationId: number, id: number | undefined) =>
+    via('account')
+      .where({ organization_id: organizationId, ...(id === undefined ? { default_account: true } : { id }) })
+      .whereNull('deleted_at');
+  const accountId = async (query: ReturnType<typeof accounts>) => (await query.first('id'))?.id;
 
   return {
     findById: async (organizationId: number, id: number, via = knex): Promise<UserRow | undefined> =>
@@ -112,21 +123,24 @@ export function createUserStore(knex: Knex) {
       return query;
     },
 
-    /** The account, which is not deleted before the end of the transaction; by default the organization's default account. */
-    lockAccount: async (via: Knex, organizationId: number, id?: number): Promise<number | undefined> => {
-      const row = await via('account')
-        .where({ organization_id: organizationId, ...(id === undefined ? { default_account: true } : { id }) })
-        .whereNull('deleted_at')
-        .forShare()
-        .first('id');
-      return row?.id;
-    },
+    /** By default the organization's default account. */
+    findAccount: (organizationId: number, id?: number): Promise<number | undefined> =>
+      accountId(accounts(knex, organizationId, id)),
 
-    insert: async (via: Knex, { organizationId, accountId, ...row }: NewUserRow): Promise<number> => {
-      const inserted = await via('app_user')
-        .insert({ organization_id: organizationId, account_id: accountId, ...toColumns(row) })
-        .returning('id');
-      return firstOf(inserted).id;
+    /** The same, which is not deleted before the end of the transaction. */
+    lockAccount: (via: Knex, organizationId: number, id?: number): Promise<number | undefined> =>
+      accountId(accounts(via, organizationId, id).forShare()),
+
+    /** A password is bound to the id of its user, and hashed before there is the user. */
+    nextId: () => nextId(knex, 'app_user'),
+
+    insert: async (via: Knex, { organizationId, accountId, id, ...row }: NewUserRow): Promise<void> => {
+      const values = { organization_id: organizationId, account_id: accountId, id, ...toColumns(row) };
+      const places = Object.keys(values).map(() => '?');
+      await via.raw(`insert into app_user (??) overriding system value values (${places.join(', ')})`, [
+        Object.keys(values),
+        ...Object.values(values),
+      ]);
     },
 
     update: async (via: Knex, { accountId, id }: UserKey, values: UserValues): Promise<void> => {

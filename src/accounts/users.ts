@@ -5,6 +5,7 @@ import { AppError, cutText, pointer } from '../errors.ts';
 import type { Platform } from '../platform.ts';
 import { prepareSql } from '../where/index.ts';
 import type { Principal } from './accounts.ts';
+import type { Passwords, WritePassword } from './log-in/passwords.ts';
 import type { PrincipalChanges } from './principal-changes.ts';
 import { assertNotAbove, privilegesOf, type RoleKey } from './privileges.ts';
 import { createRoleStore } from './role-store.ts';
@@ -21,6 +22,8 @@ export interface UserChanges {
   readonly lastName?: string | undefined;
   readonly externalId?: string | null | undefined;
   readonly active?: boolean | undefined;
+  /** For the console. It ends the sessions of the user. */
+  readonly password?: string | undefined;
 }
 
 export interface NewUser extends UserChanges {
@@ -82,6 +85,7 @@ const DEFAULT_ROLES: readonly RoleKey[] = ['default-user'];
 export function createUsers(
   platform: Pick<Platform, 'knex' | 'shares' | 'keyring' | 'keys' | 'random'>,
   principals: Pick<PrincipalChanges, 'change'>,
+  passwords: Pick<Passwords, 'prepare'>,
 ): Users {
   const { knex, shares, random } = platform;
   const store = createUserStore(knex);
@@ -108,7 +112,8 @@ export function createUsers(
   /** Nobody takes over who has more than he. */
   async function assertMayChange(via: Knex, principal: Principal, user: UserRow): Promise<void> {
     if (user.id === principal.userId) return;
-    const held = privilegesOf(user.roles, await roleStore.privileges(user.organizationId, via));
+    const roles = [...user.roles, ...user.accountRoles];
+    const held = privilegesOf(roles, await roleStore.privileges(user.organizationId, via));
     assertNotAbove(principal.privileges, held, `User ${user.id} has`);
   }
 
@@ -119,10 +124,11 @@ export function createUsers(
   async function changeUser(
     principal: Principal,
     id: number,
-    work: (via: Knex, user: UserRow) => Promise<void>,
+    work: (via: Knex.Transaction, user: UserRow) => Promise<void>,
+    noted: Readonly<Record<string, unknown>> = {},
   ): Promise<UserRow | undefined> {
     const { organizationId } = principal;
-    const guarded = async (via: Knex) => {
+    const guarded = async (via: Knex.Transaction) => {
       await roleStore.lock(via, organizationId);
       const before = await get(organizationId, id, via);
       await assertMayChange(via, principal, before);
@@ -133,7 +139,7 @@ export function createUsers(
     };
     const { after } = await principals.change(organizationId, guarded, ({ before, after }) => ({
       targetId: String(id),
-      changes: differences(toTell(before), after === undefined ? {} : toTell(after)),
+      changes: { ...differences(toTell(before), after === undefined ? {} : toTell(after)), ...noted },
     }));
     return after;
   }
@@ -154,6 +160,27 @@ export function createUsers(
       await write(via, user, role);
     });
     return role;
+  }
+
+  /** Before the transaction: a hash takes its time. */
+  async function preparePassword(
+    organizationId: number,
+    { accountId, id: userId, ...known }: Pick<UserRow, 'accountId' | 'id' | 'emailAddress' | 'firstName' | 'lastName'>,
+    password: string | undefined,
+  ): Promise<WritePassword | undefined> {
+    return password === undefined
+      ? undefined
+      : passwords.prepare({ organizationId, accountId, userId }, known, password);
+  }
+
+  /** Judged by what the user becomes. Whoever may not change him is told so first. */
+  async function prepareChange(principal: Principal, id: number, changes: UserChanges) {
+    if (changes.password === undefined) return undefined;
+    const user = await get(principal.organizationId, id);
+    await assertMayChange(knex, principal, user);
+    const { email: emailAddress = user.emailAddress } = changes;
+    const { firstName = user.firstName, lastName = user.lastName } = changes;
+    return preparePassword(user.organizationId, { ...user, emailAddress, firstName, lastName }, changes.password);
   }
 
   return {
@@ -177,38 +204,45 @@ export function createUsers(
 
     create: async (principal, accountId, { roles: keys = DEFAULT_ROLES, email, firstName, lastName, ...rest }) => {
       const { organizationId } = principal;
-      const { externalId = null, active = true } = rest;
+      const { externalId = null, active = true, password } = rest;
       const roles = readRoles(keys);
       assertTexts({ email, firstName, lastName, externalId });
       const secret = createSecret(random);
-      const work = async (via: Knex) => {
+      const named = { emailAddress: email, firstName, lastName };
+      const home = await store.findAccount(organizationId, accountId);
+      if (home === undefined) throw accountNotFound(accountId);
+      const key = { accountId: home, id: await store.nextId() };
+      const writePassword = await preparePassword(organizationId, { ...key, ...named }, password);
+      const work = async (via: Knex.Transaction) => {
         await roleStore.lock(via, organizationId);
         for (const role of roles) await assertMayHandle(via, principal, role);
-        const home = await store.lockAccount(via, organizationId, accountId);
-        if (home === undefined) throw accountNotFound(accountId);
+        if ((await store.lockAccount(via, organizationId, home)) === undefined) throw accountNotFound(accountId);
         await assertFree(via, organizationId, email);
-        const values = { emailAddress: email, firstName, lastName, externalId, active };
-        const id = await store.insert(via, { organizationId, accountId: home, ...values });
-        await roleStore.grant(via, { accountId: home, id }, roles);
-        await secretStore.add(via, { accountId: home, userId: id }, secret);
-        return get(organizationId, id, via);
+        await store.insert(via, { organizationId, ...key, ...named, externalId, active });
+        await roleStore.grant(via, key, roles);
+        await secretStore.add(via, { accountId: home, userId: key.id }, secret);
+        await writePassword?.(via);
+        return get(organizationId, key.id, via);
       };
       const user = await principals.change(organizationId, work, (made) => ({
         targetId: String(made.id),
-        changes: differences({}, toTell(made)),
+        changes: { ...differences({}, toTell(made)), ...toTellOf(password) },
       }));
       return { user, secret };
     },
 
     update: async (principal, id, changes) => {
       assertTexts(changes);
-      const updated = await changeUser(principal, id, async (via, user) => {
+      const writePassword = await prepareChange(principal, id, changes);
+      const write = async (via: Knex.Transaction, user: UserRow) => {
         const { email = user.emailAddress, externalId = user.externalId } = changes;
         const { firstName = user.firstName, lastName = user.lastName, active = user.active } = changes;
         const isSame = email.toLowerCase() === user.emailAddress.toLowerCase();
         if (!isSame) await assertFree(via, user.organizationId, email);
         await store.update(via, user, { emailAddress: email, firstName, lastName, externalId, active });
-      });
+        await writePassword?.(via);
+      };
+      const updated = await changeUser(principal, id, write, toTellOf(changes.password));
       return updated ?? get(principal.organizationId, id);
     },
 
@@ -243,6 +277,10 @@ function assertTexts({ email, firstName, lastName, externalId }: UserChanges): v
 /** For the audit log. */
 function toTell({ emailAddress, firstName, lastName, externalId, active, accountId, roles }: UserRow) {
   return { email: emailAddress, firstName, lastName, externalId: externalId ?? undefined, active, accountId, roles };
+}
+
+function toTellOf(password: string | undefined) {
+  return password === undefined ? {} : { password: 'set' };
 }
 
 function accountNotFound(id: number | undefined): AppError {

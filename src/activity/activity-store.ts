@@ -25,6 +25,9 @@ type RowKey = Pick<ActivityRow, 'accountId' | 'at' | 'requestId'>;
 
 export interface ActivitySelection {
   readonly instanceId?: number | undefined;
+  readonly from?: Date | undefined;
+  /** Not included. */
+  readonly to?: Date | undefined;
   readonly condition?: Sql | undefined;
   readonly after?: ActivityPlace | undefined;
   readonly limit: number;
@@ -155,16 +158,20 @@ export function createActivityStore(knex: Knex) {
 
     /** From new to old. */
     list: async (accountId: number, selection: ActivitySelection): Promise<readonly ActivityRow[]> => {
-      const { instanceId, condition, after, limit } = selection;
+      const { instanceId, from, to, condition, after, limit } = selection;
       const { rows } = await knex.raw<{ rows: PackedRow[] }>(
         `select ${COLUMNS} from activity where account_id = ?
            ${instanceId === undefined ? '' : 'and instance_id = ?'}
+           ${from === undefined ? '' : 'and at >= ?'}
+           ${to === undefined ? '' : 'and at < ?'}
            ${after === undefined ? '' : 'and at <= ? and (at, request_id) < (?, ?::uuid)'}
            ${condition === undefined ? '' : `and (${condition.sql})`}
          order by at desc, request_id desc limit ?`,
         [
           accountId,
           ...(instanceId === undefined ? [] : [instanceId]),
+          ...(from === undefined ? [] : [from]),
+          ...(to === undefined ? [] : [to]),
           ...(after === undefined ? [] : [after.at, after.at, after.requestId]),
           ...(condition?.bindings.map((binding) => (typeof binding === 'string' ? binding : [...binding])) ?? []),
           limit,

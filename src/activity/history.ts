@@ -6,6 +6,9 @@ import { type ActivityPlace, type ActivityRow, createActivityStore } from './act
 
 export interface ActivityQuery {
   readonly instanceId?: number | undefined;
+  readonly from?: Date | undefined;
+  /** Not included. */
+  readonly to?: Date | undefined;
   /** A filter in the query language over `fields`. */
   readonly where?: string | undefined;
   readonly fields: SqlQueryable;

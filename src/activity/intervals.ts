@@ -47,8 +47,8 @@ export interface AskedPeriod {
 /** Whole intervals, of which the first and the last may only be begun. @throws AppError REQUEST_INVALID that says what would do */
 export function readPeriod({ from, to, interval = 'hour' }: AskedPeriod, nowMs: number): Period {
   const { ms, usual, keptDays } = INTERVALS[interval];
-  const endMs = to === undefined ? nowMs : Date.parse(to);
-  const fromMs = startOf(interval, from === undefined ? endMs - (usual - 1) * ms : Date.parse(from));
+  const endMs = to === undefined ? nowMs : readEnd(to);
+  const fromMs = startOf(interval, from === undefined ? endMs - (usual - 1) * ms : readStart(from));
   const toMs = startOf(interval, endMs - 1) + ms;
   if (toMs <= fromMs) throw invalid('from', 'from must be before to.');
   const points = (toMs - fromMs) / ms;
@@ -62,6 +62,29 @@ export function readPeriod({ from, to, interval = 'hour' }: AskedPeriod, nowMs: 
     throw invalid('from', interval === 'day' ? `${message}.` : `${message}, or a longer interval than '${interval}'.`);
   }
   return { interval, fromMs, toMs };
+}
+
+const DAY = /^\d{4}-\d{2}-\d{2}$/;
+/** RFC 3339. */
+const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})$/i;
+
+/** @param text the parameter `from`. @throws AppError REQUEST_INVALID */
+export function readStart(text: string): number {
+  return readMoment('from', text);
+}
+
+/** A day as an end is over at its end. @param text the parameter `to`. @throws AppError REQUEST_INVALID */
+export function readEnd(text: string): number {
+  return readMoment('to', text) + (DAY.test(text) ? DAY_MS : 0);
+}
+
+function readMoment(parameter: string, text: string): number {
+  const atMs = DAY.test(text) || INSTANT.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(atMs) || (DAY.test(text) && new Date(atMs).toISOString().slice(0, 10) !== text)) {
+    const expected = 'a day such as 2026-01-31 or an instant such as 2026-01-31T08:30:00Z';
+    throw invalid(parameter, `query.${parameter} must be ${expected}.`);
+  }
+  return atMs;
 }
 
 function invalid(parameter: string, message: string): AppError {

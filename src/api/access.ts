@@ -75,11 +75,20 @@ const settings = (account?: string): Access => ({
   audit: { action: 'update', target: 'settings' },
 });
 
+const organization = (action: AuditAction): Access => ({
+  privilege: 'manageOrganization',
+  audit: { action, target: 'organization' },
+});
+
 const account = (action: AuditAction, privilege: Privilege): Access => ({
   privilege,
   account: 'id',
   audit: { action, target: 'account', id: 'id' },
 });
+const CREATE_ACCOUNT: Access = {
+  privilege: 'manageOrganization',
+  audit: { action: 'create', target: 'account' },
+};
 const USER_AUDIT = { target: 'user', id: 'emailOrId' } as const;
 
 const VIEW_USER: UserAccess = { ofAccount: 'viewAccountUsers', ofOrganization: 'viewOrganizationUsers' };
@@ -91,6 +100,13 @@ const editUser = { user: { ...EDIT_USER, isForOneself: true }, audit: { action: 
 const deleteUser = { user: DELETE_USER, audit: { action: 'delete', ...USER_AUDIT } } as const;
 /** Nobody changes his own roles. */
 const editRoles = { user: EDIT_USER, audit: { action: 'update', ...USER_AUDIT } } as const;
+
+/** They are roles of its users. */
+const accountRole: Access = {
+  account: 'id',
+  privilege: 'editAccountUsers',
+  audit: { action: 'update', target: 'account', id: 'id' },
+};
 
 const NEW_SECRET = { answersSecret: true } as const;
 
@@ -111,7 +127,8 @@ type AccessOf<Id extends ApiOperationId> = UserOf<Id> extends UserRow ? Access &
 /** Every operation of the API: one that is missing does not compile. */
 export const ACCESS: { readonly [Id in ApiOperationId]: AccessOf<Id> } = {
   getOrganization: EVERYBODY,
-  updateOrganization: { privilege: 'manageOrganization', audit: { action: 'update', target: 'organization' } },
+  updateOrganization: organization('update'),
+  replaceOrganization: organization('update'),
   listOrganizationSecrets: { privilege: 'modifySecurity', audit: { action: 'show', target: 'secret' } },
   rotateOrganizationSecret: {
     ...NEW_SECRET,
@@ -123,8 +140,11 @@ export const ACCESS: { readonly [Id in ApiOperationId]: AccessOf<Id> } = {
   setConnectOrigins: { privilege: 'manageOrganization', audit: { action: 'update', target: 'organization' } },
 
   listAccounts: EVERYBODY,
-  createAccount: { privilege: 'manageOrganization', audit: { action: 'create', target: 'account' } },
+  createAccount: CREATE_ACCOUNT,
   getAccount: { account: 'id' },
+  listOrganizationAccounts: EVERYBODY,
+  createOrganizationAccount: CREATE_ACCOUNT,
+  getOrganizationAccount: { account: 'id' },
   updateAccount: account('update', 'editAccount'),
   replaceAccount: account('update', 'editAccount'),
   deleteAccount: account('delete', 'manageOrganization'),
@@ -172,6 +192,9 @@ export const ACCESS: { readonly [Id in ApiOperationId]: AccessOf<Id> } = {
   getUserRole: viewUser,
   grantUserRole: editRoles,
   revokeUserRole: editRoles,
+  listAccountRoles: { account: 'id', privilege: 'viewAccountUsers' },
+  grantAccountRole: accountRole,
+  revokeAccountRole: accountRole,
   listAuditLogs: VIEW_AUDIT_LOG,
   listAuthenticationAuditLogs: VIEW_AUDIT_LOG,
   listInstancesAuditLogs: VIEW_AUDIT_LOG,
@@ -198,7 +221,14 @@ export const ACCESS: { readonly [Id in ApiOperationId]: AccessOf<Id> } = {
   beginOAuth: { privilege: INSTANCE },
   listElementInstances: EVERYBODY,
   createElementInstance: instance('create'),
+  getElementInstance: EVERYBODY,
+  updateElementInstance: instance('update'),
+  replaceElementInstance: instance('update'),
+  deleteElementInstance: instance('delete'),
   listHubs: VIEW_ELEMENTS,
+  listHubKeys: VIEW_ELEMENTS,
+  getHub: VIEW_ELEMENTS,
+  listElementsOfHub: VIEW_ELEMENTS,
 
   listInstances: EVERYBODY,
   createInstance: instance('create'),
@@ -213,9 +243,21 @@ export const ACCESS: { readonly [Id in ApiOperationId]: AccessOf<Id> } = {
   disableInstance: instance('update'),
   getInstanceConfiguration: EVERYBODY,
   updateInstanceConfiguration: instance('update'),
+  listConfigurationProperties: EVERYBODY,
+  getConfigurationProperty: EVERYBODY,
+  updateConfigurationProperty: instance('update'),
   startTraceLogging: instance('update'),
   endTraceLogging: instance('update'),
   listInstanceEvents: EVERYBODY,
+  enableThisInstance: instance('update'),
+  disableThisInstance: instance('update'),
+  getThisInstanceConfiguration: EVERYBODY,
+  updateThisInstanceConfiguration: instance('update'),
+  getThisConfigurationProperty: EVERYBODY,
+  updateThisConfigurationProperty: instance('update'),
+  startThisTraceLogging: instance('update'),
+  endThisTraceLogging: instance('update'),
+  listThisInstanceEvents: EVERYBODY,
   listInstancePolls: EVERYBODY,
   runInstancePoll: poll('run'),
   replayInstancePoll: poll('update'),

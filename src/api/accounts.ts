@@ -1,5 +1,6 @@
 import type { AccountRecord, AccountRecords } from '../accounts/account-records.ts';
 import type { Principal } from '../accounts/accounts.ts';
+import { AppError, cutText } from '../errors.ts';
 import { assertPrivilege } from './access.ts';
 import { assertAsRead } from './body-faults.ts';
 import { createPageTokens, listHeaders, type PageSeal } from './listing.ts';
@@ -7,7 +8,15 @@ import type { Handlers, OperationBody, OperationResult } from './operation.ts';
 
 type AccountHandlers = Pick<
   Handlers,
-  'listAccounts' | 'createAccount' | 'getAccount' | 'updateAccount' | 'replaceAccount' | 'deleteAccount'
+  | 'listAccounts'
+  | 'createAccount'
+  | 'getAccount'
+  | 'updateAccount'
+  | 'replaceAccount'
+  | 'deleteAccount'
+  | 'listOrganizationAccounts'
+  | 'createOrganizationAccount'
+  | 'getOrganizationAccount'
 >;
 
 /** Unless the caller asks for another number: the default of the spec. */
@@ -29,7 +38,7 @@ export function createAccountHandlers(
     return { body: toAccountRecord(await accountRecords.update(organizationId, accountId, changes)) };
   }
 
-  return {
+  const direct = {
     listAccounts: async ({ principal, query, url }) => {
       const { where, pageSize = PAGE_SIZE, nextPage } = query;
       const { organizationId, homeAccountId, privileges } = principal;
@@ -61,6 +70,24 @@ export function createAccountHandlers(
       await accountRecords.remove(organizationId, accountId);
       return { body: { id: accountId } };
     },
+  } satisfies Partial<AccountHandlers>;
+
+  return {
+    ...direct,
+    listOrganizationAccounts: inOwnOrganization(direct.listAccounts),
+    createOrganizationAccount: inOwnOrganization(direct.createAccount),
+    getOrganizationAccount: inOwnOrganization(direct.getAccount),
+  };
+}
+
+/** The same operation below `/organizations/{organizationId}`: not found in any but the caller's own. */
+function inOwnOrganization<Request extends { readonly principal: Principal }, Result>(
+  handle: (request: Request) => Promise<Result>,
+): (request: Request & { readonly path: { readonly organizationId: string } }) => Promise<Result> {
+  return async (request) => {
+    const { organizationId: named } = request.path;
+    if (named === 'me' || named === String(request.principal.organizationId)) return handle(request);
+    throw new AppError('NOT_FOUND', `There is no organization ${cutText(named)}.`);
   };
 }
 

@@ -55,11 +55,12 @@ function isPushdown(text: string | null): text is (typeof PUSHDOWNS)[number] {
   return PUSHDOWNS.some((known) => known === text);
 }
 
-export function toUsageRecord(row: ActivityRow, nameOf: ElementNameOf): UsageRecord {
+export function toUsageRecord(row: ActivityRow, organizationId: number, nameOf: ElementNameOf): UsageRecord {
   const { requestId, at, accountId, userId, path, status, durationUs, elementKey, address } = row;
   return {
     user_id: userId,
     account_id: accountId,
+    company_id: organizationId,
     process_time: toMs(durationUs),
     traffic_id: requestId,
     traffic_date: at.toISOString(),

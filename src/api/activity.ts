@@ -1,7 +1,7 @@
 import { FILTERABLE_ACTIVITY, FILTERABLE_USAGE } from '../activity/activity-store.ts';
 import type { ActivityPage, ActivityQuery } from '../activity/history.ts';
 import type { Activity } from '../activity/index.ts';
-import { type AskedPeriod, type Period, pointsOf, readPeriod } from '../activity/intervals.ts';
+import { type AskedPeriod, type Period, pointsOf, readEnd, readPeriod, readStart } from '../activity/intervals.ts';
 import { type CountedMetric, mergeTallies, type Tally } from '../activity/tallies.ts';
 import type { Clock } from '../clock.ts';
 import type { Registry } from '../connector/registry.ts';
@@ -44,7 +44,7 @@ export interface ActivityServices {
 
 interface Listing extends Pick<ActivityQuery, 'fields' | 'instanceId'> {
   readonly name: 'activity' | 'usage';
-  readonly query: OperationQuery<'listActivity'>;
+  readonly query: OperationQuery<'listActivity'> & Pick<OperationQuery<'listUsage'>, 'from' | 'to'>;
   readonly url: string;
 }
 
@@ -77,10 +77,14 @@ export function createActivityHandlers(
 
   async function list(accountId: number, listing: Listing): Promise<{ page: ActivityPage; headers: ListHeaders }> {
     const { name, fields, instanceId, query, url } = listing;
-    const { where, pageSize: limit = PAGE_SIZE, nextPage } = query;
-    const tokens = createPlaceTokens(seal, JSON.stringify([name, accountId, instanceId, where]));
+    const { where, from, to, pageSize: limit = PAGE_SIZE, nextPage } = query;
+    const tokens = createPlaceTokens(seal, JSON.stringify([name, accountId, instanceId, where, from, to]));
     const after = readPlace(tokens.read(nextPage));
-    const page = await history.list(accountId, { instanceId, where, fields, after, limit });
+    const period = {
+      from: from === undefined ? undefined : new Date(readStart(from)),
+      to: to === undefined ? undefined : new Date(readEnd(to)),
+    };
+    const page = await history.list(accountId, { instanceId, ...period, where, fields, after, limit });
     const token = tokens.write(page.next && `${page.next.at.toISOString()} ${page.next.requestId}`);
     return { page, headers: listHeaders(page.rows.length, { url, token }) };
   }
@@ -115,14 +119,14 @@ export function createActivityHandlers(
       body: toTracedRecord(await history.get(principal.accountId, path.requestId)),
     }),
 
-    listUsage: async ({ principal: { accountId }, query, url }) => {
+    listUsage: async ({ principal: { accountId, organizationId }, query, url }) => {
       const { page, headers } = await list(accountId, { name: 'usage', fields: FILTERABLE_USAGE, query, url });
-      return { body: page.rows.map((row) => toUsageRecord(row, nameOf)), headers };
+      return { body: page.rows.map((row) => toUsageRecord(row, organizationId, nameOf)), headers };
     },
 
     getUsage: async ({ principal, path }) => {
       const { row } = await history.get(principal.accountId, path.requestId);
-      return { body: toUsageRecord(row, nameOf) };
+      return { body: toUsageRecord(row, principal.organizationId, nameOf) };
     },
 
     countUsage: async ({ principal, query }) => {

@@ -73,7 +73,7 @@ export function createAudit(
       const { path, tag } = OPERATIONS[id];
       const { action, id: idParam } = access.audit ?? VIEW;
       const targetId = idParam === undefined ? undefined : params[idParam];
-      const instanceId = path.startsWith('/instances/{id}') ? Number(params.id) : instance?.id;
+      const instanceId = path.includes('/instances/{id}') ? Number(params.id) : instance?.id;
       const [uri = ''] = request.originalUrl.split('?', 1);
       return {
         at: new Date(clock.now()),

@@ -98,7 +98,6 @@ interface Credentials {
 export function createAuthorization(parts: AuthorizationParts): Authorize {
   const { clock, accounts, sessions, sessionCookie, principals, instances, shares } = parts;
   const { listObjects, findPageSession, pageRequests, failedAuthorizations, callerLimits } = parts;
-  const findPublic = createRoutes('public');
   const callers = createSecretCache<KnownCaller>();
   principals.subscribe(callers.forgetMisses);
 
@@ -114,7 +113,7 @@ export function createAuthorization(parts: AuthorizationParts): Authorize {
       response.locals.scope = 'public';
       return { caller: undefined, scope: 'public' };
     }
-    const sought = scopeOf(request.path, credentials);
+    const sought = scopeOf(request, credentials);
     response.locals.scope = sought;
     if (sought === 'platform') assertOrganization(credentials);
     const known = await findCaller(credentials, networkOf(response.locals.address));
@@ -268,7 +267,7 @@ const FORM =
 const MAX_HEADER_LENGTH = 4096;
 
 /**
- * Reads the header: parts in any order, keywords in any case, any blanks.
+ * Reads the header: parts in any order, keywords in any case, with or without a colon, any blanks.
  * @throws AppError UNAUTHENTICATED for a missing or malformed header
  */
 function readSecrets(header: string | undefined): HeaderSecrets {
@@ -276,7 +275,8 @@ function readSecrets(header: string | undefined): HeaderSecrets {
   if (header.length > MAX_HEADER_LENGTH) refuse('The Authorization header is too long.');
   const secrets: { user?: string; organization?: string; element?: string } = {};
   for (const part of header.split(',')) {
-    const [, word = '', secret] = /^\s*([A-Za-z]+)(?:\s+(\S+))?\s*$/.exec(part) ?? [];
+    // Some clients of the original write `Element: <token>`.
+    const [, word = '', secret] = /^([A-Za-z]+)(?:\s*:|(?=\s)|$)\s*(\S+)?$/.exec(part.trim()) ?? [];
     const keyword = KEYWORDS.find((known) => known === word.toLowerCase());
     if (keyword === undefined) refuse(`The Authorization header cannot be read; it is ${FORM}.`);
     if (secret === undefined) refuse(`The Authorization header has no secret after ${word}.`);
@@ -296,18 +296,33 @@ const PLATFORM_SEGMENTS = firstSegments('platform');
 /** Kept for the service on an instance, with those that later operations will need (decisions D2). */
 const INSTANCE_SEGMENTS = firstSegments('instance').union(new Set(['query', 'bulk', 'ping']));
 
+const findPublic = createRoutes('public');
+const findPlatform = createRoutes('platform');
+const findInstance = createRoutes('instance');
+
 /** By what a request has sent: `'record'` is the platform's where the element has no such object. */
-function scopeOf(path: string, { instance }: Credentials): Exclude<ApiScope, 'public' | 'connect'> {
-  const [, first = '', second = ''] = path.split('/');
+function scopeOf(request: Request, { instance }: Credentials): Exclude<ApiScope, 'public' | 'connect'> {
+  const { method, path } = request;
+  const [, first = ''] = path.split('/');
+  const ofPlatform = findPlatform(path);
   if (instance === undefined) {
-    const isPlatform = PLATFORM_SEGMENTS.has(first) && !(first === 'hubs' && second !== '');
+    const isPlatform = PLATFORM_SEGMENTS.has(first) && (first !== 'hubs' || ofPlatform !== undefined);
     if (isPlatform || !INSTANCE_SEGMENTS.has(first)) return 'platform';
     refuse(
       'This path is for calls on an instance: name it, by `Element <token>` in the Authorization header, or in a session of the console by Elements-Element-Instance-Id.',
     );
   }
-  if (first === 'instances' && second !== '') return 'platform';
-  return INSTANCE_SEGMENTS.has(first) ? 'instance' : 'record';
+  if (!INSTANCE_SEGMENTS.has(first)) return 'record';
+  // Clients of the original send a token with every call, also with those that are about no instance, or about another one.
+  const ofInstance = isListing(request) ? undefined : findInstance(path);
+  if (ofInstance?.operations[method] !== undefined) return 'instance';
+  const isOther = ofPlatform?.operations[method] !== undefined || ofInstance === undefined;
+  return isOther && ofPlatform !== undefined ? 'platform' : 'instance';
+}
+
+/** With a token `GET /instances` is the one instance, but for whoever filters or pages (decisions D16). */
+function isListing({ method, path, query }: Request): boolean {
+  return method === 'GET' && /^\/instances\/?$/.test(path) && Object.keys(query).length > 0;
 }
 
 /** A stranger is not told what there is: it is asked only of callers who are known. */

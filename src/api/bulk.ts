@@ -100,7 +100,7 @@ export function createBulkHandlers(
       const { direction, format, ...shown } = await bulk.get(place);
       const file = direction === 'UPLOAD' ? STORED_TYPES[format] : undefined;
       const type = chooseErrorsType(accept, file);
-      if (type !== JSON_TYPE) return failedRows(await bulk.openFailedRows(place, where), instance);
+      if (type !== JSON_TYPE) return failedRows(await bulk.openFailedRows(place, where), request);
       const tokens = createPageTokens(seal, JSON.stringify(['bulk-errors', place, where]));
       const { errors, nextAfterRow } = await bulk.listErrors(place, { where, limit, afterRow: tokens.read(nextPage) });
       const own = direction === 'DOWNLOAD' || where === undefined ? errorOfJob(shown) : [];
@@ -139,10 +139,13 @@ function chooseErrorsType(accept: string | undefined, file: FileType | undefined
   throw new AppError('NOT_ACCEPTABLE', message, { details: [{ path: '/headers/accept', message, expected: types }] });
 }
 
-function failedRows({ job, pieces }: FailedRows, instance: Instance): StreamResponse {
+function failedRows(
+  { job, pieces }: FailedRows,
+  { instance, accept }: Pick<FileQuery, 'instance' | 'accept'>,
+): StreamResponse {
   const type = STORED_TYPES[job.format];
   const name = `${job.objectName.replaceAll('/', '-')}-${job.id}-failed.${ENDINGS[type]}`;
-  const contentType = contentTypeOf({ type, isDefused: false });
+  const contentType = contentTypeOf({ type, isDefused: false }, accept);
   return {
     status: 200,
     headers: { ...headersOf(instance), ...safeFileHeaders({ contentType, name }), Vary: 'Accept' },
@@ -216,7 +219,7 @@ function respondWith(file: BulkFile, { accept, query, headers, instance }: FileQ
   const { byteCount } = file;
   const shared = {
     ...headersOf(instance),
-    ...safeFileHeaders({ contentType: contentTypeOf(rendition), name: nameOf(file.job, rendition) }),
+    ...safeFileHeaders({ contentType: contentTypeOf(rendition, accept), name: nameOf(file.job, rendition) }),
     ETag: tag,
     Vary: 'Accept',
     'Accept-Ranges': isWhole ? 'bytes' : 'none',
@@ -258,7 +261,9 @@ const ENDINGS: Readonly<Record<FileType, string>> = {
   'application/json': 'json',
 };
 
-function contentTypeOf({ type }: Rendition): string {
+/** Clients of the original compare it with what they asked for. */
+function contentTypeOf({ type }: Rendition, accept: string | undefined): string {
+  if (type === 'text/csv' && accept?.trim().toLowerCase() === type) return type;
   return type === 'text/csv' ? `${type}; charset=utf-8; header=present` : `${type}; charset=utf-8`;
 }
 

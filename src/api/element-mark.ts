@@ -1,3 +1,5 @@
+import { hashKey } from './key-hash.ts';
+
 /**
  * The picture of an element: its initials on a colour, as a `data:` URL of an SVG. It is nobody's logo, needs no request, and holds nothing
  * but a rectangle and letters.
@@ -22,10 +24,8 @@ export const COLOURS = [
   '#a3286f',
 ] as const;
 
-/** FNV-1a, which spreads keys that differ in one letter. */
 function colourOf(key: string): string {
-  let hash = 0x811c9dc5;
-  for (const byte of Buffer.from(key)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
+  const hash = hashKey(key);
   return COLOURS[hash % COLOURS.length] ?? COLOURS[0];
 }
 

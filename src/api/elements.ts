@@ -3,6 +3,7 @@ import type { Connector } from '../connector/contract.ts';
 import { hubsOf } from '../connector/define.ts';
 import type { Registry } from '../connector/registry.ts';
 import type { DemoAccounts } from '../connector/simulators/index.ts';
+import { AppError, cutText, suggest } from '../errors.ts';
 import type { AuthorizationCaller, Authorizations, UrlRequest } from '../instances/oauth/authorizations.ts';
 import { inBody, withPlaces } from './body-faults.ts';
 import { type Element, toConfigurationForm, toElement, toElementDetail, toElementMetadata } from './element-view.ts';
@@ -22,6 +23,9 @@ type ElementHandlers = Pick<
   | 'getOAuthUrl'
   | 'beginOAuth'
   | 'listHubs'
+  | 'listHubKeys'
+  | 'getHub'
+  | 'listElementsOfHub'
 >;
 
 type Hub = OperationResult<'listHubs'>[number];
@@ -33,6 +37,8 @@ export interface ElementServices {
   readonly authorizations: Pick<Authorizations, 'begin'>;
 }
 
+type ElementListing = Pick<OperationRequest<'listElements'>, 'principal' | 'query' | 'url'>;
+
 const ELEMENTS = fieldsOf('Element');
 const HUBS = fieldsOf('Hub');
 
@@ -40,7 +46,7 @@ export function createElementHandlers(
   { registry, demoAccounts, activeElements, authorizations }: ElementServices,
   seal: PageSeal,
 ): ElementHandlers {
-  async function list({ principal: { accountId }, query, url }: OperationRequest<'listElements' | 'listElementKeys'>) {
+  async function list({ principal: { accountId }, query, url }: ElementListing) {
     const { hub, searchText } = query;
     const inactive = await activeElements.inactiveOf(accountId);
     const elements = registry.connectors
@@ -70,6 +76,26 @@ export function createElementHandlers(
     return { body: { oauthUrl: await authorizations.begin(caller, connector, request), element: connector.key } };
   }
 
+  function hubs(): readonly Hub[] {
+    const members = registry.connectors.flatMap((connector) => hubsOf(connector).map((hub) => ({ hub, connector })));
+    return [...Map.groupBy(members, ({ hub }) => hub)].map(([key, found]) => ({
+      key,
+      elements: found.map(({ connector }) => connector.key),
+    }));
+  }
+
+  /** @throws AppError NOT_FOUND */
+  function getHub(named: string): Hub {
+    const all = hubs();
+    const found = all.find(({ key }) => key === named);
+    if (found !== undefined) return found;
+    const { hint } = suggest(
+      named,
+      all.map(({ key }) => key),
+    );
+    throw new AppError('NOT_FOUND', `There is no hub '${cutText(named)}'.${hint}`);
+  }
+
   return {
     listElements: async (request) => {
       const { rows, headers } = await list(request);
@@ -94,14 +120,21 @@ export function createElementHandlers(
     getOAuthUrl: ({ principal, path, query }) => beginOAuth(principal, path.keyOrId, query),
     beginOAuth: ({ principal, path, body }) => withPlaces(inBody, beginOAuth(principal, path.keyOrId, body)),
 
+    listHubKeys: () => {
+      const body = hubs()
+        .map(({ key }) => key)
+        .toSorted();
+      return { body, headers: { 'Elements-Returned-Count': body.length } };
+    },
+    getHub: ({ path }) => ({ body: getHub(path.key) }),
+    listElementsOfHub: async ({ path, query, ...request }) => {
+      const { rows, headers } = await list({ ...request, query: { ...query, hub: getHub(path.key).key } });
+      return { body: rows, headers };
+    },
+
     listHubs: ({ principal, query, url }) => {
-      const members = registry.connectors.flatMap((connector) => hubsOf(connector).map((hub) => ({ hub, connector })));
-      const hubs = [...Map.groupBy(members, ({ hub }) => hub)].map(([key, found]) => ({
-        key,
-        elements: found.map(({ connector }) => connector.key),
-      }));
       const listing = { queryable: HUBS, placeOf: ({ key }: Hub) => key, context: ['hubs', principal.accountId] };
-      const { rows, headers } = listRows(seal, hubs, listing, { query, url });
+      const { rows, headers } = listRows(seal, hubs(), listing, { query, url });
       return { body: rows, headers };
     },
   };

@@ -3,6 +3,7 @@ import type { EventHistory, StoredEvent } from '../events/history/history.ts';
 import { type Accepted, type FindSource, type NewEvent, type ReadySubscription, wantsType } from '../events/model.ts';
 import { instanceNotFound } from '../instances/instance.ts';
 import { parseJson } from '../numbers/exact-json.ts';
+import { ofToken } from './by-token.ts';
 import { createPlaceTokens, listHeaders, type PageSeal } from './listing.ts';
 import type { Handlers, OperationResult } from './operation.ts';
 
@@ -22,8 +23,8 @@ const TEST_TYPE = 'test.created';
 export function createEventHandlers(
   services: EventServices,
   seal: PageSeal,
-): Pick<Handlers, 'sendTestEvent' | 'listInstanceEvents'> {
-  return {
+): Pick<Handlers, 'sendTestEvent' | 'listInstanceEvents' | 'listThisInstanceEvents'> {
+  const byId = {
     sendTestEvent: async ({ principal: { accountId }, body }) => {
       const { instanceId, type = TEST_TYPE, data } = body;
       const source = await services.findSource(accountId, instanceId);
@@ -48,7 +49,9 @@ export function createEventHandlers(
       const body = page.events.map(toEventRecord);
       return { body, headers: listHeaders(body.length, { url, token: tokens.write(page.nextBefore) }) };
     },
-  };
+  } satisfies Partial<Handlers>;
+
+  return { ...byId, listThisInstanceEvents: ofToken(byId.listInstanceEvents) };
 }
 
 /** As its receiver gets it. */

@@ -7,6 +7,12 @@ import type { WebhookRoom } from '../events/webhooks/index.ts';
 import type { Instance } from '../instances/instance.ts';
 import type { Instances, NewInstance } from '../instances/instances.ts';
 import { assertAsRead, withPlaces } from './body-faults.ts';
+import { ofToken } from './by-token.ts';
+import {
+  getConfigurationField,
+  toConfigurationProperties,
+  toConfigurationProperty,
+} from './configuration-properties.ts';
 import {
   type AroundInstance,
   toAccountInstanceRecord,
@@ -15,7 +21,7 @@ import {
   toNewInstanceRecord,
 } from './instance-view.ts';
 import { createPageTokens, listHeaders, type PageSeal } from './listing.ts';
-import type { Handlers, OperationBody, OperationQuery } from './operation.ts';
+import type { Handlers, OperationBody, OperationPath, OperationQuery } from './operation.ts';
 
 type InstanceHandlers = Pick<
   Handlers,
@@ -34,10 +40,25 @@ type InstanceHandlers = Pick<
   | 'endTraceLogging'
   | 'getInstanceConfiguration'
   | 'updateInstanceConfiguration'
+  | 'listConfigurationProperties'
+  | 'getConfigurationProperty'
+  | 'updateConfigurationProperty'
+  | 'enableThisInstance'
+  | 'disableThisInstance'
+  | 'startThisTraceLogging'
+  | 'endThisTraceLogging'
+  | 'getThisInstanceConfiguration'
+  | 'updateThisInstanceConfiguration'
+  | 'getThisConfigurationProperty'
+  | 'updateThisConfigurationProperty'
   | 'listAccountInstances'
   | 'listOwnAccountInstances'
   | 'listElementInstances'
   | 'createElementInstance'
+  | 'getElementInstance'
+  | 'updateElementInstance'
+  | 'replaceElementInstance'
+  | 'deleteElementInstance'
 >;
 
 export interface InstanceServices {
@@ -49,7 +70,7 @@ export interface InstanceServices {
 }
 
 interface PageRequest {
-  readonly query: OperationQuery<'listElementInstances'>;
+  readonly query: OperationQuery<'listElementInstances'> & Pick<OperationQuery<'listInstances'>, 'hydrate'>;
   readonly url: string;
   readonly elementKey?: string;
 }
@@ -124,7 +145,11 @@ export function createInstanceHandlers(
 
   async function listPage(principal: Principal, request: PageRequest) {
     const page = await readPage(principal, request);
-    return { body: await showAll(principal.accountId, page.instances), headers: page.headers };
+    const all = await showAll(principal.accountId, page.instances);
+    return {
+      body: request.query.hydrate !== false ? all : all.map((each) => ({ ...each, configuration: {} })),
+      headers: page.headers,
+    };
   }
 
   async function readPage({ accountId }: Principal, { query, url, elementKey }: PageRequest) {
@@ -146,6 +171,60 @@ export function createInstanceHandlers(
     await instances.remove(accountId, id);
     return { body: { id } };
   }
+
+  /** @throws AppError NOT_FOUND, also for one of another element */
+  async function getOfElement({ accountId }: Principal, { keyOrId, id }: OperationPath<'getElementInstance'>) {
+    const { key } = registry.getConnector(keyOrId);
+    const instance = await instances.get(accountId, id);
+    if (instance.connector.key === key) return instance;
+    throw new AppError('NOT_FOUND', `There is no instance ${id} of the element '${key}'.`);
+  }
+
+  const byId = {
+    enableInstance: async ({ principal, path }) =>
+      show(await instances.setDisabled(principal.accountId, path.id, false)),
+    disableInstance: async ({ principal, path }) => {
+      await instances.setDisabled(principal.accountId, path.id, true);
+      return { body: { id: path.id } };
+    },
+
+    startTraceLogging: async ({ principal, path: { id }, query: { seconds = TRACE_SECONDS } }) => {
+      const until = new Date(clock.now() + seconds * 1000);
+      await instances.traceUntil(principal.accountId, id, until);
+      return { body: { id, traceLoggingEnabled: true, traceLoggingUntil: until.toISOString() } };
+    },
+    endTraceLogging: async ({ principal, path: { id } }) => {
+      await instances.traceUntil(principal.accountId, id, null);
+      return { body: { id } };
+    },
+
+    getInstanceConfiguration: async ({ principal, path }) => ({
+      body: toConfigurationRecord(await instances.get(principal.accountId, path.id)),
+    }),
+    updateInstanceConfiguration: async ({ principal, path, body, signal }) => ({
+      body: toConfigurationRecord(
+        await withPlaces(asWholeBody, instances.update(principal, path.id, { configuration: body }, signal)),
+      ),
+    }),
+
+    listConfigurationProperties: async ({ principal, path }) => {
+      const body = toConfigurationProperties(await instances.get(principal.accountId, path.id));
+      return { body, headers: { 'Elements-Returned-Count': body.length } };
+    },
+    getConfigurationProperty: async ({ principal, path }) => {
+      const instance = await instances.get(principal.accountId, path.id);
+      return { body: toConfigurationProperty(instance, getConfigurationField(instance.connector, path.configId)) };
+    },
+    updateConfigurationProperty: async ({ principal, path, body: { propertyValue, ...rest }, signal }) => {
+      const instance = await instances.get(principal.accountId, path.id);
+      const field = getConfigurationField(instance.connector, path.configId);
+      assertAsRead(rest, { shown: toConfigurationProperty(instance, field) });
+      const configuration = { [field.key]: propertyValue };
+      const asProperty = (place: string) => place.replace(/^\/body\/configuration\/.*$/, '/body/propertyValue');
+      const changed = instances.update(principal, path.id, { configuration }, signal);
+      return { body: toConfigurationProperty(await withPlaces(asProperty, changed), field) };
+    },
+  } satisfies Partial<InstanceHandlers>;
 
   return {
     createInstance: ({ principal, body, signal }) => create(principal, { ...body, element: body.element.key }, signal),
@@ -174,31 +253,25 @@ export function createInstanceHandlers(
     replaceThisInstance: ({ principal, instance, body, signal }) => replace(principal, instance, { body, signal }),
     deleteThisInstance: ({ instance, signal }) => remove(instance.accountId, instance.id, signal),
 
-    enableInstance: async ({ principal, path }) =>
-      show(await instances.setDisabled(principal.accountId, path.id, false)),
-    disableInstance: async ({ principal, path }) => {
-      await instances.setDisabled(principal.accountId, path.id, true);
-      return { body: { id: path.id } };
-    },
+    ...byId,
+    enableThisInstance: ofToken(byId.enableInstance),
+    disableThisInstance: ofToken(byId.disableInstance),
+    startThisTraceLogging: ofToken(byId.startTraceLogging),
+    endThisTraceLogging: ofToken(byId.endTraceLogging),
+    getThisInstanceConfiguration: ofToken(byId.listConfigurationProperties),
+    updateThisInstanceConfiguration: ofToken(byId.updateInstanceConfiguration),
+    getThisConfigurationProperty: ofToken(byId.getConfigurationProperty),
+    updateThisConfigurationProperty: ofToken(byId.updateConfigurationProperty),
 
-    startTraceLogging: async ({ principal, path: { id }, query: { seconds = TRACE_SECONDS } }) => {
-      const until = new Date(clock.now() + seconds * 1000);
-      await instances.traceUntil(principal.accountId, id, until);
-      return { body: { id, traceLoggingEnabled: true, traceLoggingUntil: until.toISOString() } };
+    getElementInstance: async ({ principal, path }) => show(await getOfElement(principal, path)),
+    updateElementInstance: async ({ principal, path, body, signal }) =>
+      update(principal, await getOfElement(principal, path), { body, signal }),
+    replaceElementInstance: async ({ principal, path, body, signal }) =>
+      replace(principal, await getOfElement(principal, path), { body, signal }),
+    deleteElementInstance: async ({ principal, path, signal }) => {
+      const { id } = await getOfElement(principal, path);
+      return remove(principal.accountId, id, signal);
     },
-    endTraceLogging: async ({ principal, path: { id } }) => {
-      await instances.traceUntil(principal.accountId, id, null);
-      return { body: { id } };
-    },
-
-    getInstanceConfiguration: async ({ principal, path }) => ({
-      body: toConfigurationRecord(await instances.get(principal.accountId, path.id)),
-    }),
-    updateInstanceConfiguration: async ({ principal, path, body, signal }) => ({
-      body: toConfigurationRecord(
-        await withPlaces(asWholeBody, instances.update(principal, path.id, { configuration: body }, signal)),
-      ),
-    }),
 
     listOwnAccountInstances: ({ principal, query, url }) => listAccount(principal, { query, url }),
     listAccountInstances: ({ principal, query, url }) => listAccount(principal, { query, url }),

@@ -1,11 +1,16 @@
+import type { Principal } from '../accounts/accounts.ts';
 import type { Organization, Organizations } from '../accounts/organizations.ts';
 import type { Secret, Secrets } from '../accounts/secrets.ts';
 import { assertAsRead } from './body-faults.ts';
-import type { Handlers } from './operation.ts';
+import type { Handlers, OperationBody } from './operation.ts';
 
 type OrganizationHandlers = Pick<
   Handlers,
-  'getOrganization' | 'updateOrganization' | 'listOrganizationSecrets' | 'rotateOrganizationSecret'
+  | 'getOrganization'
+  | 'updateOrganization'
+  | 'replaceOrganization'
+  | 'listOrganizationSecrets'
+  | 'rotateOrganizationSecret'
 >;
 
 export interface OrganizationServices {
@@ -14,16 +19,19 @@ export interface OrganizationServices {
 }
 
 export function createOrganizationHandlers({ organizations, secrets }: OrganizationServices): OrganizationHandlers {
+  async function update({ organizationId }: Principal, { name, ...rest }: OperationBody<'updateOrganization'>) {
+    const shown = toOrganizationRecord(await organizations.get(organizationId));
+    assertAsRead(rest, { shown });
+    return { body: toOrganizationRecord(await organizations.rename(organizationId, name ?? shown.name)) };
+  }
+
   return {
     getOrganization: async ({ principal }) => ({
       body: toOrganizationRecord(await organizations.get(principal.organizationId)),
     }),
 
-    updateOrganization: async ({ principal: { organizationId }, body: { name, ...rest } }) => {
-      const shown = toOrganizationRecord(await organizations.get(organizationId));
-      assertAsRead(rest, { shown });
-      return { body: toOrganizationRecord(await organizations.rename(organizationId, name ?? shown.name)) };
-    },
+    updateOrganization: ({ principal, body }) => update(principal, body),
+    replaceOrganization: ({ principal, body }) => update(principal, body),
 
     listOrganizationSecrets: async ({ principal: { organizationId }, sent }) => {
       const body = (await secrets.list({ organizationId }, sent.organization)).map(toSecretRecord);

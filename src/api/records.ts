@@ -151,7 +151,8 @@ function toListRequest({ query, headers }: ListParts): ListRequest {
     where,
     orderBy,
     fields,
-    page,
+    // Some clients of the original count from 0.
+    page: page === 0 ? 1 : page,
     pageSize: pageSize ?? DEFAULT_PAGE_SIZE,
     nextPage,
     maxProviderCalls: headers['elements-max-provider-calls'] ?? DEFAULT_MAX_PROVIDER_CALLS,

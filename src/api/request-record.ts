@@ -160,8 +160,9 @@ export function createNoteCaller(clock: Pick<Clock, 'now'>, openWireLog: Recorde
     if (caller === undefined) return;
     const { redactor, instance } = caller;
     trace.redactor = instance === undefined ? redactor : combineRedactors([redactor, instance.redactor]);
-    if (instance === undefined) return;
-    if (scope !== 'platform') trace.instanceId = instance.id;
+    // What the platform is asked for is about another instance, or none: its secrets are not known here.
+    if (instance === undefined || scope === 'platform') return;
+    trace.instanceId = instance.id;
     if (!isTraced(instance, clock.now())) return;
     const names = instance.connector.configuration.filter(({ secret }) => secret === true).map(({ key }) => key);
     trace.wire = openWireLog({ redactor: trace.redactor, names: new Set(names) });
@@ -226,7 +227,7 @@ const KEYWORDS: ReadonlySet<string> = new Set(['user', 'organization', 'element'
 
 /** What may be a secret in a header that was not understood, or not accepted. */
 function wordsOf(header = ''): readonly string[] {
-  return header.split(/[\s,]+/).filter((word) => !KEYWORDS.has(word.toLowerCase()));
+  return header.split(/[\s,:]+/).filter((word) => !KEYWORDS.has(word.toLowerCase()));
 }
 
 /** Of cookies: a session that has ended is no caller's any more. */

@@ -7,7 +7,16 @@ import type { Handlers, OperationBody, OperationResult } from './operation.ts';
 
 type RoleHandlers = Pick<
   Handlers,
-  'listRoles' | 'getRole' | 'replaceRole' | 'listUserRoles' | 'getUserRole' | 'grantUserRole' | 'revokeUserRole'
+  | 'listRoles'
+  | 'getRole'
+  | 'replaceRole'
+  | 'listUserRoles'
+  | 'getUserRole'
+  | 'grantUserRole'
+  | 'revokeUserRole'
+  | 'listAccountRoles'
+  | 'grantAccountRole'
+  | 'revokeAccountRole'
 >;
 
 export interface RoleServices {
@@ -45,6 +54,15 @@ export function createRoleHandlers({ roles, users }: RoleServices): RoleHandlers
     },
     grantUserRole: async ({ principal, user, path }) =>
       show(user.organizationId, await users.grant(principal, user.id, path.key)),
+    listAccountRoles: async ({ principal }) => listAnswer(await roles.listOfAccount(principal)),
+    grantAccountRole: async ({ principal, path }) => ({
+      body: toRoleRecord(await roles.grantToAccount(principal, path.key)),
+    }),
+    revokeAccountRole: async ({ principal, path }) => {
+      const { id, key } = await roles.revokeFromAccount(principal, path.key);
+      return { body: { id, key } };
+    },
+
     revokeUserRole: async ({ principal, user, path }) => {
       const { id, key } = await roles.get(user.organizationId, await users.revoke(principal, user.id, path.key));
       return { body: { id, key } };

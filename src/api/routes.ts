@@ -7,7 +7,7 @@ import type { Scope } from './validation.ts';
 export interface Route {
   /** By method in capitals. */
   readonly operations: Readonly<Record<string, OperationId>>;
-  /** Decoded. */
+  /** Decoded when they are read: the path has to be well percent-encoded then. */
   readonly params: Readonly<Record<string, string>>;
 }
 
@@ -18,7 +18,7 @@ interface Template {
   readonly operations: Record<string, OperationId>;
 }
 
-/** Of a path that is well percent-encoded. @returns undefined for one that means nothing */
+/** @returns undefined for a path that means nothing */
 export type FindRoute = (path: string) => Route | undefined;
 
 /**
@@ -40,7 +40,13 @@ export function createRoutes(scope: Scope): FindRoute {
     const found = byLength
       .get(given.length)
       ?.find(({ segments }) => segments.every((each, at) => fits(each, given[at])));
-    return found && { operations: found.operations, params: readParams(found, given) };
+    if (found === undefined) return undefined;
+    return {
+      operations: found.operations,
+      get params() {
+        return readParams(found, given);
+      },
+    };
   };
 }
 
@@ -58,6 +64,15 @@ function readParams({ segments }: Template, given: readonly string[]): Readonly<
     if ('param' in segment) params[segment.param] = decodeURIComponent(given[at] ?? '');
   }
   return params;
+}
+
+/**
+ * Clients of the original read the configuration of an instance as a list, and send a token with every call: with one it is the list
+ * (decisions D16).
+ */
+export function asOriginal(request: Request): void {
+  if (request.method === 'GET')
+    request.url = request.url.replace(/^(\/instances\/[1-9]\d*\/configuration)\/?(?=\?|$)/, '$1/properties');
 }
 
 /** Where the name of an object of two words stands in a path, by connector; null where no object has such a name. */

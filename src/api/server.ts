@@ -19,7 +19,7 @@ import { createProblemHandler, notFound, wrongMethod } from './problem.ts';
 import { signalEnd } from './request-end.ts';
 import { type NoteCaller, type RecordParts, type RecordPorts, recordRequests } from './request-record.ts';
 import { assertAcceptsJson, type HandlerResponse, respondsWithFiles, sendResponse } from './response.ts';
-import { createRoutes, type FindRoute, joinName, type Route } from './routes.ts';
+import { asOriginal, createRoutes, type FindRoute, joinName, type Route } from './routes.ts';
 import { assertStorableInput } from './storable-input.ts';
 import { createValidation, parseQuery, type Validate } from './validation.ts';
 
@@ -92,6 +92,7 @@ function createApi(api: ApiParts): RequestHandler {
     const query = readQuery(request);
     const { caller, scope } = authorized;
     if (scope !== 'platform') joinName(request, caller?.instance?.connector);
+    else if (caller?.session === undefined && caller?.instance !== undefined) asOriginal(request);
     const { findRoute, operations } = scopes[scope];
     const route = findRoute(request.path);
     const signal = signalEnd(response);

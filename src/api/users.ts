@@ -2,9 +2,10 @@ import type { Principal } from '../accounts/accounts.ts';
 import { ROLE_KEYS } from '../accounts/privileges.ts';
 import type { Secrets } from '../accounts/secrets.ts';
 import type { CreatedUser, UserChanges, UserRow, UserScope, Users } from '../accounts/users.ts';
+import { AppError } from '../errors.ts';
 import { assertAsRead } from './body-faults.ts';
 import { createPageTokens, listHeaders, type PageSeal } from './listing.ts';
-import type { Handlers, OperationBody, OperationQuery, OperationResult } from './operation.ts';
+import type { Handlers, OperationBody, OperationQuery, OperationRequest, OperationResult } from './operation.ts';
 import { toSecretRecord } from './organizations.ts';
 
 type UserHandlers = Pick<
@@ -43,8 +44,7 @@ interface PageRequest {
 }
 
 /** Of a request whose path names a user. */
-interface Named {
-  readonly principal: Principal;
+interface Named extends Pick<OperationRequest<'updateUser'>, 'principal' | 'session'> {
   readonly user: UserRow;
 }
 
@@ -60,17 +60,19 @@ export function createUserHandlers({ users, secrets }: UserServices, seal: PageS
     return { body, headers: listHeaders(body.length, { url, token: tokens.write(page.nextAfterId) }) };
   }
 
-  async function update({ principal, user }: Named, body: OperationBody<'updateUser'>) {
-    const { email, firstName, lastName, externalId, active, ...rest } = body;
-    return write({ principal, user }, { email, firstName, lastName, externalId, active }, rest);
+  async function update(named: Named, body: OperationBody<'updateUser'>) {
+    const { email, firstName, lastName, externalId, active, password, ...rest } = body;
+    return write(named, { email, firstName, lastName, externalId, active, password }, rest);
   }
 
-  async function write({ principal, user }: Named, changes: UserChanges, rest: object) {
+  async function write({ principal, user, session }: Named, changes: UserChanges, rest: object) {
+    // Whoever finds a console open does not know the password that is asked for there.
+    if (changes.password !== undefined && session !== undefined && user.id === principal.userId) throw asksForCurrent();
     assertAsRead(rest, { shown: toUserRecord(user), drifting: ['lastLoginDate'] });
     return { body: toUserRecord(await users.update(principal, user.id, changes)) };
   }
 
-  async function remove({ principal, user: { id } }: Named) {
+  async function remove({ principal, user: { id } }: Omit<Named, 'session'>) {
     await users.remove(principal, id);
     return { body: { id } };
   }
@@ -94,8 +96,8 @@ export function createUserHandlers({ users, secrets }: UserServices, seal: PageS
     getAccountUser: ({ user }) => ({ body: toUserRecord(user) }),
     updateAccountUser: ({ body, ...named }) => update(named, body),
     replaceAccountUser: ({ body, ...named }) => {
-      const { email, firstName, lastName, externalId = null, active = true, ...rest } = body;
-      return write(named, { email, firstName, lastName, externalId, active }, rest);
+      const { email, firstName, lastName, externalId = null, active = true, password, ...rest } = body;
+      return write(named, { email, firstName, lastName, externalId, active, password }, rest);
     },
     deleteAccountUser: remove,
 
@@ -105,7 +107,8 @@ export function createUserHandlers({ users, secrets }: UserServices, seal: PageS
     deleteUser: remove,
 
     getOwnUser: async ({ principal }) => ({ body: toUserRecord(await getSelf(principal)) }),
-    updateOwnUser: async ({ principal, body }) => update({ principal, user: await getSelf(principal) }, body),
+    updateOwnUser: async ({ principal, session, body }) =>
+      update({ principal, session, user: await getSelf(principal) }, body),
 
     listOwnUserSecrets: async ({ principal: { homeAccountId, userId }, sent }) => {
       const owned = await secrets.list({ accountId: homeAccountId, userId }, sent.user);
@@ -148,6 +151,12 @@ function toUserRecord(user: UserRow): UserRecord {
     createdDate: createdAt.toISOString(),
     lastLoginDate: lastLoginAt?.toISOString() ?? null,
   };
+}
+
+function asksForCurrent(): AppError {
+  const message =
+    'In a session of the console, change your own password with PUT /users/me/password and currentPassword.';
+  return new AppError('FORBIDDEN', message, { details: [{ path: '/body/password', message }] });
 }
 
 function toCreatedUser({ user, secret }: CreatedUser) {

@@ -3,7 +3,7 @@ import type { Request, RequestHandler, Response } from 'express';
 import { middleware as createMiddlewares } from 'express-openapi-validator';
 import type { OpenAPIV3 } from 'express-openapi-validator/dist/framework/types.js';
 import document from '../../generated/openapi.json' with { type: 'json' };
-import type { OPERATIONS, OperationId } from '../../generated/operations.ts';
+import { OPERATIONS, type OperationId } from '../../generated/operations.ts';
 import { AppError, pointer } from '../errors.ts';
 
 /** What is checked of a request, and converted: numbers are numbers, defaults are filled in. */
@@ -64,7 +64,9 @@ export function createValidation(scope: Scope, validateResponses: boolean): (id:
 
   return (id) => {
     let metadata: OperationMetadata | undefined;
+    const flags = findFlags(id);
     return async (request, response, { params, query }) => {
+      for (const name of flags) spellFlag(query, name);
       const { app, method, baseUrl, path, headers, body } = request;
       // The validator compiles its schemas anew for every spelling of the type, and keeps them all.
       headers['content-type'] = 'application/json';
@@ -87,6 +89,24 @@ export function createValidation(scope: Scope, validateResponses: boolean): (id:
       return { path: shown.params, query, headers, body };
     };
   };
+}
+
+/** The boolean parameters of the query. */
+function findFlags(id: OperationId): readonly string[] {
+  const { path, method } = OPERATIONS[id];
+  const item: Readonly<Record<string, unknown>> = document.paths[path];
+  const parameters: readonly { readonly $ref?: string }[] = Object(item[method]).parameters ?? [];
+  const known: Readonly<Record<string, unknown>> = document.components.parameters;
+  return parameters
+    .map(({ $ref = '' }) => Object(known[$ref.slice($ref.lastIndexOf('/') + 1)]))
+    .filter((parameter) => parameter.in === 'query' && parameter.schema.type === 'boolean')
+    .map(({ name }) => String(name));
+}
+
+/** Python writes `True`. */
+function spellFlag(query: Record<string, unknown>, name: string): void {
+  const value = query[name];
+  if (value === 'True' || value === 'False') query[name] = value.toLowerCase();
 }
 
 interface ValidatorStep {

@@ -22,6 +22,7 @@ import * as accountElements from './migrations/0017-account-elements.ts';
 import * as bulk from './migrations/0020-bulk.ts';
 import * as bulkUsage from './migrations/0022-bulk-usage.ts';
 import * as connect from './migrations/0023-connect.ts';
+import * as accountRoles from './migrations/0024-account-roles.ts';
 import * as oauthCodes from './migrations/0028-oauth-codes.ts';
 
 interface Migration {
@@ -50,6 +51,7 @@ const MIGRATIONS: readonly Migration[] = [
   { name: '0020-bulk', up: bulk.up },
   { name: '0022-bulk-usage', up: bulkUsage.up },
   { name: '0023-connect', up: connect.up },
+  { name: '0024-account-roles', up: accountRoles.up },
   { name: '0028-oauth-codes', up: oauthCodes.up },
 ];
 

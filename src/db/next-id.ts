@@ -5,6 +5,7 @@ import { firstOf, type RowOf } from './row.ts';
 export async function nextId(
   knex: Knex,
   table:
+    | 'app_user'
     | 'bulk_job'
     | 'connect_authorization'
     | 'connect_session'

@@ -28,6 +28,7 @@ const FIRST = [
   'createOrganizationUser',
   'createAccountUser',
   'grantUserRole',
+  'grantAccountRole',
 ];
 
 /** What takes away what the others need. */
@@ -40,6 +41,7 @@ const LAST = [
   'deleteBulkJob',
   'deleteHubBulkJob',
   'revokeUserRole',
+  'revokeAccountRole',
   'deleteOrganizationUser',
   'deleteAccountUser',
   'deleteUser',
@@ -54,9 +56,11 @@ const LAST = [
   'deleteHubRecord',
   'removeOAuthProxyApplicationUrl',
   'deleteOAuthProxy',
+  'disableThisInstance',
   'disableInstance',
   'deleteThisInstance',
   'deleteInstance',
+  'deleteElementInstance',
   'deleteSubscription',
   'deleteAccount',
   'deactivateElement',
@@ -83,6 +87,7 @@ const OTHER_STATUS: Readonly<Record<string, number>> = {
   ...{ search: 404, searchHub: 404, listAffiliateCommissions: 400, searchTasks: 400 },
   ...{ listHubAffiliateCommissions: 400, searchHubTasks: 400 },
   // It has ended, and then it is deleted.
+  deleteElementInstance: 404,
   ...{ cancelBulkJob: 409, cancelHubBulkJob: 409, deleteHubBulkJob: 404 },
   // What the provider answers.
   passPost: 201,

@@ -36,6 +36,9 @@ describe('the document that clients are made of', () => {
     for (const id of [
       'listHubRecords',
       'searchTasks',
+      'enableThisInstance',
+      'getElementInstance',
+      'listOrganizationAccounts',
       'passGet',
       'createConsoleSession',
       'getDocs',

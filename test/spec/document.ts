@@ -21,6 +21,7 @@ export interface Operation {
   readonly responses: Readonly<Record<string, Response>>;
   readonly 'x-causeway-scopes': readonly string[];
   readonly 'x-causeway-form-of'?: string;
+  readonly 'x-causeway-same-as'?: string;
 }
 
 export interface Document {

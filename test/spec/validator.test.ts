@@ -77,7 +77,7 @@ describe('the spec, read by express-openapi-validator', () => {
     ['/employees?pagesize=5', '/query/pagesize'],
     ['/employees?pageSize=5001', '/query/pageSize'],
     ['/employees?pageSize=0', '/query/pageSize'],
-    ['/employees?page=0', '/query/page'],
+    ['/employees?page=-1', '/query/page'],
     ['/employees?page=one', '/query/page'],
     ['/employees?where=a&where=b', '/query/where'],
   ] as const) {
@@ -85,6 +85,13 @@ describe('the spec, read by express-openapi-validator', () => {
       expect(await call('record', 'GET', path)).to.deep.include({ status: 400, faults: [fault] });
     });
   }
+
+  it('reads booleans as Python writes them, and other texts as they are', async () => {
+    const raw = await call('record', 'GET', '/employees?returnTotalCount=True&where=True&page=0');
+    expect(raw.query).to.include({ returnTotalCount: true, where: 'True', page: 0 });
+    const path = '/employees?returnTotalCount=yes';
+    expect(await call('record', 'GET', path)).to.deep.include({ status: 400, faults: ['/query/returnTotalCount'] });
+  });
 
   it('takes an instance whose configuration has any keys', async () => {
     const configuration = {

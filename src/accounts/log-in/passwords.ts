@@ -5,7 +5,7 @@ import type { Platform } from '../../platform.ts';
 import type { PrincipalChanges } from '../principal-changes.ts';
 import type { StoredUser, TenantIds } from '../store.ts';
 import { createPasswordHasher, type PasswordHasher, type StoredPassword } from './password-hash.ts';
-import { assertPassword } from './password-rules.ts';
+import { assertPassword, type PasswordUser } from './password-rules.ts';
 import { createPasswordStore, type Trier, type TryLimits, type TryWindow, type WrongTries } from './password-store.ts';
 import { createSessionStore } from './session-store.ts';
 import type { ConsoleSession } from './sessions.ts';
@@ -32,6 +32,9 @@ export interface PasswordChange {
   readonly password: string;
 }
 
+/** Ends all sessions of the user but `keptSession`. @returns how many */
+export type WritePassword = (via: Knex.Transaction, keptSession?: number) => Promise<number>;
+
 /**
  * Log-in by password. Ten wrong tries in ten minutes make the next wait: those for one e-mail address from one network, so that nobody
  * locks out another one elsewhere. Those for an address from everywhere (100) and from a network for all addresses (50) are counted as well,
@@ -48,6 +51,11 @@ export interface Passwords {
    * @throws AppError REQUEST_INVALID, RATE_LIMITED, OVERLOADED; FORBIDDEN for a wrong one of now
    */
   readonly set: (change: PasswordChange) => Promise<number>;
+  /**
+   * For somebody else's password, or that of a user whom there is not yet: it is his when `write` is done, in the transaction that changes him.
+   * @throws AppError REQUEST_INVALID, OVERLOADED
+   */
+  readonly prepare: (user: TenantIds, known: PasswordUser, password: string) => Promise<WritePassword>;
   /** Deletes what tells nothing any more at that time, and the passwords of deleted users. @returns how many rows */
   readonly purge: (at: Date) => Promise<number>;
 }
@@ -129,7 +137,18 @@ export function createPasswords(
     await store.noteGood(id, trier);
   }
 
+  async function prepare(user: TenantIds, known: PasswordUser, password: string): Promise<WritePassword> {
+    await assertPassword(password, known);
+    const hash = await hasher.hash(password, user);
+    return async (via, keptSession) => {
+      await store.setPassword(via, user, hash, new Date(clock.now()));
+      return sessions.removeOthers(via, user, keptSession);
+    };
+  }
+
   return {
+    prepare,
+
     check: async ({ email, password, organizationId, network }) => {
       const trier = trierOf(email, network);
       const { id, found, isRight } = await tryPassword(trier, password, () => store.findUser(email, organizationId));
@@ -149,14 +168,10 @@ export function createPasswords(
       const { user, session, password } = change;
       const known = await getUser(user.accountId, user.userId);
       await assertCurrent(change, known);
-      await assertPassword(password, known);
-      const hash = await hasher.hash(password, user);
+      const write = await prepare(user, known, password);
       return principals.change(
         user.organizationId,
-        async (via) => {
-          await store.setPassword(via, user, hash, new Date(clock.now()));
-          return sessions.removeOthers(via, user, session?.id);
-        },
+        (via) => write(via, session?.id),
         (endedSessions) => ({ targetId: String(user.userId), changes: { password: 'set', endedSessions } }),
       );
     },

@@ -44,6 +44,10 @@ const SPARE = { of: 'spareInstance' } as const;
 const POLL = { ...INSTANCE, path: { resource: 'Orders' } } as const;
 const PROXY = { of: 'proxy', isOfOrganization: true } as const;
 const SPARE_PROXY = { of: 'spareProxy', isOfOrganization: true } as const;
+const OWN_ORGANIZATION = { path: { organizationId: 'me' } };
+const ofOdata = { keyOrId: 'odata' };
+const PROPERTY = { path: { configId: 'event.notification.enabled' } };
+const sameProperty = () => ({ propertyValue: 'false' });
 const byId = ({ id }: Thing) => ({ emailOrId: String(id) });
 const byIdAndRole = (thing: Thing) => ({ ...byId(thing), key: 'default-user' });
 const USER = { of: 'user', path: byId } as const;
@@ -91,6 +95,7 @@ const sameOrder = () => ({ Code: 'A-1', ...order() });
 export const RECIPES: Readonly<Record<AskedOperationId, Recipe>> = {
   getOrganization: {},
   updateOrganization: { body: rename },
+  replaceOrganization: { body: rename },
   listOrganizationSecrets: {},
   rotateOrganizationSecret: { body: () => ({}) },
 
@@ -100,6 +105,9 @@ export const RECIPES: Readonly<Record<AskedOperationId, Recipe>> = {
   listAccounts: { showsAllTo: 'manageOrganization' },
   createAccount: { body: () => ({ externalId: unique('made') }) },
   getAccount: {},
+  listOrganizationAccounts: { ...OWN_ORGANIZATION, showsAllTo: 'manageOrganization' },
+  createOrganizationAccount: { ...OWN_ORGANIZATION, body: () => ({ externalId: unique('made') }) },
+  getOrganizationAccount: OWN_ORGANIZATION,
   updateAccount: { body: redescribe },
   replaceAccount: { body: () => ({ ...rename(), ...redescribe() }) },
   deleteAccount: { of: 'spareAccount', spends: true, path: ({ id }) => ({ id: String(id) }) },
@@ -139,6 +147,10 @@ export const RECIPES: Readonly<Record<AskedOperationId, Recipe>> = {
   grantUserRole: { ...SPARE_USER, path: byIdAndRole },
   revokeUserRole: { ...SPARE_USER, spends: true, path: byIdAndRole },
 
+  listAccountRoles: {},
+  grantAccountRole: ROLE,
+  revokeAccountRole: { ...ROLE, success: 404 },
+
   createConsoleSession: {},
   // A call with secrets has no session.
   getConsoleSession: { success: 404 },
@@ -165,7 +177,14 @@ export const RECIPES: Readonly<Record<AskedOperationId, Recipe>> = {
   beginOAuth: { path: { keyOrId: 'salesforce' }, body: () => OAUTH },
   listElementInstances: ODATA,
   createElementInstance: { ...ODATA, body: newInstance },
+  getElementInstance: { ...INSTANCE, path: ofOdata },
+  updateElementInstance: { ...SPARE, path: ofOdata, body: rename },
+  replaceElementInstance: { ...SPARE, path: ofOdata, body: newInstance },
+  deleteElementInstance: { ...SPARE, spends: true, path: ofOdata },
   listHubs: {},
+  listHubKeys: {},
+  getHub: { path: { key: 'general' } },
+  listElementsOfHub: { path: { key: 'crm' } },
 
   listInstances: {},
   createInstance: { body: () => ({ element: { key: 'odata' }, ...newInstance() }) },
@@ -180,7 +199,19 @@ export const RECIPES: Readonly<Record<AskedOperationId, Recipe>> = {
   disableInstance: { ...SPARE, spends: true },
   getInstanceConfiguration: INSTANCE,
   updateInstanceConfiguration: { ...SPARE, body: () => SHOP },
+  listConfigurationProperties: INSTANCE,
+  getConfigurationProperty: { ...INSTANCE, ...PROPERTY },
+  updateConfigurationProperty: { ...SPARE, ...PROPERTY, body: sameProperty },
   listInstanceEvents: INSTANCE,
+  enableThisInstance: SPARE,
+  disableThisInstance: { ...SPARE, spends: true },
+  getThisInstanceConfiguration: INSTANCE,
+  updateThisInstanceConfiguration: { ...SPARE, body: () => SHOP },
+  getThisConfigurationProperty: { ...INSTANCE, ...PROPERTY },
+  updateThisConfigurationProperty: { ...SPARE, ...PROPERTY, body: sameProperty },
+  startThisTraceLogging: SPARE,
+  endThisTraceLogging: SPARE,
+  listThisInstanceEvents: INSTANCE,
   listInstancePolls: INSTANCE,
   runInstancePoll: POLL,
   replayInstancePoll: { ...POLL, body: () => ({ from: '2026-03-01T00:00:00Z' }) },

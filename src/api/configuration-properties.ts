@@ -1,0 +1,44 @@
+import type { Connector } from '../connector/contract.ts';
+import { AppError, cutText, suggest } from '../errors.ts';
+import { formFields } from '../instances/configuration.ts';
+import type { Instance } from '../instances/instance.ts';
+import type { PlatformField } from '../instances/platform-field.ts';
+import { toConfigurationField } from './element-view.ts';
+import { toConfigurationRecord } from './instance-view.ts';
+import { hashKey } from './key-hash.ts';
+import type { OperationResult } from './operation.ts';
+
+type ConfigurationProperty = OperationResult<'getConfigurationProperty'>;
+
+/** The configuration of an instance as clients of the original know it: a list, in which each key has an id (decisions D16). */
+export function toConfigurationProperties(instance: Instance): ConfigurationProperty[] {
+  return formFields(instance.connector).map((field) => toConfigurationProperty(instance, field));
+}
+
+export function toConfigurationProperty(instance: Instance, field: PlatformField): ConfigurationProperty {
+  const { key, name, description, type, required } = toConfigurationField(field);
+  const value: unknown = toConfigurationRecord(instance)[key];
+  return {
+    id: hashKey(key),
+    key,
+    name,
+    description,
+    type,
+    required,
+    active: true,
+    hideFromConsole: false,
+    ...(value !== undefined && { propertyValue: typeof value === 'object' ? JSON.stringify(value) : String(value) }),
+  };
+}
+
+/** @param idOrKey digits are an id. @throws AppError NOT_FOUND */
+export function getConfigurationField(connector: Connector, idOrKey: string): PlatformField {
+  const fields = formFields(connector);
+  const field = fields.find(({ key }) => idOrKey === key || idOrKey === String(hashKey(key)));
+  if (field !== undefined) return field;
+  const { hint } = suggest(
+    idOrKey,
+    fields.map(({ key }) => key),
+  );
+  throw new AppError('NOT_FOUND', `${connector.name} has no configuration property '${cutText(idOrKey)}'.${hint}`);
+}
