@@ -155,6 +155,8 @@ export interface BulkJobColumns {
   readonly created_at: Date;
   readonly started_at: Date | null;
   readonly finished_at: Date | null;
+  /** Who started it, of any account of the organization: it goes on only while this user may; null: of a release that did not note it. */
+  readonly user_id: number | null;
 }
 
 /** Rows of uploads that failed, or that may have been written twice. In partitions as bulk_chunk. */

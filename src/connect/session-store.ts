@@ -1,6 +1,5 @@
 import type { Knex } from 'knex';
 import type { Tables } from '../../generated/tables.ts';
-import { MAY_CALL } from '../accounts/store.ts';
 import { json } from '../db/json.ts';
 import { nextId } from '../db/next-id.ts';
 import { type Removal, removeRows } from '../db/removal.ts';
@@ -87,12 +86,9 @@ const OF_PAGE = Object.entries(COLUMNS)
   .map(([name, column]) => `session.${column} as "${name}"`)
   .join(', ');
 
-/** Of an account and a user who are there still: nobody connects for those who may not call. */
 const FIND_PAGE = `select ${OF_PAGE}, account.organization_id as "organizationId"
-  from connect_session session
-    join account on account.id = session.account_id
-    join app_user on app_user.organization_id = account.organization_id and app_user.id = session.user_id
-  where ${MAY_CALL}`;
+  from connect_session session join account on account.id = session.account_id
+  where session.key_hash = ?`;
 
 type PageRow = SessionRow & { readonly organizationId: number };
 
@@ -134,7 +130,7 @@ export function createSessionStore(knex: Knex) {
       via('connect_session').where({ account_id: accountId, id }).first<SessionRow>(COLUMNS),
 
     findByKeyHash: async (keyHash: Buffer): Promise<PageRow | undefined> => {
-      const { rows } = await knex.raw<{ rows: PageRow[] }>(`${FIND_PAGE} and session.key_hash = ?`, [keyHash]);
+      const { rows } = await knex.raw<{ rows: PageRow[] }>(FIND_PAGE, [keyHash]);
       return rows[0];
     },
 

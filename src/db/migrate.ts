@@ -22,6 +22,7 @@ import * as accountElements from './migrations/0017-account-elements.ts';
 import * as bulk from './migrations/0020-bulk.ts';
 import * as bulkUsage from './migrations/0022-bulk-usage.ts';
 import * as connect from './migrations/0023-connect.ts';
+import * as jobUsers from './migrations/0044-job-users.ts';
 
 interface Migration {
   readonly name: string;
@@ -49,6 +50,7 @@ const MIGRATIONS: readonly Migration[] = [
   { name: '0020-bulk', up: bulk.up },
   { name: '0022-bulk-usage', up: bulkUsage.up },
   { name: '0023-connect', up: connect.up },
+  { name: '0044-job-users', up: jobUsers.up },
 ];
 
 /** Any number, the same in every process: it names the lock within the database. */

@@ -11,6 +11,7 @@ import {
   authorizationOf,
   countRows,
   createTenants,
+  createUser,
   type OtherTenants,
   readEverything,
   withDatabase,
@@ -374,6 +375,8 @@ describe('a connect session', () => {
   });
 
   describe('ends', () => {
+    const GONE = 'The key is of no connect session, or of one that may not be used any more. Ask for a new one.';
+
     it('when the server says so', async () => {
       const page = await openPage(service, SIMULATED);
       const at = `/connect/sessions/${page.session.id}`;
@@ -420,11 +423,38 @@ describe('a connect session', () => {
           knex('app_user').where({ email_address: 'colleague@example.com' }).update({ active }),
         );
       await setActive(false);
-      const gone = 'The key is of no connect session, or of one that may not be used any more. Ask for a new one.';
-      expectProblem(await page.connect(CONNECT_SHOP), 'UNAUTHENTICATED', gone);
+      expectProblem(await page.connect(CONNECT_SHOP), 'UNAUTHENTICATED', GONE);
       await setActive(true);
       const { instanceId } = (await page.connect(CONNECT_SHOP)).body;
       expect((await service.call(`/instances/${instanceId}`)).body.user.emailAddress).to.equal('colleague@example.com');
+    });
+
+    it('while the user who made it may make no instances, as the rights are those of the moment', async () => {
+      const page = await openPage(service, SIMULATED, authorizationOf(tenants.colleague));
+      const role = `/users/colleague@example.com/roles/admin`;
+      expect((await service.call(role, { method: 'DELETE' })).status).to.equal(200);
+      const before = await countRows(service, 'instance');
+      expectProblem(await page.call(), 'UNAUTHENTICATED', GONE);
+      expectProblem(await page.connect(CONNECT_SHOP), 'UNAUTHENTICATED', GONE);
+      expectProblem(await page.call('', { method: 'DELETE' }), 'UNAUTHENTICATED', GONE);
+      expect(await countRows(service, 'instance')).to.equal(before);
+      expect((await service.call(role, { method: 'PUT' })).status).to.equal(200);
+      expect((await page.connect(CONNECT_SHOP)).status).to.equal(200);
+    });
+
+    it('while the user who made it may not work in its account', async () => {
+      await service.call('/accounts', { method: 'POST', body: { externalId: 'managed' } });
+      const named = { 'elements-account-id': 'managed' };
+      const manager = await createUser(service, { accountId: 1, name: 'manager', role: 'org-admin' });
+      const page = await openPage(service, SIMULATED, { ...authorizationOf(manager), ...named });
+      expect((await page.call()).status).to.equal(200);
+      // Still one who makes instances, but in the own account only.
+      for (const [role, method] of [
+        ['admin', 'PUT'],
+        ['org-admin', 'DELETE'],
+      ])
+        expect((await service.call(`/users/manager@example.com/roles/${role}`, { method })).status).to.equal(200);
+      expectProblem(await page.connect(CONNECT_SHOP), 'UNAUTHENTICATED', GONE);
     });
   });
 

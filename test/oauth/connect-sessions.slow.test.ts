@@ -2,7 +2,14 @@ import { expect } from 'chai';
 import { createBrowser, openPage, type PageClient, PRODUCT, registerOrigins } from '../api/support/connect-page.ts';
 import { expectProblem, faultsOf } from '../api/support/expect-problem.ts';
 import { arrive } from '../api/support/oauth-proxies.ts';
-import { authorizationOf, countRows, createTenants, readEverything, withDatabase } from '../api/support/tenants.ts';
+import {
+  authorizationOf,
+  countRows,
+  createTenants,
+  createUser,
+  readEverything,
+  withDatabase,
+} from '../api/support/tenants.ts';
 import { useOAuth } from './support/setup.ts';
 
 type Browser = ReturnType<typeof createBrowser>;
@@ -182,6 +189,18 @@ describe('an authorization from a connect session', () => {
       await service.call(`/connect/sessions/${page.session.id}`, { method: 'DELETE' });
       const before = setup.server.tokenRequests.length;
       await expectRefused(await browser.open(ended.href), 'ended');
+      expect(setup.server.tokenRequests.length).to.equal(before);
+    });
+
+    it('after the user who made the session has lost the role that makes instances', async () => {
+      const leaver = await createUser(service, { accountId: 1, name: 'leaver', role: 'default-user' });
+      const granted = { elements: ['granted'], configuration: client() };
+      const page = await openPage(service, granted, authorizationOf(leaver));
+      const browser = createBrowser();
+      const back = await setup.server.authorize(await depart(browser, page));
+      await service.call('/users/leaver@example.com/roles/default-user', { method: 'DELETE' });
+      const before = setup.server.tokenRequests.length;
+      await expectRefused(await browser.open(back.href), 'ended');
       expect(setup.server.tokenRequests.length).to.equal(before);
     });
 
