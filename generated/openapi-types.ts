@@ -800,6 +800,8 @@ export interface paths {
          *
          *     What is fixed here is neither shown to the user nor changed by him, and shown by no other call. `redirectUrl` must be of an origin of `PUT /organizations/me/connect-origins`.
          *     It gets `instanceId` and `sessionId` in its query, or `error` (`cancelled` or `expired`) and `sessionId`. Needs the privilege `createElementInstances`.
+         *
+         *     In an account 1,000 sessions of a user can be open, and 2,000 of all its users: then a new one is a 429.
          */
         post: operations["createConnectSession"];
         delete?: never;
@@ -4722,7 +4724,7 @@ export interface components {
             fullName: string;
             /** @description What the user is called in your own system; null unless it was given. */
             externalId: string | null;
-            /** @description An inactive user is refused everywhere, from the moment of the change. */
+            /** @description An inactive user is refused everywhere, from the moment of the change, and his console sessions end. His secrets and password are valid again when he is active again. */
             active: boolean;
             /**
              * Format: int64
@@ -4760,7 +4762,7 @@ export interface components {
             /** @description What the user is called in your own system. */
             externalId?: string | null;
             /**
-             * @description An inactive user is refused everywhere.
+             * @description An inactive user is refused everywhere, until he is active.
              * @default true
              */
             active: boolean;
@@ -4807,7 +4809,7 @@ export interface components {
             fullName: string;
             /** @description What the user is called in your own system; null unless it was given. */
             externalId: string | null;
-            /** @description An inactive user is refused everywhere, from the moment of the change. */
+            /** @description An inactive user is refused everywhere, from the moment of the change, and his console sessions end. His secrets and password are valid again when he is active again. */
             active: boolean;
             /**
              * Format: int64
@@ -4847,7 +4849,7 @@ export interface components {
             /** @description What the user is called in your own system. */
             externalId?: string | null;
             /**
-             * @description An inactive user is refused everywhere.
+             * @description An inactive user is refused everywhere, until he is active.
              * @default true
              */
             active: boolean;
@@ -4882,7 +4884,7 @@ export interface components {
             lastName?: string;
             /** @description What the user is called in your own system. */
             externalId?: string | null;
-            /** @description An inactive user is refused everywhere, from the moment of the change. */
+            /** @description An inactive user is refused everywhere, from the moment of the change, and his console sessions end. His secrets and password are valid again when he is active again. */
             active?: boolean;
         } & {
             [key: string]: unknown;
@@ -4908,7 +4910,7 @@ export interface components {
             /** @description What the user is called in your own system. */
             externalId?: string | null;
             /**
-             * @description An inactive user is refused everywhere.
+             * @description An inactive user is refused everywhere, until he is active.
              * @default true
              */
             active: boolean;

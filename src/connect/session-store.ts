@@ -3,7 +3,7 @@ import type { Tables } from '../../generated/tables.ts';
 import { json } from '../db/json.ts';
 import { nextId } from '../db/next-id.ts';
 import { type Removal, removeRows } from '../db/removal.ts';
-import type { ColumnsOf, RowOf } from '../db/row.ts';
+import { type ColumnsOf, firstOf, type RowOf } from '../db/row.ts';
 import { EXACT_IN_SQL, type Sql, type SqlQueryable } from '../where/index.ts';
 
 type ReadColumn = Exclude<keyof Tables['connect_session'], 'key_hash' | 'error'>;
@@ -35,6 +35,15 @@ export interface SessionFilter {
 }
 
 export type SessionKey = Pick<SessionRow, 'accountId' | 'id'>;
+
+export type SessionMaker = Pick<SessionRow, 'accountId' | 'userId'>;
+
+/** Sessions that have not ended. */
+export interface OpenSessions {
+  readonly ofAccount: number;
+  /** Those of them that the user made. */
+  readonly ofUser: number;
+}
 
 const COLUMNS: ColumnsOf<'connect_session', ReadColumn | 'error'> = {
   accountId: 'account_id',
@@ -124,6 +133,17 @@ export function createSessionStore(knex: Knex) {
       if (inserted === undefined) throw new Error('A connect session was not inserted');
       const { keyHash: _, ...rest } = row;
       return { ...rest, status: 'open', elementKey: null, error: null, endedAt: null };
+    },
+
+    /** Until the end of the transaction nobody else makes a session of the account. */
+    countOpen: async (via: Knex, { accountId, userId }: SessionMaker, at: Date): Promise<OpenSessions> => {
+      await via('account').where({ id: accountId }).forNoKeyUpdate().first('id');
+      const { rows } = await via.raw<{ rows: OpenSessions[] }>(
+        `select count(*)::int as "ofAccount", count(*) filter (where user_id = ?)::int as "ofUser"
+         from connect_session where account_id = ? and status = 'open' and expires_at > ?`,
+        [userId, accountId, at],
+      );
+      return firstOf(rows);
     },
 
     find: (via: Knex, { accountId, id }: SessionKey): Promise<SessionRow | undefined> =>

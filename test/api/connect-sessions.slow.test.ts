@@ -149,6 +149,50 @@ describe('a connect session', () => {
     });
   });
 
+  describe('is one of', () => {
+    /** Open ones of an account, as a user of it would have made them. */
+    const fill = (accountId: number, userId: number, count: number) =>
+      withDatabase(service, (knex) =>
+        knex.raw(
+          `insert into connect_session (account_id, user_id, key_hash, configuration, reauthenticates, created_at, expires_at)
+           select ?, ?, sha256(gen_random_uuid()::text::bytea), '', false, now(), now() + interval '1 hour'
+           from generate_series(1, ?)`,
+          [accountId, userId, count],
+        ),
+      );
+    const createIn = (account: string, body: object = SIMULATED) => create(body, { 'elements-account-id': account });
+    const refusal = (owner: string, most: number) =>
+      `${owner} has ${most} open connect sessions, the maximum. End some with DELETE /connect/sessions/{id}, or wait until some are completed or expire; a shorter expiresIn leaves fewer open.`;
+
+    it('1,000 that are open of a user, however many ask at the same time', async () => {
+      const { body: account } = await service.call('/accounts', { method: 'POST', body: { externalId: 'crowded' } });
+      await fill(account.id, 1, 997);
+      const answers = await Promise.all(Array.from({ length: 8 }, () => createIn('crowded')));
+      expect(answers.filter(({ status: code }) => code === 200)).to.have.length(3);
+      const refused = answers.find(({ status: code }) => code !== 200) ?? (await createIn('crowded'));
+      expectProblem(refused, 'RATE_LIMITED', refusal('User 1', 1_000));
+      expect(refused.headers.get('retry-after')).to.equal('60');
+      const [made] = answers.filter(({ status: code }) => code === 200);
+      const headers = { 'elements-account-id': 'crowded' };
+      await service.call(`/connect/sessions/${made?.body.id}`, { method: 'DELETE', headers });
+      const last = await createIn('crowded');
+      expect(last.status).to.equal(200);
+      await letExpire(service, last.body.id);
+      expect((await createIn('crowded')).status).to.equal(200);
+      expectProblem(await createIn('crowded'), 'RATE_LIMITED');
+      // Of the same user in another account, and of another user in this one.
+      expect((await create(SIMULATED)).status).to.equal(200);
+      const other = await createUser(service, { accountId: account.id, name: 'other', role: 'default-user' });
+      expect((await create(SIMULATED, authorizationOf(other))).status).to.equal(200);
+    });
+
+    it('2,000 that are open of an account', async () => {
+      const { body: account } = await service.call('/accounts', { method: 'POST', body: { externalId: 'full' } });
+      for (const userId of [901, 902]) await fill(account.id, userId, 1_000);
+      expectProblem(await createIn('full'), 'RATE_LIMITED', refusal(`Account ${account.id}`, 2_000));
+    });
+  });
+
   describe('shows its page', () => {
     it('the elements with what the user has to give, and nothing of what is fixed', async () => {
       const page = await openPage(service, {
