@@ -4497,7 +4497,7 @@ export interface components {
          *     }
          */
         AccountCreate: {
-            /** @description What the organization calls the account by, such as the id of a customer; it is trimmed. Two accounts cannot have the same. One of digits alone names the account in filters, but not in paths and headers, where digits are an id. */
+            /** @description What the organization calls the account by, such as the id of a customer; it is trimmed. Two accounts cannot have the same. Digits alone are a 400, as digits are an id in paths and headers, and so are `instances` and `settings`, which stand in paths themselves. */
             externalId: string;
             /** @description A name; it is trimmed. The external id, unless given. */
             name?: string;
@@ -4515,7 +4515,7 @@ export interface components {
          *     }
          */
         AccountReplace: {
-            /** @description What the organization calls the account by, such as the id of a customer; it is trimmed. Two accounts cannot have the same. One of digits alone names the account in filters, but not in paths and headers, where digits are an id. */
+            /** @description What the organization calls the account by, such as the id of a customer; it is trimmed. Two accounts cannot have the same. Digits alone are a 400, as digits are an id in paths and headers, and so are `instances` and `settings`, which stand in paths themselves. */
             externalId?: string;
             /** @description A name; it is trimmed. The external id, unless given. */
             name: string;
@@ -4546,7 +4546,7 @@ export interface components {
          *     }
          */
         AccountUpdate: {
-            /** @description What the organization calls the account by, such as the id of a customer; it is trimmed. Two accounts cannot have the same. One of digits alone names the account in filters, but not in paths and headers, where digits are an id. */
+            /** @description What the organization calls the account by, such as the id of a customer; it is trimmed. Two accounts cannot have the same. Digits alone are a 400, as digits are an id in paths and headers, and so are `instances` and `settings`, which stand in paths themselves. */
             externalId?: string;
             /** @description A name; it is trimmed. The external id, unless given. */
             name?: string;
