@@ -96,7 +96,7 @@ describe('accounts', () => {
         const { id } = await create({ externalId: `not ${externalId}` });
         for (const method of ['PATCH', 'PUT'])
           expectProblem(
-            await service.call(`/accounts/${id}`, { method, body: { externalId } }),
+            await service.call(`/accounts/${id}`, { method, body: { externalId, name: 'x' } }),
             'REQUEST_INVALID',
             message,
           );
