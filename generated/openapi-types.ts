@@ -569,7 +569,7 @@ export interface paths {
          *     different settings (`siteAddress`, `sandbox`, `simulator`), `providerData.state` has to say which one a code belongs to.
          *
          *     With `oauthProxyName` the client and the callback URL are those of the OAuth proxy, and `state` is the URL of your application that the proxy
-         *     redirects to: any URL for the account that made the proxy, one of the proxy's application URLs for the other accounts of the organization.
+         *     redirects to: any URL for the account that made the proxy, one of the proxy's application URLs for the other accounts of the organization, which use it when it is `shared`.
          */
         get: operations["getOAuthUrl"];
         put?: never;
@@ -623,13 +623,13 @@ export interface paths {
         };
         /**
          * List the OAuth proxies
-         * @description The OAuth proxies of the organization, oldest first. Secrets are shown as `********`.
+         * @description The OAuth proxies of the account and those that are shared with all accounts of the organization, oldest first. Secrets are shown as `********`.
          */
         get: operations["listOAuthProxies"];
         put?: never;
         /**
          * Create an OAuth proxy
-         * @description Stores a client key and secret of a provider and answers a `proxyUrl`: register that at the provider as the redirect URL of the client. All accounts of the organization see and use the proxy; only the account that made it changes and deletes it. Nobody is shown the secret again.
+         * @description Stores a client key and secret of a provider and answers a `proxyUrl`: register that at the provider as the redirect URL of the client. The account that made the proxy sees, uses, changes and deletes it; with `shared: true`, which needs the privilege `manageOrganization`, all accounts of the organization see and use it. Nobody is shown the secret again.
          */
         post: operations["createOAuthProxy"];
         delete?: never;
@@ -668,6 +668,7 @@ export interface paths {
         /**
          * Change an OAuth proxy
          * @description Changes key, secret, name or configuration; `proxyUrl`, application URLs and what is left out stay. Only the account that made the proxy can change it.
+         *     `shared` needs the privilege `manageOrganization`. When it becomes `false`, other accounts begin and finish no authorization through the proxy any more.
          *     Another `apiKey`, and `tokenOrigins` that were not there before, need `apiSecret` with them. `********` stands for the secret as it is.
          *     Instances that were made through the proxy keep the key and the secret that they were made with; an authorization that was begun with the old key has to be begun again.
          */
@@ -4052,6 +4053,7 @@ export interface components {
          *       "apiKey": "demo-client",
          *       "apiSecret": "********",
          *       "configuration": "{}",
+         *       "shared": false,
          *       "proxyUrl": "http://127.0.0.1:8080/oauth/proxy/pX0Jc2sQmW4nB7vT1yLk9RfHdG3aZeUo"
          *     }
          */
@@ -4069,6 +4071,8 @@ export interface components {
             apiSecret: string;
             /** @description A JSON object as text, as it was given. */
             configuration: string;
+            /** @description Whether all accounts of the organization see and use the proxy, or its own account alone. */
+            shared: boolean;
             /**
              * Format: uri
              * @description The URL to register at the provider as the redirect URL.
@@ -4085,7 +4089,7 @@ export interface components {
          *     }
          */
         OAuthProxyCreate: {
-            /** @description A name that the organization has not used for a proxy; it is trimmed. */
+            /** @description A name that the account has not used for a proxy, and the organization not for a shared one if this one is shared; it is trimmed. Of an own and a shared proxy by one name, `oauthProxyName` picks the own. */
             name: string;
             /** @description The client id at the provider. */
             apiKey: string;
@@ -4097,6 +4101,11 @@ export interface components {
              * @default {}
              */
             configuration: string;
+            /**
+             * @description Whether all accounts of the organization see and use it. `true` needs the privilege `manageOrganization`.
+             * @default false
+             */
+            shared: boolean;
         };
         /**
          * @description The proxy that was deleted.
@@ -4123,7 +4132,7 @@ export interface components {
              * @description As it is; it cannot change.
              */
             id?: number;
-            /** @description A name that the organization has not used for a proxy; it is trimmed. */
+            /** @description A name that the account has not used for a proxy, and the organization not for a shared one if this one is shared; it is trimmed. Of an own and a shared proxy by one name, `oauthProxyName` picks the own. */
             name?: string;
             /** @description The client id at the provider. */
             apiKey?: string;
@@ -4131,6 +4140,8 @@ export interface components {
             apiSecret?: string;
             /** @description A JSON object as text, in place of the one before. `tokenOrigins` that were not there before need `apiSecret` with them. */
             configuration?: string;
+            /** @description Whether all accounts of the organization see and use it. A change needs the privilege `manageOrganization`. */
+            shared?: boolean;
             /** @description As it is; it cannot change. */
             proxyUrl?: string;
         };
@@ -8418,7 +8429,7 @@ export interface components {
         InstanceSearchText: string;
         /** @description A filter in the query language over `id`, `name`, `element.key`, `createdDate`, `valid`, `disabled` and `user.id`, such as `element.key = 'bamboohr' AND valid = FALSE`. */
         InstanceWhere: string;
-        /** @description A filter in the query language over `id`, `name` and `apiKey`, such as `name LIKE 'Sales%'`. */
+        /** @description A filter in the query language over `id`, `name`, `apiKey` and `shared`, such as `name LIKE 'Sales%'`. */
         OAuthProxyWhere: string;
         /**
          * @description The id of an OAuth proxy.
@@ -9585,7 +9596,7 @@ export interface operations {
     listOAuthProxies: {
         parameters: {
             query?: {
-                /** @description A filter in the query language over `id`, `name` and `apiKey`, such as `name LIKE 'Sales%'`. */
+                /** @description A filter in the query language over `id`, `name`, `apiKey` and `shared`, such as `name LIKE 'Sales%'`. */
                 where?: components["parameters"]["OAuthProxyWhere"];
                 /**
                  * @description How many entries a page has at most.

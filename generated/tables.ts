@@ -411,6 +411,8 @@ export interface OauthProxyColumns {
   readonly configuration: string;
   readonly application_urls: readonly string[];
   readonly created_at: Date;
+  /** All accounts of the organization see and use it; otherwise its own account alone. */
+  readonly shared: boolean;
 }
 
 /** URLs a caller of the organization named as state for the proxy: allowed for 24 hours. */

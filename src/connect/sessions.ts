@@ -62,7 +62,7 @@ export interface SessionPage {
 /** Connect sessions as servers make them and look after them. */
 export interface ConnectSessions {
   /**
-   * @throws AppError REQUEST_INVALID; NOT_FOUND for an instance that is not the account's, or a proxy that is not the organization's;
+   * @throws AppError REQUEST_INVALID; NOT_FOUND for an instance that is not the account's, or a proxy that it does not see;
    * RATE_LIMITED where the user or the account has too many that are open
    */
   readonly create: (caller: AuthorizationCaller, input: NewConnectSession) => Promise<CreatedSession>;
@@ -119,12 +119,8 @@ export function createSessions(
   }
 
   /** Nobody is sent to authorize a client that cannot be used afterwards. */
-  async function assertProxy(
-    { organizationId }: AuthorizationCaller,
-    proxyId: number,
-    isOfUse: boolean,
-  ): Promise<void> {
-    proxies.openClient(await proxies.get(organizationId, proxyId));
+  async function assertProxy(caller: AuthorizationCaller, proxyId: number, isOfUse: boolean): Promise<void> {
+    proxies.openClient(await proxies.get(caller, proxyId));
     if (isOfUse) return;
     const message = 'body.proxyId is of no use: no element that is offered has users authorize with OAuth 2.0.';
     throw new AppError('REQUEST_INVALID', message, { details: [{ path: '/body/proxyId', message }] });

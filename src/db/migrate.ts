@@ -23,6 +23,7 @@ import * as bulk from './migrations/0020-bulk.ts';
 import * as bulkUsage from './migrations/0022-bulk-usage.ts';
 import * as connect from './migrations/0023-connect.ts';
 import * as jobUsers from './migrations/0044-job-users.ts';
+import * as sharedProxies from './migrations/0045-shared-proxies.ts';
 
 interface Migration {
   readonly name: string;
@@ -51,6 +52,7 @@ const MIGRATIONS: readonly Migration[] = [
   { name: '0022-bulk-usage', up: bulkUsage.up },
   { name: '0023-connect', up: connect.up },
   { name: '0044-job-users', up: jobUsers.up },
+  { name: '0045-shared-proxies', up: sharedProxies.up },
 ];
 
 /** Any number, the same in every process: it names the lock within the database. */

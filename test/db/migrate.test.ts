@@ -24,6 +24,8 @@ const ALL = [
   '0020-bulk',
   '0022-bulk-usage',
   '0023-connect',
+  '0044-job-users',
+  '0045-shared-proxies',
 ];
 
 describe('migrateDatabase', () => {

@@ -276,10 +276,13 @@ describe('an authorization from a connect session', () => {
   it('goes through an OAuth proxy, whose client the user never sees, for other accounts of its organization too', async () => {
     const configuration = JSON.stringify({ tokenOrigins: [setup.server.url] });
     const { clientId: apiKey, clientSecret: apiSecret } = setup.server;
-    const body = { name: 'for connect sessions', apiKey, apiSecret, configuration };
+    const body = { name: 'for connect sessions', apiKey, apiSecret, configuration, shared: true };
     const proxy = (await service.call('/elements/oauthProxies', { method: 'POST', body })).body;
     setup.server.addCallbackUrl(proxy.proxyUrl);
     const { sibling } = await createTenants(service);
+    // Of its own, by the same name: the session says which is meant.
+    const own = { name: body.name, apiKey: 'another-client', apiSecret };
+    await service.call('/elements/oauthProxies', { method: 'POST', body: own, headers: authorizationOf(sibling) });
     for (const headers of [{}, authorizationOf(sibling)]) {
       const page = await openPage(service, { elements: ['granted'], proxyId: proxy.id }, headers);
       const [offered] = (await page.call()).body.elements;
