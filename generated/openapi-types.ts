@@ -570,7 +570,7 @@ export interface paths {
          *     `providerData.state` has to say which one a code belongs to. Later, and from other users, the `configuration` of the instance says it.
          *
          *     With `oauthProxyName` the client and the callback URL are those of the OAuth proxy, and `state` is the URL of your application that the proxy
-         *     redirects to: any URL for the account that made the proxy, one of the proxy's application URLs for the other accounts of the organization.
+         *     redirects to: any URL for the account that made the proxy, one of the proxy's application URLs for the other accounts of the organization, which use it when it is `shared`.
          */
         get: operations["getOAuthUrl"];
         put?: never;
@@ -667,13 +667,13 @@ export interface paths {
         };
         /**
          * List the OAuth proxies
-         * @description The OAuth proxies of the organization, oldest first. Secrets are shown as `********`.
+         * @description The OAuth proxies of the account and those that are shared with all accounts of the organization, oldest first. Secrets are shown as `********`.
          */
         get: operations["listOAuthProxies"];
         put?: never;
         /**
          * Create an OAuth proxy
-         * @description Stores a client key and secret of a provider and answers a `proxyUrl`: register that at the provider as the redirect URL of the client. All accounts of the organization see and use the proxy; only the account that made it changes and deletes it. Nobody is shown the secret again.
+         * @description Stores a client key and secret of a provider and answers a `proxyUrl`: register that at the provider as the redirect URL of the client. The account that made the proxy sees, uses, changes and deletes it; with `shared: true`, which needs the privilege `manageOrganization`, all accounts of the organization see and use it. Nobody is shown the secret again.
          */
         post: operations["createOAuthProxy"];
         delete?: never;
@@ -712,6 +712,7 @@ export interface paths {
         /**
          * Change an OAuth proxy
          * @description Changes key, secret, name or configuration; `proxyUrl`, application URLs and what is left out stay. Only the account that made the proxy can change it.
+         *     `shared` needs the privilege `manageOrganization`. When it becomes `false`, other accounts begin and finish no authorization through the proxy any more.
          *     Another `apiKey`, and `tokenOrigins` that were not there before, need `apiSecret` with them. `********` stands for the secret as it is.
          *     Instances that were made through the proxy keep the key and the secret that they were made with; an authorization that was begun with the old key has to be begun again.
          */
@@ -981,6 +982,8 @@ export interface paths {
          *
          *     What is fixed here is neither shown to the user nor changed by him, and shown by no other call. `redirectUrl` must be of an origin of `PUT /organizations/me/connect-origins`.
          *     It gets `instanceId` and `sessionId` in its query, or `error` (`cancelled` or `expired`) and `sessionId`. Needs the privilege `createElementInstances`.
+         *
+         *     In an account 1,000 sessions of a user can be open, and 2,000 of all its users: then a new one is a 429.
          */
         post: operations["createConnectSession"];
         delete?: never;
@@ -4537,6 +4540,7 @@ export interface components {
          *       "apiKey": "demo-client",
          *       "apiSecret": "********",
          *       "configuration": "{}",
+         *       "shared": false,
          *       "proxyUrl": "http://127.0.0.1:8080/oauth/proxy/pX0Jc2sQmW4nB7vT1yLk9RfHdG3aZeUo"
          *     }
          */
@@ -4554,6 +4558,8 @@ export interface components {
             apiSecret: string;
             /** @description A JSON object as text, as it was given. */
             configuration: string;
+            /** @description Whether all accounts of the organization see and use the proxy, or its own account alone. */
+            shared: boolean;
             /**
              * Format: uri
              * @description The URL to register at the provider as the redirect URL.
@@ -4570,7 +4576,7 @@ export interface components {
          *     }
          */
         OAuthProxyCreate: {
-            /** @description A name that the organization has not used for a proxy; it is trimmed. */
+            /** @description A name that the account has not used for a proxy, and the organization not for a shared one if this one is shared; it is trimmed. Of an own and a shared proxy by one name, `oauthProxyName` picks the own. */
             name: string;
             /** @description The client id at the provider. */
             apiKey: string;
@@ -4582,6 +4588,11 @@ export interface components {
              * @default {}
              */
             configuration: string;
+            /**
+             * @description Whether all accounts of the organization see and use it. `true` needs the privilege `manageOrganization`.
+             * @default false
+             */
+            shared: boolean;
         };
         /**
          * @description The proxy that was deleted.
@@ -4608,7 +4619,7 @@ export interface components {
              * @description As it is; it cannot change.
              */
             id?: number;
-            /** @description A name that the organization has not used for a proxy; it is trimmed. */
+            /** @description A name that the account has not used for a proxy, and the organization not for a shared one if this one is shared; it is trimmed. Of an own and a shared proxy by one name, `oauthProxyName` picks the own. */
             name?: string;
             /** @description The client id at the provider. */
             apiKey?: string;
@@ -4616,6 +4627,8 @@ export interface components {
             apiSecret?: string;
             /** @description A JSON object as text, in place of the one before. `tokenOrigins` that were not there before need `apiSecret` with them. */
             configuration?: string;
+            /** @description Whether all accounts of the organization see and use it. A change needs the privilege `manageOrganization`. */
+            shared?: boolean;
             /** @description As it is; it cannot change. */
             proxyUrl?: string;
         };
@@ -4701,7 +4714,7 @@ export interface components {
          *     }
          */
         AccountCreate: {
-            /** @description What the organization calls the account by, such as the id of a customer; it is trimmed. Two accounts cannot have the same. One of digits alone names the account in filters, but not in paths and headers, where digits are an id. */
+            /** @description What the organization calls the account by, such as the id of a customer; it is trimmed. Two accounts cannot have the same. Digits alone are a 400, as digits are an id in paths and headers, and so are `instances` and `settings`, which stand in paths themselves. */
             externalId: string;
             /** @description A name; it is trimmed. The external id, unless given. */
             name?: string;
@@ -5012,7 +5025,7 @@ export interface components {
          *     }
          */
         AccountReplace: {
-            /** @description What the organization calls the account by, such as the id of a customer; it is trimmed. Two accounts cannot have the same. One of digits alone names the account in filters, but not in paths and headers, where digits are an id. */
+            /** @description What the organization calls the account by, such as the id of a customer; it is trimmed. Two accounts cannot have the same. Digits alone are a 400, as digits are an id in paths and headers, and so are `instances` and `settings`, which stand in paths themselves. */
             externalId?: string;
             /** @description A name; it is trimmed. The external id, unless given. */
             name: string;
@@ -5043,7 +5056,7 @@ export interface components {
          *     }
          */
         AccountUpdate: {
-            /** @description What the organization calls the account by, such as the id of a customer; it is trimmed. Two accounts cannot have the same. One of digits alone names the account in filters, but not in paths and headers, where digits are an id. */
+            /** @description What the organization calls the account by, such as the id of a customer; it is trimmed. Two accounts cannot have the same. Digits alone are a 400, as digits are an id in paths and headers, and so are `instances` and `settings`, which stand in paths themselves. */
             externalId?: string;
             /** @description A name; it is trimmed. The external id, unless given. */
             name?: string;
@@ -5221,7 +5234,7 @@ export interface components {
             fullName: string;
             /** @description What the user is called in your own system; null unless it was given. */
             externalId: string | null;
-            /** @description An inactive user is refused everywhere, from the moment of the change. */
+            /** @description An inactive user is refused everywhere, from the moment of the change, and his console sessions end. His secrets and password are valid again when he is active again. */
             active: boolean;
             /**
              * Format: int64
@@ -5259,7 +5272,7 @@ export interface components {
             /** @description What the user is called in your own system. */
             externalId?: string | null;
             /**
-             * @description An inactive user is refused everywhere.
+             * @description An inactive user is refused everywhere, until he is active.
              * @default true
              */
             active: boolean;
@@ -5311,7 +5324,7 @@ export interface components {
             fullName: string;
             /** @description What the user is called in your own system; null unless it was given. */
             externalId: string | null;
-            /** @description An inactive user is refused everywhere, from the moment of the change. */
+            /** @description An inactive user is refused everywhere, from the moment of the change, and his console sessions end. His secrets and password are valid again when he is active again. */
             active: boolean;
             /**
              * Format: int64
@@ -5351,7 +5364,7 @@ export interface components {
             /** @description What the user is called in your own system. */
             externalId?: string | null;
             /**
-             * @description An inactive user is refused everywhere.
+             * @description An inactive user is refused everywhere, until he is active.
              * @default true
              */
             active: boolean;
@@ -5391,7 +5404,7 @@ export interface components {
             lastName?: string;
             /** @description What the user is called in your own system. */
             externalId?: string | null;
-            /** @description An inactive user is refused everywhere, from the moment of the change. */
+            /** @description An inactive user is refused everywhere, from the moment of the change, and his console sessions end. His secrets and password are valid again when he is active again. */
             active?: boolean;
             /**
              * Format: password
@@ -5479,7 +5492,7 @@ export interface components {
             /** @description What the user is called in your own system. */
             externalId?: string | null;
             /**
-             * @description An inactive user is refused everywhere.
+             * @description An inactive user is refused everywhere, until he is active.
              * @default true
              */
             active: boolean;
@@ -9046,7 +9059,7 @@ export interface components {
          * @example 1
          */
         InstanceId: number;
-        /** @description A filter in the query language over `id`, `name` and `apiKey`, such as `name LIKE 'Sales%'`. */
+        /** @description A filter in the query language over `id`, `name`, `apiKey` and `shared`, such as `name LIKE 'Sales%'`. */
         OAuthProxyWhere: string;
         /**
          * @description The id of an OAuth proxy.
@@ -10413,7 +10426,7 @@ export interface operations {
     listOAuthProxies: {
         parameters: {
             query?: {
-                /** @description A filter in the query language over `id`, `name` and `apiKey`, such as `name LIKE 'Sales%'`. */
+                /** @description A filter in the query language over `id`, `name`, `apiKey` and `shared`, such as `name LIKE 'Sales%'`. */
                 where?: components["parameters"]["OAuthProxyWhere"];
                 /**
                  * @description How many entries a page has at most.

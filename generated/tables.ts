@@ -162,6 +162,8 @@ export interface BulkJobColumns {
   readonly created_at: Date;
   readonly started_at: Date | null;
   readonly finished_at: Date | null;
+  /** Who started it, of any account of the organization: it goes on only while this user may; null: of a release that did not note it. */
+  readonly user_id: number | null;
 }
 
 /** Rows of uploads that failed, or that may have been written twice. In partitions as bulk_chunk. */
@@ -424,6 +426,8 @@ export interface OauthProxyColumns {
   readonly configuration: string;
   readonly application_urls: readonly string[];
   readonly created_at: Date;
+  /** All accounts of the organization see and use it; otherwise its own account alone. */
+  readonly shared: boolean;
 }
 
 /** URLs a caller of the organization named as state for the proxy: allowed for 24 hours. */

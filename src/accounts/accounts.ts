@@ -56,6 +56,11 @@ export interface Accounts {
     readonly organizationSecret?: string | undefined;
   }) => Promise<FoundPrincipal | undefined>;
   /**
+   * What a user may do in an account at this moment, for what acts for him without a secret of his. Undefined: he may not call, or is of another
+   * account and may not work in this one.
+   */
+  readonly findActing: (user: Pick<TenantIds, 'accountId' | 'userId'>) => Promise<Principal | undefined>;
+  /**
    * The account of the organization that goes by this id or, where it is no number, by this external id; from memory when it was asked for
    * before and nothing changed.
    * @throws AppError NOT_FOUND, for one of another organization too
@@ -157,6 +162,14 @@ export function createAccounts(
       if (at < 0) return undefined;
       const ends = [stored.expiresAt, stored.organizationSecretExpiries[at] ?? null].filter((end) => end !== null);
       return toPrincipal(stored, true, earliest(ends));
+    },
+
+    findActing: async ({ accountId, userId }) => {
+      const stored = await store.findRights(accountId, userId);
+      if (stored === undefined) return undefined;
+      const { principal } = toPrincipal(stored, false, null);
+      const isAtHome = principal.homeAccountId === accountId;
+      return isAtHome || principal.privileges.has('manageOrganization') ? { ...principal, accountId } : undefined;
     },
 
     getAccount: async (organizationId, given) => {

@@ -109,6 +109,16 @@ export function createAccountStore(knex: Knex) {
       return rows;
     },
 
+    /** A user who may call, of the organization of an account that is there. */
+    findRights: async (accountId: number, userId: number): Promise<StoredRights | undefined> => {
+      const { rows } = await knex.raw<{ rows: StoredRights[] }>(
+        `select ${RIGHTS} from app_user join account on account.organization_id = app_user.organization_id
+         where account.id = ? and app_user.id = ? and ${MAY_CALL}`,
+        [accountId, userId],
+      );
+      return rows[0];
+    },
+
     /** One that is not deleted. */
     findAccount: (id: number): Promise<StoredAccount | undefined> =>
       knex('account').where({ id }).whereNull('deleted_at').first(ACCOUNT_COLUMNS),

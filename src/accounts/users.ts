@@ -6,6 +6,7 @@ import type { Platform } from '../platform.ts';
 import { prepareSql } from '../where/index.ts';
 import type { Principal } from './accounts.ts';
 import type { Passwords, WritePassword } from './log-in/passwords.ts';
+import { createSessionStore } from './log-in/session-store.ts';
 import type { PrincipalChanges } from './principal-changes.ts';
 import { assertNotAbove, privilegesOf, type RoleKey } from './privileges.ts';
 import { createRoleStore } from './role-store.ts';
@@ -91,6 +92,7 @@ export function createUsers(
   const store = createUserStore(knex);
   const roleStore = createRoleStore(knex);
   const secretStore = createSecretStore(platform);
+  const sessionStore = createSessionStore(platform);
 
   async function get(organizationId: number, id: number, via: Knex = knex): Promise<UserRow> {
     const user = await store.findById(organizationId, id, via);
@@ -142,6 +144,11 @@ export function createUsers(
       changes: { ...differences(toTell(before), after === undefined ? {} : toTell(after)), ...noted },
     }));
     return after;
+  }
+
+  /** For good: who is active again logs in again. */
+  async function endSessions(via: Knex, { accountId, id }: UserRow): Promise<void> {
+    await sessionStore.removeOthers(via, { accountId, userId: id }, undefined);
   }
 
   /** Of another user: nobody changes his own. */
@@ -241,6 +248,7 @@ export function createUsers(
         if (!isSame) await assertFree(via, user.organizationId, email);
         await store.update(via, user, { emailAddress: email, firstName, lastName, externalId, active });
         await writePassword?.(via);
+        if (!active) await endSessions(via, user);
       };
       const updated = await changeUser(principal, id, write, toTellOf(changes.password));
       return updated ?? get(principal.organizationId, id);
@@ -251,6 +259,7 @@ export function createUsers(
         // The user first, as whoever rotates a secret has the row of its user before those of the secrets.
         await store.remove(via, user);
         await secretStore.removeAll(via, { accountId: user.accountId, userId: id });
+        await endSessions(via, user);
         await roleStore.revokeAll(via, user);
       });
     },

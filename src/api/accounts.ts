@@ -1,3 +1,4 @@
+import { OPERATIONS } from '../../generated/operations.ts';
 import type { AccountRecord, AccountRecords } from '../accounts/account-records.ts';
 import type { Principal } from '../accounts/accounts.ts';
 import { AppError, cutText } from '../errors.ts';
@@ -32,8 +33,10 @@ export function createAccountHandlers(
     const account = await accountRecords.get(organizationId, accountId);
     assertAsRead(rest, { shown: toAccountRecord(account) });
     // By it the organization knows the account.
-    if (externalId !== undefined && externalId.trim() !== account.externalId)
+    if (externalId !== undefined && externalId.trim() !== account.externalId) {
       assertPrivilege(principal, 'manageOrganization');
+      assertNames(externalId);
+    }
     const changes = { externalId, name, description, active };
     return { body: toAccountRecord(await accountRecords.update(organizationId, accountId, changes)) };
   }
@@ -50,9 +53,10 @@ export function createAccountHandlers(
       return { body, headers: listHeaders(body.length, { url, token: tokens.write(page.nextAfterId) }) };
     },
 
-    createAccount: async ({ principal, body }) => ({
-      body: toAccountRecord(await accountRecords.create(principal.organizationId, body)),
-    }),
+    createAccount: async ({ principal, body }) => {
+      assertNames(body.externalId);
+      return { body: toAccountRecord(await accountRecords.create(principal.organizationId, body)) };
+    },
 
     getAccount: async ({ principal: { organizationId, accountId } }) => ({
       body: toAccountRecord(await accountRecords.get(organizationId, accountId)),
@@ -89,6 +93,25 @@ function inOwnOrganization<Request extends { readonly principal: Principal }, Re
     if (named === 'me' || named === String(request.principal.organizationId)) return handle(request);
     throw new AppError('NOT_FOUND', `There is no organization ${cutText(named)}.`);
   };
+}
+
+/** What else stands behind `/accounts/` in a path. */
+const WORDS = Object.values(OPERATIONS).flatMap(({ path }) => /^\/accounts\/([^{/]+)/.exec(path)?.[1] ?? []);
+
+/**
+ * Paths and headers take an account by id or external id: one that means something else there would have its changes done to another account.
+ * @throws AppError REQUEST_INVALID
+ */
+function assertNames(externalId: string): void {
+  const name = externalId.trim();
+  const why = /^\d+$/.test(name)
+    ? 'has digits alone, which are the id of an account in paths and headers. Add a letter, such as customer-'
+    : WORDS.includes(name)
+      ? `is a part of the path /accounts/${name}. Choose another, such as account-`
+      : undefined;
+  if (why === undefined) return;
+  const message = `body.externalId ${why}${cutText(name)}.`;
+  throw new AppError('REQUEST_INVALID', message, { details: [{ path: '/body/externalId', message }] });
 }
 
 function toAccountRecord(account: AccountRecord): OperationResult<'getAccount'> {

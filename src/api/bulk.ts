@@ -51,20 +51,21 @@ export function createBulkHandlers(
   });
 
   const direct = {
-    createBulkQuery: async ({ instance, body, query, headers, signal }) => {
+    createBulkQuery: async ({ principal: { userId }, instance, body, query, headers, signal }) => {
       const request = readRequest(query.q, body, headers['elements-async-callback-url']);
       // The faults of a statement are at its positions, not at members of the body.
       const move = query.q === undefined ? inBody : inStatement;
-      const job = await withPlaces(move, bulk.createDownload({ instance, request, signal }));
+      const job = await withPlaces(move, bulk.createDownload({ instance, userId, request, signal }));
       const { id, status, instanceId } = job;
       return { body: { id, status, instanceId }, headers: headersOf(instance) };
     },
 
-    createBulkUpload: async ({ instance, path, form, headers, signal }) => {
+    createBulkUpload: async ({ principal, instance, path, form, headers, signal }) => {
       const { fields, bytes } = form;
       const url = headers[CALLBACK_HEADER];
       const job = await bulk.createUpload({
         instance,
+        userId: principal.userId,
         objectName: path.id,
         metaData: () => fields.get('metaData'),
         bytes,

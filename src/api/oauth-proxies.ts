@@ -1,6 +1,8 @@
+import type { Principal } from '../accounts/accounts.ts';
 import { MASK } from '../instances/configuration.ts';
 import type { Proxies, ProxyClient } from '../instances/oauth/proxies/proxies.ts';
 import type { OAuthProxy } from '../instances/oauth/proxies/proxy.ts';
+import { assertPrivilege } from './access.ts';
 import { createPageTokens, listHeaders, type PageSeal } from './listing.ts';
 import type { Handlers } from './operation.ts';
 
@@ -28,19 +30,24 @@ export function createProxyHandlers(proxies: Proxies, seal: PageSeal): ProxyHand
       const body = page.proxies.map(toMaskedRecord);
       return { body, headers: listHeaders(body.length, { url, token: tokens.write(page.nextAfterId) }) };
     },
-    createOAuthProxy: async ({ principal, body }) => ({ body: toNewRecord(await proxies.create(principal, body)) }),
+    createOAuthProxy: async ({ principal, body }) => {
+      assertMayShare(principal, { before: false, after: body.shared });
+      return { body: toNewRecord(await proxies.create(principal, body)) };
+    },
     getOAuthProxy: async ({ principal, path }) => ({
-      body: toMaskedRecord(await proxies.get(principal.organizationId, path.id)),
+      body: toMaskedRecord(await proxies.get(principal, path.id)),
     }),
-    updateOAuthProxy: async ({ principal, path, body }) => ({
-      body: toMaskedRecord(await proxies.update(principal, path.id, body)),
-    }),
+    updateOAuthProxy: async ({ principal, path, body }) => {
+      const { shared: before } = await proxies.get(principal, path.id);
+      assertMayShare(principal, { before, after: body.shared });
+      return { body: toMaskedRecord(await proxies.update(principal, path.id, body)) };
+    },
     deleteOAuthProxy: async ({ principal, path }) => {
       await proxies.remove(principal, path.id);
       return { body: { id: path.id } };
     },
     listOAuthProxyApplicationUrls: async ({ principal, path }) => {
-      const { applicationUrls } = await proxies.get(principal.organizationId, path.id);
+      const { applicationUrls } = await proxies.get(principal, path.id);
       return listAnswer(applicationUrls);
     },
     addOAuthProxyApplicationUrl: async ({ principal, path, body }) =>
@@ -48,6 +55,14 @@ export function createProxyHandlers(proxies: Proxies, seal: PageSeal): ProxyHand
     removeOAuthProxyApplicationUrl: async ({ principal, path, query }) =>
       listAnswer(await proxies.removeApplicationUrl(principal, path.id, query.url)),
   };
+}
+
+/** What other accounts see is the organization's to say. @throws AppError FORBIDDEN */
+function assertMayShare(
+  principal: Principal,
+  { before, after = before }: { readonly before: boolean; readonly after: boolean | undefined },
+): void {
+  if (after !== before) assertPrivilege(principal, 'manageOrganization');
 }
 
 function listAnswer<Entry>(entries: readonly Entry[]) {
@@ -59,6 +74,6 @@ function toNewRecord(proxy: ProxyClient) {
   return { ...toMaskedRecord(proxy), apiSecret: proxy.apiSecret };
 }
 
-function toMaskedRecord({ id, name, apiKey, configuration, proxyUrl }: OAuthProxy) {
-  return { id, name, apiKey, apiSecret: MASK, configuration, proxyUrl };
+function toMaskedRecord({ id, name, apiKey, configuration, shared, proxyUrl }: OAuthProxy) {
+  return { id, name, apiKey, apiSecret: MASK, configuration, shared, proxyUrl };
 }

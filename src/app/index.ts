@@ -159,6 +159,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
   });
   const { registrations } = webhooks;
   const connect = composeConnect(platform, {
+    accounts,
     registry,
     activeElements,
     instances,
@@ -180,6 +181,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
   const bulk = composeBulk(
     platform,
     {
+      accounts,
       instances,
       resources,
       prepare: events.prepare,

@@ -10,7 +10,7 @@ import type { BulkFileName, BulkJob, ClaimedJob, JobFault, JobKey, JobProgress, 
 /** What a job is made of. An upload has its id before: its file comes first. */
 export type NewJob = Pick<
   BulkJob,
-  'accountId' | 'instanceId' | 'direction' | 'objectName' | 'format' | 'callbackUrl' | 'createdAt'
+  'accountId' | 'instanceId' | 'userId' | 'direction' | 'objectName' | 'format' | 'callbackUrl' | 'createdAt'
 > &
   Partial<Pick<BulkJob, 'id' | 'query' | 'upload' | 'changedBefore' | 'fileName'>>;
 
@@ -137,6 +137,7 @@ export function createBulkStore(knex: Knex) {
           id: job.id,
           account_id: job.accountId,
           instance_id: job.instanceId,
+          user_id: job.userId,
           direction: job.direction,
           object_name: job.objectName,
           query: json(via, { ...job.query }),
@@ -415,6 +416,7 @@ const COLUMNS = {
   accountId: 'account_id',
   id: 'id',
   instanceId: 'instance_id',
+  userId: 'user_id',
   direction: 'direction',
   status: 'status',
   objectName: 'object_name',

@@ -48,7 +48,8 @@ const DEFAULT_OVERLAP_SECONDS = 60;
  * Makes a job of a request; nothing is stored yet.
  * @throws AppError REQUEST_INVALID, WHERE_*, NOT_FOUND, OPERATION_UNSUPPORTED, CONFLICT, RATE_LIMITED
  */
-export async function planDownload(ports: CreatePorts, { instance, request, signal }: PlannedRequest): Promise<NewJob> {
+export async function planDownload(ports: CreatePorts, asking: PlannedRequest): Promise<NewJob> {
+  const { instance, userId, request, signal } = asking;
   const { store, egress, clock } = ports;
   const { format, callback, fileName = null } = request;
   const { accountId, id: instanceId } = instance;
@@ -63,6 +64,7 @@ export async function planDownload(ports: CreatePorts, { instance, request, sign
   return {
     accountId,
     instanceId,
+    userId,
     direction: 'DOWNLOAD',
     objectName: asked.objectName,
     query,
@@ -76,6 +78,8 @@ export async function planDownload(ports: CreatePorts, { instance, request, sign
 
 export interface PlannedRequest {
   readonly instance: Instance;
+  /** Whom the job acts for. */
+  readonly userId: number;
   readonly request: DownloadRequest;
   readonly signal: AbortSignal;
 }

@@ -18,6 +18,8 @@ import { idFieldOf } from './write-rows.ts';
 /** A file as it comes. */
 export interface BulkUploadRequest {
   readonly instance: Instance;
+  /** Whom the job acts for. */
+  readonly userId: number;
   readonly objectName: string;
   /** The part `metaData`; undefined while it has not come: it may follow the file. */
   readonly metaData: () => string | undefined;
@@ -53,7 +55,7 @@ export async function receiveUpload<Result>(
   begin: (via: Parameters<BulkStore['insert']>[0], job: NewJob) => Promise<Result>,
 ): Promise<Result> {
   const { store, resources, clock, maxBytes } = ports;
-  const { instance, objectName, signal } = request;
+  const { instance, userId, objectName, signal } = request;
   const { accountId, id: instanceId } = instance;
   const object = await resources.getObject({ instance, objectName, signal });
   if ((await store.countOpen(accountId)) >= MOST_OPEN_JOBS) throw tooMany();
@@ -76,6 +78,7 @@ export async function receiveUpload<Result>(
       return begin(via, {
         ...stored,
         instanceId,
+        userId,
         direction: 'UPLOAD',
         objectName,
         upload,

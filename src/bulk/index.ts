@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import type { Accounts } from '../accounts/accounts.ts';
 import { addDays, toDay } from '../db/partition-store.ts';
 import { createPartitions } from '../db/partitions.ts';
 import type { Removal } from '../db/removal.ts';
@@ -21,6 +22,7 @@ import { createBulkWorker, WORKER_OPTIONS, type WorkerOptions, type WorkerPorts 
 export interface BulkNeighbours extends Pick<WorkerPorts, 'prepare' | 'noteEnded'> {
   readonly resources: WorkerPorts['resources'] & CreatePorts['resources'];
   readonly instances: Pick<Instances, 'get'>;
+  readonly accounts: Pick<Accounts, 'findActing'>;
 }
 
 export interface BulkRole {
@@ -98,7 +100,7 @@ const LONGEST_UPLOAD_MS = DAY_MS;
 /** Files of many records. It stands on instances, their resources and the engine of events. */
 export function composeBulk(platform: Platform, neighbours: BulkNeighbours, role: BulkRole): Bulk {
   const { knex, notifier, clock, egress, shares } = platform;
-  const { instances, resources, prepare, noteEnded } = neighbours;
+  const { accounts, instances, resources, prepare, noteEnded } = neighbours;
   const { works, retentionDays, maxUploadBytes, options } = role;
   const store = createBulkStore(knex);
   const worker = createBulkWorker(platform, {
@@ -108,6 +110,7 @@ export function composeBulk(platform: Platform, neighbours: BulkNeighbours, role
     prepare,
     noteEnded,
     getInstance: instances.get,
+    mayAct: async (user) => (await accounts.findActing(user)) !== undefined,
     measures: createBulkMetrics(platform.metrics),
     retentionMs: retentionDays * DAY_MS,
     options: { ...WORKER_OPTIONS, ...options },

@@ -55,6 +55,8 @@ export interface WorkerPorts
     Pick<UploadPorts, 'shares'> {
   readonly resources: DownloadPorts['resources'] & UploadPorts['resources'] & ForgetPorts['resources'];
   readonly store: BulkStore;
+  /** Whether the user may work in the account at this moment. */
+  readonly mayAct: (user: { readonly accountId: number; readonly userId: number }) => Promise<boolean>;
   readonly measures: BulkMetrics;
   /** A job and its file are kept for so long, whether it has come to an end or not. */
   readonly retentionMs: number;
@@ -84,13 +86,15 @@ const RENEWALS = 3;
 interface Running {
   readonly job: ClaimedJob;
   readonly broken: AbortController;
+  /** Ends the turn: rows that are being written come to their end. */
+  readonly ended: AbortController;
   work: Promise<void>;
 }
 
 /** Works on the jobs that are due, those of all processes together one at a time each. */
 export function createBulkWorker(
   { clock, log, random }: Pick<Platform, 'clock' | 'log' | 'random'>,
-  { store, resources, shares, prepare, getInstance, noteEnded, measures, retentionMs, options }: WorkerPorts,
+  { store, resources, shares, prepare, getInstance, noteEnded, mayAct, measures, retentionMs, options }: WorkerPorts,
 ): BulkWorker {
   const places = createPool(options.concurrency);
   const running = new Set<Running>();
@@ -155,7 +159,7 @@ export function createBulkWorker(
 
   function begin(job: ClaimedJob): void {
     places.take(job.accountId);
-    const one: Running = { job, broken: new AbortController(), work: Promise.resolve() };
+    const one: Running = { job, broken: new AbortController(), ended: new AbortController(), work: Promise.resolve() };
     running.add(one);
     one.work = behindCallers(() => run(one)).finally(() => {
       running.delete(one);
@@ -173,14 +177,16 @@ export function createBulkWorker(
       const jobs = all.map(({ job }) => job);
       const ours = await store.renew(jobs, leaseUntil);
       for (const one of all) if (!ours.has(one.job.lease)) one.broken.abort(new JobLost());
+      // The next turn says so.
+      for (const { job, ended } of all) if (!(await isAllowed(job))) ended.abort(new Error('Its user may not go on.'));
     } catch (error) {
       log.warn({ err: error, jobs: all.length }, 'could not renew the leases of bulk jobs; others may take them over');
     }
   }
 
   /** Does not reject. */
-  async function run({ job, broken: { signal: writeSignal } }: Running): Promise<void> {
-    const signal = AbortSignal.any([writeSignal, stopping.signal]);
+  async function run({ job, broken: { signal: writeSignal }, ended }: Running): Promise<void> {
+    const signal = AbortSignal.any([writeSignal, ended.signal, stopping.signal]);
     const calls: CallCount = { providerCalls: 0 };
     const { accountId, id } = job;
     try {
@@ -199,6 +205,7 @@ export function createBulkWorker(
 
   async function work(job: ClaimedJob, signals: TurnSignals, calls: CallCount): Promise<void> {
     if (clock.now() >= job.createdAt.getTime() + retentionMs) return fail(job, TOO_OLD, calls);
+    if (!(await isAllowed(job))) return fail(job, notAllowed(job), calls);
     const instance = await getInstance(job.accountId, job.instanceId);
     const ports = { store, resources, shares, clock, options, forget };
     const end = await TURNS[job.direction](ports, { job, instance, ...signals }, calls);
@@ -209,6 +216,11 @@ export function createBulkWorker(
     await endJob(ending, job, { last: end.last, fault: end.fault });
     measures.ended(end.fault === undefined ? 'completed' : 'failed');
     await forget(job, { isDone: true });
+  }
+
+  /** A job of an earlier release names nobody. */
+  async function isAllowed({ accountId, userId }: ClaimedJob): Promise<boolean> {
+    return userId === null || mayAct({ accountId, userId });
   }
 
   function forget(job: NativeOwner, how: NativeEndHow = { isDone: false }): Promise<void> {
@@ -306,6 +318,11 @@ const TOO_OLD: JobFault = {
   code: 'OVERLOADED',
   message: 'The job was not done within the time that files are kept (BULK_RETENTION_DAYS). Narrow its filter.',
 };
+
+function notAllowed({ userId, accountId }: ClaimedJob): JobFault {
+  const message = `User ${userId}, who started the job, may not work in account ${accountId} any more. Another user can start it again.`;
+  return { code: 'FORBIDDEN', message };
+}
 
 /** The provider, or the way to it, is at fault, and will not be for ever. */
 const PASSING = ['PROVIDER_UNAVAILABLE', 'PROVIDER_TIMEOUT', 'PROVIDER_RATE_LIMITED', 'RATE_LIMITED'] as const;

@@ -89,13 +89,11 @@ export function createCompletion(
   const store = createSessionStore(knex);
 
   /** That of the session, or the one that the instance was made through. */
-  async function proxyOf(
-    { organizationId, proxyId }: PageSession,
-    earlier: Instance | undefined,
-  ): Promise<OAuthProxy | undefined> {
-    if (proxyId !== null) return proxies.get(organizationId, proxyId);
+  async function proxyOf(session: PageSession, earlier: Instance | undefined): Promise<OAuthProxy | undefined> {
+    const caller = callerOf(session);
+    if (session.proxyId !== null) return proxies.get(caller, session.proxyId);
     const url = earlier?.config[OAUTH_KEYS.callbackUrl];
-    return typeof url === 'string' ? proxies.findByUrl(organizationId, url) : undefined;
+    return typeof url === 'string' ? proxies.findByUrl(caller, url) : undefined;
   }
 
   async function readGiven(session: PageSession) {

@@ -196,7 +196,8 @@ function urlRequestOf(connector: Connector, known: Config, proxy: OAuthProxy | u
   const { siteAddressKey = '', sandboxKey = '' } = isCodeFlow(connector) ? connector.auth : {};
   return {
     apiKey: proxy === undefined ? textOf(known[OAUTH_KEYS.clientId]) : undefined,
-    oauthProxyName: proxy?.name,
+    // By its URL, not by its name: the account may have one of its own by the name of a shared one.
+    isOauthProxy: proxy !== undefined,
     siteAddress: textOf(known[siteAddressKey]),
     sandbox: flagOf(known[sandboxKey]),
     scope: textOf(known[OAUTH_KEYS.scope]),

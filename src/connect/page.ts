@@ -1,4 +1,6 @@
 import type { Knex } from 'knex';
+import type { Accounts } from '../accounts/accounts.ts';
+import type { Privilege } from '../accounts/privileges.ts';
 import type { Connector } from '../connector/contract.ts';
 import { change } from '../db/change.ts';
 import { AppError } from '../errors.ts';
@@ -23,7 +25,7 @@ export interface Description {
 
 /** What the page of a session can do. Whoever has its key acts for the user who made it, and no further than it allows. */
 export interface ConnectPage extends Departures {
-  /** Undefined: there is no such session, or it may not be used any more. */
+  /** Undefined: there is no such session, or the user who made it may not make instances of its account now. */
   readonly find: (key: string) => Promise<PageSession | undefined>;
   /** The origins whose pages may show the page in a frame. */
   readonly framesOf: (session: PageSession) => Promise<readonly string[]>;
@@ -34,8 +36,12 @@ export interface ConnectPage extends Departures {
   readonly cancel: (session: PageSession) => Promise<string | undefined>;
 }
 
-export type PageNeighbours = CompletionNeighbours & Omit<DepartureNeighbours, 'completion' | 'findSession'>;
+export interface PageNeighbours extends CompletionNeighbours, Omit<DepartureNeighbours, 'completion' | 'findSession'> {
+  readonly accounts: Pick<Accounts, 'findActing'>;
+}
 
+/** What it takes to make a session, and whenever its page is used. */
+const NEEDED: Privilege = 'createElementInstances';
 const KEY = /^[\w-]{43}$/;
 
 export function createConnectPage(
@@ -49,7 +55,9 @@ export function createConnectPage(
   async function find(key: string): Promise<PageSession | undefined> {
     if (!KEY.test(key)) return undefined;
     const row = await shares.lookUp('stranger', () => store.findByKeyHash(keys.lookupHash(key)));
-    return row && { ...row, key };
+    if (row === undefined) return undefined;
+    const maker = await neighbours.accounts.findActing(row);
+    return maker?.privileges.has(NEEDED) ? { ...row, key } : undefined;
   }
 
   return {

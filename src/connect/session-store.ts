@@ -1,10 +1,9 @@
 import type { Knex } from 'knex';
 import type { Tables } from '../../generated/tables.ts';
-import { MAY_CALL } from '../accounts/store.ts';
 import { json } from '../db/json.ts';
 import { nextId } from '../db/next-id.ts';
 import { type Removal, removeRows } from '../db/removal.ts';
-import type { ColumnsOf, RowOf } from '../db/row.ts';
+import { type ColumnsOf, firstOf, type RowOf } from '../db/row.ts';
 import { EXACT_IN_SQL, type Sql, type SqlQueryable } from '../where/index.ts';
 
 type ReadColumn = Exclude<keyof Tables['connect_session'], 'key_hash' | 'error'>;
@@ -36,6 +35,15 @@ export interface SessionFilter {
 }
 
 export type SessionKey = Pick<SessionRow, 'accountId' | 'id'>;
+
+export type SessionMaker = Pick<SessionRow, 'accountId' | 'userId'>;
+
+/** Sessions that have not ended. */
+export interface OpenSessions {
+  readonly ofAccount: number;
+  /** Those of them that the user made. */
+  readonly ofUser: number;
+}
 
 const COLUMNS: ColumnsOf<'connect_session', ReadColumn | 'error'> = {
   accountId: 'account_id',
@@ -87,12 +95,9 @@ const OF_PAGE = Object.entries(COLUMNS)
   .map(([name, column]) => `session.${column} as "${name}"`)
   .join(', ');
 
-/** Of an account and a user who are there still: nobody connects for those who may not call. */
 const FIND_PAGE = `select ${OF_PAGE}, account.organization_id as "organizationId"
-  from connect_session session
-    join account on account.id = session.account_id
-    join app_user on app_user.organization_id = account.organization_id and app_user.id = session.user_id
-  where ${MAY_CALL}`;
+  from connect_session session join account on account.id = session.account_id
+  where session.key_hash = ?`;
 
 type PageRow = SessionRow & { readonly organizationId: number };
 
@@ -130,11 +135,22 @@ export function createSessionStore(knex: Knex) {
       return { ...rest, status: 'open', elementKey: null, error: null, endedAt: null };
     },
 
+    /** Until the end of the transaction nobody else makes a session of the account. */
+    countOpen: async (via: Knex, { accountId, userId }: SessionMaker, at: Date): Promise<OpenSessions> => {
+      await via('account').where({ id: accountId }).forNoKeyUpdate().first('id');
+      const { rows } = await via.raw<{ rows: OpenSessions[] }>(
+        `select count(*)::int as "ofAccount", count(*) filter (where user_id = ?)::int as "ofUser"
+         from connect_session where account_id = ? and status = 'open' and expires_at > ?`,
+        [userId, accountId, at],
+      );
+      return firstOf(rows);
+    },
+
     find: (via: Knex, { accountId, id }: SessionKey): Promise<SessionRow | undefined> =>
       via('connect_session').where({ account_id: accountId, id }).first<SessionRow>(COLUMNS),
 
     findByKeyHash: async (keyHash: Buffer): Promise<PageRow | undefined> => {
-      const { rows } = await knex.raw<{ rows: PageRow[] }>(`${FIND_PAGE} and session.key_hash = ?`, [keyHash]);
+      const { rows } = await knex.raw<{ rows: PageRow[] }>(FIND_PAGE, [keyHash]);
       return rows[0];
     },
 

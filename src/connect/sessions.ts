@@ -19,8 +19,10 @@ import { CANCELLED, refuseEnded } from './session.ts';
 import {
   createSessionStore,
   FILTERABLE_SESSION,
+  type OpenSessions,
   type SessionFilter,
   type SessionKey,
+  type SessionMaker,
   type SessionRow,
 } from './session-store.ts';
 
@@ -59,7 +61,10 @@ export interface SessionPage {
 
 /** Connect sessions as servers make them and look after them. */
 export interface ConnectSessions {
-  /** @throws AppError REQUEST_INVALID; NOT_FOUND for an instance that is not the account's, or a proxy that is not the organization's */
+  /**
+   * @throws AppError REQUEST_INVALID; NOT_FOUND for an instance that is not the account's, or a proxy that it does not see;
+   * RATE_LIMITED where the user or the account has too many that are open
+   */
   readonly create: (caller: AuthorizationCaller, input: NewConnectSession) => Promise<CreatedSession>;
   /** From old to new. @throws AppError WHERE_SYNTAX, WHERE_INVALID */
   readonly list: (accountId: number, query: SessionQuery) => Promise<SessionPage>;
@@ -84,6 +89,9 @@ export interface SessionNeighbours extends OfferNeighbours {
 const KEY_BYTES = 32;
 /** Seconds, as the spec has it. */
 const EXPIRES_IN = 3_600;
+/** Sessions that are open at a time, in one account. */
+export const MOST_OPEN: OpenSessions = { ofUser: 1_000, ofAccount: 2_000 };
+const RETRY_SECONDS = 60;
 export const PAGE_PATH = '/connect';
 
 export function createSessions(
@@ -111,12 +119,8 @@ export function createSessions(
   }
 
   /** Nobody is sent to authorize a client that cannot be used afterwards. */
-  async function assertProxy(
-    { organizationId }: AuthorizationCaller,
-    proxyId: number,
-    isOfUse: boolean,
-  ): Promise<void> {
-    proxies.openClient(await proxies.get(organizationId, proxyId));
+  async function assertProxy(caller: AuthorizationCaller, proxyId: number, isOfUse: boolean): Promise<void> {
+    proxies.openClient(await proxies.get(caller, proxyId));
     if (isOfUse) return;
     const message = 'body.proxyId is of no use: no element that is offered has users authorize with OAuth 2.0.';
     throw new AppError('REQUEST_INVALID', message, { details: [{ path: '/body/proxyId', message }] });
@@ -172,7 +176,11 @@ export function createSessions(
         createdAt,
         expiresAt: new Date(createdAt.getTime() + expiresIn * 1000),
       };
-      const session = await change(knex, (via) => store.insert(via, row), noteOf);
+      const insert = async (via: Knex) => {
+        assertRoom(caller, await store.countOpen(via, caller, createdAt));
+        return store.insert(via, row);
+      };
+      const session = await change(knex, insert, noteOf);
       return { session, url: `${publicUrl()}${PAGE_PATH}/${key}` };
     },
 
@@ -208,6 +216,17 @@ export function createSessions(
     purge: store.purge,
     removeSome: store.removeSome,
   };
+}
+
+/** @throws AppError RATE_LIMITED */
+function assertRoom({ accountId, userId }: SessionMaker, { ofAccount, ofUser }: OpenSessions): void {
+  if (ofUser >= MOST_OPEN.ofUser) throw tooMany(`User ${userId}`, MOST_OPEN.ofUser);
+  if (ofAccount >= MOST_OPEN.ofAccount) throw tooMany(`Account ${accountId}`, MOST_OPEN.ofAccount);
+}
+
+function tooMany(owner: string, most: number): AppError {
+  const message = `${owner} has ${most} open connect sessions, the maximum. End some with DELETE /connect/sessions/{id}, or wait until some are completed or expire; a shorter expiresIn leaves fewer open.`;
+  return new AppError('RATE_LIMITED', message, { retryAfterSeconds: RETRY_SECONDS });
 }
 
 const REDIRECT_PLACE = '/body/redirectUrl';

@@ -24,6 +24,8 @@ import * as bulkUsage from './migrations/0022-bulk-usage.ts';
 import * as connect from './migrations/0023-connect.ts';
 import * as accountRoles from './migrations/0024-account-roles.ts';
 import * as oauthCodes from './migrations/0028-oauth-codes.ts';
+import * as jobUsers from './migrations/0044-job-users.ts';
+import * as sharedProxies from './migrations/0045-shared-proxies.ts';
 
 interface Migration {
   readonly name: string;
@@ -53,6 +55,8 @@ const MIGRATIONS: readonly Migration[] = [
   { name: '0023-connect', up: connect.up },
   { name: '0024-account-roles', up: accountRoles.up },
   { name: '0028-oauth-codes', up: oauthCodes.up },
+  { name: '0044-job-users', up: jobUsers.up },
+  { name: '0045-shared-proxies', up: sharedProxies.up },
 ];
 
 /** Any number, the same in every process: it names the lock within the database. */

@@ -91,12 +91,12 @@ function isAllowed(id: AskedOperationId, role: RoleName): boolean {
 
 /**
  * The rules. An account is within reach of its own people, and of those who manage its organization; out of reach it is not there. Without a
- * privilege nothing is done, wherever. A token is one of the account that is worked in, or none; an id too, but for what accounts share. A user
+ * privilege nothing is done, wherever. A token is one of the account that is worked in, or none; an id too. A user
  * is found in the account that the call names, and where it names none by whoever has the privilege for the organization in all of its accounts.
  */
 function expectedOf(id: AskedOperationId, role: RoleName, { place, naming }: Way): number {
   const { account, user } = accessOf(id);
-  const { success = 200, isOfOrganization = false, of, showsAllTo } = RECIPES[id];
+  const { success = 200, of, showsAllTo } = RECIPES[id];
   const isManager = holds(role, 'manageOrganization');
   const isWithinReach = place === 'own' || (place === 'sibling' && isManager);
   if (naming !== 'nothing' && !isWithinReach) return 404;
@@ -107,9 +107,7 @@ function expectedOf(id: AskedOperationId, role: RoleName, { place, naming }: Way
   if (!isForeign) return success;
   const ofAll = account === undefined ? (user?.ofOrganization ?? showsAllTo) : undefined;
   const isWide = ofAll !== undefined && holds(role, ofAll);
-  if (place === 'sibling' && isWide) return success;
-  if (place === 'sibling' && isOfOrganization) return OPERATIONS[id].method === 'get' ? success : 403;
-  return 404;
+  return place === 'sibling' && isWide ? success : 404;
 }
 
 const CODES: Readonly<Record<number, 'UNAUTHENTICATED' | 'FORBIDDEN' | 'NOT_FOUND'>> = {
@@ -244,15 +242,14 @@ describe(`the matrix of access (CONFORMANCE_SEED=${FIRST_TURN})`, function matri
     return status === (RECIPES[id].success ?? 200);
   }
 
-  /** Whose things the answer may have. That one is of another account of the organization is told with its id. */
+  /** Whose things the answer may have. */
   function shownBy(
     id: AskedOperationId,
     role: RoleName,
     { place, naming }: Way,
     answer: ApiAnswer,
   ): readonly PlaceName[] {
-    const { isOfOrganization, showsAllTo, isNarrowed } = RECIPES[id];
-    if (isOfOrganization === true && answer.status !== 404) return [place, 'sibling'];
+    const { showsAllTo, isNarrowed } = RECIPES[id];
     const isNarrow = isNarrowed === true && naming !== 'nothing';
     if (showsAllTo !== undefined && !isNarrow && holds(role, showsAllTo)) return [place, 'sibling'];
     return isGranted(id, answer) ? [place] : [];
@@ -325,8 +322,8 @@ describe(`the matrix of access (CONFORMANCE_SEED=${FIRST_TURN})`, function matri
   it('leaves what is read in an account as it is, whatever there is in others', () => {
     expect(alone.size).to.be.above(40);
     for (const [id, read] of alone) {
-      const { isOfOrganization, showsAllTo, isOfTheMoment } = RECIPES[id];
-      const isOfAccount = isOfOrganization !== true && showsAllTo === undefined;
+      const { showsAllTo, isOfTheMoment } = RECIPES[id];
+      const isOfAccount = showsAllTo === undefined;
       if (isOfAccount && isOfTheMoment !== true) expect(amongOthers.get(id), id).to.deep.equal(read);
     }
   });

@@ -77,12 +77,55 @@ describe('accounts', () => {
     });
   });
 
+  describe('have an external id that means nothing else in a path', () => {
+    const digits = (name: string) =>
+      `body.externalId has digits alone, which are the id of an account in paths and headers. Add a letter, such as customer-${name}.`;
+    const word = (name: string) =>
+      `body.externalId is a part of the path /accounts/${name}. Choose another, such as account-${name}.`;
+
+    for (const [externalId, message] of [
+      ['1', digits('1')],
+      [' 0042 ', digits('0042')],
+      ['instances', word('instances')],
+      ['settings', word('settings')],
+    ] as const) {
+      it(`and so not '${externalId}'`, async () => {
+        const made = await service.call('/accounts', { method: 'POST', body: { externalId } });
+        expectProblem(made, 'REQUEST_INVALID', message);
+        expect(faultsOf(made)).to.deep.equal({ 'body.externalId': message });
+        const { id } = await create({ externalId: `not ${externalId}` });
+        for (const method of ['PATCH', 'PUT'])
+          expectProblem(
+            await service.call(`/accounts/${id}`, { method, body: { externalId, name: 'x' } }),
+            'REQUEST_INVALID',
+            message,
+          );
+      });
+    }
+
+    it('save what an earlier release took, which stays when the account is sent as it was read', async () => {
+      const { id } = await create({ externalId: 'old' });
+      await withDatabase(service, (knex) => knex('account').where({ id }).update({ external_id: '4711' }));
+      const { body } = await service.call(`/accounts/${id}`);
+      const answer = await service.call(`/accounts/${id}`, { method: 'PATCH', body: { ...body, name: 'New' } });
+      expect(answer.body).to.include({ externalId: '4711', name: 'New' });
+      const renamed = { method: 'PATCH', body: { externalId: 'customer-4711' } };
+      expect((await service.call(`/accounts/${id}`, renamed)).body).to.include({ externalId: 'customer-4711' });
+    });
+  });
+
   describe('are read', () => {
     it('by id and by external id, where digits are an id', async () => {
       const { id } = await create({ externalId: 'acme/emea & co' });
       for (const name of [String(id), encodeURIComponent('acme/emea & co')])
         expect((await service.call(`/accounts/${name}`)).body).to.include({ id });
-      const numbered = await create({ externalId: String(id) });
+      // As earlier releases took it.
+      const numbered = await create({ externalId: 'numbered' });
+      await withDatabase(service, (knex) =>
+        knex('account')
+          .where({ id: numbered.id })
+          .update({ external_id: String(id) }),
+      );
       expect((await service.call(`/accounts/${id}`)).body).to.include({ id });
       const { body } = await service.call('/accounts', { query: { where: `externalId = '${id}'` } });
       expect(body.map((account: { readonly id: number }) => account.id)).to.deep.equal([numbered.id]);

@@ -11,6 +11,7 @@ import {
   authorizationOf,
   countRows,
   createTenants,
+  createUser,
   type OtherTenants,
   readEverything,
   withDatabase,
@@ -145,6 +146,50 @@ describe('a connect session', () => {
         'REQUEST_INVALID',
         /^body.proxyId is of no use/,
       );
+    });
+  });
+
+  describe('is one of', () => {
+    /** Open ones of an account, as a user of it would have made them. */
+    const fill = (accountId: number, userId: number, count: number) =>
+      withDatabase(service, (knex) =>
+        knex.raw(
+          `insert into connect_session (account_id, user_id, key_hash, configuration, reauthenticates, created_at, expires_at)
+           select ?, ?, sha256(gen_random_uuid()::text::bytea), '', false, now(), now() + interval '1 hour'
+           from generate_series(1, ?)`,
+          [accountId, userId, count],
+        ),
+      );
+    const createIn = (account: string, body: object = SIMULATED) => create(body, { 'elements-account-id': account });
+    const refusal = (owner: string, most: number) =>
+      `${owner} has ${most} open connect sessions, the maximum. End some with DELETE /connect/sessions/{id}, or wait until some are completed or expire; a shorter expiresIn leaves fewer open.`;
+
+    it('1,000 that are open of a user, however many ask at the same time', async () => {
+      const { body: account } = await service.call('/accounts', { method: 'POST', body: { externalId: 'crowded' } });
+      await fill(account.id, 1, 997);
+      const answers = await Promise.all(Array.from({ length: 8 }, () => createIn('crowded')));
+      expect(answers.filter(({ status: code }) => code === 200)).to.have.length(3);
+      const refused = answers.find(({ status: code }) => code !== 200) ?? (await createIn('crowded'));
+      expectProblem(refused, 'RATE_LIMITED', refusal('User 1', 1_000));
+      expect(refused.headers.get('retry-after')).to.equal('60');
+      const [made] = answers.filter(({ status: code }) => code === 200);
+      const headers = { 'elements-account-id': 'crowded' };
+      await service.call(`/connect/sessions/${made?.body.id}`, { method: 'DELETE', headers });
+      const last = await createIn('crowded');
+      expect(last.status).to.equal(200);
+      await letExpire(service, last.body.id);
+      expect((await createIn('crowded')).status).to.equal(200);
+      expectProblem(await createIn('crowded'), 'RATE_LIMITED');
+      // Of the same user in another account, and of another user in this one.
+      expect((await create(SIMULATED)).status).to.equal(200);
+      const other = await createUser(service, { accountId: account.id, name: 'other', role: 'default-user' });
+      expect((await create(SIMULATED, authorizationOf(other))).status).to.equal(200);
+    });
+
+    it('2,000 that are open of an account', async () => {
+      const { body: account } = await service.call('/accounts', { method: 'POST', body: { externalId: 'full' } });
+      for (const userId of [901, 902]) await fill(account.id, userId, 1_000);
+      expectProblem(await createIn('full'), 'RATE_LIMITED', refusal(`Account ${account.id}`, 2_000));
     });
   });
 
@@ -374,6 +419,8 @@ describe('a connect session', () => {
   });
 
   describe('ends', () => {
+    const GONE = 'The key is of no connect session, or of one that may not be used any more. Ask for a new one.';
+
     it('when the server says so', async () => {
       const page = await openPage(service, SIMULATED);
       const at = `/connect/sessions/${page.session.id}`;
@@ -420,11 +467,38 @@ describe('a connect session', () => {
           knex('app_user').where({ email_address: 'colleague@example.com' }).update({ active }),
         );
       await setActive(false);
-      const gone = 'The key is of no connect session, or of one that may not be used any more. Ask for a new one.';
-      expectProblem(await page.connect(CONNECT_SHOP), 'UNAUTHENTICATED', gone);
+      expectProblem(await page.connect(CONNECT_SHOP), 'UNAUTHENTICATED', GONE);
       await setActive(true);
       const { instanceId } = (await page.connect(CONNECT_SHOP)).body;
       expect((await service.call(`/instances/${instanceId}`)).body.user.emailAddress).to.equal('colleague@example.com');
+    });
+
+    it('while the user who made it may make no instances, as the rights are those of the moment', async () => {
+      const page = await openPage(service, SIMULATED, authorizationOf(tenants.colleague));
+      const role = `/users/colleague@example.com/roles/admin`;
+      expect((await service.call(role, { method: 'DELETE' })).status).to.equal(200);
+      const before = await countRows(service, 'instance');
+      expectProblem(await page.call(), 'UNAUTHENTICATED', GONE);
+      expectProblem(await page.connect(CONNECT_SHOP), 'UNAUTHENTICATED', GONE);
+      expectProblem(await page.call('', { method: 'DELETE' }), 'UNAUTHENTICATED', GONE);
+      expect(await countRows(service, 'instance')).to.equal(before);
+      expect((await service.call(role, { method: 'PUT' })).status).to.equal(200);
+      expect((await page.connect(CONNECT_SHOP)).status).to.equal(200);
+    });
+
+    it('while the user who made it may not work in its account', async () => {
+      await service.call('/accounts', { method: 'POST', body: { externalId: 'managed' } });
+      const named = { 'elements-account-id': 'managed' };
+      const manager = await createUser(service, { accountId: 1, name: 'manager', role: 'org-admin' });
+      const page = await openPage(service, SIMULATED, { ...authorizationOf(manager), ...named });
+      expect((await page.call()).status).to.equal(200);
+      // Still one who makes instances, but in the own account only.
+      for (const [role, method] of [
+        ['admin', 'PUT'],
+        ['org-admin', 'DELETE'],
+      ])
+        expect((await service.call(`/users/manager@example.com/roles/${role}`, { method })).status).to.equal(200);
+      expectProblem(await page.connect(CONNECT_SHOP), 'UNAUTHENTICATED', GONE);
     });
   });
 

@@ -4,7 +4,14 @@ import { type ApiAnswer, type StartedApp, startTestApp, type TestApp, useApp } f
 import { createTestDatabase, dropTestDatabase, theRow } from '../support/database.ts';
 import { expectProblem, faultsOf } from './support/expect-problem.ts';
 import { SHOP } from './support/simulated.ts';
-import { authorizationOf, createTenants, FIRST_TENANT, readEverything, withDatabase } from './support/tenants.ts';
+import {
+  authorizationOf,
+  createTenants,
+  createUser,
+  FIRST_TENANT,
+  readEverything,
+  withDatabase,
+} from './support/tenants.ts';
 
 const EMAIL = 'admin@localhost';
 const PASSWORD = 'violet anchor drifts past noon';
@@ -276,6 +283,24 @@ describe('the console', () => {
       const { used_at: usedAt } = await readUse();
       for (let at = 0; at < 5; at++) await browse(service, '/elements', { headers });
       expect((await readUse()).used_at).to.deep.equal(usedAt);
+    });
+
+    it('ends for good with the deactivation of its user, whose secret is valid again when he is active', async () => {
+      const ann = await createUser(service, { accountId: 1, name: 'ann', role: 'admin' });
+      const headers = authorizationOf(ann);
+      const cookie = cookieOf(await browse(service, '/console/session', { method: 'POST', headers }));
+      const isKnown = async (by: Readonly<Record<string, string>>) =>
+        (await browse(service, '/users/me', { headers: by })).status;
+      expect([await isKnown({ cookie }), await isKnown(headers)]).to.deep.equal([200, 200]);
+      for (const [active, ofSecret] of [
+        [false, 401],
+        [true, 200],
+      ]) {
+        expect((await service.call(`/users/${ann.id}`, { method: 'PATCH', body: { active } })).status).to.equal(200);
+        expectProblem(await browse(service, '/users/me', { headers: { cookie } }), 'UNAUTHENTICATED', ENDED);
+        expect(await isKnown(headers)).to.equal(ofSecret);
+      }
+      expect(cookieOf(await browse(service, '/console/session', { method: 'POST', headers }))).to.not.equal(cookie);
     });
 
     it('ends with the log-out, and takes the cookie with it', async () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { type ApiAnswer, useApp } from '../support/app.ts';
 import { expectProblem, faultsOf } from './support/expect-problem.ts';
-import { createProxy } from './support/oauth-proxies.ts';
+import { createProxy, shareProxy } from './support/oauth-proxies.ts';
 import {
   authorizationOf,
   countRows,
@@ -23,6 +23,9 @@ describe('OAuth proxies', () => {
   });
 
   const post = (body: unknown, headers = {}) => service.call(PATH, { method: 'POST', body, headers });
+  /** By the administrator of the organization. */
+  const share = (id: number, shared = true, accountId = FIRST_TENANT.accountId) =>
+    shareProxy(service, { id, shared, accountId });
 
   describe('are made', () => {
     it('with a key and a secret, and answer the record with a URL that nobody can guess', async () => {
@@ -35,6 +38,7 @@ describe('OAuth proxies', () => {
         apiKey: 'the-client',
         apiSecret: SECRET,
         configuration: '{"a": [1]}',
+        shared: false,
         proxyUrl: body.proxyUrl,
       });
       expect(body.id).to.be.a('number');
@@ -49,12 +53,21 @@ describe('OAuth proxies', () => {
       expect(body.configuration).to.equal('{}');
     });
 
-    it('once per name in an organization, whichever account asks', async () => {
+    it('once per name in an account, and once among those that are shared', async () => {
       const input = { name: 'taken', apiKey: 'k', apiSecret: 's' };
-      expect((await post(input)).status).to.equal(200);
-      expectProblem(await post({ ...input, name: ' taken ' }), 'CONFLICT', "There is an OAuth proxy 'taken' already.");
-      expectProblem(await post(input, authorizationOf(tenants.sibling)), 'CONFLICT');
+      const taken = "There is an OAuth proxy 'taken' already.";
+      const first = await post(input);
+      expectProblem(await post({ ...input, name: ' taken ' }), 'CONFLICT', taken);
+      // Nobody learns from a name what another account has.
+      const second = await post(input, authorizationOf(tenants.sibling));
+      expect(second.status).to.equal(200);
       expect((await post(input, authorizationOf(tenants.stranger))).status).to.equal(200);
+      expect((await share(first.body.id)).status).to.equal(200);
+      expectProblem(await share(second.body.id, true, tenants.sibling.accountId), 'CONFLICT', taken);
+      const third = await service.call('/accounts', { method: 'POST', body: { externalId: 'third' } });
+      const there = { 'elements-account-id': String(third.body.id) };
+      expectProblem(await post({ ...input, shared: true }, there), 'CONFLICT', taken);
+      expect((await post(input, there)).status).to.equal(200);
     });
 
     it('once per Idempotency-Key', async () => {
@@ -125,9 +138,18 @@ describe('OAuth proxies', () => {
   });
 
   describe('belong to an organization', () => {
-    it('whose accounts all see them, with the secret masked', async () => {
+    it('whose accounts all see those that are shared, with the secret masked', async () => {
       const { id, name, proxyUrl } = await createProxy(service);
-      const shown = { id, name, apiKey: 'client-id', apiSecret: '********', configuration: '{}', proxyUrl };
+      expect((await share(id)).body).to.include({ id, shared: true });
+      const shown = {
+        id,
+        name,
+        apiKey: 'client-id',
+        apiSecret: '********',
+        configuration: '{}',
+        shared: true,
+        proxyUrl,
+      };
       for (const headers of [{}, authorizationOf(tenants.sibling), authorizationOf(tenants.colleague)]) {
         expect((await service.call(`${PATH}/${id}`, { headers })).body).to.deep.equal(shown);
         const list = await service.call(PATH, { headers });
@@ -135,6 +157,85 @@ describe('OAuth proxies', () => {
         expect(list.headers.get('elements-returned-count')).to.equal(String(list.body.length));
         expect(JSON.stringify(list.body)).not.to.include('client-secret');
       }
+    });
+
+    it('but to their own account alone while they are not: to others they are not there', async () => {
+      const { id, name, proxyUrl } = await createProxy(service);
+      const headers = authorizationOf(tenants.sibling);
+      const url = 'https://app.example.com/';
+      const notThere = async () => {
+        expect((await service.call(PATH, { headers })).body.map((proxy: { id: number }) => proxy.id)).not.to.include(
+          id,
+        );
+        for (const [method, path, more] of [
+          ['GET', '', {}],
+          ['PATCH', '', { body: { apiSecret: 'another' } }],
+          ['PATCH', '', { body: { shared: true } }],
+          ['DELETE', '', {}],
+          ['GET', '/applicationUrls', {}],
+          ['POST', '/applicationUrls', { body: { url } }],
+          ['DELETE', '/applicationUrls', { query: { url } }],
+        ] as const) {
+          const answer = await service.call(`${PATH}/${id}${path}`, { method, headers, ...more });
+          expectProblem(answer, 'NOT_FOUND', `There is no OAuth proxy ${id}.`);
+        }
+        const asked = { oauthProxyName: name, state: url };
+        const begun = await service.call('/elements/quickbooks/oauth/url', { query: asked, headers });
+        expectProblem(begun, 'NOT_FOUND', new RegExp(`^There is no OAuth proxy '${name}'`));
+        const byUrl = { isOauthProxy: 'true', callbackUrl: proxyUrl, state: url };
+        const foreign = await service.call('/elements/quickbooks/oauth/url', { query: byUrl, headers });
+        expectProblem(foreign, 'REQUEST_INVALID', /^oauthProxyName is missing/);
+        const session = { elements: ['quickbooks'], proxyId: id };
+        const opened = await service.call('/connect/sessions', { method: 'POST', body: session, headers });
+        expectProblem(opened, 'NOT_FOUND', `There is no OAuth proxy ${id}.`);
+      };
+      await notThere();
+      await share(id);
+      expect((await service.call(`${PATH}/${id}`, { headers })).status).to.equal(200);
+      await share(id, false);
+      await notThere();
+      expect((await service.call(`${PATH}/${id}`, { headers: authorizationOf(tenants.colleague) })).status).to.equal(
+        200,
+      );
+    });
+
+    it('and are shared by those who manage the organization', async () => {
+      const headers = authorizationOf(tenants.colleague);
+      const own = await createProxy(service, headers);
+      const lacking = /^This needs the privilege manageOrganization \(/;
+      const patch = (body: object) => service.call(`${PATH}/${own.id}`, { method: 'PATCH', headers, body });
+      expectProblem(await patch({ shared: true }), 'FORBIDDEN', lacking);
+      const asShared = { name: 'shared at once', apiKey: 'k', apiSecret: 's', shared: true };
+      expectProblem(await post(asShared, headers), 'FORBIDDEN', lacking);
+      expect((await post(asShared)).body).to.include({ shared: true });
+      // As it is, it may stand there.
+      expect((await patch({ shared: false, name: 'as it is' })).status).to.equal(200);
+      await share(own.id);
+      expectProblem(await patch({ shared: false }), 'FORBIDDEN', lacking);
+      expect((await patch({ shared: true, name: 'still shared' })).body).to.include({ shared: true });
+      expect((await service.call(PATH, { query: { where: `shared = TRUE AND id = ${own.id}` } })).body).to.have.length(
+        1,
+      );
+    });
+
+    it('and are found by name: the own one of an account comes before a shared one', async () => {
+      const shared = await createProxy(service);
+      await share(shared.id);
+      const headers = authorizationOf(tenants.sibling);
+      const own = (await post({ name: shared.name, apiKey: 'own-client', apiSecret: 's' }, headers)).body;
+      const ask = async (query: object) =>
+        new URL(
+          (
+            await service.call('/elements/quickbooks/oauth/url', {
+              headers,
+              query: { state: 'https://app.example.com/', ...query },
+            })
+          ).body.oauthUrl,
+        ).searchParams.get('redirect_uri');
+      expect(await ask({ oauthProxyName: own.name })).to.equal(own.proxyUrl);
+      const url = 'https://app.example.com/';
+      await service.call(`${PATH}/${shared.id}/applicationUrls`, { method: 'POST', body: { url } });
+      expect(await ask({ isOauthProxy: 'true', callbackUrl: shared.proxyUrl })).to.equal(shared.proxyUrl);
     });
 
     it('but are changed and deleted by the account that made them alone', async () => {
@@ -152,6 +253,7 @@ describe('OAuth proxies', () => {
         [tenants.sibling.accountId, sibling, colleague],
       ] as const) {
         const { id } = await createProxy(service, own);
+        await share(id, true, owner);
         for (const [method, path, more] of changes) {
           const refused = await service.call(`${PATH}/${id}${path}`, { method, headers: foreign, ...more });
           const message = `OAuth proxy ${id} belongs to account ${owner} of your organization: only that account may change or delete it.`;
@@ -221,7 +323,7 @@ describe('OAuth proxies', () => {
       await service.call(`${PATH}/${id}/applicationUrls`, { method: 'POST', body: { url } });
       const changes = { name: ' changed ', apiKey: 'next-client', apiSecret: SECRET, configuration: '{"a":1}' };
       const answer = await patch(id, changes);
-      const shown = { ...changes, id, name: 'changed', apiSecret: '********', proxyUrl };
+      const shown = { ...changes, id, name: 'changed', apiSecret: '********', shared: false, proxyUrl };
       expect(answer).to.deep.include({ status: 200, body: shown });
       expect(await read(id)).to.deep.equal(shown);
       expect((await service.call(`${PATH}/${id}/applicationUrls`)).body).to.deep.equal([url]);

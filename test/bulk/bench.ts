@@ -27,6 +27,8 @@ export interface WorkerInput {
   readonly instance: object;
   readonly store?: BulkStore;
   readonly options?: Partial<WorkerOptions>;
+  /** Everybody may unless it says otherwise. */
+  readonly mayAct?: WorkerPorts['mayAct'];
 }
 
 export interface BenchWorker extends BulkWorker {
@@ -121,6 +123,7 @@ export function useBulkBench(database: TestDatabase): BulkBench {
       return storeOf().insert(database.knex, {
         accountId: 1,
         instanceId: INSTANCE_ID,
+        userId: null,
         direction: 'DOWNLOAD',
         objectName: 'rows',
         query,
@@ -130,7 +133,7 @@ export function useBulkBench(database: TestDatabase): BulkBench {
         ...more,
       });
     },
-    start: ({ resources, instance, store = storeOf(), options = {} }) => {
+    start: ({ resources, instance, store = storeOf(), options = {}, mayAct = async () => true }) => {
       const worker = createBulkWorker(
         { clock, log: silentLog, random: { bytes: (size) => Buffer.alloc(size), fraction: () => 0.5 } },
         {
@@ -144,6 +147,7 @@ export function useBulkBench(database: TestDatabase): BulkBench {
             committed: () => void events.push(...prepared),
           }),
           noteEnded: () => {},
+          mayAct,
           measures: createBulkMetrics(createMetrics()),
           retentionMs: 3 * 86_400_000,
           options: { ...SMALL, ...options },

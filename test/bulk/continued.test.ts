@@ -84,7 +84,10 @@ describe('bulk jobs that continue others', () => {
     const ports = { store: bench.store, resources, egress: { check: async () => {} }, clock: bench.clock };
     const signal = new AbortController().signal;
     const asked = { objectName: 'rows', format: 'jsonl', ...request } as const;
-    const job = await bench.store.insert(bench.knex, await planDownload(ports, { instance, request: asked, signal }));
+    const job = await bench.store.insert(
+      bench.knex,
+      await planDownload(ports, { instance, userId: 1, request: asked, signal }),
+    );
     // It begins at this very time.
     worker.wake();
     return bench.until(job, 'COMPLETED', 'FAILED');

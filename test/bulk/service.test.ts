@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { get, type IncomingMessage, type ServerResponse } from 'node:http';
 import { expect } from 'chai';
 import { expectProblem } from '../api/support/expect-problem.ts';
-import { withDatabase } from '../api/support/tenants.ts';
+import { authorizationOf, createUser, withDatabase } from '../api/support/tenants.ts';
 import { waitUntil } from '../api/support/wait-until.ts';
 import { THINGS, useThings } from '../polls/things.ts';
 import { type StartedApp, startTestApp, USER_SECRET } from '../support/app.ts';
@@ -99,6 +99,36 @@ describe('bulk jobs of a service', () => {
       }
       await closed;
       if (method === 'PUT') expect(await statusOf(id)).to.include({ status: 'CANCELLED', recordsCount: 0 });
+    });
+  }
+
+  for (const [how, leave] of [
+    ['deactivated', { method: 'PATCH', body: { active: false } }],
+    ['deleted', { method: 'DELETE' }],
+  ] as const) {
+    it(`end when the user who started them is ${how}: they act for the person`, async () => {
+      const name = `${how}-in-bulk`;
+      const user = await createUser(things.service, { accountId: 1, name, role: 'default-user' });
+      let response: ServerResponse | undefined;
+      const away = Array.from({ length: 5 }, () => (later: ServerResponse) => later.writeHead(503).end());
+      things.provider.answerNext(
+        (hanging) => {
+          response = hanging;
+        },
+        ...away,
+      );
+      const id = await post({}, authorizationOf(user, token));
+      await waitUntil(async () => response !== undefined);
+      const path = `/users/${name}@example.com`;
+      expect((await things.service.call(path, leave)).status).to.equal(200);
+      response?.writeHead(503).end();
+      const { code, message } = await ended(id);
+      expect({ code, message }).to.deep.equal({
+        code: 'FORBIDDEN',
+        message: `User ${user.id}, who started the job, may not work in account 1 any more. Another user can start it again.`,
+      });
+      things.provider.answerNext();
+      expect(await ended(await post({}))).to.include({ status: 'COMPLETED', recordsCount: COUNT });
     });
   }
 

@@ -322,6 +322,34 @@ describe('the workers of bulk jobs', () => {
     expect(ended.message).to.include('The provider shows no more than 21 rows of one query');
   });
 
+  it('end a job whose user may not work in the account any more, before its provider has answered', async () => {
+    let mayAct = true;
+    let pages = 0;
+    const job = await bench.add({}, { userId: 5 });
+    const asked: object[] = [];
+    bench.start({
+      ...reading(async (target, ...given) => {
+        if (++pages === 1) return provider.resources.readPage(target, ...given);
+        return new Promise((_, reject) =>
+          target.signal?.addEventListener('abort', () => reject(target.signal?.reason)),
+        );
+      }),
+      mayAct: async (user) => {
+        asked.push(user);
+        return mayAct;
+      },
+    });
+    await bench.pass(() => pages === 2);
+    mayAct = false;
+    const ended = await bench.until(job, 'FAILED');
+    expect(ended).to.include({
+      code: 'FORBIDDEN',
+      message: 'User 5, who started the job, may not work in account 1 any more. Another user can start it again.',
+    });
+    expect(pages).to.equal(2);
+    expect(asked[0]).to.deep.equal({ accountId: 1, userId: 5 });
+  });
+
   it('fail a job that is older than files are kept', async () => {
     const job = await bench.add({}, { createdAt: new Date(bench.clock.now() - 3 * 86_400_000) });
     bench.start(provider);

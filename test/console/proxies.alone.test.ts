@@ -23,6 +23,13 @@ describeInBrowser('the OAuth proxies of the console in a browser', () => {
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('heading', { name: 'crm', exact: true }).waitFor();
 
+    await page.getByRole('button', { name: 'Share with all accounts' }).click();
+    await page.getByText('All accounts of the organization see the proxy').waitFor();
+    expect((await service.call('/elements/oauthProxies')).body[0]).to.include({ name: 'crm', shared: true });
+    await page.getByRole('button', { name: 'Stop sharing' }).click();
+    await page.getByText('Only the account that made the proxy sees it').waitFor();
+    expect((await service.call('/elements/oauthProxies')).body[0]).to.include({ shared: false });
+
     await page.getByLabel('Another URL').fill('https://app.example.com/connected?x=1');
     await page.getByRole('button', { name: 'Add' }).click();
     await page.getByRole('alert').getByText('REQUEST_INVALID').waitFor();

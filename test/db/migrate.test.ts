@@ -24,7 +24,10 @@ const ALL = [
   '0020-bulk',
   '0022-bulk-usage',
   '0023-connect',
+  '0024-account-roles',
   '0028-oauth-codes',
+  '0044-job-users',
+  '0045-shared-proxies',
 ];
 
 describe('migrateDatabase', () => {

@@ -2,7 +2,14 @@ import { expect } from 'chai';
 import { createBrowser, openPage, type PageClient, PRODUCT, registerOrigins } from '../api/support/connect-page.ts';
 import { expectProblem, faultsOf } from '../api/support/expect-problem.ts';
 import { arrive } from '../api/support/oauth-proxies.ts';
-import { authorizationOf, countRows, createTenants, readEverything, withDatabase } from '../api/support/tenants.ts';
+import {
+  authorizationOf,
+  countRows,
+  createTenants,
+  createUser,
+  readEverything,
+  withDatabase,
+} from '../api/support/tenants.ts';
 import { useOAuth } from './support/setup.ts';
 
 type Browser = ReturnType<typeof createBrowser>;
@@ -185,6 +192,18 @@ describe('an authorization from a connect session', () => {
       expect(setup.server.tokenRequests.length).to.equal(before);
     });
 
+    it('after the user who made the session has lost the role that makes instances', async () => {
+      const leaver = await createUser(service, { accountId: 1, name: 'leaver', role: 'default-user' });
+      const granted = { elements: ['granted'], configuration: client() };
+      const page = await openPage(service, granted, authorizationOf(leaver));
+      const browser = createBrowser();
+      const back = await setup.server.authorize(await depart(browser, page));
+      await service.call('/users/leaver@example.com/roles/default-user', { method: 'DELETE' });
+      const before = setup.server.tokenRequests.length;
+      await expectRefused(await browser.open(back.href), 'ended');
+      expect(setup.server.tokenRequests.length).to.equal(before);
+    });
+
     it('with a state that is nobody’s: what came is shown, and goes nowhere', async () => {
       const page = await openGranted();
       const browser = createBrowser();
@@ -257,10 +276,13 @@ describe('an authorization from a connect session', () => {
   it('goes through an OAuth proxy, whose client the user never sees, for other accounts of its organization too', async () => {
     const configuration = JSON.stringify({ tokenOrigins: [setup.server.url] });
     const { clientId: apiKey, clientSecret: apiSecret } = setup.server;
-    const body = { name: 'for connect sessions', apiKey, apiSecret, configuration };
+    const body = { name: 'for connect sessions', apiKey, apiSecret, configuration, shared: true };
     const proxy = (await service.call('/elements/oauthProxies', { method: 'POST', body })).body;
     setup.server.addCallbackUrl(proxy.proxyUrl);
     const { sibling } = await createTenants(service);
+    // Of its own, by the same name: the session says which is meant.
+    const own = { name: body.name, apiKey: 'another-client', apiSecret };
+    await service.call('/elements/oauthProxies', { method: 'POST', body: own, headers: authorizationOf(sibling) });
     for (const headers of [{}, authorizationOf(sibling)]) {
       const page = await openPage(service, { elements: ['granted'], proxyId: proxy.id }, headers);
       const [offered] = (await page.call()).body.elements;

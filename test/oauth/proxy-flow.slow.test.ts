@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { expectProblem, faultsOf } from '../api/support/expect-problem.ts';
-import { arrive, type CreatedProxy } from '../api/support/oauth-proxies.ts';
+import { arrive, type CreatedProxy, shareProxy } from '../api/support/oauth-proxies.ts';
 import { authorizationOf, createTenants, createUser, type OtherTenants, withDatabase } from '../api/support/tenants.ts';
 import { useApp } from '../support/app.ts';
 import { type AuthorizationServer, startAuthorizationServer } from '../support/authorization-server.ts';
@@ -23,7 +23,7 @@ describe('the flow through an OAuth proxy', () => {
     server = await startAuthorizationServer();
     tenants = await createTenants(service);
     const configuration = JSON.stringify({ tokenOrigins: [server.url] });
-    const body = { name: 'shop', apiKey: server.clientId, apiSecret: server.clientSecret, configuration };
+    const body = { name: 'shop', apiKey: server.clientId, apiSecret: server.clientSecret, configuration, shared: true };
     proxy = (await service.call('/elements/oauthProxies', { method: 'POST', body })).body;
     server.addCallbackUrl(proxy.proxyUrl);
     const url = 'https://hub.example.com/connected';
@@ -105,6 +105,30 @@ describe('the flow through an OAuth proxy', () => {
     expect(arrival.href.startsWith(`${REGISTERED}&`)).to.equal(true);
     const created = await create(arrival.searchParams.get('code') ?? '', WITHOUT_CLIENT, sibling);
     expect(created.status, JSON.stringify(created.body)).to.equal(200);
+  });
+
+  it('works for no other account once it is not shared any more, while instances go on', async () => {
+    const sibling = authorizationOf(tenants.sibling);
+    const authorize = async () => {
+      const arrival = await browse((await askForUrl({ state: REGISTERED }, sibling)).body.oauthUrl);
+      return arrival.searchParams.get('code') ?? '';
+    };
+    const made = await create(await authorize(), WITHOUT_CLIENT, sibling);
+    expect(made.status, JSON.stringify(made.body)).to.equal(200);
+    const code = await authorize();
+    await shareProxy(service, { id: proxy.id, shared: false });
+    expectProblem(await askForUrl({ state: REGISTERED }, sibling), 'NOT_FOUND', "There is no OAuth proxy 'shop'.");
+    const requests = server.tokenRequests.length;
+    const refused = await create(code, WITHOUT_CLIENT, sibling);
+    expect(faultsOf(refused)).to.include.all.keys(
+      'body.configuration.oauth.api.key',
+      'body.configuration.oauth.api.secret',
+    );
+    expect(server.tokenRequests.length).to.equal(requests);
+    const headers = authorizationOf(tenants.sibling, made.body.token);
+    expect((await service.call('/items', { headers })).status).to.equal(200);
+    await shareProxy(service, proxy);
+    expect((await create(code, WITHOUT_CLIENT, sibling)).status).to.equal(200);
   });
 
   it('works for no other organization', async () => {

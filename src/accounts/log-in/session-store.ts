@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import { firstOf, type RowOf } from '../../db/row.ts';
+import { AppError } from '../../errors.ts';
 import type { Platform } from '../../platform.ts';
 import { MAY_CALL, RIGHTS, type StoredRights, type TenantIds } from '../store.ts';
 
@@ -31,7 +32,11 @@ export function createSessionStore({ knex, keys }: Pick<Platform, 'knex' | 'keys
   const columnsOf = ({ accountId, userId }: SessionUser) => ({ account_id: accountId, user_id: userId });
 
   return {
-    /** @returns its id. Those who log in as one user at the same time take turns, and the newest `most` sessions stay. */
+    /**
+     * Those who log in as one user at the same time take turns, and the newest `most` sessions stay.
+     * @returns its id
+     * @throws AppError UNAUTHENTICATED for a user who was deactivated or deleted meanwhile
+     */
     insert: async (
       via: Knex.Transaction,
       user: SessionUser,
@@ -39,7 +44,12 @@ export function createSessionStore({ knex, keys }: Pick<Platform, 'knex' | 'keys
       most: number,
     ): Promise<number> => {
       const of = columnsOf(user);
-      await via('app_user').where({ account_id: user.accountId, id: user.userId }).update({ last_login_at: createdAt });
+      // The row is locked from here on: whoever deactivates the user ends this session too.
+      const found = await via('app_user')
+        .where({ account_id: user.accountId, id: user.userId, active: true, deleted_at: null })
+        .update({ last_login_at: createdAt });
+      if (found === 0)
+        throw new AppError('UNAUTHENTICATED', 'The user was deactivated or deleted while the log-in was under way.');
       const times = { created_at: createdAt, used_at: createdAt, ends_at: endsAt };
       const rows = await via('console_session')
         .insert({ ...of, ...times, token_hash: keys.lookupHash(token) })

@@ -27,10 +27,10 @@ export interface FoundSession extends FoundPrincipal {
 
 /**
  * The sessions of the console, in the database: any process knows them, and one that is ended is so on all of them. A session is over after
- * 8 hours, or 30 minutes without a request. A user has 20 at most; then the oldest goes, which other processes may notice 30 s later.
+ * 8 hours, or 30 minutes without a request, and when its user is deactivated. A user has 20 at most; then the oldest goes, which other processes may notice 30 s later.
  */
 export interface ConsoleSessions {
-  /** Under a token that nobody has had before. */
+  /** Under a token that nobody has had before. @throws AppError UNAUTHENTICATED for a user who was deactivated or deleted meanwhile */
   readonly begin: (user: SessionUser) => Promise<BegunSession>;
   /** Whose it is: in one statement, which notes that it is in use. Undefined: it is over, or there was none. */
   readonly find: (token: string) => Promise<FoundSession | undefined>;

@@ -197,12 +197,12 @@ function assertUrlStorable({ apiKey = '', state = '', scope = '' }: UrlRequest):
 
 async function findProxy(
   proxies: AuthorizationNeighbours['proxies'],
-  { organizationId }: AuthorizationCaller,
+  caller: AuthorizationCaller,
   { oauthProxyName, isOauthProxy, callbackProxy, callbackUrl = '' }: UrlRequest,
 ): Promise<OAuthProxy | undefined> {
-  if (oauthProxyName !== undefined) return proxies.find(organizationId, oauthProxyName);
+  if (oauthProxyName !== undefined) return proxies.find(caller, oauthProxyName);
   if (isOauthProxy !== true && callbackProxy !== true) return undefined;
-  const proxy = await proxies.findByUrl(organizationId, callbackUrl);
+  const proxy = await proxies.findByUrl(caller, callbackUrl);
   if (proxy !== undefined) return proxy;
   throw invalidParameter(
     'oauthProxyName',

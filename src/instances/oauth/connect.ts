@@ -100,7 +100,7 @@ async function fillFromProxy(
   const url = known[callbackUrl];
   const isComplete = isGiven(known[clientId]) && isGiven(known[clientSecret]);
   if (isComplete || typeof url !== 'string') return { given };
-  const proxy = await proxies.findByUrl(caller.organizationId, url);
+  const proxy = await proxies.findByUrl(caller, url);
   if (proxy === undefined || (isGiven(known[clientId]) && known[clientId] !== proxy.apiKey)) return { given };
   // A caller who gave the secret alone needs no more than the client id.
   if (isGiven(known[clientSecret])) return { given: { ...given, [clientId]: proxy.apiKey } };

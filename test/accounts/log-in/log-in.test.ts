@@ -288,6 +288,21 @@ describe('log-in', () => {
       expect(await sessions.find(token)).to.equal(undefined);
     });
 
+    it('is not begun for a user who is deactivated while he logs in', async () => {
+      const user = await addUser('ann@example.com');
+      const { sessions } = open();
+      const { knex } = database;
+      const deactivation = await knex.transaction();
+      await deactivation('app_user').where({ id: user.userId }).update({ active: false });
+      const begun = sessions.begin(user).catch((error: unknown) => error);
+      await deactivation.commit();
+      expect(await begun).to.include({
+        code: 'UNAUTHENTICATED',
+        message: 'The user was deactivated or deleted while the log-in was under way.',
+      });
+      expect(await knex('console_session').where({ user_id: user.userId })).to.deep.equal([]);
+    });
+
     it('is one of 20 of a user: the oldest goes', async () => {
       const user = await addUser('ann@example.com');
       const other = await addUser('bob@example.com');

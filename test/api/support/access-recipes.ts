@@ -15,8 +15,6 @@ export interface Recipe extends Pick<ApiCall, 'query' | 'headers'> {
   readonly body?: (thing: Thing) => unknown;
   /** Default 200. */
   readonly success?: number;
-  /** All accounts of the organization see it, and the one that made it changes it. */
-  readonly isOfOrganization?: true;
   /** Whoever has the privilege is shown what all accounts of the organization have. */
   readonly showsAllTo?: Privilege;
   /** Unless the call names an account: then what that one has. */
@@ -42,8 +40,8 @@ const POLICY = { body: () => ({ 'notification.webhook.failure.policy': 'queue' }
 const INSTANCE = { of: 'instance' } as const;
 const SPARE = { of: 'spareInstance' } as const;
 const POLL = { ...INSTANCE, path: { resource: 'Orders' } } as const;
-const PROXY = { of: 'proxy', isOfOrganization: true } as const;
-const SPARE_PROXY = { of: 'spareProxy', isOfOrganization: true } as const;
+const PROXY = { of: 'proxy' } as const;
+const SPARE_PROXY = { of: 'spareProxy' } as const;
 const OWN_ORGANIZATION = { path: { organizationId: 'me' } };
 const ofOdata = { keyOrId: 'odata' };
 const PROPERTY = { path: { configId: 'event.notification.enabled' } };
@@ -235,7 +233,7 @@ export const RECIPES: Readonly<Record<AskedOperationId, Recipe>> = {
   getConnectSession: CONNECT_SESSION,
   deleteConnectSession: { of: 'spareConnectSession', spends: true },
 
-  listOAuthProxies: { isOfOrganization: true },
+  listOAuthProxies: {},
   createOAuthProxy: { body: () => ({ name: unique('made'), apiKey: 'x', apiSecret: 'the-secret-of-a-client' }) },
   getOAuthProxy: PROXY,
   updateOAuthProxy: { ...SPARE_PROXY, body: rename },

@@ -26,6 +26,19 @@ export async function createProxy(service: TestApp, headers?: Readonly<Record<st
   return answer.body;
 }
 
+/** As the administrator of the organization says it, who works in the account of the proxy. */
+export function shareProxy(
+  service: Pick<TestApp, 'call'>,
+  {
+    id,
+    shared = true,
+    accountId = 1,
+  }: Pick<CreatedProxy, 'id'> & { readonly shared?: boolean; readonly accountId?: number },
+): Promise<ApiAnswer> {
+  const headers = { 'elements-account-id': String(accountId) };
+  return service.call(`/elements/oauthProxies/${id}`, { method: 'PATCH', headers, body: { shared } });
+}
+
 /** What `GET /elements/{keyOrId}/oauth/url` of the proxy's own account does with its `state`. */
 export function allowTarget(service: TestApp, { id }: CreatedProxy, url: string): Promise<void> {
   return withDatabase(service, async (knex) => {
@@ -33,7 +46,8 @@ export function allowTarget(service: TestApp, { id }: CreatedProxy, url: string)
       knex('oauth_proxy').where({ id }).select({ organizationId: 'organization_id', accountId: 'account_id' }),
     );
     const proxies = await openProxies(service, knex);
-    await proxies.allowTarget({ organizationId, accountId }, await proxies.get(organizationId, id), url);
+    const caller = { organizationId, accountId };
+    await proxies.allowTarget(caller, await proxies.get(caller, id), url);
   });
 }
 

@@ -98,7 +98,7 @@ export function createTenants(service: Pick<TestApp, 'databaseUrl'>): Promise<Ot
 export function createUser(
   service: Pick<TestApp, 'databaseUrl'>,
   { accountId, name, role }: { readonly accountId: number; readonly name: string; readonly role: RoleKey },
-): Promise<Tenant> {
+): Promise<Tenant & { readonly id: number }> {
   return makeTenants(service, async (make) => ({
     organizationSecret: ORGANIZATION_SECRET,
     ...(await make.user({ organizationId: 1, accountId }, name, role)),

@@ -27,7 +27,10 @@ export function ProxyDetail({ id }: { readonly id: number }) {
                 <h2>Settings</h2>
                 <Settings key={JSON.stringify(proxy)} proxy={proxy} onSaved={loaded.reload} />
               </section>
-              <ApplicationUrls id={id} />
+              <div class="stack">
+                <Sharing proxy={proxy} onSaved={loaded.reload} />
+                <ApplicationUrls id={id} />
+              </div>
             </div>
           </>
         )}
@@ -83,6 +86,30 @@ function Settings({ proxy, onSaved }: SettingsProps) {
     onSaved();
   };
   return <ProxyForm before={{ name, apiKey, apiSecret, configuration }} action="Save" onSave={save} />;
+}
+
+function Sharing({ proxy: { id, shared }, onSaved }: SettingsProps) {
+  const needs = useNeeds();
+  const { run, isRunning, error } = useAction(async () => {
+    await ask(api.PATCH('/elements/oauthProxies/{id}', { params: { path: { id } }, body: { shared: !shared } }));
+    onSaved();
+  });
+  return (
+    <section class="card stack tight" aria-label="Sharing">
+      <h2>Sharing</h2>
+      <p class="small soft">
+        {shared
+          ? 'All accounts of the organization see the proxy and connect through it. Only the account that made it changes it.'
+          : 'Only the account that made the proxy sees it and connects through it.'}
+      </p>
+      <ErrorNote error={error} />
+      <div class="row">
+        <button type="button" disabled={isRunning} onClick={() => run()} {...needs('manageOrganization')}>
+          {shared ? 'Stop sharing' : 'Share with all accounts'}
+        </button>
+      </div>
+    </section>
+  );
 }
 
 function ApplicationUrls({ id }: { readonly id: number }) {

@@ -42,7 +42,7 @@ export function ProxyForm({ before, action, onSave, children }: ProxyFormProps) 
       <label>
         Name
         <input {...control('name')} required maxLength={255} autocomplete="off" />
-        <span class="small soft">An authorization picks the proxy by it. The organization has it once.</span>
+        <span class="small soft">An authorization picks the proxy by it. An account has it once.</span>
       </label>
       <label>
         Client key

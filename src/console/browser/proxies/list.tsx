@@ -1,4 +1,5 @@
 import { api, askPage, type Schemas } from '../api.ts';
+import { Badge } from '../parts/badge.tsx';
 import { Copy } from '../parts/copy.tsx';
 import { Pager, usePages } from '../parts/pages.tsx';
 import { Empty, Show } from '../parts/show.tsx';
@@ -11,6 +12,11 @@ const PAGE_SIZE = 50;
 
 const COLUMNS: readonly Column<Proxy>[] = [
   { title: 'Name', cell: ({ name }) => <span class="strong break">{name}</span> },
+  {
+    title: 'For',
+    isMinor: true,
+    cell: ({ shared }) => <Badge tone="quiet">{shared ? 'all accounts' : 'this account'}</Badge>,
+  },
   { title: 'Client key', isMinor: true, cell: ({ apiKey }) => <code class="break">{apiKey}</code> },
   {
     title: 'Redirect URL to register at the provider',
@@ -41,7 +47,8 @@ export function ProxyList() {
       </header>
       <p class="soft">
         A proxy keeps the key and the secret of an application that is registered at a provider, and has a redirect URL
-        of its own. All accounts of the organization use it, and nobody is shown its secret.
+        of its own. Its account uses it, and all accounts of the organization once it is shared. Nobody is shown its
+        secret.
       </p>
       <Show loaded={list}>
         {({ rows }) =>

@@ -7,7 +7,7 @@ const NOTHING: GivenProxy = { name: '', apiKey: '', apiSecret: '', configuration
 export function NewProxy() {
   const { route } = useLocation();
   const create = async (body: GivenProxy) => {
-    const { id } = await ask(api.POST('/elements/oauthProxies', { body }));
+    const { id } = await ask(api.POST('/elements/oauthProxies', { body: { ...body, shared: false } }));
     route(`/console/proxies/${id}`);
   };
   return (

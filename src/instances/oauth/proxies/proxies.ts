@@ -18,7 +18,14 @@ import {
   readChanges,
   readTokenOrigins,
 } from './proxy.ts';
-import { createProxyStore, FILTERABLE_PROXY, type ProxyFilter, type ProxyRow, type ProxyStore } from './proxy-store.ts';
+import {
+  createProxyStore,
+  FILTERABLE_PROXY,
+  type ProxyCaller,
+  type ProxyFilter,
+  type ProxyRow,
+  type ProxyStore,
+} from './proxy-store.ts';
 import { judgeRedirect, type Redirect, readTarget, refused, withoutQuery } from './redirect.ts';
 
 /** A proxy whose secret is about to be used. */
@@ -27,11 +34,6 @@ export interface ProxyClient extends OAuthProxy {
   readonly apiSecret: string;
   /** Token endpoints of elements whose host is a setting: the secret is sent to no other than these. */
   readonly tokenOrigins: readonly string[];
-}
-
-export interface ProxyCaller {
-  readonly organizationId: number;
-  readonly accountId: number;
 }
 
 /** What to list; `where` is a filter in the query language over `FILTERABLE_PROXY`. */
@@ -43,23 +45,26 @@ export interface ProxyPage {
   readonly nextAfterId?: number;
 }
 
-/** OAuth proxies: all accounts of an organization see and use them, and the account that made one changes it. */
+/**
+ * OAuth proxies: the account that made one sees, uses and changes it. One that is shared is seen and used by all accounts of the organization;
+ * to the others one that is not might as well not be there.
+ */
 export interface Proxies {
-  /** @throws AppError REQUEST_INVALID; CONFLICT for a name that the organization has */
+  /** @throws AppError REQUEST_INVALID; CONFLICT for a name that the account has or, for one that is shared, the organization */
   readonly create: (creator: ProxyCaller, input: NewProxy) => Promise<ProxyClient>;
   /** From old to new. @throws AppError WHERE_SYNTAX, WHERE_INVALID */
   readonly list: (caller: ProxyCaller, query: ProxyQuery) => Promise<ProxyPage>;
   /** @throws AppError NOT_FOUND */
-  readonly get: (organizationId: number, id: number) => Promise<OAuthProxy>;
-  /** @throws AppError NOT_FOUND with the nearest name */
-  readonly find: (organizationId: number, name: string) => Promise<OAuthProxy>;
+  readonly get: (caller: ProxyCaller, id: number) => Promise<OAuthProxy>;
+  /** Of two by one name, the account's own. @throws AppError NOT_FOUND with the nearest name */
+  readonly find: (caller: ProxyCaller, name: string) => Promise<OAuthProxy>;
   /** The proxy whose `proxyUrl` this is. */
-  readonly findByUrl: (organizationId: number, callbackUrl: string) => Promise<OAuthProxy | undefined>;
+  readonly findByUrl: (caller: ProxyCaller, callbackUrl: string) => Promise<OAuthProxy | undefined>;
   /** @throws AppError CONFLICT when it was changed outside of the service */
   readonly openClient: (proxy: OAuthProxy) => ProxyClient;
   /**
    * Instances and authorizations that were made with the client of before keep it.
-   * @throws AppError NOT_FOUND, FORBIDDEN, REQUEST_INVALID; CONFLICT for a name that the organization has, for changes at the
+   * @throws AppError NOT_FOUND, FORBIDDEN, REQUEST_INVALID; CONFLICT for a name as `create`, for changes at the
    * same time, and for a proxy that was changed outside of the service
    */
   readonly update: (caller: ProxyCaller, id: number, changes: ProxyChanges) => Promise<OAuthProxy>;
@@ -118,8 +123,8 @@ export function createProxies(
     return keys.digest(url.href, 'oauth_proxy_target.url_hash');
   }
 
-  async function get(organizationId: number, id: number, via = knex): Promise<OAuthProxy> {
-    const row = await createProxyStore(via).find(organizationId, { id });
+  async function get(caller: ProxyCaller, id: number, via = knex): Promise<OAuthProxy> {
+    const row = await createProxyStore(via).find(caller, { id });
     if (row === undefined) throw notFound(id);
     return decode(row);
   }
@@ -130,39 +135,39 @@ export function createProxies(
     id: number,
     work: (store: ProxyStore, proxy: OAuthProxy) => Promise<{ readonly isSecretNew: boolean }>,
   ): Promise<OAuthProxy> {
-    const { organizationId } = caller;
     const step = async (via: Knex): Promise<Step & { readonly after: OAuthProxy }> => {
-      const before = await get(organizationId, id, via);
+      const before = await get(caller, id, via);
       assertMayChange(caller, before);
       const { isSecretNew } = await work(createProxyStore(via), before);
-      return { before, after: await get(organizationId, id, via), isSecretNew };
+      return { before, after: await get(caller, id, via), isSecretNew };
     };
     return (await change(knex, step, noteOf)).after;
   }
 
   return {
-    create: async ({ organizationId, accountId }, input) => {
-      const { configuration = '{}', apiKey, apiSecret } = input;
+    create: async (caller, input) => {
+      const { organizationId, accountId } = caller;
+      const { configuration = '{}', apiKey, apiSecret, shared = false } = input;
       const name = input.name.trim();
       assertAllStorable({ name, apiKey, configuration });
       const tokenOrigins = readTokenOrigins(configuration, '/body/configuration');
       const key = random.bytes(KEY_BYTES).toString('base64url');
-      const row = { accountId, organizationId, id: await store.nextId(), key, name, apiKey, configuration };
+      const row = { accountId, organizationId, id: await store.nextId(), key, name, apiKey, configuration, shared };
       const sealedSecret = encryptBound(keyring, apiSecret, placeOf(row));
       const insert = async (via: Knex): Promise<Step> => {
         const isInserted = await createProxyStore(via).insert({ ...row, apiSecret: sealedSecret });
         if (!isInserted) throw nameTaken(name);
-        return { after: await get(organizationId, row.id, via), isSecretNew: true };
+        return { after: await get(caller, row.id, via), isSecretNew: true };
       };
       await change(knex, insert, noteOf);
       const proxyUrl = proxyUrlOf(key);
       return Object.freeze({ ...row, apiSecret, sealedSecret, tokenOrigins, proxyUrl, applicationUrls: [] });
     },
 
-    list: async ({ organizationId, accountId }, { where, limit, afterId }) => {
+    list: async (caller, { where, limit, afterId }) => {
       const condition = where === undefined ? undefined : prepareSql(where, FILTERABLE_PROXY);
-      const rows = await shares.list(accountId, (via) =>
-        createProxyStore(via).list(organizationId, { condition, afterId, limit: limit + 1 }),
+      const rows = await shares.list(caller.accountId, (via) =>
+        createProxyStore(via).list(caller, { condition, afterId, limit: limit + 1 }),
       );
       const proxies = rows.slice(0, limit).map(decode);
       const last = proxies.at(-1);
@@ -171,18 +176,18 @@ export function createProxies(
 
     get,
 
-    find: async (organizationId, name) => {
+    find: async (caller, name) => {
       // What no row can hold would be an error to PostgreSQL.
-      const row = isStorable(name) ? await store.find(organizationId, { name: name.trim() }) : undefined;
+      const row = isStorable(name) ? await store.find(caller, { name: name.trim() }) : undefined;
       if (row !== undefined) return decode(row);
-      const hint = suggestName(name, await store.names(organizationId));
+      const hint = suggestName(name, await store.names(caller));
       throw new AppError('NOT_FOUND', `There is no OAuth proxy '${cutText(name)}'.${hint}`);
     },
 
-    findByUrl: async (organizationId, callbackUrl) => {
+    findByUrl: async (caller, callbackUrl) => {
       const key = URL.parse(callbackUrl)?.pathname.split('/').at(-1) ?? '';
       if (!KEY.test(key) || URL.parse(callbackUrl)?.href !== new URL(proxyUrlOf(key)).href) return undefined;
-      const row = await store.find(organizationId, { key });
+      const row = await store.find(caller, { key });
       return row === undefined ? undefined : decode(row);
     },
 
@@ -200,35 +205,34 @@ export function createProxies(
         const { plain, isBound } = open(proxy);
         // What an earlier release kept in a configuration was not in force.
         assertSecretMayStay(isBound ? proxy : { ...proxy, configuration: '{}' }, given, proxy.configuration);
-        const { name, apiKey, configuration, apiSecret } = { ...proxy, apiSecret: plain, ...given };
+        const { name, apiKey, configuration, shared, apiSecret } = { ...proxy, apiSecret: plain, ...given };
         const place = placeOf({ ...proxy, apiKey, configuration });
-        const row = { name, apiKey, configuration, apiSecret: encryptBound(keyring, apiSecret, place) };
+        const row = { name, apiKey, configuration, shared, apiSecret: encryptBound(keyring, apiSecret, place) };
         switch (await stored.update(proxy, row)) {
           case 'updated':
             return { isSecretNew: apiSecret !== plain };
           case 'nameTaken':
             throw nameTaken(name);
           case 'changed':
-            throw (await stored.find(proxy.organizationId, { id })) === undefined ? notFound(id) : changedMeanwhile(id);
+            throw (await stored.find(caller, { id })) === undefined ? notFound(id) : changedMeanwhile(id);
         }
       }),
 
     remove: async (caller, id) => {
-      const { organizationId } = caller;
       const remove = async (via: Knex): Promise<Step> => {
-        const before = await get(organizationId, id, via);
+        const before = await get(caller, id, via);
         assertMayChange(caller, before);
-        if (!(await createProxyStore(via).remove(organizationId, id))) throw notFound(id);
+        if (!(await createProxyStore(via).remove(caller, id))) throw notFound(id);
         return { before, isSecretNew: false };
       };
       await change(knex, remove, noteOf);
     },
 
     addApplicationUrl: async (caller, id, text) => {
-      const { applicationUrls } = await changeProxy(caller, id, async (stored, proxy) => {
+      const { applicationUrls } = await changeProxy(caller, id, async (stored) => {
         const url = readApplicationUrl(text);
-        const added = await stored.addApplicationUrl(proxy.organizationId, id, url, MAX_APPLICATION_URLS);
-        if (added === undefined) assertHasUrl(await stored.find(proxy.organizationId, { id }), url);
+        const added = await stored.addApplicationUrl(caller, id, url, MAX_APPLICATION_URLS);
+        if (added === undefined) assertHasUrl(await stored.find(caller, { id }), url);
         return { isSecretNew: false };
       });
       return applicationUrls;
@@ -237,7 +241,7 @@ export function createProxies(
     removeApplicationUrl: async (caller, id, text) => {
       const { applicationUrls } = await changeProxy(caller, id, async (stored, proxy) => {
         const url = readApplicationUrl(text);
-        const left = await stored.removeApplicationUrl(proxy.organizationId, id, url);
+        const left = await stored.removeApplicationUrl(caller, id, url);
         if (left === undefined) throw noSuchUrl(proxy, url);
         return { isSecretNew: false };
       });
@@ -327,8 +331,8 @@ function noteOf({ before, after, isSecretNew }: Step): ChangeNote {
 
 function toldOf(proxy: OAuthProxy | undefined): Readonly<Record<string, unknown>> {
   if (proxy === undefined) return {};
-  const { id, name, apiKey, configuration, applicationUrls } = proxy;
-  return { id, name, apiKey, configuration, applicationUrls };
+  const { id, name, apiKey, configuration, shared, applicationUrls } = proxy;
+  return { id, name, apiKey, configuration, shared, applicationUrls };
 }
 
 /** @throws AppError CONFLICT for one that was not added, because there are too many */

@@ -13,6 +13,9 @@ type ReadColumn = Exclude<keyof Tables['oauth_proxy'], 'created_at'>;
  */
 export type ProxyRow = RowOf<'oauth_proxy', ReadColumn>;
 
+/** What can be changed. */
+export type ProxyValues = Pick<ProxyRow, 'name' | 'apiKey' | 'apiSecret' | 'configuration' | 'shared'>;
+
 /** What decides whether a proxy redirects to a URL. */
 export interface RedirectRules extends RowOf<'oauth_proxy', 'application_urls'> {
   /** A caller named the URL as a target not long ago. */
@@ -37,27 +40,38 @@ const COLUMNS: ColumnsOf<'oauth_proxy', ReadColumn> = {
   apiSecret: 'api_secret',
   configuration: 'configuration',
   applicationUrls: 'application_urls',
+  shared: 'shared',
 };
 
 const text = { type: 'string', nullable: false, filter: EXACT_IN_SQL } as const;
 
 /** What a listing of proxies can be filtered by, under the names of their record. */
 export const FILTERABLE_PROXY: SqlQueryable = {
-  fields: { id: { type: 'integer', nullable: false, filter: EXACT_IN_SQL }, name: text, apiKey: text },
-  columns: { id: COLUMNS.id, name: COLUMNS.name, apiKey: COLUMNS.apiKey },
+  fields: {
+    id: { type: 'integer', nullable: false, filter: EXACT_IN_SQL },
+    name: text,
+    apiKey: text,
+    shared: { type: 'boolean', nullable: false, filter: EXACT_IN_SQL },
+  },
+  columns: { id: COLUMNS.id, name: COLUMNS.name, apiKey: COLUMNS.apiKey, shared: COLUMNS.shared },
 };
 export type ProxyStore = ReturnType<typeof createProxyStore>;
 
-/** A proxy belongs to an organization: every statement names it, save the one for callers who have the key only. */
+/** Who asks for proxies. */
+export type ProxyCaller = Pick<ProxyRow, 'organizationId' | 'accountId'>;
+
+/** What an account sees: every statement names it, save the one for callers who have the key only. */
 export function createProxyStore(knex: Knex) {
-  const rows = (organizationId: number) => knex('oauth_proxy').where({ organization_id: organizationId });
+  /** Its own, and those that are shared with its organization. */
+  const rows = ({ organizationId, accountId }: ProxyCaller) =>
+    knex('oauth_proxy').where({ organization_id: organizationId }).whereRaw('(account_id = ? or shared)', [accountId]);
 
   return {
     nextId: (): Promise<number> => nextId(knex, 'oauth_proxy'),
 
-    /** False when the organization has one of that name. */
+    /** False when the account has one of that name or, for one that is shared, the organization. */
     insert: async (row: Omit<ProxyRow, 'applicationUrls'>): Promise<boolean> => {
-      const { accountId, id, organizationId, key, name, apiKey, apiSecret, configuration } = row;
+      const { accountId, id, organizationId, key, name, apiKey, apiSecret, configuration, shared } = row;
       const inserted = await knex('oauth_proxy')
         .insert({
           account_id: accountId,
@@ -68,38 +82,41 @@ export function createProxyStore(knex: Knex) {
           api_key: apiKey,
           api_secret: apiSecret,
           configuration,
+          shared,
         })
-        .onConflict(['organization_id', 'name'])
+        .onConflict()
         .ignore()
         .returning('id');
       return inserted.length > 0;
     },
 
+    /** Of two by one name, the account's own. */
     find: (
-      organizationId: number,
+      caller: ProxyCaller,
       by: { id: number } | { name: string } | { key: string },
-    ): Promise<ProxyRow | undefined> => rows(organizationId).where(by).first(COLUMNS),
+    ): Promise<ProxyRow | undefined> =>
+      rows(caller).where(by).orderByRaw('account_id = ? desc', [caller.accountId]).first(COLUMNS),
 
     /** From old to new. */
-    list: async (organizationId: number, { condition, afterId, limit }: ProxyFilter): Promise<ProxyRow[]> => {
-      const query = rows(organizationId).orderBy('id').limit(limit).select(COLUMNS);
+    list: async (caller: ProxyCaller, { condition, afterId, limit }: ProxyFilter): Promise<ProxyRow[]> => {
+      const query = rows(caller).orderBy('id').limit(limit).select(COLUMNS);
       if (afterId !== undefined) query.where('id', '>', afterId);
       if (condition !== undefined) query.whereRaw(condition.sql, condition.bindings);
       return query;
     },
 
-    names: (organizationId: number): Promise<string[]> => rows(organizationId).pluck('name'),
+    names: (caller: ProxyCaller): Promise<string[]> => rows(caller).pluck('name'),
 
     /** Only if nobody changed it since it was read: every change writes another ciphertext. */
     update: async (
-      read: { readonly organizationId: number; readonly id: number; readonly sealedSecret: string },
-      { name, apiKey, apiSecret, configuration }: Pick<ProxyRow, 'name' | 'apiKey' | 'apiSecret' | 'configuration'>,
+      read: ProxyCaller & { readonly id: number; readonly sealedSecret: string },
+      { name, apiKey, apiSecret, configuration, shared }: ProxyValues,
     ): Promise<'updated' | 'nameTaken' | 'changed'> => {
-      const { organizationId, id, sealedSecret } = read;
+      const { id, sealedSecret } = read;
       try {
-        const count = await rows(organizationId)
+        const count = await rows(read)
           .where({ id, api_secret: sealedSecret })
-          .update({ name, api_key: apiKey, api_secret: apiSecret, configuration });
+          .update({ name, api_key: apiKey, api_secret: apiSecret, configuration, shared });
         return count > 0 ? 'updated' : 'changed';
       } catch (error) {
         if (isUniqueViolation(error)) return 'nameTaken';
@@ -107,12 +124,12 @@ export function createProxyStore(knex: Knex) {
       }
     },
 
-    remove: async (organizationId: number, id: number): Promise<boolean> =>
-      (await rows(organizationId).where({ id }).delete()) > 0,
+    remove: async (caller: ProxyCaller, id: number): Promise<boolean> =>
+      (await rows(caller).where({ id }).delete()) > 0,
 
     /** @returns all of them; undefined when there is no such proxy, it has the URL already, or as many as it may */
-    addApplicationUrl: async (organizationId: number, id: number, url: string, most: number) => {
-      const updated = await rows(organizationId)
+    addApplicationUrl: async (caller: ProxyCaller, id: number, url: string, most: number) => {
+      const updated = await rows(caller)
         .where({ id })
         .whereRaw('cardinality(application_urls) < ? and not ? = any(application_urls)', [most, url])
         .update({ application_urls: knex.raw('array_append(application_urls, ?)', [url]) })
@@ -121,8 +138,8 @@ export function createProxyStore(knex: Knex) {
     },
 
     /** @returns those that are left; undefined when the proxy did not have it */
-    removeApplicationUrl: async (organizationId: number, id: number, url: string) => {
-      const updated = await rows(organizationId)
+    removeApplicationUrl: async (caller: ProxyCaller, id: number, url: string) => {
+      const updated = await rows(caller)
         .where({ id })
         .whereRaw('? = any(application_urls)', [url])
         .update({ application_urls: knex.raw('array_remove(application_urls, ?)', [url]) })

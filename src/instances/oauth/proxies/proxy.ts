@@ -4,7 +4,7 @@ import { MASK } from '../../configuration.ts';
 import { parseRedirectUrl } from '../addresses.ts';
 import type { ProxyRow } from './proxy-store.ts';
 
-/** Client credentials with a redirect URL of their own. They are `accountId`'s, and for the use of its whole organization. */
+/** Client credentials with a redirect URL of their own. They are `accountId`'s and, where they are shared, for the use of its whole organization. */
 export interface OAuthProxy extends Omit<ProxyRow, 'apiSecret'> {
   /** Ciphertext. */
   readonly sealedSecret: string;
@@ -17,6 +17,7 @@ export interface NewProxy {
   readonly apiKey: string;
   readonly apiSecret: string;
   readonly configuration?: string | undefined;
+  readonly shared?: boolean | undefined;
 }
 
 /** What changes of a proxy. Its URL stays, so that nothing has to be registered anew. */
@@ -35,14 +36,18 @@ export function assertFixed(proxy: OAuthProxy, changes: ProxyChanges): void {
 }
 
 /** What is given anew; a mask stands for the secret that is there. @throws AppError REQUEST_INVALID */
-export function readChanges({ name, apiKey, apiSecret, configuration }: ProxyChanges): Partial<NewProxy> {
+export function readChanges({ name, apiKey, apiSecret, configuration, shared }: ProxyChanges): Partial<NewProxy> {
   const given = {
     ...(name !== undefined && { name: name.trim() }),
     ...(apiKey !== undefined && { apiKey }),
     ...(configuration !== undefined && { configuration }),
   };
   assertAllStorable(given);
-  return { ...given, ...(apiSecret !== undefined && apiSecret !== MASK && { apiSecret }) };
+  return {
+    ...given,
+    ...(shared !== undefined && { shared }),
+    ...(apiSecret !== undefined && apiSecret !== MASK && { apiSecret }),
+  };
 }
 
 /**
