@@ -2556,7 +2556,7 @@ export interface paths {
         put?: never;
         /**
          * Start a bulk query
-         * @description Reads all rows of a query in the background, page by page as the provider gives them, into a file. The query is a `SELECT` statement in `q`, or the members of the body.
+         * @description Reads all rows of a query in the background, page by page as the provider gives them, into a file. The query is a `SELECT` statement in `q`, or its parts: `objectName`, `where`, `fields`, `orderBy`, `limit`, `from`, `to` and `continueFromJobId`, each as a query parameter or as a member of the body. A part that is given twice is a 400.
          *
          *     The job survives a restart of the service and goes on behind the last row that was stored, so that each row is in the file once. Where the provider cannot sort as the query says, it is a 400.
          *     What is left of the provider's rate limit goes to other calls first. Its end is an event, `bulk.completed` or `bulk.failed`, whose `data.object` is the status of the job.
@@ -3089,7 +3089,7 @@ export interface paths {
         put?: never;
         /**
          * Start a bulk query, by hub
-         * @description Reads all rows of a query in the background, page by page as the provider gives them, into a file. The query is a `SELECT` statement in `q`, or the members of the body. Answers only when the element is in this hub.
+         * @description Reads all rows of a query in the background, page by page as the provider gives them, into a file. The query is a `SELECT` statement in `q`, or its parts: `objectName`, `where`, `fields`, `orderBy`, `limit`, `from`, `to` and `continueFromJobId`, each as a query parameter or as a member of the body. A part that is given twice is a 400. Answers only when the element is in this hub.
          *
          *     The job survives a restart of the service and goes on behind the last row that was stored, so that each row is in the file once. Where the provider cannot sort as the query says, it is a 400.
          *     What is left of the provider's rate limit goes to other calls first. Its end is an event, `bulk.completed` or `bulk.failed`, whose `data.object` is the status of the job.
@@ -6351,7 +6351,7 @@ export interface components {
         BulkFileFormat: "csv" | "jsonl";
         /** @description The rows of one object, and how their file is made. */
         BulkQuery: {
-            /** @description The object that is read. Required without a statement in `q`, which says so itself - as it does for `where`, `fields`, `orderBy` and `limit`. */
+            /** @description The object that is read. Required unless the query names it, by `objectName` or by a statement in `q`. */
             objectName?: string;
             /** @description The filter, as in the query parameter. */
             where?: string;
@@ -8592,8 +8592,37 @@ export interface components {
          * @example Orders
          */
         ObjectName: string;
-        /** @description The query as a statement, `SELECT * FROM Orders WHERE Paid = FALSE ORDER BY PlacedAt LIMIT 1000`, in place of the members of the body that say so. `WHERE`, `ORDER BY` and `LIMIT` may be left out. */
+        /**
+         * @description The query as a statement, `SELECT * FROM Orders WHERE Paid = FALSE ORDER BY PlacedAt LIMIT 1000`. `WHERE`, `ORDER BY` and `LIMIT` are optional; what the statement leaves out
+         *     may be given beside it as `where`, `orderBy` and `limit`. `objectName` and `fields` are never given with a statement.
+         */
         BulkStatement: string;
+        /** @description The object that is read, in place of `objectName` in the body. */
+        BulkObjectName: string;
+        /**
+         * @description A filter in the query language, at most 16 KB of text: comparisons (`=`, `!=`, `<`, `<=`, `>`, `>=`), `IN`, `LIKE`, `BETWEEN` and `IS NULL`,
+         *     combined with `AND`, `OR`, `NOT` and parentheses. Text stands in single quotes; a quote in it is doubled.
+         *     The metadata of the object says which operators each field takes.
+         */
+        Where: string;
+        /**
+         * @description A comma-separated list of the fields to answer. All of them unless given.
+         * @example Code,PlacedAt,Paid
+         */
+        Fields: string;
+        /**
+         * @description A comma-separated list of fields, each with `asc` (unless given) or `desc`.
+         * @example PlacedAt desc
+         */
+        OrderBy: string;
+        /** @description Maximum number of rows, in place of `limit` in the body. */
+        BulkLimit: number;
+        /** @description Only records that changed from then on, in place of `from` in the body. ISO 8601. */
+        BulkFrom: string;
+        /** @description Only records that changed before then, in place of `to` in the body. ISO 8601. */
+        BulkTo: string;
+        /** @description Only what changed since that job, in place of `continueFromJobId` in the body. */
+        BulkContinueFrom: number;
         /** @description Where the event of the end goes, in place of the callback URL of the instance. A `callbackUrl` in the body wins. */
         AsyncCallbackUrl: string;
         /** @description A filter in the query language over `id`, `status`, `objectName`, `jobDirection`, `fileFormat`, `recordsCount`, `recordsFailedCount`, `createdDate`, `bulkStartTime` and `bulkFinishTime`, such as `status IN ('CREATED', 'RUNNING')`. */
@@ -8640,22 +8669,6 @@ export interface components {
         FileEndDate: string;
         /** @description Only what carries every one of these tags. Repeat the parameter for more than one. */
         FileTags: string[];
-        /**
-         * @description A filter in the query language, at most 16 KB of text: comparisons (`=`, `!=`, `<`, `<=`, `>`, `>=`), `IN`, `LIKE`, `BETWEEN` and `IS NULL`,
-         *     combined with `AND`, `OR`, `NOT` and parentheses. Text stands in single quotes; a quote in it is doubled.
-         *     The metadata of the object says which operators each field takes.
-         */
-        Where: string;
-        /**
-         * @description A comma-separated list of the fields to answer. All of them unless given.
-         * @example Code,PlacedAt,Paid
-         */
-        Fields: string;
-        /**
-         * @description A comma-separated list of fields, each with `asc` (unless given) or `desc`.
-         * @example PlacedAt desc
-         */
-        OrderBy: string;
         /** @description The number of the page, from 1. Beside `nextPage` it means nothing. */
         Page: number;
         /** @description How many calls to the provider one answer may take. When they do not fill the page, the answer is partial and says so. */
@@ -14005,8 +14018,37 @@ export interface operations {
     createBulkQuery: {
         parameters: {
             query?: {
-                /** @description The query as a statement, `SELECT * FROM Orders WHERE Paid = FALSE ORDER BY PlacedAt LIMIT 1000`, in place of the members of the body that say so. `WHERE`, `ORDER BY` and `LIMIT` may be left out. */
+                /**
+                 * @description The query as a statement, `SELECT * FROM Orders WHERE Paid = FALSE ORDER BY PlacedAt LIMIT 1000`. `WHERE`, `ORDER BY` and `LIMIT` are optional; what the statement leaves out
+                 *     may be given beside it as `where`, `orderBy` and `limit`. `objectName` and `fields` are never given with a statement.
+                 */
                 q?: components["parameters"]["BulkStatement"];
+                /** @description The object that is read, in place of `objectName` in the body. */
+                objectName?: components["parameters"]["BulkObjectName"];
+                /**
+                 * @description A filter in the query language, at most 16 KB of text: comparisons (`=`, `!=`, `<`, `<=`, `>`, `>=`), `IN`, `LIKE`, `BETWEEN` and `IS NULL`,
+                 *     combined with `AND`, `OR`, `NOT` and parentheses. Text stands in single quotes; a quote in it is doubled.
+                 *     The metadata of the object says which operators each field takes.
+                 */
+                where?: components["parameters"]["Where"];
+                /**
+                 * @description A comma-separated list of the fields to answer. All of them unless given.
+                 * @example Code,PlacedAt,Paid
+                 */
+                fields?: components["parameters"]["Fields"];
+                /**
+                 * @description A comma-separated list of fields, each with `asc` (unless given) or `desc`.
+                 * @example PlacedAt desc
+                 */
+                orderBy?: components["parameters"]["OrderBy"];
+                /** @description Maximum number of rows, in place of `limit` in the body. */
+                limit?: components["parameters"]["BulkLimit"];
+                /** @description Only records that changed from then on, in place of `from` in the body. ISO 8601. */
+                from?: components["parameters"]["BulkFrom"];
+                /** @description Only records that changed before then, in place of `to` in the body. ISO 8601. */
+                to?: components["parameters"]["BulkTo"];
+                /** @description Only what changed since that job, in place of `continueFromJobId` in the body. */
+                continueFromJobId?: components["parameters"]["BulkContinueFrom"];
             };
             header?: {
                 /** @description Where the event of the end goes, in place of the callback URL of the instance. A `callbackUrl` in the body wins. */
@@ -15068,8 +15110,37 @@ export interface operations {
     createHubBulkQuery: {
         parameters: {
             query?: {
-                /** @description The query as a statement, `SELECT * FROM Orders WHERE Paid = FALSE ORDER BY PlacedAt LIMIT 1000`, in place of the members of the body that say so. `WHERE`, `ORDER BY` and `LIMIT` may be left out. */
+                /**
+                 * @description The query as a statement, `SELECT * FROM Orders WHERE Paid = FALSE ORDER BY PlacedAt LIMIT 1000`. `WHERE`, `ORDER BY` and `LIMIT` are optional; what the statement leaves out
+                 *     may be given beside it as `where`, `orderBy` and `limit`. `objectName` and `fields` are never given with a statement.
+                 */
                 q?: components["parameters"]["BulkStatement"];
+                /** @description The object that is read, in place of `objectName` in the body. */
+                objectName?: components["parameters"]["BulkObjectName"];
+                /**
+                 * @description A filter in the query language, at most 16 KB of text: comparisons (`=`, `!=`, `<`, `<=`, `>`, `>=`), `IN`, `LIKE`, `BETWEEN` and `IS NULL`,
+                 *     combined with `AND`, `OR`, `NOT` and parentheses. Text stands in single quotes; a quote in it is doubled.
+                 *     The metadata of the object says which operators each field takes.
+                 */
+                where?: components["parameters"]["Where"];
+                /**
+                 * @description A comma-separated list of the fields to answer. All of them unless given.
+                 * @example Code,PlacedAt,Paid
+                 */
+                fields?: components["parameters"]["Fields"];
+                /**
+                 * @description A comma-separated list of fields, each with `asc` (unless given) or `desc`.
+                 * @example PlacedAt desc
+                 */
+                orderBy?: components["parameters"]["OrderBy"];
+                /** @description Maximum number of rows, in place of `limit` in the body. */
+                limit?: components["parameters"]["BulkLimit"];
+                /** @description Only records that changed from then on, in place of `from` in the body. ISO 8601. */
+                from?: components["parameters"]["BulkFrom"];
+                /** @description Only records that changed before then, in place of `to` in the body. ISO 8601. */
+                to?: components["parameters"]["BulkTo"];
+                /** @description Only what changed since that job, in place of `continueFromJobId` in the body. */
+                continueFromJobId?: components["parameters"]["BulkContinueFrom"];
             };
             header?: {
                 /** @description Where the event of the end goes, in place of the callback URL of the instance. A `callbackUrl` in the body wins. */
