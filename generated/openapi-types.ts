@@ -3646,9 +3646,9 @@ export interface components {
             resources: components["schemas"]["FreeFormObject"][];
             /** @description True when objects of the element can be transformed. */
             transformationsEnabled: boolean;
-            /** @description True when records can be downloaded in bulk. */
+            /** @description True when records of its objects can be downloaded by `POST /bulk/query`. */
             bulkDownloadEnabled: boolean;
-            /** @description True when records can be uploaded in bulk. */
+            /** @description True when records of some of its objects can be written by `POST /bulk/{objectName}`. */
             bulkUploadEnabled: boolean;
             /** @description True when the element can be copied. */
             cloneable: boolean;
@@ -4576,9 +4576,9 @@ export interface components {
             trialAccount: boolean;
             /** @description True when objects of the element can be transformed. */
             transformationsEnabled: boolean;
-            /** @description True when records can be downloaded in bulk. */
+            /** @description True when records of its objects can be downloaded by `POST /bulk/query`. */
             bulkDownloadEnabled: boolean;
-            /** @description True when records can be uploaded in bulk. */
+            /** @description True when records of some of its objects can be written by `POST /bulk/{objectName}`. */
             bulkUploadEnabled: boolean;
             /** @description True when the element can be copied. */
             cloneable: boolean;

@@ -15,6 +15,11 @@ export async function compareDiscovery(target: Target): Promise<readonly string[
     ...differences('GET /objects?details=true', summaries, declared),
     ...differences('GET /objects', names.body, Object.keys(target.objects)),
   ];
+  const { element } = (await getOk(target, '/instances')).body;
+  const operations = new Set(Object.values(target.objects).flatMap(operationsOf));
+  const flags = [element.bulkDownloadEnabled, element.bulkUploadEnabled];
+  const able = [operations.has('list'), WRITES.some((name) => operations.has(name))];
+  faults.push(...differences('bulkDownloadEnabled, bulkUploadEnabled of the element', flags, able));
   for (const [name, object] of Object.entries(target.objects)) {
     const metadata = await getOk(target, `/objects/${name}/metadata`);
     const fields = metadata.body.fields.map(pickClaims);
@@ -22,6 +27,8 @@ export async function compareDiscovery(target: Target): Promise<readonly string[
   }
   return faults;
 }
+
+const WRITES = ['create', 'update', 'delete'];
 
 function operationsOf(object: ObjectSpec): readonly string[] {
   const { list, get, create, update, remove, upload } = object;

@@ -73,6 +73,7 @@ export default defineConnector({
     },
   }),
   objects: discoverObjects,
+  operations: ['list', 'get', 'create', 'update', 'remove'],
   polls: ['Account', 'Contact', 'Opportunity'],
 });
 

@@ -20,6 +20,7 @@ export const PROVIDER = {
     kinds: { cancelled: 'unavailable' },
   }),
   objects: discoverObjects,
+  operations: ['list', 'get', 'create', 'update', 'remove'],
   polls: ['incident', 'problem', 'change_request'],
 } as const satisfies Partial<Connector>;
 

@@ -1,5 +1,5 @@
 import { hubsOf } from '../connector/define.ts';
-import type { ChangeAction, ObjectSpec, Objects, OperationName } from '../connector/index.ts';
+import type { ChangeAction, Connector, ObjectSpec, Objects, OperationName } from '../connector/index.ts';
 import { AppError, cutText, suggestName } from '../errors.ts';
 import type { FieldSpec, ParameterSpec } from '../where/index.ts';
 import type { ConnectedInstance } from './call.ts';
@@ -95,6 +95,15 @@ function operationsOf(object: ObjectSpec): ObjectSummary['operations'] {
   const has = (operation: OperationName | 'upload') =>
     outline?.operations.includes(operation) ?? object[operation] !== undefined;
   return OPERATIONS.filter(([, operation]) => has(operation)).map(([name]) => name);
+}
+
+const OPERATION_NAMES = ['list', 'get', 'create', 'update', 'replace', 'remove'] as const satisfies OperationName[];
+
+/** What the objects of an element can do, together. */
+export function operationsOfAll({ objects, operations = [] }: Pick<Connector, 'objects' | 'operations'>) {
+  if (typeof objects === 'function') return new Set(operations);
+  const all = Object.values(objects);
+  return new Set(OPERATION_NAMES.filter((operation) => all.some((object) => object[operation] !== undefined)));
 }
 
 const UPLOADS = ['create', 'replace'] as const;
