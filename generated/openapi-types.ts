@@ -2503,6 +2503,37 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/objects/{objectName}/{childObjectName}/metadata": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of an object, as `GET /objects` lists it, or one of its aliases. A name of two words, such as `affiliates/commissions`, may be written with its slash or with `%2F`.
+                 * @example Orders
+                 */
+                objectName: components["parameters"]["ObjectName"];
+                /**
+                 * @description The name of an object below the record, one of the `children` of the object's metadata.
+                 * @example Lines
+                 */
+                childObjectName: components["parameters"]["ChildObjectName"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get the metadata of a child object
+         * @description The fields of an object as it is listed below a record of another one, at `/{objectName}/{objectId}/{childObjectName}`: types, and what a `where` can ask of them. Answers for a disabled instance too.
+         */
+        get: operations["getChildObjectMetadata"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/ping": {
         parameters: {
             query?: never;
@@ -2969,7 +3000,7 @@ export interface paths {
                  */
                 objectId: components["parameters"]["ObjectId"];
                 /**
-                 * @description The name of an object below the record, one of the `children` that `GET /objects` lists.
+                 * @description The name of an object below the record, one of the `children` of the object's metadata.
                  * @example Lines
                  */
                 childObjectName: components["parameters"]["ChildObjectName"];
@@ -3038,6 +3069,42 @@ export interface paths {
          * @description As `GET /objects/{objectName}/metadata`, when the element is in this hub.
          */
         get: operations["getHubObjectMetadata"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/hubs/{hub}/objects/{objectName}/{childObjectName}/metadata": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description A hub of the instance's element. Any other hub is a 404.
+                 * @example general
+                 */
+                hub: components["parameters"]["Hub"];
+                /**
+                 * @description The name of an object, as `GET /objects` lists it, or one of its aliases. A name of two words, such as `affiliates/commissions`, may be written with its slash or with `%2F`.
+                 * @example Orders
+                 */
+                objectName: components["parameters"]["ObjectName"];
+                /**
+                 * @description The name of an object below the record, one of the `children` of the object's metadata.
+                 * @example Lines
+                 */
+                childObjectName: components["parameters"]["ChildObjectName"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get the metadata of a child object, by hub
+         * @description As `GET /objects/{objectName}/{childObjectName}/metadata`, when the element is in this hub.
+         */
+        get: operations["getHubChildObjectMetadata"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3486,7 +3553,7 @@ export interface paths {
                  */
                 objectId: components["parameters"]["ObjectId"];
                 /**
-                 * @description The name of an object below the record, one of the `children` that `GET /objects` lists.
+                 * @description The name of an object below the record, one of the `children` of the object's metadata.
                  * @example Lines
                  */
                 childObjectName: components["parameters"]["ChildObjectName"];
@@ -6057,8 +6124,8 @@ export interface components {
             aliases: string[];
             /** @description What can be done with its records. */
             operations: components["schemas"]["ObjectOperation"][];
-            /** @description The names of the objects below a record. */
-            children: string[];
+            /** @description The names of the objects below a record. Left out where the provider tells them of single objects alone, as Salesforce does; the metadata of the object has them. */
+            children?: string[];
             /** @description True when the customer added the object at the provider. */
             custom: boolean;
             /** @description The name of the field that identifies a record; left out when there is none. */
@@ -6181,6 +6248,8 @@ export interface components {
             identifier?: string;
             /** @description The fields of its records. */
             fields: components["schemas"]["ObjectField"][];
+            /** @description The names of the objects below a record, at `/{objectName}/{objectId}/{childObjectName}`. */
+            children: string[];
             /** @description Inputs that are no fields but may stand in a `where`, with `=` and at its top level only. */
             parameters: components["schemas"]["ObjectParameter"][];
             /** @description What a form with a file may do; left out when its records take no files. */
@@ -8049,6 +8118,17 @@ export interface components {
                 "application/json": components["schemas"]["ObjectMetadata"];
             };
         };
+        /** @description The fields, parameters and limits of the child object. */
+        ChildObjectMetadata: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "Elements-Element-Instance-Id": components["headers"]["Elements-Element-Instance-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ObjectMetadata"];
+            };
+        };
         /** @description The provider answered. */
         Ping: {
             headers: {
@@ -8593,28 +8673,23 @@ export interface components {
          */
         ObjectName: string;
         /**
+         * @description The name of an object below the record, one of the `children` of the object's metadata.
+         * @example Lines
+         */
+        ChildObjectName: string;
+        /**
          * @description The query as a statement, `SELECT * FROM Orders WHERE Paid = FALSE ORDER BY PlacedAt LIMIT 1000`. `WHERE`, `ORDER BY` and `LIMIT` are optional; what the statement leaves out
          *     may be given beside it as `where`, `orderBy` and `limit`. `objectName` and `fields` are never given with a statement.
          */
         BulkStatement: string;
         /** @description The object that is read, in place of `objectName` in the body. */
         BulkObjectName: string;
-        /**
-         * @description A filter in the query language, at most 16 KB of text: comparisons (`=`, `!=`, `<`, `<=`, `>`, `>=`), `IN`, `LIKE`, `BETWEEN` and `IS NULL`,
-         *     combined with `AND`, `OR`, `NOT` and parentheses. Text stands in single quotes; a quote in it is doubled.
-         *     The metadata of the object says which operators each field takes.
-         */
-        Where: string;
-        /**
-         * @description A comma-separated list of the fields to answer. All of them unless given.
-         * @example Code,PlacedAt,Paid
-         */
-        Fields: string;
-        /**
-         * @description A comma-separated list of fields, each with `asc` (unless given) or `desc`.
-         * @example PlacedAt desc
-         */
-        OrderBy: string;
+        /** @description A filter in the query language, at most 16 KB of text, such as `Paid = FALSE`, in place of `where` in the body. With a statement in `q` that has no `WHERE`, its filter. */
+        BulkWhere: string;
+        /** @description A comma-separated list of fields in the order of the columns, in place of `fields` in the body. All of them unless given. */
+        BulkFields: string;
+        /** @description A comma-separated list of fields, each with `asc` (unless given) or `desc`, in place of `orderBy` in the body. Only an order that the provider can give. */
+        BulkOrderBy: string;
         /** @description Maximum number of rows, in place of `limit` in the body. */
         BulkLimit: number;
         /** @description Only records that changed from then on, in place of `from` in the body. ISO 8601. */
@@ -8669,6 +8744,22 @@ export interface components {
         FileEndDate: string;
         /** @description Only what carries every one of these tags. Repeat the parameter for more than one. */
         FileTags: string[];
+        /**
+         * @description A filter in the query language, at most 16 KB of text: comparisons (`=`, `!=`, `<`, `<=`, `>`, `>=`), `IN`, `LIKE`, `BETWEEN` and `IS NULL`,
+         *     combined with `AND`, `OR`, `NOT` and parentheses. Text stands in single quotes; a quote in it is doubled.
+         *     The metadata of the object says which operators each field takes.
+         */
+        Where: string;
+        /**
+         * @description A comma-separated list of the fields to answer. All of them unless given.
+         * @example Code,PlacedAt,Paid
+         */
+        Fields: string;
+        /**
+         * @description A comma-separated list of fields, each with `asc` (unless given) or `desc`.
+         * @example PlacedAt desc
+         */
+        OrderBy: string;
         /** @description The number of the page, from 1. Beside `nextPage` it means nothing. */
         Page: number;
         /** @description How many calls to the provider one answer may take. When they do not fill the page, the answer is partial and says so. */
@@ -8695,11 +8786,6 @@ export interface components {
          * @example A-1
          */
         ObjectId: string;
-        /**
-         * @description The name of an object below the record, one of the `children` that `GET /objects` lists.
-         * @example Lines
-         */
-        ChildObjectName: string;
         /**
          * @description A filter in the query language, at most 16 KB of text: comparisons (`=`, `!=`, `<`, `<=`, `>`, `>=`), `IN`, `LIKE`, `BETWEEN` and `IS NULL`,
          *     combined with `AND`, `OR`, `NOT` and parentheses. Text stands in single quotes; a quote in it is doubled.
@@ -13954,6 +14040,40 @@ export interface operations {
             504: components["responses"]["ProviderTimeout"];
         };
     };
+    getChildObjectMetadata: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of an object, as `GET /objects` lists it, or one of its aliases. A name of two words, such as `affiliates/commissions`, may be written with its slash or with `%2F`.
+                 * @example Orders
+                 */
+                objectName: components["parameters"]["ObjectName"];
+                /**
+                 * @description The name of an object below the record, one of the `children` of the object's metadata.
+                 * @example Lines
+                 */
+                childObjectName: components["parameters"]["ChildObjectName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["ChildObjectMetadata"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            424: components["responses"]["InstanceCredentialsFailed"];
+            429: components["responses"]["ProviderRateLimited"];
+            500: components["responses"]["Internal"];
+            502: components["responses"]["BadGateway"];
+            503: components["responses"]["Overloaded"];
+            504: components["responses"]["ProviderTimeout"];
+        };
+    };
     ping: {
         parameters: {
             query?: never;
@@ -14025,22 +14145,12 @@ export interface operations {
                 q?: components["parameters"]["BulkStatement"];
                 /** @description The object that is read, in place of `objectName` in the body. */
                 objectName?: components["parameters"]["BulkObjectName"];
-                /**
-                 * @description A filter in the query language, at most 16 KB of text: comparisons (`=`, `!=`, `<`, `<=`, `>`, `>=`), `IN`, `LIKE`, `BETWEEN` and `IS NULL`,
-                 *     combined with `AND`, `OR`, `NOT` and parentheses. Text stands in single quotes; a quote in it is doubled.
-                 *     The metadata of the object says which operators each field takes.
-                 */
-                where?: components["parameters"]["Where"];
-                /**
-                 * @description A comma-separated list of the fields to answer. All of them unless given.
-                 * @example Code,PlacedAt,Paid
-                 */
-                fields?: components["parameters"]["Fields"];
-                /**
-                 * @description A comma-separated list of fields, each with `asc` (unless given) or `desc`.
-                 * @example PlacedAt desc
-                 */
-                orderBy?: components["parameters"]["OrderBy"];
+                /** @description A filter in the query language, at most 16 KB of text, such as `Paid = FALSE`, in place of `where` in the body. With a statement in `q` that has no `WHERE`, its filter. */
+                where?: components["parameters"]["BulkWhere"];
+                /** @description A comma-separated list of fields in the order of the columns, in place of `fields` in the body. All of them unless given. */
+                fields?: components["parameters"]["BulkFields"];
+                /** @description A comma-separated list of fields, each with `asc` (unless given) or `desc`, in place of `orderBy` in the body. Only an order that the provider can give. */
+                orderBy?: components["parameters"]["BulkOrderBy"];
                 /** @description Maximum number of rows, in place of `limit` in the body. */
                 limit?: components["parameters"]["BulkLimit"];
                 /** @description Only records that changed from then on, in place of `from` in the body. ISO 8601. */
@@ -14980,7 +15090,7 @@ export interface operations {
                  */
                 objectId: components["parameters"]["ObjectId"];
                 /**
-                 * @description The name of an object below the record, one of the `children` that `GET /objects` lists.
+                 * @description The name of an object below the record, one of the `children` of the object's metadata.
                  * @example Lines
                  */
                 childObjectName: components["parameters"]["ChildObjectName"];
@@ -15077,6 +15187,45 @@ export interface operations {
             504: components["responses"]["ProviderTimeout"];
         };
     };
+    getHubChildObjectMetadata: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description A hub of the instance's element. Any other hub is a 404.
+                 * @example general
+                 */
+                hub: components["parameters"]["Hub"];
+                /**
+                 * @description The name of an object, as `GET /objects` lists it, or one of its aliases. A name of two words, such as `affiliates/commissions`, may be written with its slash or with `%2F`.
+                 * @example Orders
+                 */
+                objectName: components["parameters"]["ObjectName"];
+                /**
+                 * @description The name of an object below the record, one of the `children` of the object's metadata.
+                 * @example Lines
+                 */
+                childObjectName: components["parameters"]["ChildObjectName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["ChildObjectMetadata"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            424: components["responses"]["InstanceCredentialsFailed"];
+            429: components["responses"]["ProviderRateLimited"];
+            500: components["responses"]["Internal"];
+            502: components["responses"]["BadGateway"];
+            503: components["responses"]["Overloaded"];
+            504: components["responses"]["ProviderTimeout"];
+        };
+    };
     pingHub: {
         parameters: {
             query?: never;
@@ -15117,22 +15266,12 @@ export interface operations {
                 q?: components["parameters"]["BulkStatement"];
                 /** @description The object that is read, in place of `objectName` in the body. */
                 objectName?: components["parameters"]["BulkObjectName"];
-                /**
-                 * @description A filter in the query language, at most 16 KB of text: comparisons (`=`, `!=`, `<`, `<=`, `>`, `>=`), `IN`, `LIKE`, `BETWEEN` and `IS NULL`,
-                 *     combined with `AND`, `OR`, `NOT` and parentheses. Text stands in single quotes; a quote in it is doubled.
-                 *     The metadata of the object says which operators each field takes.
-                 */
-                where?: components["parameters"]["Where"];
-                /**
-                 * @description A comma-separated list of the fields to answer. All of them unless given.
-                 * @example Code,PlacedAt,Paid
-                 */
-                fields?: components["parameters"]["Fields"];
-                /**
-                 * @description A comma-separated list of fields, each with `asc` (unless given) or `desc`.
-                 * @example PlacedAt desc
-                 */
-                orderBy?: components["parameters"]["OrderBy"];
+                /** @description A filter in the query language, at most 16 KB of text, such as `Paid = FALSE`, in place of `where` in the body. With a statement in `q` that has no `WHERE`, its filter. */
+                where?: components["parameters"]["BulkWhere"];
+                /** @description A comma-separated list of fields in the order of the columns, in place of `fields` in the body. All of them unless given. */
+                fields?: components["parameters"]["BulkFields"];
+                /** @description A comma-separated list of fields, each with `asc` (unless given) or `desc`, in place of `orderBy` in the body. Only an order that the provider can give. */
+                orderBy?: components["parameters"]["BulkOrderBy"];
                 /** @description Maximum number of rows, in place of `limit` in the body. */
                 limit?: components["parameters"]["BulkLimit"];
                 /** @description Only records that changed from then on, in place of `from` in the body. ISO 8601. */
@@ -15997,7 +16136,7 @@ export interface operations {
                  */
                 objectId: components["parameters"]["ObjectId"];
                 /**
-                 * @description The name of an object below the record, one of the `children` that `GET /objects` lists.
+                 * @description The name of an object below the record, one of the `children` of the object's metadata.
                  * @example Lines
                  */
                 childObjectName: components["parameters"]["ChildObjectName"];

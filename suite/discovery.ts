@@ -6,10 +6,11 @@ export async function compareDiscovery(target: Target): Promise<readonly string[
   const { body } = await getOk(target, '/objects?details=true');
   const names = await getOk(target, '/objects');
   const summaries = body.map(({ name, operations, children }: Row) => ({ name, operations, children }));
-  const declared = Object.entries(target.objects).map(([name, object]) => ({
+  const declared = Object.entries(target.objects).map(([name, object], index) => ({
     name,
     operations: operationsOf(object),
-    children: Object.keys(object.children ?? {}),
+    // Where only the metadata tells them, a listing does not.
+    children: summaries[index]?.children && Object.keys(object.children ?? {}),
   }));
   const faults = [
     ...differences('GET /objects?details=true', summaries, declared),
@@ -24,6 +25,16 @@ export async function compareDiscovery(target: Target): Promise<readonly string[
     const metadata = await getOk(target, `/objects/${name}/metadata`);
     const fields = metadata.body.fields.map(pickClaims);
     faults.push(...differences(`metadata of ${name}`, fields, Object.entries(object.fields).map(claimsOf)));
+    const children = Object.entries(object.children ?? {});
+    const names = children.map(([child]) => child);
+    faults.push(...differences(`children in the metadata of ${name}`, metadata.body.children, names));
+    for (const [child, spec] of children) {
+      const below = await getOk(target, `/objects/${name}/${child}/metadata`);
+      const found = [below.body.name, below.body.fields.map(pickClaims)];
+      faults.push(
+        ...differences(`metadata of ${name}/…/${child}`, found, [child, Object.entries(spec.fields).map(claimsOf)]),
+      );
+    }
   }
   return faults;
 }

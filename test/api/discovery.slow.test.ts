@@ -194,7 +194,8 @@ describe('discovery', () => {
 
   it('describes the fields of an object', async () => {
     const { body, headers } = await service.call('/objects/Products/metadata', { token: shop.token });
-    expect(body).to.have.all.keys('name', 'identifier', 'fields', 'parameters', 'limits');
+    expect(body).to.have.all.keys('name', 'identifier', 'fields', 'children', 'parameters', 'limits');
+    expect(body.children).to.deep.equal(['Lines']);
     expect(headers.get('elements-element-instance-id')).to.equal(String(shop.id));
     const fields = new Map(body.fields.map((field: Named) => [field.name, field]));
     expect(fields.get('Stock')).to.deep.equal({
@@ -218,6 +219,32 @@ describe('discovery', () => {
     expect(fields.get('Category')).to.deep.include({ values: ['Book', 'Music', 'Tool'] });
   });
 
+  it('describes what is below a record, as it is listed and filtered there', async () => {
+    const { body, headers } = await service.call('/objects/employees/time-off/metadata', { token: people.token });
+    expect(headers.get('elements-element-instance-id')).to.equal(String(people.id));
+    expect(body.name).to.equal('time-off');
+    const [row] = (await service.call('/employees/101/time-off', { token: people.token })).body;
+    expect(body.fields.map(({ name }: Named) => name)).to.have.members(Object.keys(row));
+    const start = body.fields.find(({ name }: Named) => name === 'start');
+    expect(start).to.deep.include({
+      type: 'date',
+      filter: Object.fromEntries(['=', '<', '<=', '>', '>='].map((name) => [name, 'superset'])),
+    });
+    const lines = await service.call('/objects/Orders/Lines/metadata', { token: shop.token });
+    expect(lines.body.fields.map(({ name }: Named) => name)).to.include.members(['OrderCode', 'Line']);
+  });
+
+  it('of what is not below a record answers 404 with the nearest name', async () => {
+    const message = "'Orders' has no child object 'lines'. Did you mean 'Lines'? It has: Lines.";
+    for (const path of ['/objects/Orders/lines/metadata', '/Orders/A-1/lines']) {
+      expectProblem(await service.call(path, { token: shop.token }), 'NOT_FOUND', message);
+    }
+    const none = await service.call('/objects/Countries/Lines/metadata', { token: shop.token });
+    expectProblem(none, 'NOT_FOUND', "'Countries' has no child object 'Lines'. It has none.");
+    const unknown = await service.call('/objects/Ordes/Lines/metadata', { token: shop.token });
+    expectProblem(unknown, 'NOT_FOUND', /^OData has no object 'Ordes'/);
+  });
+
   it('of what is no object answers 404 with the nearest name', async () => {
     const message = "OData has no object 'Prodcts'. Did you mean 'Products'? GET /objects lists them all.";
     for (const path of ['/objects/Prodcts/metadata', '/Prodcts', '/Prodcts/1', '/hubs/general/Prodcts']) {
@@ -234,6 +261,7 @@ describe('discovery', () => {
       for (const path of [
         '/objects',
         '/objects/employees/metadata',
+        '/objects/employees/time-off/metadata',
         '/employees?pageSize=3',
         '/employees/101',
         '/employees/101/time-off',
@@ -266,6 +294,7 @@ describe('discovery', () => {
       const requests: readonly (readonly [string, string, unknown?])[] = [
         ['GET', '/objects'],
         ['GET', '/objects/Products/metadata'],
+        ['GET', '/objects/Products/Lines/metadata'],
         ['GET', '/Products'],
         ['POST', '/Products', { Name: 'x' }],
         ['GET', '/Products/1'],
