@@ -1,4 +1,4 @@
-import type { Connector } from '../../connector/contract.ts';
+import type { Connector, ObjectSpec, Objects } from '../../connector/contract.ts';
 import { hubsOf } from '../../connector/define.ts';
 import { cutText, suggest } from '../../errors.ts';
 import { parseWhere } from '../../where/index.ts';
@@ -63,18 +63,24 @@ export function assertTarget(element: PollElement, { name, query }: PollTarget, 
 
 function assertObject({ name, objects }: PollElement, objectName: string, child: PollQuery['child']): void {
   if (typeof objects === 'function') return;
-  const named = ([own, { aliases = [] }]: [string, { readonly aliases?: readonly string[] }]) =>
-    own === objectName || aliases.includes(objectName);
-  const object =
-    (Object.hasOwn(objects, objectName) && objects[objectName]) || Object.entries(objects).find(named)?.[1];
-  if (!object) throw unknownName(`${name} has no object '${cutText(objectName)}'.`, objectName, Object.keys(objects));
+  const object = findObject(objects, objectName);
+  if (object === undefined) {
+    throw unknownName(`${name} has no object '${cutText(objectName)}'.`, objectName, Object.keys(objects));
+  }
   if (child === undefined) {
     if (object.list !== undefined || object.changes?.feed !== undefined) return;
     throw new Error(`'${objectName}' of ${name} cannot be listed.`);
   }
-  const children = Object.keys(object.children ?? {});
-  if (children.includes(child.name)) return;
-  throw unknownName(`'${objectName}' of ${name} has no '${cutText(child.name)}' below a record.`, child.name, children);
+  const children = object.children ?? {};
+  if (findObject(children, child.name) !== undefined) return;
+  const message = `'${objectName}' of ${name} has no '${cutText(child.name)}' below a record.`;
+  throw unknownName(message, child.name, Object.keys(children));
+}
+
+/** By its name, or else by an alias. */
+function findObject(objects: Objects, name: string): ObjectSpec | undefined {
+  if (Object.hasOwn(objects, name)) return objects[name];
+  return Object.values(objects).find(({ aliases = [] }) => aliases.includes(name));
 }
 
 function unknownName(message: string, name: string, known: readonly string[]): Error {
