@@ -2813,6 +2813,37 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/objects/{objectName}/{childObjectName}/metadata": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of an object, as `GET /objects` lists it, or one of its aliases. A name of two words, such as `affiliates/commissions`, may be written with its slash or with `%2F`.
+                 * @example Orders
+                 */
+                objectName: components["parameters"]["ObjectName"];
+                /**
+                 * @description The name of an object below the record, one of the `children` of the object's metadata.
+                 * @example Lines
+                 */
+                childObjectName: components["parameters"]["ChildObjectName"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get the metadata of a child object
+         * @description The fields of an object as it is listed below a record of another one, at `/{objectName}/{objectId}/{childObjectName}`: types, and what a `where` can ask of them. Answers for a disabled instance too.
+         */
+        get: operations["getChildObjectMetadata"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/ping": {
         parameters: {
             query?: never;
@@ -2866,7 +2897,7 @@ export interface paths {
         put?: never;
         /**
          * Start a bulk query
-         * @description Reads all rows of a query in the background, page by page as the provider gives them, into a file. The query is a `SELECT` statement in `q`, or the members of the body.
+         * @description Reads all rows of a query in the background, page by page as the provider gives them, into a file. The query is a `SELECT` statement in `q`, or its parts: `objectName`, `where`, `fields`, `orderBy`, `limit`, `from`, `to` and `continueFromJobId`, each as a query parameter or as a member of the body. A part that is given twice is a 400.
          *
          *     The job survives a restart of the service and goes on behind the last row that was stored, so that each row is in the file once. Where the provider cannot sort as the query says, it is a 400.
          *     What is left of the provider's rate limit goes to other calls first. Its end is an event, `bulk.completed` or `bulk.failed`, whose `data.object` is the status of the job.
@@ -3279,7 +3310,7 @@ export interface paths {
                  */
                 objectId: components["parameters"]["ObjectId"];
                 /**
-                 * @description The name of an object below the record, one of the `children` that `GET /objects` lists.
+                 * @description The name of an object below the record, one of the `children` of the object's metadata.
                  * @example Lines
                  */
                 childObjectName: components["parameters"]["ChildObjectName"];
@@ -3356,6 +3387,42 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/hubs/{hub}/objects/{objectName}/{childObjectName}/metadata": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description A hub of the instance's element. Any other hub is a 404.
+                 * @example general
+                 */
+                hub: components["parameters"]["Hub"];
+                /**
+                 * @description The name of an object, as `GET /objects` lists it, or one of its aliases. A name of two words, such as `affiliates/commissions`, may be written with its slash or with `%2F`.
+                 * @example Orders
+                 */
+                objectName: components["parameters"]["ObjectName"];
+                /**
+                 * @description The name of an object below the record, one of the `children` of the object's metadata.
+                 * @example Lines
+                 */
+                childObjectName: components["parameters"]["ChildObjectName"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get the metadata of a child object, by hub
+         * @description As `GET /objects/{objectName}/{childObjectName}/metadata`, when the element is in this hub.
+         */
+        get: operations["getHubChildObjectMetadata"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/hubs/{hub}/ping": {
         parameters: {
             query?: never;
@@ -3399,7 +3466,7 @@ export interface paths {
         put?: never;
         /**
          * Start a bulk query, by hub
-         * @description Reads all rows of a query in the background, page by page as the provider gives them, into a file. The query is a `SELECT` statement in `q`, or the members of the body. Answers only when the element is in this hub.
+         * @description Reads all rows of a query in the background, page by page as the provider gives them, into a file. The query is a `SELECT` statement in `q`, or its parts: `objectName`, `where`, `fields`, `orderBy`, `limit`, `from`, `to` and `continueFromJobId`, each as a query parameter or as a member of the body. A part that is given twice is a 400. Answers only when the element is in this hub.
          *
          *     The job survives a restart of the service and goes on behind the last row that was stored, so that each row is in the file once. Where the provider cannot sort as the query says, it is a 400.
          *     What is left of the provider's rate limit goes to other calls first. Its end is an event, `bulk.completed` or `bulk.failed`, whose `data.object` is the status of the job.
@@ -3796,7 +3863,7 @@ export interface paths {
                  */
                 objectId: components["parameters"]["ObjectId"];
                 /**
-                 * @description The name of an object below the record, one of the `children` that `GET /objects` lists.
+                 * @description The name of an object below the record, one of the `children` of the object's metadata.
                  * @example Lines
                  */
                 childObjectName: components["parameters"]["ChildObjectName"];
@@ -4080,9 +4147,9 @@ export interface components {
             resources: components["schemas"]["FreeFormObject"][];
             /** @description True when objects of the element can be transformed. */
             transformationsEnabled: boolean;
-            /** @description True when records can be downloaded in bulk. */
+            /** @description True when records of its objects can be downloaded by `POST /bulk/query`. */
             bulkDownloadEnabled: boolean;
-            /** @description True when records can be uploaded in bulk. */
+            /** @description True when records of some of its objects can be written by `POST /bulk/{objectName}`. */
             bulkUploadEnabled: boolean;
             /** @description True when the element can be copied. */
             cloneable: boolean;
@@ -5088,9 +5155,9 @@ export interface components {
             trialAccount: boolean;
             /** @description True when objects of the element can be transformed. */
             transformationsEnabled: boolean;
-            /** @description True when records can be downloaded in bulk. */
+            /** @description True when records of its objects can be downloaded by `POST /bulk/query`. */
             bulkDownloadEnabled: boolean;
-            /** @description True when records can be uploaded in bulk. */
+            /** @description True when records of some of its objects can be written by `POST /bulk/{objectName}`. */
             bulkUploadEnabled: boolean;
             /** @description True when the element can be copied. */
             cloneable: boolean;
@@ -6604,8 +6671,8 @@ export interface components {
             aliases: string[];
             /** @description What can be done with its records. */
             operations: components["schemas"]["ObjectOperation"][];
-            /** @description The names of the objects below a record. */
-            children: string[];
+            /** @description The names of the objects below a record. Left out where the provider tells them of single objects alone, as Salesforce does; the metadata of the object has them. */
+            children?: string[];
             /** @description True when the customer added the object at the provider. */
             custom: boolean;
             /** @description The name of the field that identifies a record; left out when there is none. */
@@ -6748,6 +6815,8 @@ export interface components {
             identifier?: string;
             /** @description The fields of its records. */
             fields: components["schemas"]["ObjectField"][];
+            /** @description The names of the objects below a record, at `/{objectName}/{objectId}/{childObjectName}`. */
+            children: string[];
             /** @description Inputs that are no fields but may stand in a `where`, with `=` and at its top level only. */
             parameters: components["schemas"]["ObjectParameter"][];
             /** @description What a form with a file may do; left out when its records take no files. */
@@ -6918,7 +6987,7 @@ export interface components {
         BulkFileFormat: "csv" | "jsonl";
         /** @description The rows of one object, and how their file is made. */
         BulkQuery: {
-            /** @description The object that is read. Required without a statement in `q`, which says so itself - as it does for `where`, `fields`, `orderBy` and `limit`. */
+            /** @description The object that is read. Required unless the query names it, by `objectName` or by a statement in `q`. */
             objectName?: string;
             /** @description The filter, as in the query parameter. */
             where?: string;
@@ -8685,6 +8754,17 @@ export interface components {
                 "application/json": components["schemas"]["ObjectMetadata"];
             };
         };
+        /** @description The fields, parameters and limits of the child object. */
+        ChildObjectMetadata: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "Elements-Element-Instance-Id": components["headers"]["Elements-Element-Instance-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ObjectMetadata"];
+            };
+        };
         /** @description The provider answered. */
         Ping: {
             headers: {
@@ -9262,8 +9342,32 @@ export interface components {
          * @example Orders
          */
         ObjectName: string;
-        /** @description The query as a statement, `SELECT * FROM Orders WHERE Paid = FALSE ORDER BY PlacedAt LIMIT 1000`, in place of the members of the body that say so. `WHERE`, `ORDER BY` and `LIMIT` may be left out. */
+        /**
+         * @description The name of an object below the record, one of the `children` of the object's metadata.
+         * @example Lines
+         */
+        ChildObjectName: string;
+        /**
+         * @description The query as a statement, `SELECT * FROM Orders WHERE Paid = FALSE ORDER BY PlacedAt LIMIT 1000`. `WHERE`, `ORDER BY` and `LIMIT` are optional; what the statement leaves out
+         *     may be given beside it as `where`, `orderBy` and `limit`. `objectName` and `fields` are never given with a statement.
+         */
         BulkStatement: string;
+        /** @description The object that is read, in place of `objectName` in the body. */
+        BulkObjectName: string;
+        /** @description A filter in the query language, at most 16 KB of text, such as `Paid = FALSE`, in place of `where` in the body. With a statement in `q` that has no `WHERE`, its filter. */
+        BulkWhere: string;
+        /** @description A comma-separated list of fields in the order of the columns, in place of `fields` in the body. All of them unless given. */
+        BulkFields: string;
+        /** @description A comma-separated list of fields, each with `asc` (unless given) or `desc`, in place of `orderBy` in the body. Only an order that the provider can give. */
+        BulkOrderBy: string;
+        /** @description Maximum number of rows, in place of `limit` in the body. */
+        BulkLimit: number;
+        /** @description Only records that changed from then on, in place of `from` in the body. ISO 8601. */
+        BulkFrom: string;
+        /** @description Only records that changed before then, in place of `to` in the body. ISO 8601. */
+        BulkTo: string;
+        /** @description Only what changed since that job, in place of `continueFromJobId` in the body. */
+        BulkContinueFrom: number;
         /** @description Where the event of the end goes, in place of the callback URL of the instance. A `callbackUrl` in the body wins. */
         AsyncCallbackUrl: string;
         /** @description A filter in the query language over `id`, `status`, `objectName`, `jobDirection`, `fileFormat`, `recordsCount`, `recordsFailedCount`, `createdDate`, `bulkStartTime` and `bulkFinishTime`, such as `status IN ('CREATED', 'RUNNING')`. */
@@ -9354,11 +9458,6 @@ export interface components {
          * @example A-1
          */
         ObjectId: string;
-        /**
-         * @description The name of an object below the record, one of the `children` that `GET /objects` lists.
-         * @example Lines
-         */
-        ChildObjectName: string;
         /**
          * @description A filter in the query language, at most 16 KB of text: comparisons (`=`, `!=`, `<`, `<=`, `>`, `>=`), `IN`, `LIKE`, `BETWEEN` and `IS NULL`,
          *     combined with `AND`, `OR`, `NOT` and parentheses. Text stands in single quotes; a quote in it is doubled.
@@ -15284,6 +15383,40 @@ export interface operations {
             504: components["responses"]["ProviderTimeout"];
         };
     };
+    getChildObjectMetadata: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of an object, as `GET /objects` lists it, or one of its aliases. A name of two words, such as `affiliates/commissions`, may be written with its slash or with `%2F`.
+                 * @example Orders
+                 */
+                objectName: components["parameters"]["ObjectName"];
+                /**
+                 * @description The name of an object below the record, one of the `children` of the object's metadata.
+                 * @example Lines
+                 */
+                childObjectName: components["parameters"]["ChildObjectName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["ChildObjectMetadata"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            424: components["responses"]["InstanceCredentialsFailed"];
+            429: components["responses"]["ProviderRateLimited"];
+            500: components["responses"]["Internal"];
+            502: components["responses"]["BadGateway"];
+            503: components["responses"]["Overloaded"];
+            504: components["responses"]["ProviderTimeout"];
+        };
+    };
     ping: {
         parameters: {
             query?: never;
@@ -15348,8 +15481,27 @@ export interface operations {
     createBulkQuery: {
         parameters: {
             query?: {
-                /** @description The query as a statement, `SELECT * FROM Orders WHERE Paid = FALSE ORDER BY PlacedAt LIMIT 1000`, in place of the members of the body that say so. `WHERE`, `ORDER BY` and `LIMIT` may be left out. */
+                /**
+                 * @description The query as a statement, `SELECT * FROM Orders WHERE Paid = FALSE ORDER BY PlacedAt LIMIT 1000`. `WHERE`, `ORDER BY` and `LIMIT` are optional; what the statement leaves out
+                 *     may be given beside it as `where`, `orderBy` and `limit`. `objectName` and `fields` are never given with a statement.
+                 */
                 q?: components["parameters"]["BulkStatement"];
+                /** @description The object that is read, in place of `objectName` in the body. */
+                objectName?: components["parameters"]["BulkObjectName"];
+                /** @description A filter in the query language, at most 16 KB of text, such as `Paid = FALSE`, in place of `where` in the body. With a statement in `q` that has no `WHERE`, its filter. */
+                where?: components["parameters"]["BulkWhere"];
+                /** @description A comma-separated list of fields in the order of the columns, in place of `fields` in the body. All of them unless given. */
+                fields?: components["parameters"]["BulkFields"];
+                /** @description A comma-separated list of fields, each with `asc` (unless given) or `desc`, in place of `orderBy` in the body. Only an order that the provider can give. */
+                orderBy?: components["parameters"]["BulkOrderBy"];
+                /** @description Maximum number of rows, in place of `limit` in the body. */
+                limit?: components["parameters"]["BulkLimit"];
+                /** @description Only records that changed from then on, in place of `from` in the body. ISO 8601. */
+                from?: components["parameters"]["BulkFrom"];
+                /** @description Only records that changed before then, in place of `to` in the body. ISO 8601. */
+                to?: components["parameters"]["BulkTo"];
+                /** @description Only what changed since that job, in place of `continueFromJobId` in the body. */
+                continueFromJobId?: components["parameters"]["BulkContinueFrom"];
             };
             header?: {
                 /** @description Where the event of the end goes, in place of the callback URL of the instance. A `callbackUrl` in the body wins. */
@@ -16291,7 +16443,7 @@ export interface operations {
                  */
                 objectId: components["parameters"]["ObjectId"];
                 /**
-                 * @description The name of an object below the record, one of the `children` that `GET /objects` lists.
+                 * @description The name of an object below the record, one of the `children` of the object's metadata.
                  * @example Lines
                  */
                 childObjectName: components["parameters"]["ChildObjectName"];
@@ -16388,6 +16540,45 @@ export interface operations {
             504: components["responses"]["ProviderTimeout"];
         };
     };
+    getHubChildObjectMetadata: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description A hub of the instance's element. Any other hub is a 404.
+                 * @example general
+                 */
+                hub: components["parameters"]["Hub"];
+                /**
+                 * @description The name of an object, as `GET /objects` lists it, or one of its aliases. A name of two words, such as `affiliates/commissions`, may be written with its slash or with `%2F`.
+                 * @example Orders
+                 */
+                objectName: components["parameters"]["ObjectName"];
+                /**
+                 * @description The name of an object below the record, one of the `children` of the object's metadata.
+                 * @example Lines
+                 */
+                childObjectName: components["parameters"]["ChildObjectName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["ChildObjectMetadata"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            424: components["responses"]["InstanceCredentialsFailed"];
+            429: components["responses"]["ProviderRateLimited"];
+            500: components["responses"]["Internal"];
+            502: components["responses"]["BadGateway"];
+            503: components["responses"]["Overloaded"];
+            504: components["responses"]["ProviderTimeout"];
+        };
+    };
     pingHub: {
         parameters: {
             query?: never;
@@ -16421,8 +16612,27 @@ export interface operations {
     createHubBulkQuery: {
         parameters: {
             query?: {
-                /** @description The query as a statement, `SELECT * FROM Orders WHERE Paid = FALSE ORDER BY PlacedAt LIMIT 1000`, in place of the members of the body that say so. `WHERE`, `ORDER BY` and `LIMIT` may be left out. */
+                /**
+                 * @description The query as a statement, `SELECT * FROM Orders WHERE Paid = FALSE ORDER BY PlacedAt LIMIT 1000`. `WHERE`, `ORDER BY` and `LIMIT` are optional; what the statement leaves out
+                 *     may be given beside it as `where`, `orderBy` and `limit`. `objectName` and `fields` are never given with a statement.
+                 */
                 q?: components["parameters"]["BulkStatement"];
+                /** @description The object that is read, in place of `objectName` in the body. */
+                objectName?: components["parameters"]["BulkObjectName"];
+                /** @description A filter in the query language, at most 16 KB of text, such as `Paid = FALSE`, in place of `where` in the body. With a statement in `q` that has no `WHERE`, its filter. */
+                where?: components["parameters"]["BulkWhere"];
+                /** @description A comma-separated list of fields in the order of the columns, in place of `fields` in the body. All of them unless given. */
+                fields?: components["parameters"]["BulkFields"];
+                /** @description A comma-separated list of fields, each with `asc` (unless given) or `desc`, in place of `orderBy` in the body. Only an order that the provider can give. */
+                orderBy?: components["parameters"]["BulkOrderBy"];
+                /** @description Maximum number of rows, in place of `limit` in the body. */
+                limit?: components["parameters"]["BulkLimit"];
+                /** @description Only records that changed from then on, in place of `from` in the body. ISO 8601. */
+                from?: components["parameters"]["BulkFrom"];
+                /** @description Only records that changed before then, in place of `to` in the body. ISO 8601. */
+                to?: components["parameters"]["BulkTo"];
+                /** @description Only what changed since that job, in place of `continueFromJobId` in the body. */
+                continueFromJobId?: components["parameters"]["BulkContinueFrom"];
             };
             header?: {
                 /** @description Where the event of the end goes, in place of the callback URL of the instance. A `callbackUrl` in the body wins. */
@@ -17289,7 +17499,7 @@ export interface operations {
                  */
                 objectId: components["parameters"]["ObjectId"];
                 /**
-                 * @description The name of an object below the record, one of the `children` that `GET /objects` lists.
+                 * @description The name of an object below the record, one of the `children` of the object's metadata.
                  * @example Lines
                  */
                 childObjectName: components["parameters"]["ChildObjectName"];

@@ -6,22 +6,40 @@ export async function compareDiscovery(target: Target): Promise<readonly string[
   const { body } = await getOk(target, '/objects?details=true');
   const names = await getOk(target, '/objects');
   const summaries = body.map(({ name, operations, children }: Row) => ({ name, operations, children }));
-  const declared = Object.entries(target.objects).map(([name, object]) => ({
+  const declared = Object.entries(target.objects).map(([name, object], index) => ({
     name,
     operations: operationsOf(object),
-    children: Object.keys(object.children ?? {}),
+    // Where only the metadata tells them, a listing does not.
+    children: summaries[index]?.children && Object.keys(object.children ?? {}),
   }));
   const faults = [
     ...differences('GET /objects?details=true', summaries, declared),
     ...differences('GET /objects', names.body, Object.keys(target.objects)),
   ];
+  const { element } = (await getOk(target, '/instances')).body;
+  const operations = new Set(Object.values(target.objects).flatMap(operationsOf));
+  const flags = [element.bulkDownloadEnabled, element.bulkUploadEnabled];
+  const able = [operations.has('list'), WRITES.some((name) => operations.has(name))];
+  faults.push(...differences('bulkDownloadEnabled, bulkUploadEnabled of the element', flags, able));
   for (const [name, object] of Object.entries(target.objects)) {
     const metadata = await getOk(target, `/objects/${name}/metadata`);
     const fields = metadata.body.fields.map(pickClaims);
     faults.push(...differences(`metadata of ${name}`, fields, Object.entries(object.fields).map(claimsOf)));
+    const children = Object.entries(object.children ?? {});
+    const names = children.map(([child]) => child);
+    faults.push(...differences(`children in the metadata of ${name}`, metadata.body.children, names));
+    for (const [child, spec] of children) {
+      const below = await getOk(target, `/objects/${name}/${child}/metadata`);
+      const found = [below.body.name, below.body.fields.map(pickClaims)];
+      faults.push(
+        ...differences(`metadata of ${name}/…/${child}`, found, [child, Object.entries(spec.fields).map(claimsOf)]),
+      );
+    }
   }
   return faults;
 }
+
+const WRITES = ['create', 'update', 'delete'];
 
 function operationsOf(object: ObjectSpec): readonly string[] {
   const { list, get, create, update, remove, upload } = object;

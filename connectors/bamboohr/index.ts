@@ -79,6 +79,7 @@ export default defineConnector({
     isFailure: ({ headers, body }) => headers[MESSAGE_HEADER] !== undefined || json.at(body, 'success') === false,
   }),
   objects: discoverObjects,
+  operations: ['list', 'get', 'create', 'update'],
   polls: ['employees'],
   webhooks: employeeWebhooks,
 });

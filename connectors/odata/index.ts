@@ -30,6 +30,7 @@ export default defineConnector({
     'odata-maxversion': '4.0',
   },
   objects: discoverObjects,
+  operations: ['list', 'get', 'create', 'update', 'replace', 'remove'],
   // The service document. No entity set has a name known beforehand. Where everybody may read it, `examine` tries sets.
   probe: { path: '/' },
   examine: examineService,

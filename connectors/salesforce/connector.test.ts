@@ -1,12 +1,16 @@
 import { expect } from 'chai';
 import type { ListInput, ListPage, ObjectSpec } from '#connector';
 import { type Connection, failureOf, fieldOf, judge, type Provider, startProvider } from '#connector/testing';
+import { withoutThreads } from '../../suite/discover.ts';
 import { toFieldSpec } from './fields.ts';
 import salesforce from './index.ts';
 import { discoverObjects } from './objects.ts';
 import { createSimulator, DEMO_ACCESS_TOKEN, DEMO_CONFIGURATION } from './simulator.ts';
 
 type Row = Readonly<Record<string, unknown>>;
+
+/** Of the simulator, with contacts. */
+const ACCOUNT = '0015g0000000001AAA';
 
 const CONFIGURATION = { ...DEMO_CONFIGURATION, 'oauth.user.token': DEMO_ACCESS_TOKEN };
 
@@ -130,6 +134,84 @@ describe('the Salesforce connector', () => {
         'PROVIDER_REJECTED',
         "INVALID_FIELD: No such column 'x' on entity 'Contact'. If you are attempting to use a custom field, be sure to append the '__c' after the custom field name.",
       ]);
+    });
+  });
+
+  describe('what is below a record', () => {
+    it('has the names of its relationships, where a statement can ask for it', async () => {
+      const [account, opportunity, user] = await Promise.all(
+        ['Account', 'Opportunity', 'User'].map((name) => connection.describe(name)),
+      );
+      // ActivityHistories cannot be asked for by itself, and accounts of an owner have no name.
+      expect(childNames(account)).to.deep.equal(['Contacts', 'Opportunities', 'Tasks', 'Sites__r', 'Readings__r']);
+      expect([childNames(opportunity), childNames(user)]).to.deep.equal([['Tasks'], []]);
+    });
+
+    it('is described like any object, and has no more than a list', async () => {
+      const contacts = await below(connection, 'Account', 'Contacts');
+      const contact = await connection.describe('Contact');
+      expect(Object.keys(contacts.fields)).to.deep.equal(Object.keys(contact.fields));
+      expect(contacts.fields.Email?.filter).to.deep.equal(contact.fields.Email?.filter);
+      expect(operationsOf(contacts)).to.deep.equal(['list']);
+    });
+
+    const statements: readonly (readonly [string, string, Partial<ListInput<string>>, string])[] = [
+      ['Account', 'Contacts', {}, `FROM Contact WHERE AccountId = '${ACCOUNT}' ORDER BY Id`],
+      [
+        'Account',
+        'Opportunities',
+        { filter: '(Amount > 1 OR Amount = null)' },
+        `FROM Opportunity WHERE AccountId = '${ACCOUNT}' AND (Amount > 1 OR Amount = null) ORDER BY Id`,
+      ],
+      ['Account', 'Tasks', {}, `FROM Task WHERE WhatId = '${ACCOUNT}' ORDER BY Id`],
+      ['Account', 'Sites__r', {}, `FROM Site__c WHERE Account__c = '${ACCOUNT}' ORDER BY Id`],
+    ];
+    for (const [parent, child, input, statement] of statements) {
+      it(`is asked for by the field that refers to the record: ${parent}/…/${child}`, async () => {
+        const object = await below(connection, parent, child);
+        await connection.run(object.list, listOf(object, ['Id'], { ...input, parentId: ACCOUNT }));
+        expect(connection.requests.map(shown).filter((request) => request.includes('?q='))).to.deep.equal([
+          `GET /services/data/v62.0/query?q=SELECT Id ${statement}`,
+        ]);
+      });
+    }
+
+    it('is followed over pages of the provider', async () => {
+      const account = await connection.describe('Account');
+      const contact = await connection.describe('Contact');
+      const { Id: parentId } = toRow(await connection.run(account.create, { values: { Name: 'Large' }, fields: [] }));
+      for (let index = 0; index < 205; index++) {
+        await connection.run(contact.create, { values: { LastName: `${index}`, AccountId: parentId }, fields: [] });
+      }
+      const contacts = await below(connection, 'Account', 'Contacts');
+      const rows = await connection.listAll(contacts, { parentId: String(parentId), limit: 50 });
+      expect(rows).to.have.length(205);
+      expect(new Set(rows.map(({ AccountId }) => AccountId))).to.deep.equal(new Set([parentId]));
+    });
+
+    it('is not found where there is no such record, and empty where there is', async () => {
+      const contacts = await below(connection, 'Account', 'Contacts');
+      const filter = "LastName = 'Nobody'";
+      expect(await connection.listAll(contacts, { parentId: ACCOUNT, filter })).to.deep.equal([]);
+      // The second is the id of a contact.
+      for (const parentId of ['0015g0000000999AAA', '0035g0000000001AAA', "x' OR Id != '", 'short', '../Contact/1']) {
+        const failure = await failureOf(connection.listAll(contacts, { parentId }));
+        expect(failure.code, parentId).to.equal('NOT_FOUND');
+      }
+    });
+
+    it('takes ids of 15 characters as well', async () => {
+      const contacts = await below(connection, 'Account', 'Contacts');
+      const long = await connection.listAll(contacts, { parentId: ACCOUNT });
+      expect(long).to.have.length.above(0);
+      expect(await connection.listAll(contacts, { parentId: ACCOUNT.slice(0, 15) })).to.deep.equal(long);
+    });
+
+    it('may be in the recycle bin', async () => {
+      const contacts = await below(connection, 'Account', 'Contacts');
+      const parameters = { includeDeleted: { kind: 'boolean', value: true } } as const;
+      await connection.run(contacts.list, listOf(contacts, ['Id'], { parameters, parentId: ACCOUNT }));
+      expect(connection.requests.map(shown).some((request) => request.includes('/queryAll?q='))).to.equal(true);
     });
   });
 
@@ -278,4 +360,13 @@ function lastOf({ requests }: Connection, index = -1): string {
 function listOf(object: ObjectSpec, names: readonly string[], more: Partial<ListInput<unknown>> = {}) {
   const fields = names.map((name) => fieldOf(object, name));
   return { parameters: {}, fields, orderBy: [], limit: 2000, ...more };
+}
+
+const childNames = (object?: ObjectSpec) => Object.keys(object?.children ?? {});
+
+/** With its fields. */
+async function below({ context, describe: find }: Connection, parent: string, child: string): Promise<ObjectSpec> {
+  const outline = (await find(parent)).children?.[child];
+  if (outline?.describe === undefined) throw new Error(`Nothing is described below ${parent} as ${child}.`);
+  return outline.describe(withoutThreads(context));
 }

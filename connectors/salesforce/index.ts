@@ -86,6 +86,7 @@ export default defineConnector({
     },
   }),
   objects: discoverObjects,
+  operations: ['list', 'get', 'create', 'update', 'remove'],
   polls: USUAL_OBJECTS,
   webhooks: outboundMessages,
 });

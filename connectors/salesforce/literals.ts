@@ -30,6 +30,11 @@ export function isId(text: string): boolean {
   return text.slice(15) === checksumOf(text.slice(0, 15));
 }
 
+/** Also the 15 characters that pages of Salesforce show, which tell cases apart. */
+export function isAnyId(text: string): boolean {
+  return /^[A-Za-z0-9]{15}$/.test(text) || isId(text);
+}
+
 const CHECKSUM_LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ012345';
 
 /** One letter for each five characters: a bit for each upper-case one of them, the first counting least. */

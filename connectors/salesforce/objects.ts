@@ -15,26 +15,33 @@ import { bulkIngestOf, bulkQueryOf } from './bulk.ts';
 import { setting } from './config.ts';
 import { toFieldSpec, toParentName } from './fields.ts';
 import { FILES } from './files.ts';
-import { CHANGED, CREATED, DELETED, deletionsOf, ID, INCLUDE_DELETED, listOperation } from './query.ts';
+import { CHANGED, CREATED, DELETED, deletionsOf, ID, INCLUDE_DELETED, listBelow, listOperation } from './query.ts';
 import { translator } from './where.ts';
 
 /** Every object the user sees, without its fields: one call, for an account has a thousand objects and more. */
 export async function discoverObjects({ send }: ConnectorContext): Promise<Objects> {
   const { body } = await send({ path: '/sobjects' });
   const described = json.array(json.at(body, 'sobjects'), 'the list of objects').filter(isOffered);
-  return Object.fromEntries(described.map((object) => [object.name, outlineOf(object)]));
+  const offered = new Map(described.map((object) => [object.name, object]));
+  return Object.fromEntries(described.map((object) => [object.name, outlineOf(object, offered)]));
 }
 
 /** Of an object or a field. Names stand unquoted in statements. */
 type Described = Json & { readonly name: string };
 
+type Offered = ReadonlyMap<string, Described>;
+
 function isOffered(described: unknown): described is Described {
   if (!json.isObject(described) || described.deprecatedAndHidden === true) return false;
-  return typeof described.name === 'string' && /^[A-Za-z]\w*$/.test(described.name);
+  return isName(described.name);
 }
 
-function outlineOf(object: Described): ObjectSpec {
-  const describe = (context: ConnectorContext) => describeObject(context, object);
+function isName(name: unknown): name is string {
+  return typeof name === 'string' && /^[A-Za-z]\w*$/.test(name);
+}
+
+function outlineOf(object: Described, offered: Offered): ObjectSpec {
+  const describe = (context: ConnectorContext) => describeObject(context, object, offered);
   const aliases = ALIASES[object.name];
   return defineObject({
     ...abilitiesOf(object),
@@ -61,10 +68,15 @@ function isReplicated({ replicateable, queryable }: Described): boolean {
   return replicateable === true && queryable === true;
 }
 
-async function describeObject({ config, send }: ConnectorContext, object: Described): Promise<ObjectSpec> {
-  const { body } = await send({ path: path`/sobjects/${object.name}/describe` });
+/** As Salesforce tells it. */
+async function readDescription({ config, send }: ConnectorContext, { name }: Described) {
+  const { body } = await send({ path: path`/sobjects/${name}/describe` });
   const described = json.array(json.at(body, 'fields'), 'the fields of the object').filter(isOffered);
-  const fields = fieldsOf(described, config);
+  return { described, fields: fieldsOf(described, config), relationships: json.at(body, 'childRelationships') };
+}
+
+async function describeObject(context: ConnectorContext, object: Described, offered: Offered): Promise<ObjectSpec> {
+  const { described, fields, relationships } = await readDescription(context, object);
   const changes = object.queryable === true ? changesOf(object.name, fields) : undefined;
   const abilities = abilitiesOf(object);
   const externalIds = described.filter(({ externalId }) => externalId === true).map(({ name }) => name);
@@ -72,7 +84,55 @@ async function describeObject({ config, send }: ConnectorContext, object: Descri
     query: object.queryable === true ? bulkQueryOf(object.name) : undefined,
     ingest: bulkIngestOf(object.name, { ...abilities, externalIds }),
   });
-  return defineObject({ ...abilities, fields, ...FILTERING, ...defined({ changes, bulk }) });
+  return defineObject({
+    ...abilities,
+    fields,
+    ...FILTERING,
+    ...defined({ changes, bulk }),
+    children: childrenOf(object, relationships, offered),
+  });
+}
+
+/**
+ * What refers to a record, by the names of the relationships. Some have no name, and some children can be asked for only inside of
+ * statements about the parent (`ActivityHistories`). Source: REST API Developer Guide, "sObject Describe".
+ */
+function childrenOf(parent: Described, relationships: unknown, offered: Offered): Objects {
+  const entries = json.objects(relationships ?? [], 'the child relationships of the object').flatMap((relationship) => {
+    const { relationshipName: name, childSObject, field, deprecatedAndHidden } = relationship;
+    const child = offered.get(String(childSObject));
+    if (!isName(name) || !isName(field) || deprecatedAndHidden === true || child?.queryable !== true) return [];
+    return [[name, childOutline(child, { parent, name, field })] as const];
+  });
+  return Object.fromEntries(entries);
+}
+
+interface Relationship {
+  readonly parent: Described;
+  readonly name: string;
+  /** Of the child. */
+  readonly field: string;
+}
+
+/** Hundreds of objects refer to some, and few of them are used. */
+function childOutline(child: Described, { parent, name, field }: Relationship): ObjectSpec {
+  const aliases = ALIASES[child.name]?.filter((alias) => alias === name.toLowerCase());
+  const place = { parent: parent.name, hasParents: parent.retrieveable === true, field };
+  const own = defined({
+    native: name,
+    label: json.findText(child.label),
+    custom: child.custom === true,
+    idField: ID,
+    aliases,
+  });
+  return {
+    ...own,
+    fields: {},
+    describe: async (context) => {
+      const { fields } = await readDescription(context, child);
+      return defineObject({ ...own, fields, ...FILTERING, list: listBelow(child.name, place) });
+    },
+  };
 }
 
 /**

@@ -4,12 +4,16 @@ import {
   type Config,
   json,
   type ListInput,
+  type ListOperation,
   type ListQuery,
   list,
+  notFound,
   type Operation,
   type ProviderRequest,
+  path,
 } from '#connector';
 import { servicePath } from './config.ts';
+import { isAnyId, quote } from './literals.ts';
 
 /** What a query may ask for. Source: REST API Developer Guide, "Query Options Header". */
 const MAX_PAGE_SIZE = 2000;
@@ -26,10 +30,10 @@ export const DELETED = 'IsDeleted';
 /** Nulls as in our own order, which is PostgreSQL's. The id is never null. */
 const DIRECTIONS = { asc: 'ASC NULLS LAST', desc: 'DESC NULLS FIRST' } as const;
 
-/** The list of an object, by SOQL. */
-export function listOperation(objectName: string) {
+/** The list of an object, by SOQL. @param parentField what refers to the record that the others are below */
+export function listOperation(objectName: string, parentField?: string) {
   return list<string>({
-    request: (query, config) => requestQuery(objectName, query, config),
+    request: (query, config) => requestQuery(objectName, belowParent(query, parentField), config),
     rows: (body) => json.array(json.at(resultOf(body), 'records'), 'the records of the query'),
     paging: {
       kind: 'link',
@@ -44,6 +48,30 @@ export function listOperation(objectName: string) {
       id: ID,
     },
   });
+}
+
+/** Where the records of a list are: below one of another object, to which a field of theirs refers. */
+export interface Below {
+  readonly parent: string;
+  /** Whether a single parent can be read. */
+  readonly hasParents: boolean;
+  readonly field: string;
+}
+
+/** Of the records that refer to one. An empty answer says nothing of whether there is that one: another call does. */
+export function listBelow(objectName: string, { parent, hasParents, field }: Below): ListOperation<string> {
+  const rows = listOperation(objectName, field);
+  return {
+    ...rows,
+    run: async ({ send, config }, input) => {
+      const { parentId = '', cursor } = input;
+      if (!isAnyId(parentId)) throw notFound(`'${parentId}' is no id of Salesforce.`);
+      const page = rows.read(await send(rows.request(input, config)), input);
+      const isNews = page.records.length === 0 && cursor === undefined;
+      if (isNews && hasParents) await send({ path: path`/sobjects/${parent}/${parentId}`, query: { fields: ID } });
+      return page;
+    },
+  };
 }
 
 /**
@@ -85,6 +113,13 @@ export function findPart(body: unknown): { readonly status: number; readonly bod
   const parts = json.at(body, 'compositeResponse');
   const [only] = Array.isArray(parts) ? parts : [];
   return json.isObject(only) ? { status: Number(only.httpStatusCode), body: only.body } : undefined;
+}
+
+/** A filter stands in parentheses where it has several parts. */
+function belowParent(query: ListQuery<string>, field: string | undefined): ListQuery<string> {
+  if (field === undefined) return query;
+  const refers = `${field} = ${quote(query.parentId ?? '')}`;
+  return { ...query, filter: query.filter === undefined ? refers : `${refers} AND ${query.filter}` };
 }
 
 /** URI and headers have 16,384 bytes together; tokens and what lies between take their part. */

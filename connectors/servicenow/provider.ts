@@ -21,6 +21,7 @@ export const PROVIDER = {
     kinds: { cancelled: 'unavailable' },
   }),
   objects: discoverObjects,
+  operations: ['list', 'get', 'create', 'update', 'remove'],
   polls: USUAL_TABLES,
   webhooks: businessRules,
 } as const satisfies Partial<Connector>;

@@ -61,7 +61,10 @@ function describeElement({ name, polls = [] }: Connector, objects: Objects): rea
   ];
 }
 
-function describeObject({ name, aliases, operations, children, events }: ObjectSummary, object?: ObjectSpec): string {
+function describeObject(
+  { name, aliases, operations, children = [], events }: ObjectSummary,
+  object?: ObjectSpec,
+): string {
   const limits = object === undefined ? [] : limitsOf(object);
   const columns = [[code(name)], aliases.map(code), operations, children.map(code), events, limits];
   return `| ${columns.map((column) => column.join(', ')).join(' | ')} |`;

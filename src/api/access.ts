@@ -333,6 +333,8 @@ export const ACCESS: { readonly [Id in ApiOperationId]: AccessOf<Id> } = {
   listHubObjects: EVERYBODY,
   getObjectMetadata: EVERYBODY,
   getHubObjectMetadata: EVERYBODY,
+  getChildObjectMetadata: EVERYBODY,
+  getHubChildObjectMetadata: EVERYBODY,
   ping: EVERYBODY,
   pingHub: EVERYBODY,
   explainQuery: EVERYBODY,

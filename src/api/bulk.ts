@@ -6,12 +6,12 @@ import { type BulkFile, isStored } from '../bulk/file.ts';
 import type { Bulk } from '../bulk/index.ts';
 import type { BulkJob, RowError } from '../bulk/job.ts';
 import { fileNameOf, statusOf } from '../bulk/status.ts';
-import { AppError, ERROR_STATUS, type ErrorCode } from '../errors.ts';
+import { AppError, ERROR_STATUS, type ErrorCode, invalidRequest, pointer } from '../errors.ts';
 import type { Instance } from '../instances/instance.ts';
 import { chooseType } from '../resources/media.ts';
-import { inBody, withPlaces } from './body-faults.ts';
+import { withPlaces } from './body-faults.ts';
 import { createPageTokens, listHeaders, type PageSeal } from './listing.ts';
-import type { Handlers, OperationBody, OperationRequest, OperationResult, StreamResponse } from './operation.ts';
+import type { Handlers, OperationRequest, OperationResult, StreamResponse } from './operation.ts';
 import { inHub } from './records.ts';
 import { safeFileHeaders } from './response.ts';
 import { matchesTag, readRange } from './stream-response.ts';
@@ -52,10 +52,9 @@ export function createBulkHandlers(
 
   const direct = {
     createBulkQuery: async ({ principal: { userId }, instance, body, query, headers, signal }) => {
-      const request = readRequest(query.q, body, headers['elements-async-callback-url']);
-      // The faults of a statement are at its positions, not at members of the body.
-      const move = query.q === undefined ? inBody : inStatement;
-      const job = await withPlaces(move, bulk.createDownload({ instance, userId, request, signal }));
+      const asked = { query, body };
+      const request = readRequest(asked, headers[CALLBACK_HEADER]);
+      const job = await withPlaces(placesIn(asked), bulk.createDownload({ instance, userId, request, signal }));
       const { id, status, instanceId } = job;
       return { body: { id, status, instanceId }, headers: headersOf(instance) };
     },
@@ -168,18 +167,15 @@ function toError({
   return { row: rowNumber, outcome, doubtful: isDoubtful, ...(code !== null && { code: readCode(code) }), message };
 }
 
-function inStatement(place: string): string {
-  return /^\/query\/(?:where|fields|orderBy)$/.test(place) ? '/query/q' : inBody(place);
-}
-
 const CALLBACK_HEADER = 'elements-async-callback-url';
 
-function readRequest(
-  statement: string | undefined,
-  body: OperationBody<'createBulkQuery'>,
-  callbackUrl: string | undefined,
-): DownloadRequest {
-  const { from, to, format = 'csv', callbackUrl: own, ...rest } = body ?? {};
+type AskedDownload = Pick<OperationRequest<'createBulkQuery'>, 'query' | 'body'>;
+
+/** @throws AppError REQUEST_INVALID for what is in the query and in the body */
+function readRequest({ query, body }: AskedDownload, callbackUrl: string | undefined): DownloadRequest {
+  const { q: statement, ...parts } = query;
+  assertGivenOnce(parts, body ?? {});
+  const { from, to, format = 'csv', callbackUrl: own, ...rest } = { ...(body ?? {}), ...parts };
   const url = own ?? callbackUrl;
   const place = own === undefined ? `/headers/${CALLBACK_HEADER}` : '/body/callbackUrl';
   return {
@@ -189,6 +185,31 @@ function readRequest(
     from: from === undefined ? undefined : new Date(from),
     to: to === undefined ? undefined : new Date(to),
     callback: url === undefined ? undefined : { url, place },
+  };
+}
+
+function assertGivenOnce(query: object, body: object): void {
+  const twice = Object.keys(query).filter((name) => Object.hasOwn(body, name));
+  if (twice.length === 0) return;
+  throw invalidRequest(
+    twice.map((name) => ({
+      path: pointer('query', name),
+      message: `'${name}' is in the query and in the body. Give it once.`,
+    })),
+  );
+}
+
+/** What a statement says. */
+const IN_STATEMENT: ReadonlySet<string> = new Set(['objectName', 'where', 'fields', 'orderBy', 'limit']);
+
+/** Where a member of a download is in its request: in the query, in the body, or in the statement. */
+function placesIn({ query, body }: AskedDownload): (place: string) => string {
+  return (place) => {
+    const name = /^\/(?:path|query|body)\/(\w+)$/.exec(place)?.[1];
+    if (name === undefined) return place;
+    if (Object.hasOwn(query, name)) return pointer('query', name);
+    const isInStatement = query.q !== undefined && IN_STATEMENT.has(name) && !Object.hasOwn(body ?? {}, name);
+    return isInStatement ? '/query/q' : pointer('body', name);
   };
 }
 

@@ -3,7 +3,7 @@ import type { DemoAccount } from '../connector/simulators/index.ts';
 import { configurationFields, formFields } from '../instances/configuration.ts';
 import { isOAuthConnector, OAUTH_KEYS } from '../instances/oauth/fields.ts';
 import type { PlatformField } from '../instances/platform-field.ts';
-import { describeObjects } from '../resources/objects.ts';
+import { describeObjects, operationsOfAll } from '../resources/objects.ts';
 import { markOf } from './element-mark.ts';
 import type { OperationResult } from './operation.ts';
 
@@ -12,8 +12,13 @@ type ElementMetadata = OperationResult<'getElementMetadata'>;
 type ElementDetail = OperationResult<'getElement'>;
 type ElementSummary = OperationResult<'listAccountInstances'>[number]['element'];
 
+/** What the rows of an uploaded file are written with. */
+const BULK_WRITES = ['create', 'update', 'remove'] as const;
+
 /** An element as account listings show it. */
-export function toElementSummary({ id, name, key, auth }: Connector): ElementSummary {
+export function toElementSummary(connector: Connector): ElementSummary {
+  const { id, name, key, auth } = connector;
+  const operations = operationsOfAll(connector);
   return {
     id,
     name,
@@ -23,8 +28,8 @@ export function toElementSummary({ id, name, key, auth }: Connector): ElementSum
     typeOauth: isOAuth(auth.type),
     trialAccount: false,
     transformationsEnabled: false,
-    bulkDownloadEnabled: false,
-    bulkUploadEnabled: false,
+    bulkDownloadEnabled: operations.has('list'),
+    bulkUploadEnabled: BULK_WRITES.some((operation) => operations.has(operation)),
     cloneable: false,
     extendable: false,
     beta: false,
@@ -41,7 +46,7 @@ export function toElement(connector: Connector, inactive: ReadonlySet<string>): 
     active: !inactive.has(connector.key),
     resources: [],
     authentication: toAuthentication(connector),
-    useModelsForMetadata: false,
+    useModelsForMetadata: typeof connector.objects !== 'function',
     hub: connector.hub,
     protocolType: 'http',
     parameters: [],

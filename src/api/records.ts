@@ -11,6 +11,7 @@ type RecordHandlers = Pick<
   Handlers,
   | 'listObjects'
   | 'getObjectMetadata'
+  | 'getChildObjectMetadata'
   | 'listRecords'
   | 'search'
   | 'createRecord'
@@ -21,6 +22,7 @@ type RecordHandlers = Pick<
   | 'listChildRecords'
   | 'listHubObjects'
   | 'getHubObjectMetadata'
+  | 'getHubChildObjectMetadata'
   | 'listHubRecords'
   | 'searchHub'
   | 'createHubRecord'
@@ -48,6 +50,11 @@ export function createRecordHandlers(resources: Resources, clock: Clock): Record
       const object = await resources.getObject({ instance, objectName: path.objectName, signal });
       const name = findName(await resources.listObjects({ instance, signal }), path.objectName) ?? path.objectName;
       return { body: describeObject(name, object), headers: instanceHeader(instance) };
+    },
+
+    getChildObjectMetadata: async (request) => {
+      const { name, child } = await resources.getChild(target(request), request.path.childObjectName);
+      return { body: describeObject(name, child), headers: instanceHeader(request.instance) };
     },
 
     ping: async ({ instance, signal }) => {
@@ -108,6 +115,7 @@ export function createRecordHandlers(resources: Resources, clock: Clock): Record
     ...direct,
     listHubObjects: inHub(direct.listObjects),
     getHubObjectMetadata: inHub(direct.getObjectMetadata),
+    getHubChildObjectMetadata: inHub(direct.getChildObjectMetadata),
     listHubRecords: inHub(direct.listRecords),
     searchHub: inHub(direct.search),
     createHubRecord: inHub(direct.createRecord),

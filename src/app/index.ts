@@ -3,7 +3,7 @@ import { type ActivityOptions, composeActivity } from '../activity/index.ts';
 import { BASE_PATH, composeApi } from '../api/index.ts';
 import { type BulkRole, composeBulk } from '../bulk/index.ts';
 import { type Cleanup, createCleanup } from '../cleanup.ts';
-import { publicUrlOf, type ServiceConfig } from '../config/index.ts';
+import { ownUrlsOf, publicUrlOf, type ServiceConfig } from '../config/index.ts';
 import { composeConnect } from '../connect/index.ts';
 import { composeProviderClient } from '../connector/client/index.ts';
 import { type GivenConnectors, openConnectors } from '../connector/open.ts';
@@ -125,6 +125,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
     assertActive: activeElements.assertActive,
     notifications,
     ensureSubscription,
+    ownUrls: () => ownUrlsOf(config, listeningPort),
     shortestPollMs: config.isLocal ? SECOND_MS : MINUTE_MS,
     noteRegistration: createNoteRegistration(platform),
     noteCreated: (accountId, elementKey) => recorder.count('instance', accountId, elementKey),

@@ -86,7 +86,10 @@ export interface PlannedRequest {
 
 type AskedQuery = Pick<Selected, 'objectName' | 'fields' | 'where' | 'orderBy' | 'limit'> & Partial<Selected>;
 
-/** @throws AppError REQUEST_INVALID unless there is a statement or an object; WHERE_SYNTAX */
+/** What a statement says in place of a member of the request. It always has the first two. */
+const CLAUSES = { objectName: 'FROM', fields: 'SELECT', where: 'WHERE', orderBy: 'ORDER BY', limit: 'LIMIT' } as const;
+
+/** @throws AppError REQUEST_INVALID unless the object and each part of its query are given once; WHERE_SYNTAX */
 function readRequest({ statement, objectName, fields, where, orderBy, limit }: DownloadRequest): AskedQuery {
   if (statement === undefined) {
     if (objectName !== undefined) return { objectName, fields, where, orderBy, limit };
@@ -94,12 +97,24 @@ function readRequest({ statement, objectName, fields, where, orderBy, limit }: D
       { path: '/body/objectName', message: "'objectName' is required, unless 'q' has a statement." },
     ]);
   }
-  const given = Object.entries({ objectName, fields, where, orderBy, limit }).filter(
-    ([, value]) => value !== undefined,
-  );
-  if (given.length === 0) return readSelect(statement);
+  const selected = readSelect(statement);
+  const said = { ...selected, fields: true };
+  const given = { objectName, fields, where, orderBy, limit };
+  const names = Object.keys(CLAUSES) as readonly (keyof typeof CLAUSES)[];
+  const twice = names.filter((name) => given[name] !== undefined && said[name] !== undefined);
+  if (twice.length === 0) {
+    return {
+      ...selected,
+      where: selected.where ?? where,
+      orderBy: selected.orderBy ?? orderBy,
+      limit: selected.limit ?? limit,
+    };
+  }
   throw invalidRequest(
-    given.map(([name]) => ({ path: pointer('body', name), message: `'${name}' is said by the statement in 'q'.` })),
+    twice.map((name) => {
+      const message = `'${name}' and the ${CLAUSES[name]} of the statement in 'q' exclude each other.`;
+      return { path: pointer('body', name), message };
+    }),
   );
 }
 

@@ -456,8 +456,19 @@ function toBytes(megabytes: number | undefined): number | undefined {
 /** PUBLIC_URL, or the URL of HOST and the port that was taken, as a browser on this machine reaches it. */
 export function publicUrlOf(config: Pick<ServiceConfig, 'publicUrl' | 'host'>, listeningPort: number): string {
   if (config.publicUrl !== undefined) return config.publicUrl;
-  const host = config.host === '0.0.0.0' || config.host === '::' ? 'localhost' : config.host;
+  const host = isAnyHost(config.host) ? 'localhost' : config.host;
   return `http://${host.includes(':') ? `[${host}]` : host}:${listeningPort}`;
+}
+
+/** The addresses that lead to the service, first the one that it tells others. Those of this machine are known by several names. */
+export function ownUrlsOf(config: Pick<ServiceConfig, 'publicUrl' | 'host'>, listeningPort: number): readonly string[] {
+  const hosts = isLoopback(config.host) || isAnyHost(config.host) ? ['localhost', '127.0.0.1', '[::1]'] : [];
+  const listening = publicUrlOf({ ...config, publicUrl: undefined }, listeningPort);
+  return [publicUrlOf(config, listeningPort), listening, ...hosts.map((host) => `http://${host}:${listeningPort}`)];
+}
+
+function isAnyHost(host: string): boolean {
+  return host === '0.0.0.0' || host === '::';
 }
 
 /** Whether only this machine reaches what listens there. */

@@ -728,6 +728,8 @@ export interface Connector {
   /** Hosts the instance may talk to: `api.example.com`, or `*.example.com` for any one label in front. Every request is pinned to them. */
   readonly hosts: readonly string[] | ((config: Config) => readonly string[]);
   readonly objects: Objects | ((context: DiscoveryContext) => Promise<Objects>);
+  /** What discovered objects can do, together: the record of the element says by it what works in bulk. Never with static objects, which tell it themselves. */
+  readonly operations?: readonly OperationName[];
   /** Objects whose changes are polled for, unless the configuration of an instance names others. */
   readonly polls?: readonly string[];
   /** One cheap call that fails when the credentials are wrong. Where the provider may answer it to everybody, `examine` finds out. */

@@ -57,7 +57,13 @@ function connectorProblems(connector: Connector): readonly string[] {
     ...exchangeProblems(connector),
     ...webhookProblems(connector),
   ];
-  const objects = typeof connector.objects === 'function' ? [] : findObjectProblems(connector.objects);
+  const objects =
+    typeof connector.objects === 'function'
+      ? []
+      : [
+          ...when(connector.operations !== undefined, "'operations' is for discovered objects: its objects tell them"),
+          ...findObjectProblems(connector.objects),
+        ];
   return [...problems, ...objects].map((problem) => `${connector.key}: ${problem}`);
 }
 

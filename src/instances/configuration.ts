@@ -64,7 +64,7 @@ export function resolveConfiguration(
   // Only then: a callback URL with a fault of its own is not missing.
   const missing = faults.length === 0 ? missingCallback(config) : undefined;
   if (missing !== undefined) faults.push(fault(missing.key, missing.message));
-  faults.push(...findPollFaults(config));
+  faults.push(...findPollFaults(config, connector));
   if (faults.length > 0) throw invalidConfiguration(connector, faults);
   return Object.freeze(config);
 }
@@ -228,6 +228,17 @@ function readSetting(field: PlatformField, value: unknown) {
   if (field.pattern === undefined || read === undefined) return read;
   const match = new RegExp(field.pattern.source, field.pattern.flags.replace('g', '')).exec(String(read));
   return match?.[0] === String(read) ? read : undefined;
+}
+
+/** Those of its settings that say what is polled, as far as they are of the right form. */
+export function readPolling(given: Readonly<Record<string, unknown>>): Config {
+  return Object.fromEntries(
+    POLL_FIELDS.flatMap((field) => {
+      const value = given[field.key];
+      const read = isMissing(value) ? undefined : readSetting(field, value);
+      return read === undefined ? [] : [[field.key, read]];
+    }),
+  );
 }
 
 function patternHint({ pattern, example }: PlatformField): string {

@@ -28,6 +28,7 @@ export interface InstanceRoomNeighbours {
   readonly assertActive: InstanceNeighbours['assertActive'];
   readonly ensureSubscription: InstanceNeighbours['ensureSubscription'];
   readonly shortestPollMs: number;
+  readonly ownUrls: InstanceNeighbours['ownUrls'];
   readonly noteRegistration: InstanceNeighbours['noteRegistration'];
   readonly noteCreated: InstanceNeighbours['noteCreated'];
 }
@@ -50,7 +51,7 @@ export interface InstanceRoom {
 /** Connected accounts: first their records, on these their tokens, and on both what shows new settings to providers. */
 export function composeInstances(platform: Platform, neighbours: InstanceRoomNeighbours): InstanceRoom {
   const { client, registry, publicUrl, simulatorsUrl, notifications, accounts } = neighbours;
-  const { assertActive, ensureSubscription, noteRegistration, noteCreated, shortestPollMs } = neighbours;
+  const { assertActive, ensureSubscription, noteRegistration, noteCreated, shortestPollMs, ownUrls } = neighbours;
   const { egress, clock, log } = platform;
   const store = createInstanceStore(platform.knex);
   const codec = createInstanceCodec(platform, registry);
@@ -70,6 +71,7 @@ export function composeInstances(platform: Platform, neighbours: InstanceRoomNei
     assertActive,
     ensureSubscription,
     shortestPollMs,
+    ownUrls,
     noteRegistration,
     noteCreated,
   });

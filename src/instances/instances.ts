@@ -9,7 +9,15 @@ import { AppError, pointer, redactAppError } from '../errors.ts';
 import type { Platform } from '../platform.ts';
 import { prepareSql } from '../where/index.ts';
 import type { Authenticate, Authenticated, GivenAgain } from './authenticate.ts';
-import { assertUnmasked, exchangeOf, MASK, secretKeys, unmasked } from './configuration.ts';
+import {
+  assertUnmasked,
+  exchangeOf,
+  invalidConfiguration,
+  MASK,
+  readPolling,
+  secretKeys,
+  unmasked,
+} from './configuration.ts';
 import { readShown } from './credential-change.ts';
 import { CALLBACK_URL, readEventSettings, wantsRegistration } from './event-settings.ts';
 import { assertUsable, type Instance, type InstanceKey, instanceNotFound } from './instance.ts';
@@ -17,7 +25,7 @@ import type { InstanceCodec } from './instance-codec.ts';
 import type { AuthorizationCaller } from './oauth/authorizations.ts';
 import type { ProviderData } from './oauth/authorize.ts';
 import { isOAuthConnector } from './oauth/fields.ts';
-import { assertInterval } from './polling/poll-settings.ts';
+import { assertInterval, findPollFaults } from './polling/poll-settings.ts';
 import type { InstanceRecords } from './records.ts';
 import { assertStorable } from './storable.ts';
 import {
@@ -107,6 +115,8 @@ export interface InstanceNeighbours {
   readonly ensureSubscription: (accountId: number, url: string) => Promise<unknown>;
   /** Instances are not polled more often. */
   readonly shortestPollMs: number;
+  /** Where the service is reached: first as it tells others. Without a slash at the end. */
+  readonly ownUrls: () => readonly string[];
   /** That the provider is to be told where to send events, or may be told no more; at the commit of the transaction. */
   readonly noteRegistration: (via: Knex, instance: InstanceKey, isWanted: boolean) => Promise<void>;
   readonly noteCreated: (accountId: number, elementKey: string) => void;
@@ -139,6 +149,7 @@ export function createInstances(
     noteRegistration,
     noteCreated,
     shortestPollMs,
+    ownUrls,
   }: InstanceNeighbours,
 ): Instances {
   const { decode, encodeSettings } = codec;
@@ -220,8 +231,13 @@ export function createInstances(
   }
 
   /** Before anything else happens. */
-  async function assertEventSettings(configuration: Readonly<Record<string, unknown>> = {}): Promise<void> {
+  async function assertEventSettings(
+    element: Connector,
+    configuration: Readonly<Record<string, unknown>> = {},
+  ): Promise<void> {
     assertInterval(configuration, shortestPollMs);
+    const faults = findPollFaults(readPolling(configuration), element, { element, ownUrls: ownUrls() });
+    if (faults.length > 0) throw invalidConfiguration(element, faults);
     const url = configuration[CALLBACK_URL];
     // What is no URL at all is reported with the rest of the configuration.
     if (typeof url === 'string' && URL.canParse(url))
@@ -249,7 +265,7 @@ export function createInstances(
       const { accountId, userId } = caller;
       const connector = registry.getConnector(input.element);
       await assertActive(accountId, connector.key);
-      await assertEventSettings(input.configuration);
+      await assertEventSettings(connector, input.configuration);
       assertStorable(input);
       const { configuration: given, providerData } = input;
       const { config, keep } = await authenticate.first(connector, { caller, given, base: {}, providerData, signal });
@@ -290,8 +306,8 @@ export function createInstances(
     findByCallback: store.findByCallback,
 
     update: async (caller, id, changes, signal, along) => {
-      await assertEventSettings(changes.configuration);
       const instance = await records.get(caller.accountId, id);
+      await assertEventSettings(instance.connector, changes.configuration);
       assertStorable(changes);
       const { configuration: given, providerData } = changes;
       const change = {
@@ -314,8 +330,8 @@ export function createInstances(
     },
 
     replace: async (caller, id, input, signal) => {
-      await assertEventSettings(input.configuration);
       const instance = await records.get(caller.accountId, id);
+      await assertEventSettings(instance.connector, input.configuration);
       assertStorable(input);
       const given = unmasked(input.configuration, instance.config);
       const base = providerValues(instance);

@@ -94,7 +94,7 @@ export function composePolls(platform: Platform, neighbours: PollNeighbours, { p
 
   /** @returns false: its settings changed meanwhile */
   async function syncOne({ accountId, id, config, connector, settingsVersion, ...state }: Instance): Promise<boolean> {
-    const settings = readPollSettings(config, connector.polls);
+    const settings = readPollSettings(config, connector);
     const wanted = (settings?.resources ?? []).map(({ name: resource }) => ({
       resource,
       intervalMs: settings?.intervalMs ?? 0,

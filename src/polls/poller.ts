@@ -211,7 +211,7 @@ export function createPoller(
       end(nextMs, GIVEN_BACK);
     };
     measures.started((startedMs - poll.due.getTime()) / 1000);
-    const settings = instance && readSettings(instance.config, instance.connector.polls);
+    const settings = instance && readSettings(instance.config, instance.connector);
     const resource = settings?.resources.find(({ name }) => name === poll.resource);
     if (instance === undefined || settings === undefined || resource === undefined) {
       return giveBack(startedMs + poll.intervalMs);

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
-import type { Config } from '../connector/contract.ts';
+import type { Config, Connector } from '../connector/contract.ts';
 import { EVENTS_ENABLED } from '../instances/event-settings.ts';
-import { POLL_FIELDS, type PollSettings, readPollSettings } from '../instances/polling/poll-settings.ts';
+import { POLL_FIELDS, type Polled, type PollSettings, readPollSettings } from '../instances/polling/poll-settings.ts';
 
 const MOST_KEPT = 2_000;
 /** Of their texts in all; what is made of them takes some times as much. */
@@ -9,17 +9,20 @@ const MOST_CHARACTERS = 2_000_000;
 const KEYS = [EVENTS_ENABLED, ...POLL_FIELDS.map(({ key }) => key)];
 
 /** Like `readPollSettings`, whose patterns take longer to read than most polls. It is kept by what it is made of: many instances are configured alike. */
-export function createSettingsCache(): typeof readPollSettings {
+export function createSettingsCache(): (
+  config: Config,
+  element: Polled & Pick<Connector, 'key'>,
+) => PollSettings | undefined {
   const kept = new LRUCache<string, { readonly settings: PollSettings | undefined }>({
     max: MOST_KEPT,
     maxSize: MOST_CHARACTERS,
     sizeCalculation: (_, key) => key.length,
   });
-  return (config: Config, defaults = []) => {
-    const key = JSON.stringify([defaults, KEYS.map((name) => config[name])]);
+  return (config, element) => {
+    const key = JSON.stringify([element.key, KEYS.map((name) => config[name])]);
     const known = kept.get(key);
     if (known !== undefined) return known.settings;
-    const settings = readPollSettings(config, defaults);
+    const settings = readPollSettings(config, element);
     kept.set(key, { settings });
     return settings;
   };

@@ -30,7 +30,7 @@ import {
 } from './native-ingest.ts';
 import { endJob, type JobLook, type NativeEnd } from './native-job.ts';
 import { goOnNatively, judgeNative, type NativeFit, nativeStart, toNativeInput } from './native-walk.ts';
-import { getChild, requireOperation } from './objects.ts';
+import { getChild, type NamedChild, requireOperation } from './objects.ts';
 import {
   type BulkExplanation,
   explainQuery,
@@ -134,6 +134,8 @@ export interface ChangeList extends CallReport {
 export interface Resources {
   readonly listObjects: (target: Omit<ObjectTarget, 'objectName'>) => Promise<Objects>;
   readonly getObject: (target: ObjectTarget) => Promise<ObjectSpec>;
+  /** What is below a record of the object. @throws AppError NOT_FOUND */
+  readonly getChild: (target: ObjectTarget, child: string) => Promise<NamedChild>;
   readonly listRecords: (target: ObjectTarget, request: ListRequest) => Promise<RecordList>;
   readonly listChildren: (target: ChildTarget, request: ListRequest) => Promise<RecordList>;
   /**
@@ -223,10 +225,11 @@ export function composeResources(
   async function openChildren(target: ChildTarget): Promise<OpenedList> {
     const { objectName, id, child: name } = target;
     const { call, object } = await open(target, `list ${name} of`);
-    const child = await catalog.complete(call, name, getChild(target, object, name));
-    const shown = { instance: target.instance, objectName: `${objectName}/…/${name}` };
+    const found = getChild(target, object, name);
+    const child = await catalog.complete(call, found.name, found.child);
+    const shown = { instance: target.instance, objectName: `${objectName}/…/${found.name}` };
     const operation = requireOperation(shown, child, 'list');
-    return { call, object: child, operation, path: `${objectName}/${id}/${name}`, parentId: id };
+    return { call, object: child, operation, path: `${objectName}/${id}/${found.name}`, parentId: id };
   }
 
   /** The check and the plan of a query. */
@@ -326,6 +329,12 @@ export function composeResources(
 
     getObject: async ({ instance, objectName, signal }) =>
       catalog.getObject(startCall(neighbours, instance, signal, undefined), objectName),
+
+    getChild: async (target, name) => {
+      const call = startCall(neighbours, target.instance, target.signal, undefined);
+      const found = getChild(target, await catalog.getObject(call, target.objectName), name);
+      return { name: found.name, child: await catalog.complete(call, found.name, found.child) };
+    },
 
     listRecords: (target, request) => list(openList(target), request),
     listChildren: async (target, request) => {

@@ -1,5 +1,5 @@
 import { hubsOf } from '../connector/define.ts';
-import type { ChangeAction, ObjectSpec, Objects, OperationName } from '../connector/index.ts';
+import type { ChangeAction, Connector, ObjectSpec, Objects, OperationName } from '../connector/index.ts';
 import { AppError, cutText, suggestName } from '../errors.ts';
 import type { FieldSpec, ParameterSpec } from '../where/index.ts';
 import type { ConnectedInstance } from './call.ts';
@@ -40,7 +40,7 @@ export interface ObjectSummary {
   readonly label: string;
   readonly aliases: string[];
   readonly operations: ('list' | 'get' | 'create' | 'update' | 'delete' | 'upload')[];
-  readonly children: string[];
+  readonly children?: string[];
   readonly custom: boolean;
   readonly identifier?: string;
   readonly events: ChangeAction[];
@@ -53,11 +53,18 @@ export function describeObjects(objects: Objects): ObjectSummary[] {
     label: object.label ?? name,
     aliases: [...shownAliases(objects, object)],
     operations: operationsOf(object),
-    children: [...(object.outline?.children ?? Object.keys(object.children ?? {}))],
+    ...childrenOf(object),
     custom: object.custom ?? false,
     ...identifierOf(object),
     events: eventsOf(object),
   }));
+}
+
+/** Of an outline that does not say them they are not known before it is completed. */
+function childrenOf({ outline, children, describe }: ObjectSpec): Pick<ObjectSummary, 'children'> {
+  const names = outline?.children ?? (children === undefined ? undefined : Object.keys(children));
+  if (names === undefined) return describe === undefined ? { children: [] } : {};
+  return { children: [...names] };
 }
 
 const ACTIONS: readonly ChangeAction[] = ['created', 'updated', 'deleted'];
@@ -97,6 +104,15 @@ function operationsOf(object: ObjectSpec): ObjectSummary['operations'] {
   return OPERATIONS.filter(([, operation]) => has(operation)).map(([name]) => name);
 }
 
+const OPERATION_NAMES = ['list', 'get', 'create', 'update', 'replace', 'remove'] as const satisfies OperationName[];
+
+/** What the objects of an element can do, together. */
+export function operationsOfAll({ objects, operations = [] }: Pick<Connector, 'objects' | 'operations'>) {
+  if (typeof objects === 'function') return new Set(operations);
+  const all = Object.values(objects);
+  return new Set(OPERATION_NAMES.filter((operation) => all.some((object) => object[operation] !== undefined)));
+}
+
 const UPLOADS = ['create', 'replace'] as const;
 
 /** The fields and abilities of an object, as its connector declares them. */
@@ -110,6 +126,7 @@ export function describeObject(name: string, object: ObjectSpec) {
       ...describeField(field, spec),
       ...(field === identifier && { identifier: true }),
     })),
+    children: Object.keys(object.children ?? {}),
     parameters: Object.entries(object.parameters ?? {}).map(([parameter, spec]) => describeParameter(parameter, spec)),
     ...(object.upload !== undefined && { uploads: UPLOADS.filter((name) => object.upload?.[name] !== undefined) }),
     limits: describeLimits(object),
@@ -188,13 +205,20 @@ export function requireOperation<Name extends OperationName>(
   throw new AppError('OPERATION_UNSUPPORTED', message, { allow });
 }
 
-/** @throws AppError NOT_FOUND that lists the children there are */
-export function getChild({ objectName }: Addressee, object: ObjectSpec, name: string): ObjectSpec {
+/** A child as its parent declares it. */
+export interface NamedChild {
+  readonly name: string;
+  readonly child: ObjectSpec;
+}
+
+/** By its name or an alias. @throws AppError NOT_FOUND that lists the children there are */
+export function getChild({ objectName }: Addressee, object: ObjectSpec, given: string): NamedChild {
   const children = object.children ?? {};
-  const child = Object.hasOwn(children, name) ? children[name] : undefined;
-  if (child !== undefined) return child;
+  const name = findName(children, given);
+  const child = name === undefined ? undefined : children[name];
+  if (name !== undefined && child !== undefined) return { name, child };
   const names = Object.keys(children);
   const known = names.length === 0 ? 'It has none.' : `It has: ${names.join(', ')}.`;
-  const hint = suggestName(name, names);
-  throw new AppError('NOT_FOUND', `'${objectName}' has no child object '${cutText(name)}'.${hint} ${known}`);
+  const hint = suggestName(given, names);
+  throw new AppError('NOT_FOUND', `'${objectName}' has no child object '${cutText(given)}'.${hint} ${known}`);
 }

@@ -81,13 +81,74 @@ describe('bulk queries', () => {
       });
     }
 
-    it('do not take what the statement says in the body as well', async () => {
-      const answer = await post({ objectName: 'Products', limit: 2 }, { q: 'SELECT * FROM Products' });
+    it('take from beside it what the statement leaves out', async () => {
+      const where = 'Price > 20';
+      const id = await complete({ limit: 3 }, { q: 'SELECT Id, Price FROM Products ORDER BY Price', where });
+      const answer = await file(id, { accept: 'application/json' });
+      const rows = await records({ where, fields: 'Id,Price', orderBy: 'Price', pageSize: 3 });
+      expect(JSON.parse(answer.body.toString())).to.deep.equal(rows);
+      const wrong = await post(undefined, { q: 'SELECT Id FROM Products', where: 'Price > 1 AND Nmae = 1' });
+      expectProblem(wrong, 'WHERE_INVALID');
+      expect(wrong.body.details[0]).to.include({ position: 14, length: 4 });
+    });
+
+    it('do not take what the statement says beside it as well', async () => {
+      const q = 'SELECT * FROM Products WHERE Price > 1 LIMIT 3';
+      const answer = await post({ objectName: 'Products', limit: 2 }, { q, where: 'Price > 2', fields: 'Id' });
       expectProblem(answer, 'REQUEST_INVALID');
-      expect(answer.body.details.map(({ path }: { path: string }) => path)).to.deep.equal([
-        '/body/objectName',
-        '/body/limit',
+      expect(answer.body.details).to.deep.equal([
+        { path: '/body/objectName', message: "'objectName' and the FROM of the statement in 'q' exclude each other." },
+        { path: '/query/fields', message: "'fields' and the SELECT of the statement in 'q' exclude each other." },
+        { path: '/query/where', message: "'where' and the WHERE of the statement in 'q' exclude each other." },
+        { path: '/body/limit', message: "'limit' and the LIMIT of the statement in 'q' exclude each other." },
       ]);
+    });
+  });
+
+  describe('with query parameters', () => {
+    const query = {
+      objectName: 'Products',
+      where: 'Price > 20',
+      fields: 'Id,Price',
+      orderBy: 'Price desc',
+      limit: '4',
+    };
+
+    it('take them in place of a statement', async () => {
+      const id = await complete(undefined, query);
+      const answer = await file(id, { accept: 'application/json' });
+      const { where, fields, orderBy } = query;
+      const rows = await records({ where, fields, orderBy, pageSize: 4 });
+      expect(rows).to.have.length(4);
+      expect(JSON.parse(answer.body.toString())).to.deep.equal(rows);
+    });
+
+    it('take the filter beside the object of the body', async () => {
+      const id = await complete({ objectName: 'Products', fields: 'Id', format: 'jsonl' }, { where: query.where });
+      const lines = (await file(id)).body.toString().trimEnd().split('\n');
+      expect(lines.map((line: string) => JSON.parse(line))).to.deep.equal(
+        await records({ where: query.where, fields: 'Id' }),
+      );
+    });
+
+    it('do not take what the body says as well', async () => {
+      const answer = await post({ objectName: 'Products', where: 'Price > 1' }, { where: 'Price > 2' });
+      const message = "'where' is in the query and in the body. Give it once.";
+      expectProblem(answer, 'REQUEST_INVALID', message);
+      expect(answer.body.details).to.deep.equal([{ path: '/query/where', message }]);
+    });
+
+    it('say where they are wrong', async () => {
+      const wrong = await post(undefined, { ...query, where: 'Nmae = 1' });
+      expectProblem(wrong, 'WHERE_INVALID');
+      expect(wrong.body.details[0]).to.include({ position: 0, length: 4 });
+      const unknown = await post(undefined, { ...query, objectName: 'Prodcts' });
+      expectProblem(unknown, 'NOT_FOUND');
+      expect(unknown.body.details[0].path).to.equal('/query/objectName');
+      const undated = await post({ objectName: 'Products' }, { from: '2026-01-01T00:00:00Z' });
+      expectProblem(undated, 'REQUEST_INVALID');
+      expect(undated.body.details[0].path).to.equal('/query/from');
+      expectProblem(await post(undefined, { where: query.where }), 'REQUEST_INVALID');
     });
   });
 

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { useApp } from '../support/app.ts';
+import { CONNECTED } from '../../connectors/salesforce/simulator/samples.ts';
+import { type ApiAnswer, useApp } from '../support/app.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { BAMBOOHR, SHOP } from './support/simulated.ts';
 
@@ -194,7 +195,8 @@ describe('discovery', () => {
 
   it('describes the fields of an object', async () => {
     const { body, headers } = await service.call('/objects/Products/metadata', { token: shop.token });
-    expect(body).to.have.all.keys('name', 'identifier', 'fields', 'parameters', 'limits');
+    expect(body).to.have.all.keys('name', 'identifier', 'fields', 'children', 'parameters', 'limits');
+    expect(body.children).to.deep.equal(['Lines']);
     expect(headers.get('elements-element-instance-id')).to.equal(String(shop.id));
     const fields = new Map(body.fields.map((field: Named) => [field.name, field]));
     expect(fields.get('Stock')).to.deep.equal({
@@ -218,6 +220,99 @@ describe('discovery', () => {
     expect(fields.get('Category')).to.deep.include({ values: ['Book', 'Music', 'Tool'] });
   });
 
+  it('describes what is below a record, as it is listed and filtered there', async () => {
+    const { body, headers } = await service.call('/objects/employees/time-off/metadata', { token: people.token });
+    expect(headers.get('elements-element-instance-id')).to.equal(String(people.id));
+    expect(body.name).to.equal('time-off');
+    const [row] = (await service.call('/employees/101/time-off', { token: people.token })).body;
+    expect(body.fields.map(({ name }: Named) => name)).to.have.members(Object.keys(row));
+    const start = body.fields.find(({ name }: Named) => name === 'start');
+    expect(start).to.deep.include({
+      type: 'date',
+      filter: Object.fromEntries(['=', '<', '<=', '>', '>='].map((name) => [name, 'superset'])),
+    });
+    const lines = await service.call('/objects/Orders/Lines/metadata', { token: shop.token });
+    expect(lines.body.fields.map(({ name }: Named) => name)).to.include.members(['OrderCode', 'Line']);
+  });
+
+  it('of what is not below a record answers 404 with the nearest name', async () => {
+    const message = "'Orders' has no child object 'lines'. Did you mean 'Lines'? It has: Lines.";
+    for (const path of ['/objects/Orders/lines/metadata', '/Orders/A-1/lines']) {
+      expectProblem(await service.call(path, { token: shop.token }), 'NOT_FOUND', message);
+    }
+    const none = await service.call('/objects/Countries/Lines/metadata', { token: shop.token });
+    expectProblem(none, 'NOT_FOUND', "'Countries' has no child object 'Lines'. It has none.");
+    const unknown = await service.call('/objects/Ordes/Lines/metadata', { token: shop.token });
+    expectProblem(unknown, 'NOT_FOUND', /^OData has no object 'Ordes'/);
+  });
+
+  describe('of Salesforce, which tells what is below the records of one object at a time', () => {
+    const ACCOUNT = '0015g0000000001AAA';
+    let sales: { readonly token: string };
+    before(async () => {
+      sales = await service.createInstance('salesforce', { ...CONNECTED, simulator: true });
+    });
+    const call = (path: string, query: Readonly<Record<string, string>> = {}) =>
+      service.call(path, { token: sales.token, query });
+
+    it('leaves that out of the list, and has it in the metadata', async () => {
+      const { body } = await call('/objects', { details: 'true' });
+      const account = body.find(({ name }: Named) => name === 'Account');
+      expect(account).not.to.have.property('children');
+      const metadata = await call('/objects/accounts/metadata');
+      expect(metadata.body.children).to.deep.equal(['Contacts', 'Opportunities', 'Tasks', 'Sites__r', 'Readings__r']);
+    });
+
+    it('lists, filters, orders and pages it, by its name and by the one that CRMs share', async () => {
+      const all = (await call('/Contact', { where: `AccountId = '${ACCOUNT}'` })).body;
+      expect(all).to.have.length.above(1);
+      for (const path of [
+        `/Account/${ACCOUNT}/Contacts`,
+        `/accounts/${ACCOUNT}/contacts`,
+        `/hubs/crm/accounts/${ACCOUNT}/contacts`,
+      ]) {
+        expect((await call(path)).body, path).to.deep.equal(all);
+      }
+      const query = { where: 'IsDeleted = FALSE', fields: 'Id,LastName', orderBy: 'LastName desc', pageSize: '1' };
+      const expected = await call('/Contact', {
+        ...query,
+        where: `AccountId = '${ACCOUNT}' AND ${query.where}`,
+        pageSize: '200',
+      });
+      const rows = [];
+      for (let nextPage: string | undefined = ''; nextPage !== undefined; ) {
+        const page: ApiAnswer = await call(`/Account/${ACCOUNT}/Contacts`, { ...query, nextPage });
+        expect(page.headers.get('elements-query-pushdown')).to.equal('full');
+        expect(page.headers.get('elements-total-count')).to.equal(String(expected.body.length));
+        rows.push(...page.body);
+        nextPage = page.headers.get('elements-next-page-token') ?? undefined;
+      }
+      expect(rows).to.deep.equal(expected.body);
+    });
+
+    it('describes it, with what a filter there can ask', async () => {
+      const { body } = await call('/objects/Account/Contacts/metadata');
+      const contact = (await call('/objects/Contact/metadata')).body;
+      expect(body).to.include({ name: 'Contacts', identifier: 'Id' });
+      expect(body.fields).to.deep.equal(contact.fields);
+      expect((await call('/hubs/crm/objects/accounts/contacts/metadata')).body).to.deep.equal(body);
+    });
+
+    it('says that a record or what would be below it is not there', async () => {
+      expectProblem(
+        await call(`/Account/0015g0000000999AAA/Contacts`),
+        'NOT_FOUND',
+        "There are no 'Contacts' of the record '0015g0000000999AAA' in 'Account': there is no such record, or nothing of it that this instance may see.",
+      );
+      expectProblem(
+        await call(`/Account/${ACCOUNT}/Contact`),
+        'NOT_FOUND',
+        "'Account' has no child object 'Contact'. Did you mean 'Contacts'? It has: Contacts, Opportunities, Tasks, Sites__r, Readings__r.",
+      );
+      expectProblem(await call(`/Account/${ACCOUNT}/ActivityHistories`), 'NOT_FOUND');
+    });
+  });
+
   it('of what is no object answers 404 with the nearest name', async () => {
     const message = "OData has no object 'Prodcts'. Did you mean 'Products'? GET /objects lists them all.";
     for (const path of ['/objects/Prodcts/metadata', '/Prodcts', '/Prodcts/1', '/hubs/general/Prodcts']) {
@@ -234,6 +329,7 @@ describe('discovery', () => {
       for (const path of [
         '/objects',
         '/objects/employees/metadata',
+        '/objects/employees/time-off/metadata',
         '/employees?pageSize=3',
         '/employees/101',
         '/employees/101/time-off',
@@ -266,6 +362,7 @@ describe('discovery', () => {
       const requests: readonly (readonly [string, string, unknown?])[] = [
         ['GET', '/objects'],
         ['GET', '/objects/Products/metadata'],
+        ['GET', '/objects/Products/Lines/metadata'],
         ['GET', '/Products'],
         ['POST', '/Products', { Name: 'x' }],
         ['GET', '/Products/1'],

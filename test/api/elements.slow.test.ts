@@ -37,6 +37,60 @@ describe('elements', () => {
   });
 });
 
+describe('the flags of an element', () => {
+  const service = useApp();
+
+  it('say what works, in every form of its record', async () => {
+    const { body: elements } = await service.call('/elements');
+    const flagsOf = ({ bulkDownloadEnabled, bulkUploadEnabled, typeOauth, useModelsForMetadata }: Flags) =>
+      [bulkDownloadEnabled, bulkUploadEnabled, typeOauth, useModelsForMetadata].map(Number).join('');
+    const flags = Object.fromEntries(elements.map((element: Flags) => [element.key, flagsOf(element)]));
+    expect(flags).to.deep.equal({
+      bamboohr: '1100',
+      box: '1111',
+      clover: '1111',
+      concur: '1111',
+      connectwise: '1101',
+      fortnox: '1101',
+      keap: '1111',
+      odata: '1100',
+      quickbooks: '1111',
+      redmine: '1101',
+      requesttracker: '1101',
+      salesforce: '1110',
+      servicenow: '1100',
+      servicenowoauth: '1110',
+      twilio: '1101',
+    });
+    const shop = await service.createInstance('odata', SHOP);
+    const record = await service.call(`/instances/${shop.id}`);
+    const [listed] = (await service.call('/accounts/instances')).body;
+    expect([record.body.element, listed.element].map(({ bulkUploadEnabled }) => bulkUploadEnabled)).to.deep.equal([
+      true,
+      true,
+    ]);
+    expect(listed.element.bulkDownloadEnabled).to.equal(true);
+  });
+
+  it('are off for what the platform does not do', async () => {
+    const { body: elements } = await service.call('/elements');
+    for (const { cloneable, extendable, extended, trialAccount, beta, private: isPrivate, ...element } of elements) {
+      const { transformationsEnabled, resources, parameters } = element;
+      const all = { cloneable, extendable, extended, trialAccount, beta, isPrivate, transformationsEnabled };
+      expect(Object.values(all), element.key).to.deep.equal(Array(7).fill(false));
+      expect([resources, parameters], element.key).to.deep.equal([[], []]);
+    }
+  });
+});
+
+interface Flags {
+  readonly key: string;
+  readonly bulkDownloadEnabled: boolean;
+  readonly bulkUploadEnabled: boolean;
+  readonly typeOauth: boolean;
+  readonly useModelsForMetadata: boolean;
+}
+
 interface Named {
   readonly key: string;
 }

@@ -56,6 +56,11 @@ describe('a connector without problems', () => {
 describe('the problems of a connector', () => {
   const cases: readonly (readonly [what: string, changes: Partial<Connector>, problems: readonly string[]])[] = [
     [
+      'operations beside objects that tell them',
+      { operations: ['list'] },
+      ["shop: 'operations' is for discovered objects: its objects tell them"],
+    ],
+    [
       'a key with capitals',
       { key: 'Shop' },
       ['Shop: the key is lower-case letters and digits, beginning with a letter'],

@@ -12,10 +12,12 @@ import { parseStatement } from '../../connectors/salesforce/simulator/statement.
 import { createSimulator } from '../../connectors/salesforce/simulator.ts';
 import type { ProviderRequest } from '../../src/connector/contract.ts';
 import { type PreparedQuery, prepareQuery } from '../../src/where/index.ts';
+import { withoutThreads } from '../../suite/discover.ts';
 import { filtersOn, printFilter } from '../../suite/filters.ts';
 
 const OBJECT_NAMES = ['Account', 'Contact', 'Opportunity', 'Task'];
 const FILTERS = 1000;
+const PARENT = '0015g0000000001AAA';
 /** What the language takes. */
 const LONGEST_FILTER = 16_384;
 
@@ -56,6 +58,29 @@ describe('every statement that the Salesforce connector writes', () => {
     });
   }
 
+  for (const [parent, child, of] of [
+    ['Account', 'Contacts', 'Contact'],
+    ['Opportunity', 'Tasks', 'Task'],
+    ['Account', 'Sites__r', 'Site__c'],
+  ] as const) {
+    it(`is SOQL to two parsers and to the simulator: ${parent}/…/${child}`, async () => {
+      const outline = (await connection.describe(parent)).children?.[child];
+      const object = await outline?.describe?.(withoutThreads(connection.context));
+      if (object === undefined) throw new Error(`There is no ${child} below ${parent}.`);
+      const rows = await listRows(connection, await connection.describe(of));
+      fc.assert(
+        fc.property(filtersOn({ object, rows }), (filter) => {
+          const where = printFilter(filter);
+          fc.pre(Buffer.byteLength(where) <= LONGEST_FILTER);
+          const statement = statementOf(object, prepareQuery({ where, orderBy: 'Id desc' }, object), PARENT);
+          expect(statement).to.match(new RegExp(` FROM ${of} WHERE \\w+ = '${PARENT}'(?: AND | ORDER BY )`));
+          assertStatement(of, statement);
+        }),
+        { numRuns: FILTERS / 2, seed: 7 },
+      );
+    });
+  }
+
   it('is checked by a parser that tells wrong from right', () => {
     for (const where of ['Name IS NULL', "Name = 'a' AND Name = 'b' OR Name = 'c'", "Name = 'it's'"]) {
       expect(findFaults(`SELECT Id FROM Account WHERE ${where}`), where).not.to.deep.equal([]);
@@ -74,10 +99,11 @@ function assertStatement(name: string, statement: string): void {
   }
 }
 
-function statementOf(object: ObjectSpec, { plan, fields }: PreparedQuery): string {
+function statementOf(object: ObjectSpec, { plan, fields }: PreparedQuery, parentId?: string): string {
   const { list } = object;
   if (list === undefined || !('request' in list)) throw new Error('The object has no list.');
-  const input = { filter: plan.native, parameters: plan.parameters, fields, orderBy: plan.orderBy, limit: 200 };
+  const { native: filter, parameters, orderBy } = plan;
+  const input = { filter, parameters, fields, orderBy, limit: 200, ...(parentId !== undefined && { parentId }) };
   return readStatement(list.request(input, { 'api.version': '62.0' }));
 }
 

@@ -163,6 +163,54 @@ describe('the configuration of polls', () => {
     expect(bench.provider.requested.filter(({ key }) => key === 'quiet')).to.deep.equal([]);
   });
 
+  it('asks this service and no other, by a path or by an address that leads here', async () => {
+    const body = (url: string) => ({
+      'base.url': bench.provider.url,
+      'api.key': 'asked',
+      [CONFIGURATION]: { things: { url } },
+    });
+    const { port } = new URL(bench.service.app.url);
+    for (const own of ['', '/elements/api-v2', bench.service.app.url, `http://localhost:${port}/elements/api-v2`]) {
+      const { id } = await bench.service.createInstance('things', body(`${own}/hubs/general/things`));
+      const strange = body('https://api.cloud-elements.com/elements/api-v2/things?pageSize=5')[CONFIGURATION];
+      for (const configuration of [{ [CONFIGURATION]: strange }, { [CONFIGURATION]: JSON.stringify(strange) }]) {
+        const answer = await bench.service.call(`/instances/${id}`, { method: 'PATCH', body: { configuration } });
+        expectProblem(answer, 'REQUEST_INVALID');
+        expect(answer.body.details).to.deep.equal([
+          {
+            path: `/body/configuration/${CONFIGURATION}/things/url`,
+            message: `'${CONFIGURATION}.things.url' cannot be used: polls ask this service, at ${bench.service.app.url}, and not https://api.cloud-elements.com. Write '/things?pageSize=5' in its place.`,
+          },
+        ]);
+      }
+    }
+  });
+
+  it('names what there is', async () => {
+    const { id } = await create({});
+    const change = (configuration: object) =>
+      bench.service.call(`/instances/${id}`, { method: 'PATCH', body: { configuration } });
+    const unknown = "Things has no object 'thinks'. Did you mean 'things'? There are: things, notes, mortals.";
+    for (const [configuration, path, message] of [
+      [{ 'event.objects': 'things,thinks' }, 'event.objects', unknown],
+      [{ [CONFIGURATION]: { thinks: {} } }, `${CONFIGURATION}/thinks`, unknown],
+      [{ [CONFIGURATION]: { a: { url: '/thinks' } } }, `${CONFIGURATION}/a/url`, unknown],
+      [
+        { [CONFIGURATION]: { things: { url: '/hubs/crm/things' } } },
+        `${CONFIGURATION}/things/url`,
+        "Things is in the hub 'general', not 'crm'.",
+      ],
+    ] as const) {
+      const answer = await change(configuration);
+      expectProblem(answer, 'REQUEST_INVALID');
+      const at = path.replaceAll('/', '.');
+      expect(answer.body.details).to.deep.equal([
+        { path: `/body/configuration/${path}`, message: `'${at}' cannot be used: ${message}` },
+      ]);
+    }
+    expect((await change({ 'event.objects': 'things' })).status).to.equal(200);
+  });
+
   it('is refused with the path of what is wrong, also when it is the text of JSON', async () => {
     const things = { url: '/things?where=updatedAt >=', datesConfiguration: { updatedDateFormat: 'yyyy-MM-ddTHH' } };
     for (const given of [{ things }, JSON.stringify({ things })]) {

@@ -15,11 +15,17 @@ describe('polling that says no more than how often', () => {
   after(() => receiver.close());
 
   async function poll(element: string, configuration: object) {
+    const { polls } = await create(element, configuration);
+    return polls();
+  }
+
+  /** An instance whose polls ran once each. */
+  async function create(element: string, configuration: object, path = element) {
     const { id } = await service.createInstance(element, {
       ...configuration,
       simulator: true,
       'event.notification.enabled': true,
-      'event.notification.callback.url': `${receiver.url}/${element}`,
+      'event.notification.callback.url': `${receiver.url}/${path}`,
       'event.poller.refresh_interval': 0.02,
     });
     const polls = async () => (await service.call(`/instances/${id}/polls`)).body;
@@ -27,7 +33,7 @@ describe('polling that says no more than how often', () => {
       const found: readonly { runs: number }[] = await polls();
       return found.length > 0 && found.every(({ runs }) => runs > 0);
     });
-    return polls();
+    return { id, polls };
   }
 
   async function command(element: string, path: string, body: object) {
@@ -39,11 +45,11 @@ describe('polling that says no more than how often', () => {
     return JSON.parse(await response.text());
   }
 
-  async function expectEvents(element: string, name: string, counts: object) {
+  async function expectEvents(element: string, name: string, counts: object, path = element) {
     const { created, updated, removed } = await command(element, 'changes', { table: name, ...counts });
     await command(element, 'clock', { byMs: 60_000 });
     const received = () =>
-      receiver.requests.filter(({ url }) => url === `/${element}`).map(({ body }) => JSON.parse(body));
+      receiver.requests.filter(({ url }) => url === `/${path}`).map(({ body }) => JSON.parse(body));
     const count = created.length + updated.length + removed.length;
     await until(() => received().length >= count);
     expect(received().map(({ type, data }) => `${type} ${data.objectId}`)).to.have.members([
@@ -60,6 +66,31 @@ describe('polling that says no more than how often', () => {
       ['employees', 'feed'],
     ]);
     await expectEvents('bamboohr', 'employees', { create: 1, update: 2, remove: 1 });
+  });
+
+  // As the documents of this API have it, word for word.
+  const KNOWN = {
+    events: { url: "/hubs/humancapital/events?where=since='${gmtDate:yyyy-MM-dd'T'HH:mm:ssZ}'", idField: 'id' },
+  };
+
+  it('follows the employees of BambooHR by the name and the URL that its users know', async () => {
+    const { polls } = await create('bamboohr', { ...BAMBOOHR, 'event.poller.configuration': KNOWN }, 'known');
+    const expected = [['employees', 'feed', undefined]];
+    const shown = async () =>
+      (await polls()).map(({ resource, method, lastError }: Record<string, unknown>) => [resource, method, lastError]);
+    expect(await shown()).to.deep.equal(expected);
+    await expectEvents('bamboohr', 'employees', { create: 1, update: 1, remove: 1 }, 'known');
+    expect(await shown()).to.deep.equal(expected);
+  });
+
+  it('says what an account does not have, and goes on when it is named rightly', async () => {
+    const { id, polls } = await create('bamboohr', { ...BAMBOOHR, 'event.objects': 'employes' }, 'unknown');
+    const [poll] = await polls();
+    expect(poll.lastError).to.match(/^NOT_FOUND: .*'employes'.*'employees'/);
+    const configuration = { 'event.objects': 'employees' };
+    await service.call(`/instances/${id}`, { method: 'PATCH', body: { configuration } });
+    await until(async () => (await polls())[0]?.resource === 'employees' && (await polls())[0]?.runs === 1);
+    expect((await polls())[0]).not.to.have.property('lastError');
   });
 
   it('asks Salesforce for the usual objects, and for those that were deleted', async () => {

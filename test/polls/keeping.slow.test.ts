@@ -37,7 +37,15 @@ describe('pollers that are made for instances', () => {
   function compose(): Polls {
     const getAll = async (keys: readonly { readonly accountId: number; readonly id: number }[]) =>
       keys.map(({ accountId, id }) => {
-        const one = { accountId, id, config: POLLED, connector: {}, settingsVersion: 1, valid: true, disabled: false };
+        const one = {
+          accountId,
+          id,
+          config: POLLED,
+          connector: { objects: {} },
+          settingsVersion: 1,
+          valid: true,
+          disabled: false,
+        };
         return { ...one, ...special.get(id) } as Instance;
       });
     const platform = {
@@ -74,7 +82,7 @@ describe('pollers that are made for instances', () => {
   it('have names that there is room for', () => {
     const config = { ...POLLED, 'event.objects': `things,${'x'.repeat(201)}` };
     expect(readPollSettings(config)?.resources.map(({ name }) => name)).to.deep.equal(['things']);
-    expect(findPollFaults(config)).to.deep.equal([
+    expect(findPollFaults(config, { objects: {} })).to.deep.equal([
       { path: '/body/configuration/event.objects', message: "'event.objects' must hold names of 1 to 200 characters." },
     ]);
   });
@@ -84,7 +92,7 @@ describe('pollers that are made for instances', () => {
       '{ "things": 12345678901234567890 }',
       '{ "things": { "datesConfiguration": 12345678901234567890 } }',
     ]) {
-      const faults = findPollFaults({ ...POLLED, 'event.poller.configuration': parseJson(text) });
+      const faults = findPollFaults({ ...POLLED, 'event.poller.configuration': parseJson(text) }, { objects: {} });
       expect(faults.map(({ message }) => message)).to.have.length(1);
       expect(faults[0]?.message).to.match(/must be an object\.$/);
     }

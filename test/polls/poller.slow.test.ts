@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { sleep } from '../../src/clock.ts';
-import type { ObjectSpec } from '../../src/connector/contract.ts';
+import type { Config, ObjectSpec } from '../../src/connector/contract.ts';
 import type { Instance } from '../../src/instances/instance.ts';
 import { hashOf } from '../../src/polls/plan.ts';
 import { type ClaimedPoll, createPollStore, type PollStore } from '../../src/polls/poll-store.ts';
@@ -106,7 +106,7 @@ describe('the poller', () => {
       {
         store,
         getInstances: async (keys) =>
-          keys.map((key) => ({ ...key, config: CONFIG, connector: {} }) as unknown as Instance),
+          keys.map((key) => ({ ...key, config: CONFIG, connector: { objects: {} } }) as unknown as Instance),
         resources: {
           getObject: async () => THINGS,
           rateLimitOf: () => undefined,
@@ -310,14 +310,15 @@ describe('the poller', () => {
 
 describe('settings that pollers keep', () => {
   it('are read once for instances that are configured alike', () => {
-    const read = createSettingsCache();
+    const keep = createSettingsCache();
+    const read = (config: Config, key = 'a') => keep(config, { key, objects: {}, polls: [key] });
     const settings = read({ ...CONFIG, other: 1 });
     expect(settings?.resources.map(({ name }) => name)).to.deep.equal(['things']);
     expect(read({ ...CONFIG, other: 2 })).to.equal(settings);
     expect(read({ ...CONFIG, 'event.objects': 'orders' })?.resources[0]?.name).to.equal('orders');
     expect(read({ ...CONFIG, 'event.notification.enabled': false })).to.equal(undefined);
-    expect(read({ 'event.notification.enabled': true, 'event.vendor.type': 'polling' }, ['a'])).to.not.equal(
-      read({ 'event.notification.enabled': true, 'event.vendor.type': 'polling' }, ['b']),
+    expect(read({ 'event.notification.enabled': true, 'event.vendor.type': 'polling' }, 'a')).to.not.equal(
+      read({ 'event.notification.enabled': true, 'event.vendor.type': 'polling' }, 'b'),
     );
   });
 });

@@ -53,28 +53,10 @@ describe('a poll in trouble', () => {
     expect(pauseOf(failed)).to.be.within(HOURS_10, HOURS_10 * 1.05 + 30);
   });
 
-  it('says what it cannot find, and goes on when it is named rightly', async () => {
-    const { id } = await bench.create('/unknown', { 'event.objects': 'thinks' });
-    expect((await bench.poll(id, 'thinks')).lastError).to.match(/^NOT_FOUND: .*'thinks'.*'things'/);
-    const configuration = { 'event.objects': 'things' };
-    await bench.service.call(`/instances/${id}`, { method: 'PATCH', body: { configuration } });
-    await until(async () => (await bench.poll(id))?.runs === 1);
-    expect(await bench.poll(id)).not.to.have.property('lastError');
-  });
-
   it('says that a URL asks for what the object does not have', async () => {
     const url = "/hubs/general/things?where=changed >= '${gmtDate:yyyy-MM-dd}'";
     const { id } = await bench.create('/field', { 'event.poller.configuration': { things: { url } } });
     expect((await bench.poll(id)).lastError).to.match(/^WHERE_INVALID: There is no field 'changed'/);
-  });
-
-  it('says that a URL names another hub', async () => {
-    const { id } = await bench.create('/hub', {
-      'event.poller.configuration': { things: { url: '/hubs/crm/things' } },
-    });
-    expect((await bench.poll(id)).lastError).to.equal(
-      "NOT_FOUND: The element of this instance is in the hub 'general', not 'crm'.",
-    );
   });
 
   it('leaves to callers what is left of the limit of a provider, and goes on when it is new', async () => {

@@ -43,6 +43,8 @@ describe('the spec, read by express-openapi-validator', () => {
     const expected = {
       '/objects': 'listObjects',
       '/objects/employees/metadata': 'getObjectMetadata',
+      '/objects/employees/files/metadata': 'getChildObjectMetadata',
+      '/hubs/humancapital/objects/employees/files/metadata': 'getHubChildObjectMetadata',
       '/hubs/humancapital/objects': 'listHubObjects',
       '/hubs/humancapital/objects/employees/metadata': 'getHubObjectMetadata',
       '/hubs/humancapital/employees': 'listHubRecords',

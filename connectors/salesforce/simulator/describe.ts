@@ -12,7 +12,25 @@ export function describeGlobal(prefix: string): Json {
 
 export function describeObject(name: string, object: ObjectSchema, prefix: string): Json {
   const fields = Object.entries(object.fields).map(([field, schema]) => describeField(field, schema));
-  return { ...summarize(name, object, prefix), fields, childRelationships: [], recordTypeInfos: [] };
+  return { ...summarize(name, object, prefix), fields, childRelationships: childrenOf(name), recordTypeInfos: [] };
+}
+
+/** Every field that refers to the object. Source: REST API Developer Guide, "sObject Describe", `childRelationships`. */
+function childrenOf(name: string): readonly Json[] {
+  return Object.entries(OBJECTS).flatMap(([childSObject, { fields }]) =>
+    Object.entries(fields)
+      .filter(([, { referenceTo = [] }]) => referenceTo.includes(name))
+      .map(([field, { childrenName = null, required = false }]) => ({
+        cascadeDelete: false,
+        childSObject,
+        deprecatedAndHidden: false,
+        field,
+        junctionIdListNames: [],
+        junctionReferenceTo: [],
+        relationshipName: childrenName,
+        restrictedDelete: required,
+      })),
+  );
 }
 
 function summarize(name: string, { label, keyPrefix, fields, abilities = {} }: ObjectSchema, prefix: string): Json {

@@ -19,6 +19,8 @@ export interface FieldSchema {
   readonly values?: readonly string[];
   readonly restricted?: true;
   readonly referenceTo?: readonly string[];
+  /** What the parents call the records that refer to them. Salesforce has no name for some relationships. */
+  readonly childrenName?: string;
   /** Upserts find records by it. */
   readonly externalId?: true;
   /** A formula, or a compound of other fields. */
@@ -81,7 +83,7 @@ export const OBJECTS: Readonly<Record<string, ObjectSchema>> = {
     keyPrefix: '003',
     fields: {
       ...SYSTEM,
-      AccountId: reference('Account'),
+      AccountId: { ...reference('Account'), childrenName: 'Contacts' },
       FirstName: text(40),
       LastName: requiredText(80),
       Name: { ...text(121), readOnly: true, required: true, derive: fullNameOf },
@@ -98,7 +100,7 @@ export const OBJECTS: Readonly<Record<string, ObjectSchema>> = {
     keyPrefix: '006',
     fields: {
       ...SYSTEM,
-      AccountId: reference('Account'),
+      AccountId: { ...reference('Account'), childrenName: 'Opportunities' },
       Name: requiredText(120),
       StageName: { ...picklist('Prospecting', 'Negotiation', 'Closed Won', 'Closed Lost'), required: true },
       Amount: { type: 'currency', scale: 2 },
@@ -116,8 +118,8 @@ export const OBJECTS: Readonly<Record<string, ObjectSchema>> = {
       Subject: { type: 'combobox', length: 255 },
       Status: { ...picklist('Open', 'Completed'), required: true, defaulted: 'Open' },
       ActivityDate: { type: 'date' },
-      WhoId: reference('Contact'),
-      WhatId: reference('Account', 'Opportunity'),
+      WhoId: { ...reference('Contact'), childrenName: 'Tasks' },
+      WhatId: { ...reference('Account', 'Opportunity'), childrenName: 'Tasks' },
       Description: longText,
     },
   },
@@ -152,7 +154,7 @@ export const OBJECTS: Readonly<Record<string, ObjectSchema>> = {
     fields: {
       ...SYSTEM,
       Name: requiredText(80),
-      Account__c: { ...reference('Account'), label: 'Account' },
+      Account__c: { ...reference('Account'), label: 'Account', childrenName: 'Sites__r' },
       Position__c: { type: 'location', label: 'Position', readOnly: true, unfilterable: true, derive: positionOf },
       Position__Latitude__s: { type: 'double', label: 'Position (Latitude)', scale: 6 },
       Position__Longitude__s: { type: 'double', label: 'Position (Longitude)', scale: 6 },
@@ -169,7 +171,7 @@ export const OBJECTS: Readonly<Record<string, ObjectSchema>> = {
       City__c: { ...text(40), label: 'City' },
       Note__c: { ...text(255), label: 'Note' },
       Kind__c: { ...picklist('Heat', 'Power', 'Water'), label: 'Kind' },
-      Account__c: { ...reference('Account'), label: 'Account' },
+      Account__c: { ...reference('Account'), label: 'Account', childrenName: 'Readings__r' },
       Count__c: { type: 'int', label: 'Count' },
       Level__c: { type: 'double', label: 'Level', scale: 6 },
       Lowest__c: { type: 'double', label: 'Lowest', scale: 6 },
@@ -186,6 +188,16 @@ export const OBJECTS: Readonly<Record<string, ObjectSchema>> = {
     keyPrefix: '',
     abilities: { queryable: false, createable: false, updateable: false, deletable: false },
     fields: { ReplayId: text() },
+  },
+  // Only statements about accounts can ask for it, as a part of them.
+  ActivityHistory: {
+    label: 'Activity History',
+    keyPrefix: '',
+    abilities: { queryable: false, createable: false, updateable: false, deletable: false },
+    fields: {
+      Id: { type: 'id', length: 18, required: true, readOnly: true },
+      AccountId: { ...reference('Account'), childrenName: 'ActivityHistories' },
+    },
   },
 };
 

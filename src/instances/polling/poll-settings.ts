@@ -6,6 +6,14 @@ import { toJsonNumber } from '../../numbers/number-value.ts';
 import { EVENTS_ENABLED, VENDOR_TYPE } from '../event-settings.ts';
 import type { PlatformField } from '../platform-field.ts';
 import { findZone } from './date-template.ts';
+import {
+  assertEverything,
+  assertTarget,
+  namesOfTwoWords,
+  type PollElement,
+  type PollTarget,
+  standsFor,
+} from './poll-target.ts';
 import { MOST_ROWS, type PollQuery, parsePollUrl } from './poll-url.ts';
 import { type ReadTimestamp, timestampReader } from './timestamps.ts';
 
@@ -92,20 +100,36 @@ export interface DateField {
 /** Collects what is wrong, each with its path inside the configuration. */
 interface Faults {
   readonly add: (path: readonly string[], message: string) => undefined;
+  /** Adds what is wrong with what a resource names. */
+  readonly check?: (target: PollTarget, path: readonly string[]) => void;
 }
 
 /**
  * Undefined: it is not polled.
  * @param config as `resolveConfiguration` let it through
- * @param defaults objects to poll when the configuration names none
+ * @param element whose `polls` are polled when the configuration names nothing
  */
-export function readPollSettings(config: Config, defaults: readonly string[] = []): PollSettings | undefined {
+export function readPollSettings(config: Config, element: Polled = NO_ELEMENT): PollSettings | undefined {
   if (config[EVENTS_ENABLED] !== true) return undefined;
-  return settingsOf(config, defaults, { add: () => undefined });
+  return settingsOf(config, element, { add: () => undefined });
 }
 
-/** What is wrong with how an instance is to be polled, whatever a process allows. */
-export function findPollFaults(config: Config): readonly ErrorDetail[] {
+/** What decides how a configuration is read. */
+export type Polled = Pick<PollElement, 'objects' | 'polls'>;
+const NO_ELEMENT: Polled = { objects: {} };
+
+/** Where polls are answered. */
+export interface PollPlace {
+  readonly element: PollElement;
+  /** Of the service, as it tells them; then others that lead to it. */
+  readonly ownUrls: readonly string[];
+}
+
+/**
+ * What is wrong with how an instance is to be polled, whatever a process allows.
+ * @param place without it a configuration is read by itself: whether there is what it names is not looked at
+ */
+export function findPollFaults(config: Config, element: Polled, place?: PollPlace): readonly ErrorDetail[] {
   const faults: ErrorDetail[] = [];
   const add = (path: readonly string[], message: string): undefined => {
     faults.push({ path: pointer('body', 'configuration', ...path), message: `'${path.join('.')}' ${message}` });
@@ -114,7 +138,11 @@ export function findPollFaults(config: Config): readonly ErrorDetail[] {
   if (typeof minutes === 'number' && !(minutes > 0 && minutes <= MOST_MINUTES)) {
     add([INTERVAL], `must be from 1 to ${MOST_MINUTES} minutes.`);
   }
-  settingsOf(config, [], { add });
+  const check = (target: PollTarget, at: readonly string[]) => {
+    if (place === undefined) return;
+    attempt(() => assertTarget(place.element, target, place.ownUrls), at, { add });
+  };
+  settingsOf(config, element, { add, check });
   return faults;
 }
 
@@ -131,9 +159,10 @@ export function assertInterval(given: Config, shortestMs: number): void {
   });
 }
 
-function settingsOf(config: Config, defaults: readonly string[], faults: Faults): PollSettings | undefined {
+function settingsOf(config: Config, element: Polled, faults: Faults): PollSettings | undefined {
   const zone = zoneOf(config, faults);
-  const configured = resourcesIn(config, zone, faults);
+  const context = { zone, namesOfTwoWords: namesOfTwoWords(element), faults };
+  const configured = resourcesIn(config, context);
   const names =
     textOf(config[OBJECTS])
       ?.split(',')
@@ -142,8 +171,9 @@ function settingsOf(config: Config, defaults: readonly string[], faults: Faults)
   const isNamed = configured.length + named.length > 0;
   const short = named.filter((name) => name.length <= LONGEST_NAME);
   if (short.length < named.length) faults.add([OBJECTS], `must hold names of 1 to ${LONGEST_NAME} characters.`);
-  const objects = (isNamed ? short : defaults).map((name) => readResource({}, { name, zone, faults }));
-  const resources = [...configured, ...objects];
+  for (const name of short) faults.check?.({ name, query: undefined }, [OBJECTS]);
+  const objects = (isNamed ? short : (element.polls ?? [])).map((name) => readResource({}, { ...context, name }));
+  const resources = spelledOut([...configured, ...objects], element, faults);
   const isAsked = config[VENDOR_TYPE] === 'polling' || typeof config[INTERVAL] === 'number' || isNamed;
   if (config[VENDOR_TYPE] === 'webhook' || !isAsked) return undefined;
   if (resources.length > MOST_RESOURCES) faults.add([CONFIGURATION], `names more than ${MOST_RESOURCES} resources.`);
@@ -163,7 +193,24 @@ function zoneOf(config: Config, faults: Faults): ZoneId {
   return zoneOf({}, faults);
 }
 
-function resourcesIn(config: Config, zone: ZoneId, faults: Faults): readonly PolledResource[] {
+/** With the objects in place of a resource that stands for them, but for those that are there by themselves. */
+function spelledOut(resources: readonly PolledResource[], element: Polled, faults: Faults): readonly PolledResource[] {
+  const read = resources.map((resource) => ({ resource, objects: standsFor(element, resource) }));
+  const names = new Set(read.flatMap(({ resource, objects }) => (objects === undefined ? [resource.name] : [])));
+  return read.flatMap(({ resource, objects }) => {
+    if (objects === undefined) return [resource];
+    const { name: given, query, pageSize = query?.pageSize } = resource;
+    if (query !== undefined) attempt(() => assertEverything(query), [CONFIGURATION, given, 'url'], faults);
+    return objects.flatMap((name) => {
+      if (names.has(name)) return [];
+      names.add(name);
+      return [{ ...resource, name, query: undefined, pageSize }];
+    });
+  });
+}
+
+function resourcesIn(config: Config, context: ResourceContext): readonly PolledResource[] {
+  const { faults } = context;
   const given = config[CONFIGURATION];
   if (!isJsonObject(given)) return [];
   return Object.entries(given).flatMap(([name, members]) => {
@@ -171,7 +218,14 @@ function resourcesIn(config: Config, zone: ZoneId, faults: Faults): readonly Pol
       faults.add([CONFIGURATION, name], `must have a name of 1 to ${LONGEST_NAME} characters.`);
       return [];
     }
-    if (isJsonObject(members)) return [readResource(members, { name, zone, faults })];
+    if (isJsonObject(members)) {
+      const resource = readResource(members, { ...context, name });
+      const hasUrl = (members.url ?? '') !== '';
+      // What is wrong with a URL is said already.
+      if (hasUrl === (resource.query !== undefined))
+        faults.check?.(resource, [CONFIGURATION, name, ...(hasUrl ? ['url'] : [])]);
+      return [resource];
+    }
     faults.add([CONFIGURATION, name], 'must be an object.');
     return [];
   });
@@ -188,13 +242,16 @@ const RESOURCE_MEMBERS = [
 ];
 const DATE_MEMBERS = ['updatedDateField', 'updatedDateFormat', 'createdDateField', 'createdDateFormat'];
 
-interface ResourcePlace {
-  readonly name: string;
+interface ResourceContext {
   readonly zone: ZoneId;
+  readonly namesOfTwoWords: readonly string[];
   readonly faults: Faults;
 }
 
-function readResource(members: Members, { name, zone, faults }: ResourcePlace): PolledResource {
+function readResource(
+  members: Members,
+  { name, zone, namesOfTwoWords: joined, faults }: ResourceContext & { readonly name: string },
+): PolledResource {
   const place = [CONFIGURATION, name];
   assertKnown(members, RESOURCE_MEMBERS, place, faults);
   const read = memberReader(members, place, faults);
@@ -212,7 +269,8 @@ function readResource(members: Members, { name, zone, faults }: ResourcePlace): 
   const delay = read.number('pollDelay', { least: 0, most: 30 * 24 * 3600 });
   return {
     name,
-    query: url === undefined ? undefined : attempt(() => parsePollUrl(url, zone.id()), [...place, 'url'], faults),
+    query:
+      url === undefined ? undefined : attempt(() => parsePollUrl(url, zone.id(), joined), [...place, 'url'], faults),
     idField: read.text('idField'),
     updated: dateField('updated'),
     created: dateField('created'),

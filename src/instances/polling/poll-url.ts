@@ -4,6 +4,10 @@ import { type DateTemplate, parseDateTemplate } from './date-template.ts';
 
 /** What a configured URL asks for: a list of the instance's own records. */
 export interface PollQuery {
+  /** Undefined: the URL is a path. */
+  readonly origin: string | undefined;
+  /** The URL without its host and the base path of the API. */
+  readonly local: string;
   /** Undefined: the path names no hub. */
   readonly hub: string | undefined;
   readonly objectName: string;
@@ -22,16 +26,21 @@ const TEMPLATES = ['where', 'orderBy', 'fields'] as const;
 const PARAMETERS: readonly string[] = [...TEMPLATES, 'pageSize'];
 /** Of a page. */
 export const MOST_ROWS = 5000;
-const BASE_PATHS = ['/elements/api-v2'];
+const HOST = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i;
+/** Behind a path of the address, where a proxy in front of the service has one. */
+const BASE_PATH = /^[^?]*?\/elements\/api-v2(?=\/)/;
 
 /**
  * Reads a platform path such as `/hubs/crm/contacts?where=…`, with or without the host and base path of the API.
+ * @param namesOfTwoWords objects whose names have a slash
  * @throws Error that says what is wrong
  */
-export function parsePollUrl(text: string, zone: string): PollQuery {
-  const mark = text.indexOf('?');
-  const path = mark < 0 ? text : text.slice(0, mark);
-  const [hub, objectName, ...below] = namesIn(path);
+export function parsePollUrl(text: string, zone: string, namesOfTwoWords: readonly string[] = []): PollQuery {
+  const [host] = HOST.exec(text) ?? [];
+  const local = text.slice(host?.length ?? 0).replace(BASE_PATH, '');
+  const mark = local.indexOf('?');
+  const path = mark < 0 ? local : local.slice(0, mark);
+  const [hub, objectName, ...below] = namesIn(path, namesOfTwoWords);
   const [id, child, ...more] = below;
   const isWhole = objectName !== undefined && more.length === 0 && (id === undefined) === (child === undefined);
   if (!isWhole) {
@@ -39,7 +48,7 @@ export function parsePollUrl(text: string, zone: string): PollQuery {
       `'${path}' is no path of a list: expected /{objectName}, /{objectName}/{objectId}/{childObjectName}, or the same below /hubs/{hub}.`,
     );
   }
-  const query = parametersIn(mark < 0 ? '' : text.slice(mark + 1));
+  const query = parametersIn(mark < 0 ? '' : local.slice(mark + 1));
   const templates = TEMPLATES.flatMap((name): [string, DateTemplate][] => {
     const value = query.get(name);
     return value === null || value === '' ? [] : [[name, readTemplate(name, value, zone)]];
@@ -50,6 +59,8 @@ export function parsePollUrl(text: string, zone: string): PollQuery {
   }
   const granularities = templates.flatMap(([, { granularityMs }]) => granularityMs ?? []);
   return {
+    origin: host === undefined ? undefined : originOf(host),
+    local,
     hub,
     objectName,
     child: id === undefined || child === undefined ? undefined : { id, name: child },
@@ -81,17 +92,24 @@ function readTemplate(name: keyof typeof READERS, text: string, zone: string): D
   return template;
 }
 
+/** @throws Error for what is no address */
+function originOf(host: string): string {
+  const url = URL.parse(host);
+  if (url === null) throw new Error(`'${host}' is no address.`);
+  // Of a scheme that is not the web's there is none.
+  return url.origin === 'null' ? host : url.origin;
+}
+
 /** Of the hub, if there is one, and of what is below it. */
-function namesIn(path: string): readonly (string | undefined)[] {
-  const local = URL.canParse(path) ? new URL(path).pathname : path;
-  const base = BASE_PATHS.find((prefix) => local.startsWith(`${prefix}/`)) ?? '';
-  const names = local
-    .slice(base.length)
+function namesIn(path: string, namesOfTwoWords: readonly string[]): readonly (string | undefined)[] {
+  const names = path
     .replace(/^\//, '')
     .split('/')
     .map((name) => decode(name));
   if (names.some((name) => name === '')) return [];
-  return names[0] === 'hubs' ? names.slice(1) : [undefined, ...names];
+  const [hub, ...below] = names[0] === 'hubs' ? names.slice(1) : [undefined, ...names];
+  const joined = below.slice(0, 2).join('/');
+  return [hub, ...(namesOfTwoWords.includes(joined) ? [joined, ...below.slice(2)] : below)];
 }
 
 function decode(name: string): string {

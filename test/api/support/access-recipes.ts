@@ -67,6 +67,7 @@ const METRIC = { path: { metric: 'api' }, isOfTheMoment: true } as const;
 const HUB = { hub: 'general' };
 const ORDERS = { objectName: 'Orders' };
 const ORDER = { ...ORDERS, objectId: 'A-1' };
+const CHILD = { ...ORDERS, childObjectName: 'Lines' };
 const LINES = { ...ORDER, childObjectName: 'Lines' };
 const CONNECT_SESSION = { of: 'connectSession' } as const;
 const BULK_JOB = { of: 'bulkJob' } as const;
@@ -261,6 +262,8 @@ export const RECIPES: Readonly<Record<AskedOperationId, Recipe>> = {
   listHubObjects: { path: HUB },
   getObjectMetadata: { path: ORDERS },
   getHubObjectMetadata: { path: { ...HUB, ...ORDERS } },
+  getChildObjectMetadata: { path: CHILD },
+  getHubChildObjectMetadata: { path: { ...HUB, ...CHILD } },
   ping: { isOfTheMoment: true },
   pingHub: { path: HUB, isOfTheMoment: true },
   explainQuery: { body: () => ({ objectName: 'Orders', where: "Code = 'A-1'" }) },

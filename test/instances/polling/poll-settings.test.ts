@@ -13,7 +13,8 @@ const ENABLED = {
 const CONFIGURATION = 'event.poller.configuration';
 
 const resolve = (given: object): Config => resolveConfiguration(odata, { ...ENABLED, ...given });
-const read = (given: object, defaults?: readonly string[]) => readPollSettings(resolve(given), defaults);
+const read = (given: object, polls: readonly string[] = []) =>
+  readPollSettings(resolve(given), { objects: async () => ({}), polls });
 const namesIn = (given: object, defaults?: readonly string[]) =>
   read(given, defaults)?.resources.map(({ name }) => name);
 

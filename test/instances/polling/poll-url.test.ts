@@ -9,13 +9,33 @@ describe('the URL of a poll', () => {
     ['contacts', { hub: undefined, objectName: 'contacts', child: undefined }],
     ['/hubs/crm/contacts', { hub: 'crm', objectName: 'contacts', child: undefined }],
     ['/elements/api-v2/hubs/crm/contacts?', { hub: 'crm', objectName: 'contacts', child: undefined }],
-    ['https://api.example.com/elements/api-v2/contacts', { hub: undefined, objectName: 'contacts', child: undefined }],
+    [
+      'https://API.example.com/elements/api-v2/contacts',
+      { origin: 'https://api.example.com', hub: undefined, objectName: 'contacts', child: undefined },
+    ],
+    [
+      "https://example.com:8443/proxy/elements/api-v2/hubs/crm/contacts?where=at >= '${gmtDate:yyyy}'",
+      {
+        origin: 'https://example.com:8443',
+        local: "/hubs/crm/contacts?where=at >= '${gmtDate:yyyy}'",
+        hub: 'crm',
+        objectName: 'contacts',
+      },
+    ],
+    ['http://127.0.0.1:8080/contacts', { origin: 'http://127.0.0.1:8080', objectName: 'contacts' }],
+    ['ftp://example.com/contacts', { origin: 'ftp://example.com', objectName: 'contacts' }],
+    ['mailto:contacts', { origin: undefined, objectName: 'mailto:contacts' }],
+    ['/affiliates/commissions', { objectName: 'affiliates/commissions', child: undefined }],
+    [
+      '/hubs/crm/affiliates/commissions/7/notes',
+      { objectName: 'affiliates/commissions', child: { id: '7', name: 'notes' } },
+    ],
     ['/orders/4711/lines', { hub: undefined, objectName: 'orders', child: { id: '4711', name: 'lines' } }],
     ['/hubs/erp/orders/a%2Fb/lines', { hub: 'erp', objectName: 'orders', child: { id: 'a/b', name: 'lines' } }],
   ];
   for (const [url, names] of PATHS) {
     it(`names a list: ${url}`, () => {
-      expect(parsePollUrl(url, 'UTC')).to.deep.include(names);
+      expect(parsePollUrl(url, 'UTC', ['affiliates/commissions'])).to.deep.include(names);
     });
   }
 
@@ -51,6 +71,8 @@ describe('the URL of a poll', () => {
     ['/contacts/7', "'/contacts/7' is no path of a list"],
     ['/orders/7/lines/8', 'is no path of a list'],
     ['//contacts', 'is no path of a list'],
+    ['https://exa mple.com/contacts', "'https://exa mple.com' is no address."],
+    ['https://api.example.com', "'' is no path of a list"],
     ['/%E0%A4%A', 'is no path of a list'],
     ['/contacts?page=2', "It takes no parameter 'page', only where, orderBy, fields, pageSize."],
     ['/contacts?where=a = 1&where=b = 2', "It has 'where' more than once."],

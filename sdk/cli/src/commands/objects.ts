@@ -18,7 +18,7 @@ async function objects(session: Session): Promise<void> {
     object: ({ name }) => name,
     label: ({ label }) => label,
     can: ({ operations }) => operations.join(' '),
-    below: ({ children }) => children.join(' '),
+    below: ({ children = [] }) => children.join(' '),
     'events by polling': ({ events }) => events.join(' '),
   });
 }
@@ -45,7 +45,7 @@ function headOf({ name, description }: ObjectMetadata): string {
   return description === undefined ? printable(name) : `${printable(name)}: ${printable(description)}`;
 }
 
-function footOf({ parameters, limits }: ObjectMetadata, { output }: Session): string {
+function footOf({ children, parameters, limits }: ObjectMetadata, { output }: Session): string {
   const lines = [
     '~ The provider may return more than is meant; the service checks again. What it does not answer, the service does.',
   ];
@@ -58,6 +58,7 @@ function footOf({ parameters, limits }: ObjectMetadata, { output }: Session): st
     );
     lines.unshift(`${table.text}\n`);
   }
+  if (children.length > 0) lines.push(`Below a record: ${children.join(', ')}.`);
   const bounds = Object.entries(limits).map(
     ([bound, value]) => `${bound} ${Array.isArray(value) ? value.join(', ') : value}`,
   );
