@@ -19,6 +19,7 @@ const OTHERS: Readonly<Partial<Record<OperationId, string>>> = {
   listOwnUserSecrets: 'as listOrganizationSecrets',
   listRoles: 'there are three',
   listUserRoles: 'there are three',
+  listAccountRoles: 'there are two',
   countUsage: 'a series of 1,500 intervals at most, of the period that `from`, `to` and `interval` say',
   countElementUsage: 'as countUsage',
   countUsageStatuses: 'as countUsage',

@@ -147,8 +147,10 @@ export const RECIPES: Readonly<Record<AskedOperationId, Recipe>> = {
   revokeUserRole: { ...SPARE_USER, spends: true, path: byIdAndRole },
 
   listAccountRoles: {},
-  grantAccountRole: ROLE,
-  revokeAccountRole: { ...ROLE, success: 404 },
+  // What it grants would change what the callers here may do.
+  grantAccountRole: { path: { key: 'org-admin' }, success: 409 },
+  // Whoever may is told that the account does not have it.
+  revokeAccountRole: { path: { key: 'admin' }, success: 404 },
 
   createConsoleSession: {},
   // A call with secrets has no session.
