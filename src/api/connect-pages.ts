@@ -1,6 +1,6 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { type Connected, callerOf } from '../connect/completion.ts';
-import { type Arrival, AWAY_MS, DEPARTURE_PATH, type RefusedArrival } from '../connect/departures.ts';
+import { type Arrival, AWAY_MS, type RefusedArrival } from '../connect/departures.ts';
 import type { ConnectPage } from '../connect/page.ts';
 import { PAGE_PATH } from '../connect/sessions.ts';
 import type { Console } from '../console/index.ts';
@@ -32,8 +32,6 @@ export interface ConnectPageParts {
 
 /** What browsers open of connect sessions, outside the base path. */
 export interface ConnectPages {
-  /** To be used for all of `/connect`, before anything else of it: the end of the address is a secret. */
-  readonly hideKey: RequestHandler;
   readonly showPage: RequestHandler;
   /** Sends a browser on to a provider. */
   readonly depart: RequestHandler;
@@ -70,12 +68,6 @@ export function createConnectPages(parts: ConnectPageParts): ConnectPages {
   }
 
   return {
-    hideKey: (request, response, next) => {
-      const segments = request.path.split('/').filter((segment) => `${PAGE_PATH}/${segment}` !== DEPARTURE_PATH);
-      note(response, { redactor: createRedactor(segments) });
-      next();
-    },
-
     showPage: async (request, response) => {
       count(response);
       setPrivate(response);

@@ -16,6 +16,7 @@ import type { Authorized, Caller } from './authorization.ts';
 import { cookiesIn } from './cookies.ts';
 import { addressOf, type ProxyTrust } from './remote-address.ts';
 import { describeRequest, methodName } from './request-span.ts';
+import { secretsInPath } from './secret-paths.ts';
 
 export interface RecordParts {
   readonly trust: ProxyTrust;
@@ -210,7 +211,9 @@ export function createRedactCall(secretKeys: Iterable<string>): RedactCall {
     const { authorization, cookie } = request.headers;
     const ofCaller = caller?.redactor ?? createRedactor([...wordsOf(authorization), ...valuesOf(cookie)]);
     const ofInstance = caller?.instance === undefined ? [] : [caller.instance.redactor];
-    return combineRedactors([ofCaller, ...ofInstance, ...given(request, response)]);
+    const inPath = secretsInPath(request.originalUrl);
+    const ofPath = inPath.length === 0 ? [] : [createRedactor(inPath)];
+    return combineRedactors([ofCaller, ...ofInstance, ...ofPath, ...given(request, response)]);
   };
 
   /** A record may have a `code` or a `token` that is none. Its query is not even looked at: that parses it once more. */

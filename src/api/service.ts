@@ -2,7 +2,6 @@ import { type RequestHandler, type Response, Router } from 'express';
 import { OPERATIONS } from '../../generated/operations.ts';
 import type { Clock } from '../clock.ts';
 import type { Role } from '../config/index.ts';
-import { PAGE_PATH } from '../connect/sessions.ts';
 import type { Console } from '../console/index.ts';
 import { AppError } from '../errors.ts';
 import type { Proxies } from '../instances/oauth/proxies/proxies.ts';
@@ -118,7 +117,6 @@ export function createServiceRouter(clock: Clock, parts: ServiceRouterParts): Ro
     answerProvider: receiveEvents,
   };
   const router = Router();
-  router.use(PAGE_PATH, connectPages.hideKey);
   const served = role === 'worker' ? OF_EVERY_ROLE : (Object.keys(handlers) as RootOperationId[]);
   for (const [template, ids] of Map.groupBy(served, (id) => OPERATIONS[id].path)) {
     const path = template.replace(/\{(\w+)\}/g, ':$1');

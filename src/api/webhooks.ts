@@ -5,7 +5,6 @@ import { AppError } from '../errors.ts';
 import type { WebhookRoom } from '../events/webhooks/index.ts';
 import type { WebhookTarget } from '../events/webhooks/receive.ts';
 import { assertFewParameters, searchOf } from '../pairs.ts';
-import { createRedactor } from '../redaction.ts';
 import type { Trace } from '../trace.ts';
 import { askForBody, assertLength, openBodyRoom, readBody } from './body-bytes.ts';
 import { hasBody } from './connection.ts';
@@ -34,8 +33,6 @@ export function createWebhookHandler(
   return async (request, response) => {
     response.set('Cache-Control', 'no-store');
     const { elementKey, instanceKey } = request.params;
-    // Whoever has it may send what is not signed: it stays out of the log.
-    note(response, { redactor: createRedactor([String(instanceKey)]) });
     const target = await webhooks.find(String(elementKey), String(instanceKey));
     const { instance, redactor } = target;
     note(response, { redactor, instance });

@@ -185,14 +185,16 @@ export function composeBulk(platform: Platform, neighbours: BulkNeighbours, role
     },
 
     cancel: async (place) => {
-      const { id, status } = await get(place);
+      const { id } = await get(place);
       const { connector } = await instances.get(place.accountId, place.instanceId);
       const isCancelled = await store.transaction(async (via) => {
         const cancelled = await store.cancel(via, place, new Date(clock.now()));
         if (cancelled) await notifier.publish(GONE_TOPIC, keyOf(place), via);
         return cancelled;
       });
-      if (!isCancelled) throw new AppError('CONFLICT', `Job ${id} has ended already: it is ${status}.`);
+      // It may have ended since it was looked at.
+      if (!isCancelled)
+        throw new AppError('CONFLICT', `Job ${id} has ended already: it is ${(await get(place)).status}.`);
       noteEnded(place.accountId, connector.key);
       const cancelled = await get(place);
       await forgetNative(forget, cancelled, { isDone: false });

@@ -45,8 +45,11 @@ export async function openPlatformKeys({
 
 /** A forged or foreign token is an everyday input, not a fault: the caller answers it with a 400. */
 function openSealed(key: KeyObject, sealed: string, context: string): string | undefined {
+  const bytes = Buffer.from(sealed, 'base64url');
+  // The decoder skips what it does not know, and bits that mean nothing: other texts may decode to the same bytes.
+  if (bytes.toString('base64url') !== sealed) return undefined;
   try {
-    return openBytes(key, Buffer.from(sealed, 'base64url'), context);
+    return openBytes(key, bytes, context);
   } catch {
     return undefined;
   }

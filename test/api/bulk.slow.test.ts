@@ -1,8 +1,9 @@
 import { expect } from 'chai';
+import type { Knex } from 'knex';
 import { type ApiAnswer, useApp } from '../support/app.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { BAMBOOHR, SHOP } from './support/simulated.ts';
-import { authorizationOf, createTenants } from './support/tenants.ts';
+import { authorizationOf, createTenants, withDatabase } from './support/tenants.ts';
 import { waitUntil } from './support/wait-until.ts';
 
 interface Shop {
@@ -357,6 +358,22 @@ describe('bulk queries', () => {
     const answer = await service.call(`/bulk/${id}/cancel`, { method: 'PUT', token: shop.token });
     expectProblem(answer, 'CONFLICT', `Job ${id} has ended already: it is COMPLETED.`);
     expect((await service.call(`/bulk/${id}/errors`, { token: shop.token })).body).to.deep.equal([]);
+  });
+
+  it('that end while they are cancelled are told as what they are', async () => {
+    const id = await complete({ objectName: 'Products', fields: 'Id' });
+    await withDatabase(service, async (knex) => {
+      const job = (via: Knex) => via('bulk_job').where({ id });
+      await job(knex).update({ status: 'RUNNING', due: new Date('2100-01-01T00:00:00Z') });
+      const end = await knex.transaction();
+      await job(end).update({ status: 'COMPLETED', due: null });
+      const answer = service.call(`/bulk/${id}/cancel`, { method: 'PUT', token: shop.token });
+      // The job was RUNNING when the cancellation looked, and the end of it is not committed yet.
+      const waiting = `select from pg_locks where not granted and locktype = 'transactionid'`;
+      await waitUntil(async () => (await knex.raw(waiting)).rowCount > 0);
+      await end.commit();
+      expectProblem(await answer, 'CONFLICT', `Job ${id} has ended already: it is COMPLETED.`);
+    });
   });
 
   it('are of one instance of one account', async () => {

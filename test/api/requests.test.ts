@@ -98,7 +98,7 @@ describe('requests and responses', () => {
     }
 
     const refusedOfRecords: Readonly<Record<string, string>> = {
-      'page=0': 'query.page must be >= 1.',
+      'page=-1': 'query.page must be >= 0.',
       'page=2147483648': 'query.page must be <= 2147483647.',
       'page=one': 'query.page must be integer.',
       'where=Id=1&where=Id=2': 'query.where must be string.',

@@ -108,4 +108,20 @@ describe('openPlatformKeys', () => {
       expect(unseal(forged, 'page')).to.equal(undefined);
     }
   });
+
+  it('opens one spelling only of what it sealed', async () => {
+    const { seal, open: unseal } = await open(key);
+    // Of each length that the encoding has.
+    for (const plain of ['a', 'ab', 'abc']) {
+      const sealed = seal(plain, 'page');
+      const added = [...'A=!. \n'].map((character) => sealed + character);
+      const within = [`${sealed.slice(0, 9)}.${sealed.slice(9)}`, sealed.replaceAll('-', '+').replaceAll('_', '/')];
+      const ended = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'].map(
+        (last) => sealed.slice(0, -1) + last,
+      );
+      for (const spelling of [...added, ...within, ...ended].filter((one) => one !== sealed))
+        expect(unseal(spelling, 'page'), spelling).to.equal(undefined);
+      expect(unseal(sealed, 'page')).to.equal(plain);
+    }
+  });
 });

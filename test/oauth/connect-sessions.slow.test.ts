@@ -226,6 +226,8 @@ describe('an authorization from a connect session', () => {
       const browser = createBrowser();
       for (const site of ['cross-site', 'same-site', 'none'])
         expect((await sent(browser, once, site)).status, site).to.equal(400);
+      for (const added of ['A', '.', '=', '%20', '%00'])
+        expect((await sent(browser, once + added)).status, added).to.equal(400);
       expect(browser.cookies.size).to.equal(0);
       expect((await sent(browser, once)).status).to.equal(302);
       const again = await sent(createBrowser(), once);

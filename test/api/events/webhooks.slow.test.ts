@@ -4,7 +4,8 @@ import { expect } from 'chai';
 import { type ApiAnswer, useApp } from '../../support/app.ts';
 import { json, status } from '../../support/misbehaving-server.ts';
 import { expectProblem } from '../support/expect-problem.ts';
-import { authorizationOf, createTenants } from '../support/tenants.ts';
+import { sendRaw } from '../support/raw-request.ts';
+import { authorizationOf, createTenants, withDatabase } from '../support/tenants.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { findSubscription, QUICK, useReceiver, verify } from './receiving.ts';
 import { bodyOf, post, SHOP_SECRET, type ShopEvent, sign, useShopServer } from './shop.ts';
@@ -365,6 +366,52 @@ describe('a webhook of a provider', () => {
       ['/events/shop/[redacted]', 200],
       ['/events/shop/[redacted]', 401],
     ]);
+  });
+
+  it('has an address whose secret part stands in no line of the log, and in no other error, however it is asked', async () => {
+    const { instance } = await open();
+    const key = instance.eventUrl.split('/').at(-1);
+    const { origin } = new URL(instance.eventUrl);
+    const first = key.charCodeAt(0).toString(16);
+    const paths = [
+      `/events/shop/${key}`,
+      `/events/shop/${key}/`,
+      `/events/shop/${key}/more`,
+      `/events/shop//${key}`,
+      `//events/shop/${key}`,
+      `/EVENTS/Shop/${key}`,
+      `/events/${key}`,
+      `/events/nothing/${key}`,
+      `/events/shop/%${first}${key.slice(1)}`,
+      `/%65vents/shop/${key}`,
+      `/events%2Fshop%2F${key}`,
+      `/events/shop%2F${key}`,
+      `/events/shop/x/${key}`,
+      `/proxied/events/shop/${key}`,
+      `/elements/api-v2/events/shop/${key}`,
+      `/elements/api-v2/EVENTS/shop/${key}?x=1`,
+    ];
+    const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND'];
+    const before = service.logged.length;
+    for (const path of paths) {
+      for (const method of methods) {
+        for (const authorization of ['', `User ${service.userSecret}, Organization ${service.organizationSecret}`]) {
+          const answer = await sendRaw(origin, { method, path, headers: authorization ? { authorization } : {} });
+          expect(JSON.stringify(answer.body ?? ''), `${method} ${path}`).to.not.include(key);
+        }
+      }
+    }
+    const written = service.logged.slice(before);
+    expect(written.length).to.be.at.least(paths.length * methods.length * 2);
+    const tail = key.slice(1);
+    expect(written.filter((line) => line.includes(tail))).to.deep.equal([]);
+    await withDatabase(service, async (knex) => {
+      const last = () =>
+        knex('activity').where({ path: '/elements/api-v2/EVENTS/shop/[redacted]', method: 'PROPFIND' });
+      await waitUntil(async () => (await last()).length > 0);
+      const rows = [await knex('activity').select(), await knex('audit_log').select()];
+      expect(JSON.stringify(rows)).to.not.include(tail);
+    });
   });
 
   it('is counted by what became of it', async () => {
