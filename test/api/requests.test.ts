@@ -167,7 +167,7 @@ describe('requests and responses', () => {
         const answer = await service.call(path);
         expectProblem(answer, 'NOT_FOUND', `There is no GET /elements/api-v2${path}.`);
       }
-      for (const path of ['/Products/1/Lines/2', '/objects/Products', '/hubs/general', '/hubs', '/bulk']) {
+      for (const path of ['/Products/1/Lines/2', '/objects/Products', '/bulk']) {
         const answer = await service.call(path, { token });
         expectProblem(answer, 'NOT_FOUND', `There is no GET /elements/api-v2${path}.`);
       }
@@ -185,7 +185,6 @@ describe('requests and responses', () => {
         ['GET', '/instances/1/enabled', 'DELETE, PUT'],
         ['PUT', '/accounts/instances', 'GET'],
         ['OPTIONS', '/elements', 'GET'],
-        ['POST', '/instances', 'DELETE, GET, PATCH, PUT', token],
         ['PUT', '/objects', 'GET', token],
         ['PATCH', '/Products', 'GET, POST', token],
         ['POST', '/Products/1', 'DELETE, GET, PATCH, PUT', token],
