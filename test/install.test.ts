@@ -25,7 +25,7 @@ const TEXTS = globSync(
     'compose.yaml',
   ],
   { cwd: ROOT },
-).filter((file) => file !== 'CHANGELOG.md' && !file.includes('node_modules'));
+).filter((file) => !file.includes('node_modules'));
 
 /** Commands that get packages, each with what it gets. */
 const INSTALLERS = [
