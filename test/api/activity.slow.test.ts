@@ -222,6 +222,7 @@ describe('the activity of an account', () => {
     expect(body).to.deep.equal({
       user_id: 1,
       account_id: 1,
+      company_id: 1,
       process_time: activity.durationMs,
       traffic_id: requestId,
       traffic_date: activity.timestamp,
