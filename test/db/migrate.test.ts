@@ -24,6 +24,7 @@ const ALL = [
   '0020-bulk',
   '0022-bulk-usage',
   '0023-connect',
+  '0024-account-roles',
 ];
 
 describe('migrateDatabase', () => {
