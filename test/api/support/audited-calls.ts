@@ -83,13 +83,19 @@ export function createAuditedCalls(service: TestApp): Readonly<Partial<Record<Ap
   }
 
   async function traced(): Promise<Prepared> {
-    const { id } = await instance();
-    await ok(`/instances/${id}/trace-logging`, { method: 'PUT' });
-    return { id };
+    const made = await instance();
+    await ok(`/instances/${made.id}/trace-logging`, { method: 'PUT' });
+    return made;
   }
 
   async function account(): Promise<Prepared> {
     return (await ok('/accounts', { method: 'POST', body: { externalId: nextName() } })).body;
+  }
+
+  async function accountWithRole(): Promise<Prepared> {
+    const made = await account();
+    await ok(`/accounts/${made.id}/roles/admin`, { method: 'PUT' });
+    return made;
   }
 
   async function user(): Promise<Prepared> {
@@ -121,7 +127,7 @@ export function createAuditedCalls(service: TestApp): Readonly<Partial<Record<Ap
     return answer;
   }
 
-  const renamed =
+  const byToken =
     (call: ApiCall) =>
     (prepared: Prepared): ApiCall => ({
       ...call,
@@ -148,6 +154,8 @@ export function createAuditedCalls(service: TestApp): Readonly<Partial<Record<Ap
   };
   const patch = { method: 'PATCH', body: { name: 'Another name' } };
   const put = { method: 'PUT', body: { name: 'Another name', configuration: SHOP } };
+  const setProperty = { method: 'PATCH', body: { propertyValue: 'Orders' } };
+  const atElementInstance = ({ id }: Prepared) => `/elements/odata/instances/${id}`;
   const change: Pick<AuditedCall, 'prepare' | 'row'> = {
     prepare: instance,
     row: (prepared) => ({ ...ofInstance(prepared) }),
@@ -183,12 +191,28 @@ export function createAuditedCalls(service: TestApp): Readonly<Partial<Record<Ap
       path: () => '/organizations/me',
       call: () => ({ method: 'PATCH', body: { name: nextName() } }),
     },
+    replaceOrganization: {
+      path: () => '/organizations/me',
+      call: () => ({ method: 'PUT', body: { name: nextName() } }),
+    },
     listOrganizationSecrets: { path: secrets, call: {} },
     rotateOrganizationSecret: { path: secrets, call: { method: 'POST', body: {} } },
     createAccount: {
       path: () => '/accounts',
       call: () => ({ method: 'POST', body: { externalId: nextName() } }),
       row: (_, { id }) => ({ target_id: String(id) }),
+    },
+    createOrganizationAccount: {
+      path: () => '/organizations/1/accounts',
+      call: () => ({ method: 'POST', body: { externalId: nextName() } }),
+      row: (_, { id }) => ({ target_id: String(id) }),
+    },
+    grantAccountRole: { ...ofAccount, path: ({ id }) => `/accounts/${id}/roles/admin`, call: { method: 'PUT' } },
+    revokeAccountRole: {
+      ...ofAccount,
+      prepare: accountWithRole,
+      path: ({ id }) => `/accounts/${id}/roles/admin`,
+      call: { method: 'DELETE' },
     },
     updateAccount: { ...ofAccount, call: { method: 'PATCH', body: { name: 'Another name' } } },
     replaceAccount: {
@@ -302,9 +326,9 @@ export function createAuditedCalls(service: TestApp): Readonly<Partial<Record<Ap
     updateInstance: { ...change, path: atInstance(), call: patch },
     replaceInstance: { ...change, path: atInstance(), call: put },
     deleteInstance: { ...change, path: atInstance(), call: { method: 'DELETE' } },
-    updateThisInstance: { ...change, path: () => '/instances', call: renamed(patch) },
-    replaceThisInstance: { ...change, path: () => '/instances', call: renamed(put) },
-    deleteThisInstance: { ...change, path: () => '/instances', call: renamed({ method: 'DELETE' }) },
+    updateThisInstance: { ...change, path: () => '/instances', call: byToken(patch) },
+    replaceThisInstance: { ...change, path: () => '/instances', call: byToken(put) },
+    deleteThisInstance: { ...change, path: () => '/instances', call: byToken({ method: 'DELETE' }) },
     enableInstance: { ...change, path: atInstance('/enabled'), call: { method: 'PUT' } },
     disableInstance: { ...change, path: atInstance('/enabled'), call: { method: 'DELETE' } },
     updateInstanceConfiguration: {
@@ -314,6 +338,33 @@ export function createAuditedCalls(service: TestApp): Readonly<Partial<Record<Ap
     },
     startTraceLogging: { ...change, path: atInstance('/trace-logging'), call: { method: 'PUT' } },
     endTraceLogging: { ...change, prepare: traced, path: atInstance('/trace-logging'), call: { method: 'DELETE' } },
+    updateConfigurationProperty: {
+      ...change,
+      path: atInstance('/configuration/event.objects'),
+      call: setProperty,
+    },
+    updateElementInstance: { ...change, path: atElementInstance, call: patch },
+    replaceElementInstance: { ...change, path: atElementInstance, call: put },
+    deleteElementInstance: { ...change, path: atElementInstance, call: { method: 'DELETE' } },
+    enableThisInstance: { ...change, path: () => '/instances/enabled', call: byToken({ method: 'PUT' }) },
+    disableThisInstance: { ...change, path: () => '/instances/enabled', call: byToken({ method: 'DELETE' }) },
+    updateThisInstanceConfiguration: {
+      ...change,
+      path: () => '/instances/configuration',
+      call: byToken({ method: 'PATCH', body: { 'event.objects': 'Orders' } }),
+    },
+    updateThisConfigurationProperty: {
+      ...change,
+      path: () => '/instances/configuration/event.objects',
+      call: byToken(setProperty),
+    },
+    startThisTraceLogging: { ...change, path: () => '/instances/trace-logging', call: byToken({ method: 'PUT' }) },
+    endThisTraceLogging: {
+      ...change,
+      prepare: traced,
+      path: () => '/instances/trace-logging',
+      call: byToken({ method: 'DELETE' }),
+    },
     runInstancePoll: {
       prepare: polled,
       path: atInstance('/polls/Orders/run'),
