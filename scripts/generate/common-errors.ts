@@ -11,14 +11,16 @@ interface Rule {
 
 /** How operations fail. A later rule wins over an earlier one, and what a path file says over all of them. */
 const RULES: readonly Rule[] = [
-  { of: () => true, errors: { 500: 'Internal' } },
+  { of: () => true, errors: { 431: 'HeadersTooLarge', 500: 'Internal' } },
   {
     of: isSecured,
     errors: { 400: 'BadRequest', 401: 'Unauthenticated', 403: 'Forbidden', 429: 'RateLimited', 503: 'Overloaded' },
   },
   { of: hasParameter('where'), errors: { 400: 'BadQuery' } },
   { of: hasParameter('Idempotency-Key'), errors: { 409: 'Conflict' } },
-  { of: takesBody, errors: { 413: 'PayloadTooLarge' } },
+  { of: takesBody, errors: { 408: 'RequestTimeout', 413: 'PayloadTooLarge' } },
+  // An `Elements-Account-Id` may name an account that there is not. The page of a connect session is there for its key only.
+  { of: hasScope('platform', 'connect'), errors: { 404: 'NotFound' } },
   // What is passed to a provider as it is may have any type, and what there is not there is the provider's answer.
   { of: all(isSecured, not(isTagged('passthrough'))), errors: { 406: 'NotAcceptable' } },
   { of: all(takesBody, not(isTagged('passthrough'))), errors: { 415: 'UnsupportedMediaType' } },
@@ -89,6 +91,10 @@ function hasParameter(name: string): Condition {
 
 function isTagged(...tags: readonly string[]): Condition {
   return ({ operation }) => operation.tags.some((tag) => tags.includes(tag));
+}
+
+function hasScope(...scopes: readonly string[]): Condition {
+  return ({ operation }) => operation['x-causeway-scopes'].some((scope) => scopes.includes(scope));
 }
 
 function isVerb(...methods: readonly Method[]): Condition {

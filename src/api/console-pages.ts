@@ -3,6 +3,7 @@ import { type RequestHandler, type Response, Router } from 'express';
 import type { Console } from '../console/index.ts';
 import { AppError } from '../errors.ts';
 import { type KeptResponse, keep, once, sendKept } from './kept-response.ts';
+import { refuseOtherMethods } from './problem.ts';
 
 export const CONSOLE_PATH = '/console';
 
@@ -66,6 +67,7 @@ export function createConsolePages(console: Console): ConsolePages {
 
   const router = Router()
     .get(`${CONSOLE_PATH}/assets/:name`, (request, response) => sendFile(response, request.params.name))
-    .get(`${CONSOLE_PATH}/{*path}`, sendPage);
+    .get(`${CONSOLE_PATH}/{*path}`, sendPage)
+    .all(`${CONSOLE_PATH}/{*path}`, refuseOtherMethods);
   return { sendPage, sendConnectScript, router };
 }

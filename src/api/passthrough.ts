@@ -33,11 +33,15 @@ const PLACE = '/passthrough/';
  */
 export type Passthrough = (request: Request, response: Response, authorized: Authorized) => Promise<boolean>;
 
+export function isPassed({ path }: Pick<Request, 'path'>): boolean {
+  return path.startsWith(PLACE);
+}
+
 export function createPassthrough(resources: Pick<Resources, 'pass'>): Passthrough {
   return async (request, response, authorized) => {
     const { scope, caller } = authorized;
     if (scope !== 'instance' || request.path.split('/')[1] !== 'passthrough') return false;
-    if (!request.path.startsWith(PLACE)) return notFound(request);
+    if (!isPassed(request)) return notFound(request);
     const method = methodOf(request);
     response.locals.operation = METHODS[method];
     const { instance } = caller;

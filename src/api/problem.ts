@@ -1,4 +1,4 @@
-import type { ErrorRequestHandler, Request, Response } from 'express';
+import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
 import { DatabaseUnavailableError, isOutOfTime } from '../db/unavailable.ts';
 import { AppError, cutText, type ErrorCode, type ErrorDetail, listFaults, redactAppError } from '../errors.ts';
 import type { Logger } from '../log.ts';
@@ -103,6 +103,11 @@ const CODE_OF_STATUS: Readonly<Record<number, ErrorCode>> = {
   406: 'NOT_ACCEPTABLE',
   413: 'PAYLOAD_TOO_LARGE',
   415: 'UNSUPPORTED_MEDIA_TYPE',
+};
+
+/** For a file, or a page that no operation describes: Express would say itself what it takes. */
+export const refuseOtherMethods: RequestHandler = (request) => {
+  throw wrongMethod(request, ['GET']);
 };
 
 /** For a path that leads nowhere. @throws AppError NOT_FOUND */

@@ -14,7 +14,7 @@ import { type FormBounds, isForm, readFileForm, readStreamedForm } from './file-
 import { bodyLimitsOf, readJsonBody } from './json-body.ts';
 import { sendJson } from './json-response.ts';
 import type { ApiOperationId, Handlers, OperationRequest } from './operation.ts';
-import type { Passthrough } from './passthrough.ts';
+import { isPassed, type Passthrough } from './passthrough.ts';
 import { createProblemHandler, notFound, wrongMethod } from './problem.ts';
 import { signalEnd } from './request-end.ts';
 import { type NoteCaller, type RecordParts, type RecordPorts, recordRequests } from './request-record.ts';
@@ -85,6 +85,7 @@ function createApi(api: ApiParts): RequestHandler {
     response.setHeader('Cache-Control', 'no-store');
     if (sendPreflight(request, response)) return;
     takeHeadForGet(request, response);
+    if (!METHODS.has(request.method)) throw refuseMethod(request, scopes);
     const authorized = await inSpan(AUTHORIZATION, () => authorize(request, response));
     api.noteCaller(response, authorized);
     if (await api.passthrough(request, response, authorized)) return;
@@ -174,6 +175,20 @@ function createApi(api: ApiParts): RequestHandler {
 function takeHeadForGet(request: Request, response: Response): void {
   response.locals.isHead = request.method === 'HEAD';
   if (response.locals.isHead) request.method = 'GET';
+}
+
+const METHODS: ReadonlySet<string> = new Set(Object.values(OPERATIONS).map(({ method }) => method.toUpperCase()));
+
+/** For a method that no operation has, whoever calls: `Allow` has what the path takes from anybody, as an object of an element only where it is nothing else. */
+function refuseMethod(request: Request, scopes: Readonly<Record<ApiScope, ScopedOperations>>): AppError {
+  assertPath(request);
+  if (isPassed(request)) return wrongMethod(request, [...METHODS].sort());
+  const { record, ...others } = scopes;
+  const takenBy = (found: readonly ScopedOperations[]) =>
+    found.flatMap(({ findRoute }) => Object.keys(findRoute(request.path)?.operations ?? {}));
+  const own = takenBy(Object.values(others));
+  const allow = new Set(own.length > 0 ? own : takenBy([record]));
+  return allow.size === 0 ? notFound(request) : wrongMethod(request, [...allow].sort());
 }
 
 /** The validator would say no more than "malformed uri". */

@@ -13,7 +13,7 @@ import { createDocuments } from './documents.ts';
 import { sendKept } from './kept-response.ts';
 import { createCallback, createProxyRedirect } from './oauth-pages.ts';
 import type { RootOperationId } from './operation.ts';
-import { notFound, wrongMethod } from './problem.ts';
+import { notFound, refuseOtherMethods, wrongMethod } from './problem.ts';
 import type { TokenBuckets } from './rate-limits.ts';
 import { createShared } from './shared.ts';
 
@@ -127,11 +127,13 @@ export function createServiceRouter(clock: Clock, parts: ServiceRouterParts): Ro
     });
   }
   if (role === 'worker') return router;
-  return router.use(pages.router).get(`${ASSETS_PATH}/:file`, async (request, response, next) => {
+  const sendAsset: RequestHandler<{ readonly file: string }> = async (request, response) => {
     const asset = documents.assets.get(request.params.file);
-    if (asset === undefined) return next();
+    if (asset === undefined) return notFound(request);
     await sendKept(response, await asset());
-  });
+  };
+  const assets = `${ASSETS_PATH}/:file`;
+  return router.use(pages.router).get(assets, sendAsset).all(assets, refuseOtherMethods);
 }
 
 /** For the measurements. */

@@ -227,7 +227,7 @@ describe('HTTP', () => {
       it(`may not where they are not named: ${origin}`, async () => {
         const headers = { origin, 'access-control-request-method': 'GET' };
         const preflight = await sendRaw(service.app.url, { method: 'OPTIONS', path: `${BASE}/elements`, headers });
-        expectProblem(preflight, 'UNAUTHENTICATED');
+        expectProblem(preflight, 'OPERATION_UNSUPPORTED');
         const answers = [preflight, await send('GET', `${BASE}/elements`, { origin })];
         for (const answer of answers) {
           expect([...answer.headers.keys()].filter((name) => name.startsWith('access-control'))).to.deep.equal([]);

@@ -17,10 +17,12 @@ const THING: Operation = {
   'x-causeway-scopes': ['platform'],
 };
 
+const OF_ANYBODY = { 431: 'HeadersTooLarge', 500: 'Internal' };
 const SECURED = { 400: 'BadRequest', 401: 'Unauthenticated', 403: 'Forbidden', 406: 'NotAcceptable' };
-const OURS = { ...SECURED, 429: 'RateLimited', 500: 'Internal', 503: 'Overloaded' };
+const OURS = { ...SECURED, ...OF_ANYBODY, 429: 'RateLimited', 503: 'Overloaded' };
+const OF_PLATFORM = { ...OURS, 404: 'NotFound' };
 const OF_PROVIDERS = { 424: 'InstanceCredentialsFailed', 502: 'BadGateway', 504: 'ProviderTimeout' };
-const WITH_BODY = { 413: 'PayloadTooLarge', 415: 'UnsupportedMediaType' };
+const WITH_BODY = { 408: 'RequestTimeout', 413: 'PayloadTooLarge', 415: 'UnsupportedMediaType' };
 const OF_RECORDS = {
   ...{ ...OURS, ...OF_PROVIDERS, 429: 'ProviderRateLimited' },
   ...{ 404: 'NotFound', 405: 'OperationUnsupported', 422: 'ProviderRejected' },
@@ -34,16 +36,23 @@ const ROWS: readonly {
   readonly operation?: Partial<Operation>;
   readonly fails: Readonly<Record<number, string>>;
 }[] = [
-  { name: 'what everybody may ask', operation: { 'x-causeway-scopes': ['root'] }, fails: { 500: 'Internal' } },
-  { name: 'a call on the platform', fails: OURS },
-  { name: 'what a path names', path: '/things/{id}', fails: { ...OURS, 404: 'NotFound' } },
-  { name: 'a query', operation: { parameters: [{ name: 'where' }] }, fails: { ...OURS, 400: 'BadQuery' } },
-  { name: 'a body', method: 'put', operation: { requestBody: {} }, fails: { ...OURS, ...WITH_BODY } },
+  { name: 'what everybody may ask', operation: { 'x-causeway-scopes': ['root'] }, fails: OF_ANYBODY },
+  { name: 'a call on the platform, for an account that may not be there', fails: OF_PLATFORM },
+  { name: 'a call on an instance', operation: { 'x-causeway-scopes': ['instance'] }, fails: OURS },
+  { name: 'the page of a connect session', operation: { 'x-causeway-scopes': ['connect'] }, fails: OF_PLATFORM },
+  {
+    name: 'what a path names',
+    path: '/things/{id}',
+    operation: { 'x-causeway-scopes': ['instance'] },
+    fails: { ...OURS, 404: 'NotFound' },
+  },
+  { name: 'a query', operation: { parameters: [{ name: 'where' }] }, fails: { ...OF_PLATFORM, 400: 'BadQuery' } },
+  { name: 'a body', method: 'put', operation: { requestBody: {} }, fails: { ...OF_PLATFORM, ...WITH_BODY } },
   {
     name: 'a key that makes a call once',
     method: 'post',
     operation: { parameters: [{ $ref: '#/components/parameters/Key' }] },
-    fails: { ...OURS, 409: 'Conflict' },
+    fails: { ...OF_PLATFORM, 409: 'Conflict' },
   },
   {
     name: 'credentials that a provider is asked about',
@@ -78,6 +87,7 @@ const ROWS: readonly {
     operation: { tags: ['passthrough'], 'x-causeway-scopes': ['instance'], requestBody: {} },
     fails: {
       ...{ 400: 'BadRequest', 401: 'Unauthenticated', 403: 'Forbidden', 413: 'PayloadTooLarge', 429: 'RateLimited' },
+      ...{ 408: 'RequestTimeout', 431: 'HeadersTooLarge' },
       ...{ ...OF_PROVIDERS, 500: 'Internal', 503: 'Overloaded' },
     },
   },
