@@ -52,6 +52,7 @@ describe('the flags of an element', () => {
       concur: '1111',
       connectwise: '1101',
       fortnox: '1101',
+      fortnoxoauth: '1111',
       keap: '1111',
       odata: '1100',
       quickbooks: '1111',
