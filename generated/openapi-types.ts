@@ -50,7 +50,7 @@ export interface paths {
         };
         /**
          * Measurements of this process
-         * @description Counters, gauges and histograms in the text format of Prometheus, for this process alone: ask every process for its own. No tenant's data is in them. They are on METRICS_PORT where there is one. With METRICS_TOKEN they want `Authorization: Bearer <token>`; without it and without METRICS_PORT there are none (404) unless the service listens on loopback.
+         * @description Counters, gauges and histograms in the text format of Prometheus, for this process alone: ask every process for its own. No tenant's data is in them. They are on METRICS_PORT where there is one. With METRICS_TOKEN they want `Authorization: Bearer <token>`; without it and without METRICS_PORT there are none (404) unless only this machine reaches the service: HOST and PUBLIC_URL are loopback, and TRUST_PROXY is empty.
          */
         get: operations["getMetrics"];
         put?: never;

@@ -45,6 +45,8 @@ export interface Random {
   readonly fraction: () => number;
 }
 
+export const SYSTEM_RANDOM: Random = { bytes: randomBytes, fraction: Math.random };
+
 export interface PlatformOptions {
   readonly config: ServiceConfig;
   readonly databaseUrl: string;
@@ -100,7 +102,6 @@ export async function composePlatform(options: PlatformOptions): Promise<OpenedP
   const egress = createEgress({ allow: config.egressAllow, simulatorsUrl, quotesPrivate: config.isLocal, clock });
   cleanup.add('egress', egress.close);
 
-  const random = { bytes: randomBytes, fraction: Math.random };
   const { isStuck } = liveness;
   return {
     knex,
@@ -114,7 +115,7 @@ export async function composePlatform(options: PlatformOptions): Promise<OpenedP
     metrics,
     tracer,
     clock,
-    random,
+    random: SYSTEM_RANDOM,
     isReachable,
     isStuck,
   };

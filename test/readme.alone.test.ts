@@ -185,7 +185,7 @@ describe('the scripts of package.json that stay in the foreground', () => {
   const needsNode = join(ROOT, 'src/needs-node-24.cjs');
 
   it('take the place of the shell, which would not pass a signal on, and ask for the right Node.js first', () => {
-    for (const name of ['start', 'dev', 'rotate-keys'])
+    for (const name of ['start', 'dev', 'organization', 'rotate-keys'])
       expect(scripts[name]).to.match(/^(?:NODE_ENV=\w+ )?exec node --require \.\/src\/needs-node-24\.cjs /);
     expect(engines.node).to.equal('>=24.7');
   });

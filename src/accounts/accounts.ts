@@ -4,27 +4,18 @@ import { createAnnouncedCache } from '../db/announced-cache.ts';
 import { isStorable } from '../db/storable.ts';
 import { AppError, cutText } from '../errors.ts';
 import type { Platform } from '../platform.ts';
+import { completeTenant, type FirstCredentials, type KeepCredentials } from './new-organization.ts';
 import { type Privilege, privilegesOf } from './privileges.ts';
 import { createSecret, createSecretStore } from './secret-store.ts';
 import { createAccountStore, type StoredAccount, type StoredRights, type StoredUser, type TenantIds } from './store.ts';
 
 export type User = StoredUser;
 
-/** The first tenant with its secrets. */
-export interface FirstCredentials extends TenantIds {
-  readonly organizationSecret: string;
-  readonly userSecret: string;
-}
-
 export interface BootstrapOptions {
   /** Pins the first secrets. Default: random. */
   readonly organizationSecret?: string | undefined;
   readonly userSecret?: string | undefined;
-  /**
-   * Keeps the secrets somewhere before the tenant exists. If it rejects, no tenant is made, so that a start that is
-   * cut off at any moment never leaves a tenant whose secrets nobody knows.
-   */
-  readonly beforeCommit?: (credentials: FirstCredentials) => Promise<void>;
+  readonly beforeCommit?: KeepCredentials;
 }
 
 /** Who calls: a user of an account of an organization, and the account that the call is about. */
@@ -135,7 +126,7 @@ export function createAccounts(
       userSecret = createSecret(random),
       beforeCommit = async () => {},
     }) => {
-      const withSecrets = (ids: TenantIds) => ({ ...ids, organizationSecret, userSecret });
+      const clear = { organizationSecret, userSecret };
       const tenant = {
         organizationName: 'First organization',
         accountName: 'First account',
@@ -143,12 +134,8 @@ export function createAccounts(
         firstName: 'First',
         lastName: 'User',
       };
-      const ids = await store.insertFirstTenant(tenant, async (via, { organizationId, accountId, userId }) => {
-        await secrets.add(via, { organizationId }, organizationSecret);
-        await secrets.add(via, { accountId, userId }, userSecret);
-        await beforeCommit(withSecrets({ organizationId, accountId, userId }));
-      });
-      return ids === undefined ? undefined : withSecrets(ids);
+      const ids = await store.insertFirstTenant(tenant, completeTenant(secrets, clear, beforeCommit));
+      return ids === undefined ? undefined : { ...ids, ...clear };
     },
 
     findPrincipal: async ({ userSecret, organizationSecret }) => {

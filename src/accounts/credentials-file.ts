@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { ensureDataDir } from '../db/data-dir.ts';
 import { parseJsonObject, readFileIfExists, replaceFile } from '../db/files.ts';
-import type { FirstCredentials } from './accounts.ts';
+import type { FirstCredentials } from './new-organization.ts';
 
 export interface CredentialsFileContent {
   /** Of the tenant that was just made; without it an existing file keeps what it holds. */

@@ -23,8 +23,8 @@ type UserColumn = 'id' | 'email_address' | 'first_name' | 'last_name';
 
 export type StoredUser = RowOf<'app_user', UserColumn>;
 
-/** The first organization with its account and user. */
-export interface FirstTenant {
+/** An organization with its first account and user. */
+export interface NewTenant {
   readonly organizationName: string;
   readonly accountName: string;
   readonly emailAddress: string;
@@ -82,12 +82,20 @@ export function createAccountStore(knex: Knex) {
      * turns. `complete` runs with the ids while nothing is visible to others yet; if it rejects, nothing is kept.
      */
     insertFirstTenant: (
-      tenant: FirstTenant,
+      tenant: NewTenant,
       complete: (via: Knex, ids: TenantIds) => Promise<void>,
     ): Promise<TenantIds | undefined> =>
       knex.transaction(async (trx) => {
         await trx.raw('select pg_advisory_xact_lock(?)', [BOOTSTRAP_LOCK]);
         if ((await trx('organization').first('id')) !== undefined) return undefined;
+        const ids = await insertTenant(trx, tenant);
+        await complete(trx, ids);
+        return ids;
+      }),
+
+    /** One more; `complete` as above. */
+    insertTenant: (tenant: NewTenant, complete: (via: Knex, ids: TenantIds) => Promise<void>): Promise<TenantIds> =>
+      knex.transaction(async (trx) => {
         const ids = await insertTenant(trx, tenant);
         await complete(trx, ids);
         return ids;
@@ -140,7 +148,7 @@ export function createAccountStore(knex: Knex) {
   };
 }
 
-async function insertTenant(trx: Knex, tenant: FirstTenant): Promise<TenantIds> {
+async function insertTenant(trx: Knex, tenant: NewTenant): Promise<TenantIds> {
   const organizations = await trx('organization').insert({ name: tenant.organizationName }).returning('id');
   const { id: organizationId } = firstOf(organizations);
   const accounts = await trx('account')

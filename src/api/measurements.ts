@@ -32,13 +32,25 @@ function digestOf(text: string): Buffer {
   return hash('sha256', text, 'buffer');
 }
 
-/** Whether the port of the API may serve them: with a token, or where nobody but this machine can ask. */
+/**
+ * Whether the port of the API may serve them: with a token, or where nobody but this machine can ask. On a loopback address others ask through a
+ * proxy, which PUBLIC_URL and TRUST_PROXY tell of.
+ */
 export function servesMeasurements({
   metricsPort,
   metricsToken,
+  ...reached
+}: Pick<ServiceConfig, 'metricsPort' | 'metricsToken' | 'host' | 'publicUrl' | 'trustProxy'>): boolean {
+  return metricsPort === undefined && (metricsToken !== undefined || isForThisMachine(reached));
+}
+
+function isForThisMachine({
   host,
-}: Pick<ServiceConfig, 'metricsPort' | 'metricsToken' | 'host'>): boolean {
-  return metricsPort === undefined && (metricsToken !== undefined || isLoopback(host));
+  publicUrl,
+  trustProxy,
+}: Pick<ServiceConfig, 'host' | 'publicUrl' | 'trustProxy'>): boolean {
+  const publicHost = publicUrl === undefined ? host : new URL(publicUrl).hostname.replace(/^\[|\]$/g, '');
+  return isLoopback(host) && isLoopback(publicHost) && trustProxy.length === 0;
 }
 
 /** For a port of their own. */

@@ -205,7 +205,7 @@ export const VARIABLES = {
     shownDefault: 'none',
     secret: true,
     description:
-      'What `/metrics` wants as `Authorization: Bearer <token>`. Without it and without METRICS_PORT there is no `/metrics` unless HOST is loopback.',
+      'What `/metrics` wants as `Authorization: Bearer <token>`. Without it and without METRICS_PORT there is no `/metrics` unless only this machine reaches the service: HOST is loopback, PUBLIC_URL is not set or loopback as well, and TRUST_PROXY is empty.',
   },
   role: {
     name: 'ROLE',

@@ -368,10 +368,13 @@ describe('accounts', () => {
       const query = { oauthProxyName: 'its-client', state: 'https://app.example.com/connected' };
       const url = '/elements/salesforce/oauth/url';
       expect((await service.call(url, { query, headers })).status).to.equal(200);
-      // It is not shared: to other accounts it is not there.
-      expectProblem(await service.call(url, { query }), 'NOT_FOUND', "There is no OAuth proxy 'its-client'.");
       const path = `/elements/oauthProxies/${proxy.body.id}`;
+      expectProblem(await service.call(url, { query }), 'NOT_FOUND');
       expectProblem(await service.call(path, { method: 'DELETE' }), 'NOT_FOUND');
+      expect((await service.call(path, { method: 'PATCH', body: { shared: true }, headers })).status).to.equal(200);
+      // Only its own account says where it leads.
+      expectProblem(await service.call(url, { query }), 'FORBIDDEN');
+      expectProblem(await service.call(path, { method: 'DELETE' }), 'FORBIDDEN');
       const rows = await withDatabase(service, (knex) => knex('oauth_authorization').where({ account_id: id }));
       expect(rows.map(({ user_id }) => Number(user_id))).to.deep.equal([1]);
       expect((await service.call(path, { method: 'DELETE', headers })).status).to.equal(200);

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
+import { freePorts } from '../../scripts/bench/free-ports.ts';
 import { servesMeasurements } from '../../src/api/measurements.ts';
 import { createShared } from '../../src/api/shared.ts';
-import { useApp } from '../support/app.ts';
+import { type StartedApp, startTestApp, useApp } from '../support/app.ts';
 import { createVirtualClock } from '../support/virtual-clock.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { sendRaw } from './support/raw-request.ts';
@@ -96,24 +97,77 @@ describe('the measurements', () => {
   const apart = useApp({ METRICS_PORT: '0' });
 
   it('are open to this machine alone', () => {
-    const serves = (host: string, more: { metricsPort?: number; metricsToken?: string } = {}) =>
-      servesMeasurements({ host, metricsPort: more.metricsPort, metricsToken: more.metricsToken });
+    const serves = (host: string, more: Partial<Parameters<typeof servesMeasurements>[0]> = {}) =>
+      servesMeasurements({
+        host,
+        publicUrl: undefined,
+        trustProxy: [],
+        metricsPort: undefined,
+        metricsToken: undefined,
+        ...more,
+      });
     for (const host of ['127.0.0.1', 'localhost', '::1', '127.1.2.3']) expect(serves(host), host).to.equal(true);
     for (const host of ['0.0.0.0', '::', '192.0.2.1', 'causeway.internal']) {
       expect(serves(host), host).to.equal(false);
       expect(serves(host, { metricsToken: 'a token' }), host).to.equal(true);
       expect(serves(host, { metricsToken: 'a token', metricsPort: 1 }), host).to.equal(false);
     }
+    for (const publicUrl of ['http://localhost:8080', 'http://127.0.0.1', 'http://[::1]:8080'])
+      expect(serves('127.0.0.1', { publicUrl }), publicUrl).to.equal(true);
+    for (const behind of [
+      { publicUrl: 'https://causeway.example.com' },
+      { publicUrl: 'http://192.0.2.1:8080/base' },
+      { trustProxy: ['127.0.0.1'] },
+    ]) {
+      expect(serves('127.0.0.1', behind), JSON.stringify(behind)).to.equal(false);
+      expect(serves('127.0.0.1', { ...behind, metricsToken: 'a token' }), JSON.stringify(behind)).to.equal(true);
+    }
   });
 
+  for (const [variable, value] of Object.entries({
+    HOST: '0.0.0.0',
+    PUBLIC_URL: 'https://causeway.example.com',
+    TRUST_PROXY: '127.0.0.1',
+  })) {
+    it(`are off while others reach the service (${variable}), until a port or a token is set`, async () => {
+      const token = 'a-token-of-the-scraper';
+      /** Without and with the token on the port of the API; on the port of their own. */
+      const statuses = (more: Readonly<Record<string, string>>) =>
+        withService({ [variable]: value, ...more }, async ({ app: { metricsUrl } }, origin) => [
+          (await get(origin)).status,
+          (await get(origin, { authorization: `Bearer ${token}` })).status,
+          metricsUrl === undefined ? undefined : (await get(`http://127.0.0.1:${new URL(metricsUrl).port}`)).status,
+        ]);
+      expect(await statuses({})).to.deep.equal([404, 404, undefined]);
+      expect(await statuses({ METRICS_PORT: '0' })).to.deep.equal([404, 404, 200]);
+      expect(await statuses({ METRICS_TOKEN: token })).to.deep.equal([401, 200, undefined]);
+    });
+  }
+
+  const get = (origin: string, headers: Readonly<Record<string, string>> = {}) =>
+    sendRaw(origin, { path: '/metrics', headers });
+
+  async function withService<Result>(
+    environment: Readonly<Record<string, string>>,
+    work: (service: StartedApp, origin: string) => Promise<Result>,
+  ): Promise<Result> {
+    const { PORT } = await freePorts();
+    const service = await startTestApp({ ...environment, PORT, SIMULATORS_PORT: 'off' });
+    try {
+      // PUBLIC_URL is where nobody listens.
+      return await work(service, `http://127.0.0.1:${PORT}`);
+    } finally {
+      await service.stop();
+    }
+  }
+
   it('need the token where there is one', async () => {
-    const get = (headers: Readonly<Record<string, string>>) => sendRaw(guarded.app.url, { path: '/metrics', headers });
     for (const authorization of ['', 'Bearer another-token', 'a-token-of-the-scraper']) {
-      const answer = await get({ authorization });
+      const answer = await get(guarded.app.url, { authorization });
       expectProblem(answer, 'UNAUTHENTICATED', 'The measurements need `Authorization: Bearer <METRICS_TOKEN>`.');
       expect(answer.headers.get('www-authenticate')).to.equal('Bearer realm="causeway metrics"');
     }
-    const answer = await get({ authorization: 'Bearer a-token-of-the-scraper' });
+    const answer = await get(guarded.app.url, { authorization: 'Bearer a-token-of-the-scraper' });
     expect(answer.status).to.equal(200);
     expect(answer.body).to.include('causeway_build_info');
     expect(guarded.logged.join('')).not.to.include('a-token-of-the-scraper');
