@@ -301,7 +301,7 @@ export const VARIABLES = {
     format: integer(16, 1_000_000),
     shownDefault: 'a third of the heap',
     description:
-      'Memory for the answers of providers that are being worked on. One account may have half of it; beyond it calls get 503.',
+      'Memory for the answers of providers that are being worked on, and for the records made of them. One account may have half of it; beyond it pages end early, and calls get 503.',
   },
   ...TRACING_VARIABLES,
   environment: {
