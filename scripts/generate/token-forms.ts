@@ -46,6 +46,8 @@ function byToken(operation: Operation): Operation | undefined {
     'x-causeway-same-as': operationId,
     security: [{ UserElement: [] }],
     ...own,
+    // Without a token the path is that of an instance, which may be looked for in an account that is not there.
+    responses: { ...operation.responses, ...own.responses, 404: { $ref: '#/components/responses/NotFound' } },
   };
 }
 

@@ -406,8 +406,7 @@ describe('a webhook of a provider', () => {
     const tail = key.slice(1);
     expect(written.filter((line) => line.includes(tail))).to.deep.equal([]);
     await withDatabase(service, async (knex) => {
-      const last = () =>
-        knex('activity').where({ path: '/elements/api-v2/EVENTS/shop/[redacted]', method: 'PROPFIND' });
+      const last = () => knex('activity').where({ path: '/elements/api-v2/EVENTS/shop/[redacted]', method: 'DELETE' });
       await waitUntil(async () => (await last()).length > 0);
       const rows = [await knex('activity').select(), await knex('audit_log').select()];
       expect(JSON.stringify(rows)).to.not.include(tail);
