@@ -35,6 +35,7 @@ describe('the forms of paths by token', () => {
           security: [{ UserElement: [] }],
           'x-causeway-scopes': ['instance'],
           'x-causeway-same-as': 'enableInstance',
+          responses: { ...ENABLE.responses, 404: { $ref: '#/components/responses/NotFound' } },
         },
       },
     });
