@@ -46,7 +46,7 @@ export interface Part {
   readonly next?: string | undefined;
 }
 
-/** Where the next page of a list begins. */
+/** The state that a page token of a list holds: the row with which the next page begins. */
 interface Cursor {
   /** Place of the part to read. Absent for the first part, and where only `kept` is left. */
   readonly place?: string | undefined;

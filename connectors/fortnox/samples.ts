@@ -6,7 +6,7 @@ const alteredTexts = HOSTILE_TEXTS.filter(
   (text) => text === '' || !/^[\p{L}’\\0-9 –:.`´,;^¤#%§£$€¢¥©™°&/()=+\-*_!?²³®½@\n\r]*$/u.test(text),
 );
 
-/** What the suites of both ways to log in write. */
+/** Records that the suites of `fortnox` and `fortnoxoauth` create. */
 export const WRITES: Readonly<Record<string, WriteSample>> = {
   customers: {
     create: (number) => ({ Name: `Kund ${number} & Åsa`, City: 'ÄLMHULT', Type: 'PRIVATE', InvoiceDiscount: 2.5 }),

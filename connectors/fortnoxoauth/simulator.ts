@@ -1,4 +1,4 @@
 export { ACCESS_TOKEN as DEMO_ACCESS_TOKEN, CLIENTS, createSimulator } from '../fortnox/simulator.ts';
 
-/** One company, whoever logs in. */
+/** The simulated company, which is the same for both ways to log in. */
 export const DEMO_CONFIGURATION = {};

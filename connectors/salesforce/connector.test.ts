@@ -9,7 +9,7 @@ import { createSimulator, DEMO_ACCESS_TOKEN, DEMO_CONFIGURATION } from './simula
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** Of the simulator, with contacts. */
+/** An account of the simulator that has contacts. */
 const ACCOUNT = '0015g0000000001AAA';
 
 const CONFIGURATION = { ...DEMO_CONFIGURATION, 'oauth.user.token': DEMO_ACCESS_TOKEN };

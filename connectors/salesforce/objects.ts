@@ -110,7 +110,7 @@ function childrenOf(parent: Described, relationships: unknown, offered: Offered)
 interface Relationship {
   readonly parent: Described;
   readonly name: string;
-  /** Of the child. */
+  /** The field of the child that refers to the parent. */
   readonly field: string;
 }
 

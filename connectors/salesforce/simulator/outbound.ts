@@ -11,7 +11,7 @@ import { makeId, ORGANIZATION_ID } from './ids.ts';
 /** Of one SOAP message. Source: the WSDL, `maxOccurs` of `Notification`. */
 const MOST_NOTIFICATIONS = 100;
 const ACTION_ID = makeId('04k', 1);
-/** What the messages of this organization were set up to send. */
+/** The fields that the outbound messages of this organization contain. */
 const FIELDS = ['CreatedDate', 'Id', 'LastModifiedDate', 'Name', 'SystemModstamp'];
 const INSTANTS: ReadonlySet<string> = new Set(['CreatedDate', 'LastModifiedDate', 'SystemModstamp']);
 
