@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import { LRUCache } from 'lru-cache';
+import { atMost } from '../../../bounded.ts';
 import type { AccessTokens } from '../../../connector/client/index.ts';
 import { isAppError } from '../../../errors.ts';
 import type { Platform } from '../../../platform.ts';
@@ -71,7 +72,7 @@ export function createTokens(
   const store = createTokenStore(platform.knex);
   const cache = createTokenCache(platform, store);
   const refresh = createRefresh(platform, { store, cache, records, requestToken, timing, onStep });
-  const replacedAtMs = new LRUCache<string, number>({ max: KEPT_INSTANCES });
+  const replacedAtMs = new LRUCache<string, number>(atMost(KEPT_INSTANCES));
 
   async function read(owner: OAuthOwner): Promise<CachedTokens> {
     const tokens = cache.peek(owner) ?? (await cache.read(owner));
