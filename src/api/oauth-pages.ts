@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { RequestHandler, Response } from 'express';
-import type { Console } from '../console/index.ts';
+import type { Console } from '../console.ts';
 import type { Proxies } from '../instances/oauth/proxies/proxies.ts';
 import type { RedirectRefusal } from '../instances/oauth/proxies/redirect.ts';
 import { decodeQuery, searchOf } from '../pairs.ts';

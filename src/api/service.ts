@@ -2,7 +2,7 @@ import { type RequestHandler, type Response, Router } from 'express';
 import { OPERATIONS } from '../../generated/operations.ts';
 import type { Clock } from '../clock.ts';
 import type { Role } from '../config/index.ts';
-import type { Console } from '../console/index.ts';
+import type { Console } from '../console.ts';
 import { AppError } from '../errors.ts';
 import type { Proxies } from '../instances/oauth/proxies/proxies.ts';
 import type { ConnectPages } from './connect-pages.ts';
