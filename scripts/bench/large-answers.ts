@@ -11,12 +11,12 @@ import { parseArgs } from 'node:util';
 import { getHeapStatistics } from 'node:v8';
 import { isMainThread, MessageChannel, Worker, workerData } from 'node:worker_threads';
 import express from 'express';
-import { sendJson } from '../../src/api/json-response.ts';
 import { SYSTEM_CLOCK } from '../../src/clock.ts';
 import { createByteBudget, createProviderClient } from '../../src/connector/client/index.ts';
 import type { Connector, ObjectSpec } from '../../src/connector/index.ts';
 import { createEgress } from '../../src/egress/index.ts';
 import { isAppError } from '../../src/errors.ts';
+import { sendJson } from '../../src/http/json-response.ts';
 import { composeResources } from '../../src/resources/index.ts';
 
 const { values: options } = parseArgs({
