@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import { createFailedAuthorizations } from '../../src/api/failed-authorizations.ts';
 import { AppError } from '../../src/errors.ts';
+import { createFailedAuthorizations } from '../../src/http/failed-authorizations.ts';
+import { expectProblem } from '../api/support/expect-problem.ts';
+import { authorizationOf, createTenants, FIRST_TENANT, type OtherTenants } from '../api/support/tenants.ts';
 import { useApp } from '../support/app.ts';
 import { createVirtualClock } from '../support/virtual-clock.ts';
-import { expectProblem } from './support/expect-problem.ts';
-import { authorizationOf, createTenants, FIRST_TENANT, type OtherTenants } from './support/tenants.ts';
 
 describe('wrong secrets', () => {
   const service = useApp({ TRUST_PROXY: '127.0.0.1' });

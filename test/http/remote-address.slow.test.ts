@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { addressOf, createProxyTrust, networkOf } from '../../src/api/remote-address.ts';
+import { addressOf, createProxyTrust, networkOf } from '../../src/http/remote-address.ts';
+import { SHOP } from '../api/support/simulated.ts';
+import { waitUntil } from '../api/support/wait-until.ts';
 import { useApp } from '../support/app.ts';
-import { SHOP } from './support/simulated.ts';
-import { waitUntil } from './support/wait-until.ts';
 
 function addressBehind(networks: readonly string[], remoteAddress: string | undefined, forwarded?: string): string {
   const socket = { remoteAddress } as Parameters<typeof addressOf>[0]['socket'];

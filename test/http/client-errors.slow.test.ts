@@ -2,12 +2,12 @@ import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
-import { createClientErrorHandler } from '../../src/api/client-error.ts';
 import { SYSTEM_CLOCK } from '../../src/clock.ts';
+import { createClientErrorHandler } from '../../src/http/client-error.ts';
+import { sendBytes } from '../api/support/raw-request.ts';
+import { waitUntil } from '../api/support/wait-until.ts';
 import { useApp } from '../support/app.ts';
 import { silentLog } from '../support/database.ts';
-import { sendBytes } from './support/raw-request.ts';
-import { waitUntil } from './support/wait-until.ts';
 
 const LONG = 'x'.repeat(100_000);
 

@@ -2,10 +2,18 @@ import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Clock } from '../clock.ts';
-import { ERROR_STATUS, type ErrorCode } from '../errors.ts';
+import { ERROR_STATUS, type ErrorCode, type ErrorDetail } from '../errors.ts';
 import type { Platform } from '../platform.ts';
-import type { Problem } from './problem.ts';
 import { peerOf } from './remote-address.ts';
+
+/** The body of every error (decisions D4). */
+export interface Problem {
+  readonly requestId: string;
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly details?: readonly ErrorDetail[];
+  readonly providerMessage?: string;
+}
 
 interface ClientRefusal {
   readonly code: ErrorCode;

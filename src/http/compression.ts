@@ -12,7 +12,6 @@ import {
   type ZlibOptions,
 } from 'node:zlib';
 import type { Response } from 'express';
-import { OPERATIONS, type OperationId } from '../../generated/operations.ts';
 
 export type Encoding = 'br' | 'gzip';
 
@@ -53,23 +52,12 @@ export const COMPRESSORS: Readonly<Record<Encoding, Compressor>> = {
   },
 };
 
-/** Tags of operations whose responses are descriptions and records: no secret of this service is in them. */
-const OPEN_TAGS: ReadonlySet<string> = new Set(['bulk', 'objects', 'query', 'records']);
-const OPEN_OPERATIONS: ReadonlySet<string> = new Set<OperationId>([
-  'listElements',
-  'getElement',
-  'listDeliveries',
-  'getDelivery',
-  'listNotifications',
-]);
-
 /**
- * How to pack the JSON of a response; undefined: not at all. Responses with tokens and secrets are never packed, because their
- * length would then tell of what is in them (BREACH).
+ * How to pack the body of a response; undefined: not at all. `response.locals.isPackable` says that there are no tokens and secrets in it:
+ * the length of what is packed tells of what is in it (BREACH).
  */
 export function encodingOf(response: Response): Encoding | undefined {
-  const id: OperationId | undefined = response.locals.operation;
-  if (id === undefined || !(OPEN_OPERATIONS.has(id) || OPEN_TAGS.has(OPERATIONS[id].tag))) return undefined;
+  if (response.locals.isPackable !== true) return undefined;
   if (response.hasHeader('Vary')) response.vary('Accept-Encoding');
   else response.setHeader('Vary', 'Accept-Encoding');
   return chooseEncoding(response.req.headers['accept-encoding']);

@@ -58,17 +58,3 @@ async function packBody(plain: Buffer, encoding: Encoding | 'identity', tag: str
   if (encoding === 'identity') return { bytes: plain, etag: `"${tag}"` };
   return { bytes: await COMPRESSORS[encoding].compress(plain), etag: `"${tag}-${encoding}"` };
 }
-
-/** A failure is not kept. */
-export function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
-  let made: Promise<Value> | undefined;
-  return async () => {
-    made ??= make();
-    try {
-      return await made;
-    } catch (error) {
-      made = undefined;
-      throw error;
-    }
-  };
-}

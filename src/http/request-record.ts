@@ -3,20 +3,15 @@ import type { Request, RequestHandler, Response } from 'express';
 import type { TenantIds } from '../accounts/store.ts';
 import type { ActivityRecord } from '../activity/record.ts';
 import type { Recorder } from '../activity/recorder.ts';
-import type { Clock } from '../clock.ts';
 import type { ErrorCode } from '../errors.ts';
-import { MASK } from '../instances/configuration.ts';
-import { type Instance, isTraced } from '../instances/instance.ts';
+import type { Instance } from '../instances/instance.ts';
 import type { Metrics } from '../metrics.ts';
 import { callers } from '../pace.ts';
 import type { Platform } from '../platform.ts';
-import { combineRedactors, createRedactor, type Redactor } from '../redaction.ts';
+import type { Redactor } from '../redaction.ts';
 import { createTrace, inBackground, type Span, type Trace, type TraceHeaders, withTrace } from '../trace.ts';
-import type { Authorized, Caller } from './authorization.ts';
-import { cookiesIn } from './cookies.ts';
 import { addressOf, type ProxyTrust } from './remote-address.ts';
 import { describeRequest, methodName } from './request-span.ts';
-import { secretsInPath } from './secret-paths.ts';
 
 export interface RecordParts {
   readonly trust: ProxyTrust;
@@ -25,7 +20,12 @@ export interface RecordParts {
   readonly isMeasured: boolean;
   /** Takes the requests of known callers. */
   readonly record: Recorder['record'];
+  /** The path templates of the operations, by their ids. */
+  readonly routes: ReadonlyMap<string, string>;
 }
+
+/** Makes the redactor of a call out of the secrets that came with it and those of its instance; it knows nothing of another call. */
+export type RedactCall = (request: Request, response: Response) => Redactor;
 
 export type RecordPorts = Pick<Platform, 'log' | 'clock' | 'metrics' | 'tracer'>;
 
@@ -35,7 +35,7 @@ export type RecordPorts = Pick<Platform, 'log' | 'clock' | 'metrics' | 'tracer'>
  */
 export function recordRequests(
   { log, clock, metrics, tracer }: RecordPorts,
-  { trust, redactCall, isMeasured, record, basePath }: RecordParts & { readonly basePath: string },
+  { trust, redactCall, isMeasured, record, routes }: RecordParts,
 ): RequestHandler {
   const observe = isMeasured ? observeRequests(metrics) : undefined;
 
@@ -63,7 +63,7 @@ export function recordRequests(
       const principal: TenantIds | undefined = locals.principal;
       if (principal !== undefined)
         record(toActivity(response, { principal, redactor, atMs, durationMs: ms, method, path: line.path }));
-      span?.end(() => describeRequest(request, response, { method, basePath, redactor }));
+      span?.end(() => describeRequest(request, response, { method, redactor, routes }));
     };
     // With ids and a redactor of its own, which knows more than the trace.
     response.once('close', callers.came());
@@ -150,26 +150,6 @@ function namedInstance(path: string): number | undefined {
   return Number.isSafeInteger(id) && id > 0 ? id : undefined;
 }
 
-/** Notes who calls, once it is known, if that is known at all. */
-export type NoteCaller = (response: Response, authorized: Authorized) => void;
-
-export function createNoteCaller(clock: Pick<Clock, 'now'>, openWireLog: Recorder['openWireLog']): NoteCaller {
-  return (response, authorized) => {
-    const { caller, scope } = authorized;
-    const trace: Trace = response.locals.trace;
-    if (authorized.scope === 'connect') trace.redactor = createRedactor([authorized.pageSession.key]);
-    if (caller === undefined) return;
-    const { redactor, instance } = caller;
-    trace.redactor = instance === undefined ? redactor : combineRedactors([redactor, instance.redactor]);
-    // What the platform is asked for is about another instance, or none: its secrets are not known here.
-    if (instance === undefined || scope === 'platform') return;
-    trace.instanceId = instance.id;
-    if (!isTraced(instance, clock.now())) return;
-    const names = instance.connector.configuration.filter(({ secret }) => secret === true).map(({ key }) => key);
-    trace.wire = openWireLog({ redactor: trace.redactor, names: new Set(names) });
-  };
-}
-
 /** From a response out of memory to a provider that takes its time. */
 const BUCKETS_SECONDS = [0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 /** A request that led to no operation: one is known when it was noted in `response.locals.operation`. */
@@ -185,55 +165,4 @@ function observeRequests(metrics: Metrics): (operation: string, status: number, 
   });
   return (operation, status, seconds) =>
     observe(seconds, operation, STATUS_CLASSES[Math.floor(status / 100)] ?? 'other');
-}
-
-/** A provider that sends events has an address for its secret, and is no principal. */
-export type KnownCaller = Pick<Caller, 'redactor' | 'instance'>;
-
-/** Makes the redactor of a call out of the secrets that came with it and those of its instance; it knows nothing of another call. */
-export type RedactCall = (request: Request, response: Response) => Redactor;
-
-/** Members of a body and parameters of a query that are secrets wherever they stand, beside the keys of configurations. */
-const SECRET_MEMBERS: readonly string[] = ['apiSecret', 'code', 'currentPassword', 'password', 'secret', 'token'];
-
-/** `secretKeys` are those of configurations, of all elements: which one is meant may be what is wrong with the call. */
-export function createRedactCall(secretKeys: Iterable<string>): RedactCall {
-  const names = [...new Set([...secretKeys, ...SECRET_MEMBERS])];
-  // By these names, and not by the members that there are: a body can have a million.
-  const secretsIn = (members: object): readonly string[] =>
-    names.flatMap((name) => {
-      const value: unknown = Object.hasOwn(members, name) ? Reflect.get(members, name) : undefined;
-      return (typeof value === 'string' || typeof value === 'number') && value !== MASK ? [String(value)] : [];
-    });
-
-  return (request, response) => {
-    const caller: KnownCaller | undefined = response.locals.caller;
-    const { authorization, cookie } = request.headers;
-    const ofCaller = caller?.redactor ?? createRedactor([...wordsOf(authorization), ...valuesOf(cookie)]);
-    const ofInstance = caller?.instance === undefined ? [] : [caller.instance.redactor];
-    const inPath = secretsInPath(request.originalUrl);
-    const ofPath = inPath.length === 0 ? [] : [createRedactor(inPath)];
-    return combineRedactors([ofCaller, ...ofInstance, ...ofPath, ...given(request, response)]);
-  };
-
-  /** A record may have a `code` or a `token` that is none. Its query is not even looked at: that parses it once more. */
-  function given(request: Request, response: Response): readonly Redactor[] {
-    if (response.locals.scope === 'record') return [];
-    const { body, query } = request;
-    const { configuration, providerData } = Object(body);
-    const secrets = [query, body, configuration, providerData].flatMap((members) => secretsIn(Object(members)));
-    return secrets.length === 0 ? [] : [createRedactor(secrets)];
-  }
-}
-
-const KEYWORDS: ReadonlySet<string> = new Set(['user', 'organization', 'element', 'connect', 'bearer', 'basic']);
-
-/** What may be a secret in a header that was not understood, or not accepted. */
-function wordsOf(header = ''): readonly string[] {
-  return header.split(/[\s,:]+/).filter((word) => !KEYWORDS.has(word.toLowerCase()));
-}
-
-/** Of cookies: a session that has ended is no caller's any more. */
-function valuesOf(header = ''): readonly string[] {
-  return cookiesIn(header).map((pair) => pair.slice(pair.indexOf('=') + 1));
 }

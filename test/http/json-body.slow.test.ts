@@ -3,10 +3,10 @@ import { IncomingMessage, ServerResponse } from 'node:http';
 import { type AddressInfo, Socket } from 'node:net';
 import { expect } from 'chai';
 import express, { type Request, type Response } from 'express';
-import { bodyLimitsOf, readJsonBody } from '../../src/api/json-body.ts';
-import { isHangUp } from '../../src/api/request-end.ts';
 import { type ByteBudget, createByteBudget } from '../../src/connector/client/index.ts';
 import { AppError } from '../../src/errors.ts';
+import { ORDINARY, readJsonBody } from '../../src/http/json-body.ts';
+import { isHangUp } from '../../src/http/request-end.ts';
 import { type JsonShape, measureJson } from '../../src/numbers/json-shape.ts';
 
 const NO_LIMIT = { depth: Infinity, members: Infinity, ownMembers: Infinity };
@@ -68,7 +68,7 @@ describe('readJsonBody', () => {
     Object.assign(request.headers, { 'content-type': 'application/json', 'content-length': String(text.length) });
     const response = Object.assign(new ServerResponse(request), { locals: { scope: 'platform' } });
     const read = readJsonBody(request as Request, response as unknown as Response, {
-      limits: bodyLimitsOf('createInstance'),
+      limits: ORDINARY,
       budget,
     }).catch((error: unknown) => error);
     request.push(text);
@@ -87,7 +87,7 @@ async function serve(budget: ByteBudget): Promise<(body: string) => Promise<stri
   app.use(async (request, response) => {
     response.locals.scope = 'platform';
     try {
-      await readJsonBody(request, response, { limits: bodyLimitsOf('createInstance'), budget });
+      await readJsonBody(request, response, { limits: ORDINARY, budget });
       response.end('taken');
     } catch (error) {
       response.end(error instanceof AppError ? `${error.code} ${error.retryAfterSeconds}` : String(error));

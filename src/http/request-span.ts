@@ -1,6 +1,5 @@
 import type { Request, Response } from 'express';
-import { OPERATIONS, type OperationId } from '../../generated/operations.ts';
-import type { Principal } from '../accounts/accounts.ts';
+import type { TenantIds } from '../accounts/store.ts';
 import type { ErrorCode } from '../errors.ts';
 import type { Instance } from '../instances/instance.ts';
 import type { Redactor } from '../redaction.ts';
@@ -29,24 +28,23 @@ export function methodName(method: string): string {
 interface EndedRequest {
   /** As it came: a HEAD is worked on as the GET that it is. */
   readonly method: string;
-  /** Of the API. */
-  readonly basePath: string;
   readonly redactor: Redactor;
+  readonly routes: ReadonlyMap<string, string>;
 }
 
 /** What the span of a request says when its response has ended, in the words of the conventions for HTTP servers and ours. */
 export function describeRequest(
   request: Request,
   response: Response,
-  { method, basePath, redactor }: EndedRequest,
+  { method, redactor, routes }: EndedRequest,
 ): SpanEnd {
   const { statusCode, writableFinished, locals } = response;
-  const principal: Principal | undefined = locals.principal;
+  const principal: TenantIds | undefined = locals.principal;
   const instance: Instance | undefined = locals.caller?.instance;
   const trace: Trace = locals.trace;
   const errorCode: ErrorCode | undefined = locals.errorCode;
-  const operation: OperationId | undefined = locals.operation ?? locals.sought;
-  const route = operation && routeOf(operation, basePath);
+  const operation: string | undefined = locals.operation ?? locals.sought;
+  const route = operation && routes.get(operation);
   const [path] = request.originalUrl.split('?', 1);
   return {
     name: route === undefined ? methodName(method) : `${methodName(method)} ${route}`,
@@ -77,11 +75,6 @@ export function describeRequest(
     errorType: statusCode >= 500 ? (errorCode ?? String(statusCode)) : undefined,
     redactor,
   };
-}
-
-function routeOf(operation: OperationId, basePath: string): string {
-  const { path, scopes }: { readonly path: string; readonly scopes: readonly string[] } = OPERATIONS[operation];
-  return scopes.includes('root') ? path : basePath + path;
 }
 
 function serverOf(host: string | undefined) {

@@ -1,27 +1,3 @@
-import type { Response } from 'express';
-import { encodingOf } from './compression.ts';
-import { sendPieces } from './json-response.ts';
-import type { StreamResponse } from './operation.ts';
-
-/** The headers are set. The whole of a file is packed where the caller takes that; a part is bytes of what is not packed. */
-export function sendStream(response: Response, { status, pieces }: StreamResponse): void {
-  response.status(status);
-  const encoding = status === 200 ? encodingOf(response) : undefined;
-  if (encoding !== undefined) {
-    response.removeHeader('Content-Length');
-    response.setHeader('Accept-Ranges', 'none');
-    const tag = response.getHeader('ETag');
-    if (typeof tag === 'string') response.setHeader('ETag', packedTag(tag, encoding));
-  }
-  if (status === 304 || response.locals.isHead === true) {
-    if (encoding !== undefined) response.setHeader('Content-Encoding', encoding);
-    if (status === 304) response.removeHeader('Content-Type');
-    response.end();
-    return;
-  }
-  sendPieces(response, pieces(), encoding).catch((error: unknown) => response.req.next?.(error));
-}
-
 /** Other bytes have another strong tag (RFC 9110, 8.8.3). */
 export function packedTag(tag: string, encoding: string): string {
   return `${tag.slice(0, -1)}-${encoding}"`;

@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { Request, Response } from 'express';
-import { OPERATIONS, type OperationId } from '../../generated/operations.ts';
-import type { Principal } from '../accounts/accounts.ts';
+import type { TenantIds } from '../accounts/store.ts';
 import type { ByteBudget } from '../connector/client/index.ts';
 import { AppError } from '../errors.ts';
 import { parseJson } from '../numbers/exact-json.ts';
@@ -20,17 +19,17 @@ const MOST_MEMBERS = 10_000;
 /** Far more than any record has. Text goes through recursive functions further on, JSON.stringify among them. */
 const MOST_DEPTH = 100;
 
-const ORDINARY: BodyLimits = { bytes: 256 * KB, depth: MOST_DEPTH, members: MOST_MEMBERS, ownMembers: MOST_MEMBERS };
+export const ORDINARY: BodyLimits = {
+  bytes: 256 * KB,
+  depth: MOST_DEPTH,
+  members: MOST_MEMBERS,
+  ownMembers: MOST_MEMBERS,
+};
 /**
  * Records and events are what providers and callers make of them. Their bytes alone would be no bound: 8 MB of empty objects, or
  * of names, take the parser half a second, and nothing else happens meanwhile.
  */
 export const LARGE: BodyLimits = { bytes: 8 * MB, depth: MOST_DEPTH, members: 100_000, ownMembers: MOST_MEMBERS };
-
-/** Of the operation that a request is for; undefined: it is for none, and its body will be refused with it. */
-export function bodyLimitsOf(id: OperationId | undefined): BodyLimits {
-  return id !== undefined && OPERATIONS[id].largeBody ? LARGE : ORDINARY;
-}
 
 export interface BodyBounds {
   readonly limits: BodyLimits;
@@ -49,7 +48,7 @@ export async function readJsonBody(request: Request, response: Response, bounds:
   assertJsonType(request.headers['content-type'] ?? '');
   assertLength(request, limits.bytes);
   askForBody(request, response);
-  const principal: Principal | undefined = response.locals.principal;
+  const principal: TenantIds | undefined = response.locals.principal;
   const bytes = await readBody(request, limits.bytes, openBodyRoom(budget, principal?.accountId, response));
   const isLarge = bytes.length > LARGE_BYTES;
   if (isLarge) await takeTurnOf(response);

@@ -2,10 +2,10 @@ import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
-import { type BodyRoom, openBodyRoom, readBody } from '../../src/api/body-bytes.ts';
-import { holdUntilTaken } from '../../src/api/connection.ts';
 import { createByteBudget } from '../../src/connector/client/index.ts';
 import { isAppError } from '../../src/errors.ts';
+import { type BodyRoom, openBodyRoom, readBody } from '../../src/http/body-bytes.ts';
+import { holdUntilTaken } from '../../src/http/connection.ts';
 
 const CRUMBS = 20_000;
 const MB = 1024 * 1024;

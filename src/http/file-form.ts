@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { Busboy, type BusboyInstance } from '@fastify/busboy';
 import type { Request, Response } from 'express';
-import type { Principal } from '../accounts/accounts.ts';
+import type { TenantIds } from '../accounts/store.ts';
 import type { ByteBudget } from '../connector/client/index.ts';
 import type { UploadedFile } from '../connector/contract.ts';
 import { AppError, cutText, invalidRequest, pointer } from '../errors.ts';
@@ -107,7 +107,7 @@ async function openForm(request: Request, response: Response, input: FormInput):
   if (request.headers['content-encoding'] !== undefined)
     throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'A form with a file is taken without a Content-Encoding.');
   assertLength(request, rules.maxBytes);
-  const principal: Principal | undefined = response.locals.principal;
+  const principal: TenantIds | undefined = response.locals.principal;
   if (!openBodyRoom(budget, principal?.accountId, response).take(roomBytes)) throw noRoom();
   const parser = openParser(request, rules);
   askForBody(request, response);

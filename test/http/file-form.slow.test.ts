@@ -2,9 +2,9 @@ import { EventEmitter } from 'node:events';
 import { Readable } from 'node:stream';
 import { expect } from 'chai';
 import type { Request, Response } from 'express';
-import { readFileForm } from '../../src/api/file-form.ts';
 import { createByteBudget } from '../../src/connector/client/index.ts';
 import { isAppError } from '../../src/errors.ts';
+import { readFileForm } from '../../src/http/file-form.ts';
 
 const KB = 1024;
 const PIECE = Buffer.alloc(16 * KB, 'x');

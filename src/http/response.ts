@@ -2,15 +2,26 @@ import type { Request, Response } from 'express';
 import { AppError, type CallerBudget } from '../errors.ts';
 import type { RecordFile } from '../resources/media.ts';
 import { chooseAnswer } from '../resources/media.ts';
-import type {
-  ApiOperationId,
-  FileOperationId,
-  FileResponse,
-  ResponseHeaders,
-  StreamOperationId,
-  StreamResponse,
-} from './operation.ts';
-import { sendStream } from './stream-response.ts';
+import { packedTag } from './byte-ranges.ts';
+import { encodingOf } from './compression.ts';
+import { sendPieces } from './json-response.ts';
+
+/** Those that are undefined are left out. */
+export type ResponseHeaders = Readonly<Record<string, string | number | undefined>>;
+
+/** Bytes instead of JSON. */
+export interface FileResponse {
+  readonly file: Buffer;
+  readonly headers: ResponseHeaders & { readonly 'Content-Type': string };
+}
+
+/** Bytes that are sent as they are made. Where they are not the whole, or nothing, the status says so. */
+export interface StreamResponse {
+  readonly status: 200 | 206 | 304;
+  /** Not asked for where no body is sent. Whoever breaks off in it breaks off the connection. */
+  readonly pieces: () => AsyncIterable<Buffer | string>;
+  readonly headers: ResponseHeaders & { readonly 'Content-Type'?: string };
+}
 
 /** What the handler of any operation gives to be sent; the status is 200. */
 export type HandlerResponse =
@@ -30,25 +41,30 @@ export function sendResponse(response: Response, result: HandlerResponse): void 
   else response.json(result.body);
 }
 
+/** The headers are set. The whole of a file is packed where the caller takes that; a part is bytes of what is not packed. */
+function sendStream(response: Response, { status, pieces }: StreamResponse): void {
+  response.status(status);
+  const encoding = status === 200 ? encodingOf(response) : undefined;
+  if (encoding !== undefined) {
+    response.removeHeader('Content-Length');
+    response.setHeader('Accept-Ranges', 'none');
+    const tag = response.getHeader('ETag');
+    if (typeof tag === 'string') response.setHeader('ETag', packedTag(tag, encoding));
+  }
+  if (status === 304 || response.locals.isHead === true) {
+    if (encoding !== undefined) response.setHeader('Content-Encoding', encoding);
+    if (status === 304) response.removeHeader('Content-Type');
+    response.end();
+    return;
+  }
+  sendPieces(response, pieces(), encoding).catch((error: unknown) => response.req.next?.(error));
+}
+
 /** draft-ietf-httpapi-ratelimit-headers-06 */
 export function setBudget(response: Response, { limit, remaining, resetSeconds }: CallerBudget): void {
   response.setHeader('RateLimit-Limit', limit);
   response.setHeader('RateLimit-Remaining', remaining);
   response.setHeader('RateLimit-Reset', resetSeconds);
-}
-
-/** What they respond with depends on the `Accept` header: they judge it themselves. */
-const FILE_OPERATIONS: Readonly<Record<FileOperationId | StreamOperationId, true>> = {
-  getRecord: true,
-  getHubRecord: true,
-  getBulkFile: true,
-  getHubBulkFile: true,
-  listBulkErrors: true,
-  listHubBulkErrors: true,
-};
-
-export function respondsWithFiles(id: ApiOperationId): boolean {
-  return id in FILE_OPERATIONS;
 }
 
 /** @throws AppError NOT_ACCEPTABLE */
