@@ -26,6 +26,8 @@ const LEVELS: readonly (readonly string[])[] = [
   ['accounts', 'activity', 'instances', 'resources', 'events'],
   // They ask instances for records through resources, and hand events to the engine.
   ['polls', 'bulk', 'connect'],
+  // What serves HTTP, and knows no operation and no handler.
+  ['http'],
   ['api', 'jobs', 'console'],
   ['app'],
   ['main'],
@@ -35,7 +37,7 @@ const LEVELS: readonly (readonly string[])[] = [
 const RESERVED_LIBRARIES: Readonly<Record<string, (file: string) => boolean>> = {
   express: (file) => file.startsWith('src/api/'),
   'express-openapi-validator': (file) => file.startsWith('src/api/'),
-  '@fastify/busboy': (file) => file.startsWith('src/api/'),
+  '@fastify/busboy': (file) => file.startsWith('src/http/'),
   'csv-parse': (file) => file === 'src/bulk/input-file.ts',
   'pg-boss': (file) => file.startsWith('src/jobs/'),
   chevrotain: (file) => file.startsWith('src/where/'),
