@@ -13,9 +13,6 @@ import { createRoleStore } from './role-store.ts';
 /** An account of an organization, as it is administered. */
 export type AccountRecord = AccountRow;
 
-/** Name and description are the external id unless they are given. */
-export type NewAccount = Pick<AccountValues, 'externalId'> & Partial<AccountValues>;
-
 export interface AccountQuery {
   /** Only this one. */
   readonly id?: number | undefined;
@@ -57,7 +54,7 @@ export function createAccountRecords(
     },
 
     /** @throws AppError CONFLICT for an external id that the organization has */
-    create: (organizationId: number, input: NewAccount) => {
+    create: (organizationId: number, input: Pick<AccountValues, 'externalId'> & Partial<AccountValues>) => {
       const externalId = input.externalId.trim();
       const values = { name: externalId, description: externalId, active: true, ...readGiven(input), externalId };
       return orTaken(

@@ -214,7 +214,10 @@ export function createBulkWorker(
     return forgetNative({ resources, getInstance, clock, log }, job, how);
   }
 
-  async function endWith(error: unknown, { job, signal, calls }: Attempt): Promise<void> {
+  async function endWith(
+    error: unknown,
+    { job, signal, calls }: { readonly job: ClaimedJob; readonly signal: AbortSignal; readonly calls: CallCount },
+  ): Promise<void> {
     const nowMs = clock.now();
     if (signal.aborted) {
       measures.ended('continued');
@@ -294,12 +297,6 @@ export function createBulkWorker(
 }
 
 type TurnSignals = Pick<TurnInput, 'signal' | 'writeSignal'>;
-
-interface Attempt {
-  readonly job: ClaimedJob;
-  readonly signal: AbortSignal;
-  readonly calls: CallCount;
-}
 
 interface Later extends Pick<Postponement, 'failedAt' | 'hasWaited'> {
   readonly dueMs: number;

@@ -70,7 +70,7 @@ export function createPoller(
   const stopping = new AbortController();
   const { signal } = stopping;
   const places = createPool(options.concurrency);
-  const running = new Map<ClaimedPoll, Running>();
+  const running = new Map<ClaimedPoll, { readonly work: Promise<void>; readonly end: AbortController }>();
   const finished: RunResult[] = [];
   const readSettings = createSettingsCache();
   const runStore = { ...store, seen: gatherSeen(store) };
@@ -287,12 +287,6 @@ export function createPoller(
       await storing;
     },
   };
-}
-
-/** A run, and what breaks it off. */
-interface Running {
-  readonly work: Promise<void>;
-  readonly end: AbortController;
 }
 
 /** What a run is begun with. */

@@ -27,15 +27,11 @@ export interface DispatchFigures {
   readonly bytes: number;
 }
 
-export interface DispatchLimits extends LaneLimits {
-  readonly concurrency: number;
-}
-
 /** `agenda` and `outcomes` are what is written to; of them only whether there is room for outcomes is read. */
 export function createDispatcher(
   agenda: Pick<Agenda, 'want' | 'notePause' | 'callBack'>,
   outcomes: Pick<OutcomeQueue, 'add' | 'hasRoom'>,
-  limits: DispatchLimits,
+  limits: LaneLimits & { readonly concurrency: number },
 ) {
   const lanes = createLanes(limits);
   const { hosts } = lanes;

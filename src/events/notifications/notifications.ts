@@ -30,14 +30,11 @@ export type Publisher = (via: Knex, type: OperationalType, data: object) => Prom
 
 export type Notifications = ReturnType<typeof createNotifications>;
 
-/** It only tells. */
-interface NotificationNotifier {
-  readonly notifier: Pick<Platform['notifier'], 'publish'>;
-}
-
 /** Operational events of the platform: kept to be read, and sent where the account asks for it. */
 export function createNotifications(
-  platform: Pick<Platform, 'knex' | 'shares' | 'clock' | 'random'> & NotificationNotifier,
+  platform: Pick<Platform, 'knex' | 'shares' | 'clock' | 'random'> & {
+    readonly notifier: Pick<Platform['notifier'], 'publish'>;
+  },
   { subscriptions, settings }: NotificationNeighbours,
 ) {
   const { knex, shares, notifier, clock } = platform;

@@ -30,11 +30,6 @@ const CONCURRENCY = 8;
 const INVALID_REFRESH_MS = 60_000;
 const KEPT_INSTANCES = 10_000;
 
-export interface TokenNeighbours {
-  readonly records: TokenRecords;
-  readonly requestToken: RequestToken;
-}
-
 /** For tests and measurements. */
 export interface TokenOptions {
   readonly onStep?: RefreshNeighbours['onStep'];
@@ -45,7 +40,7 @@ type TokenPlatform = Pick<Platform, 'knex' | 'keyring' | 'notifier' | 'log' | 'm
 
 export function createTokens(
   platform: TokenPlatform,
-  { records, requestToken }: TokenNeighbours,
+  { records, requestToken }: { readonly records: TokenRecords; readonly requestToken: RequestToken },
   { onStep, timing: ofTest }: TokenOptions = {},
 ) {
   const { log, clock } = platform;
