@@ -47,16 +47,31 @@ export const NO_SECRETS: Redactor = createRedactor([]);
 
 function fromForms(readForms: () => readonly string[]): Redactor {
   let known: readonly string[] | undefined;
+  let sought: readonly Sought[] = [];
   const forms = () => {
-    known ??= readForms();
+    if (known === undefined) {
+      known = readForms();
+      sought = known.map((form) => ({ form, head: form.slice(0, KNOWN_BY_CHARACTERS) }));
+    }
     return known;
   };
-  return { forms, redact: (text) => (text.length < MIN_CHARACTERS ? text : redactForms(text, forms())) };
+  const redact = (text: string) => {
+    if (text.length < MIN_CHARACTERS) return text;
+    forms();
+    return redactForms(text, sought);
+  };
+  return { forms, redact };
+}
+
+interface Sought {
+  readonly form: string;
+  /** Its first characters. */
+  readonly head: string;
 }
 
 /** All are looked for in the text as it is, so that of secrets which overlap nothing is left. */
-function redactForms(text: string, forms: readonly string[]): string {
-  const covered = cover(text, forms);
+function redactForms(text: string, sought: readonly Sought[]): string {
+  const covered = cover(text, sought);
   if (covered === undefined) return text;
   let redacted = '';
   let copiedTo = 0;
@@ -69,10 +84,10 @@ function redactForms(text: string, forms: readonly string[]): string {
 }
 
 /** For each character 1 where it belongs to a secret, and a 0 behind the last; undefined when there is none. */
-function cover(text: string, forms: readonly string[]): Uint8Array | undefined {
+function cover(text: string, sought: readonly Sought[]): Uint8Array | undefined {
   let covered: Uint8Array | undefined;
-  for (const form of forms) {
-    const head = form.slice(0, KNOWN_BY_CHARACTERS);
+  for (const { form, head } of sought) {
+    if (head.length > text.length) continue;
     for (let start = text.indexOf(head); start >= 0; ) {
       const end = endOfCommon(text, start, form);
       covered ??= new Uint8Array(text.length + 1);
