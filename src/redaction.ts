@@ -5,7 +5,13 @@
 export interface Redactor {
   readonly redact: (text: string) => string;
   /** What is looked for: each secret in every way it may be written. Worked out at the first text. */
-  readonly forms: () => readonly string[];
+  readonly forms: () => readonly SecretForm[];
+}
+
+export interface SecretForm {
+  readonly text: string;
+  /** Its first characters. */
+  readonly head: string;
 }
 
 export const CENSOR = '[redacted]';
@@ -35,7 +41,10 @@ const JSON_LEVELS = 4;
 
 /** Secrets of fewer than 6 characters are ignored. Costs next to nothing until there is text to redact. */
 export function createRedactor(secrets: Iterable<string>): Redactor {
-  return fromForms(() => [...new Set([...secrets].slice(0, MAX_SECRETS).flatMap(formsOf))]);
+  return fromForms(() => {
+    const texts = new Set([...secrets].slice(0, MAX_SECRETS).flatMap(formsOf));
+    return [...texts].map((text) => ({ text, head: text.slice(0, KNOWN_BY_CHARACTERS) }));
+  });
 }
 
 /** Knows what any of them knows. */
@@ -45,33 +54,18 @@ export function combineRedactors(redactors: readonly Redactor[]): Redactor {
 
 export const NO_SECRETS: Redactor = createRedactor([]);
 
-function fromForms(readForms: () => readonly string[]): Redactor {
-  let known: readonly string[] | undefined;
-  let sought: readonly Sought[] = [];
+function fromForms(readForms: () => readonly SecretForm[]): Redactor {
+  let known: readonly SecretForm[] | undefined;
   const forms = () => {
-    if (known === undefined) {
-      known = readForms();
-      sought = known.map((form) => ({ form, head: form.slice(0, KNOWN_BY_CHARACTERS) }));
-    }
+    known ??= readForms();
     return known;
   };
-  const redact = (text: string) => {
-    if (text.length < MIN_CHARACTERS) return text;
-    forms();
-    return redactForms(text, sought);
-  };
-  return { forms, redact };
-}
-
-interface Sought {
-  readonly form: string;
-  /** Its first characters. */
-  readonly head: string;
+  return { forms, redact: (text) => (text.length < MIN_CHARACTERS ? text : redactForms(text, forms())) };
 }
 
 /** All are looked for in the text as it is, so that of secrets which overlap nothing is left. */
-function redactForms(text: string, sought: readonly Sought[]): string {
-  const covered = cover(text, sought);
+function redactForms(text: string, forms: readonly SecretForm[]): string {
+  const covered = cover(text, forms);
   if (covered === undefined) return text;
   let redacted = '';
   let copiedTo = 0;
@@ -84,9 +78,9 @@ function redactForms(text: string, sought: readonly Sought[]): string {
 }
 
 /** For each character 1 where it belongs to a secret, and a 0 behind the last; undefined when there is none. */
-function cover(text: string, sought: readonly Sought[]): Uint8Array | undefined {
+function cover(text: string, forms: readonly SecretForm[]): Uint8Array | undefined {
   let covered: Uint8Array | undefined;
-  for (const { form, head } of sought) {
+  for (const { text: form, head } of forms) {
     if (head.length > text.length) continue;
     for (let start = text.indexOf(head); start >= 0; ) {
       const end = endOfCommon(text, start, form);
