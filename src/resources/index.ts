@@ -34,13 +34,12 @@ import { goOnNatively, judgeNative, type NativeFit, nativeStart, toNativeInput }
 import { getChild, type NamedChild, requireOperation } from './objects.ts';
 import {
   type BulkExplanation,
+  createPageTokens,
   explainQuery,
   firstPosition,
   foretell,
-  openPosition,
   type Position,
   type QueryExplanation,
-  sealPosition,
 } from './page.ts';
 import { createQueryCache, type Query, wholeRecord } from './query.ts';
 import { createRateLimits, type TimedRateLimit } from './rate-limits.ts';
@@ -222,6 +221,7 @@ export function composeResources(
   const neighbours = { ...given, rateLimits };
   const catalog = createCatalog(clock);
   const prepare = createQueryCache();
+  const pageTokens = createPageTokens(keys);
 
   async function open(target: ObjectTarget, action: Action): Promise<Opened> {
     const call = startCall(neighbours, target.instance, target.signal, `${action} ${target.objectName}`, target.tally);
@@ -271,14 +271,14 @@ export function composeResources(
     const start =
       request.nextPage === undefined
         ? firstPosition(query.plan, operation, { page, pageSize, resultWindow })
-        : openPosition(keys, request.nextPage, scope);
+        : pageTokens.open(request.nextPage, scope);
     const input = { list: operation, query, pageSize, start, maxProviderCalls, resultWindow, parentId };
     const { records, next, total, cutBy } = await scan(call, input);
     const pushdown = pushdownOf(query);
     noteList(pushdown, records.length);
     return {
       records,
-      ...(next !== undefined && { nextPage: sealPosition(keys, next, scope) }),
+      ...(next !== undefined && { nextPage: pageTokens.seal(next, scope) }),
       ...(total !== undefined && { totalCount: total }),
       pushdown,
       ...(cutBy !== undefined && { cutBy }),

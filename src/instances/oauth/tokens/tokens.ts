@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import { LRUCache } from 'lru-cache';
+import { untilAborted } from '../../../abort.ts';
 import type { AccessTokens } from '../../../connector/client/index.ts';
 import { isAppError } from '../../../errors.ts';
 import type { Platform } from '../../../platform.ts';
@@ -191,13 +192,4 @@ export function createTokens(
 
 function isOAuth<Owner extends TokenOwner>(owner: Owner): owner is Owner & { readonly connector: OAuthConnector } {
   return owner.connector.auth.type === 'oauth2';
-}
-
-function untilAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
-  return new Promise((resolve, reject) => {
-    const abort = () => reject(signal.reason);
-    if (signal.aborted) abort();
-    signal.addEventListener('abort', abort, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
-  });
 }
