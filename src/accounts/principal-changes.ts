@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import { LRUCache } from 'lru-cache';
+import { atMost } from '../bounded.ts';
 import { type ChangeNote, change } from '../db/change.ts';
 import type { Platform } from '../platform.ts';
 
@@ -13,7 +14,7 @@ const MAX_ORGANIZATIONS = 100_000;
 
 export function createPrincipalChanges({ knex, notifier, clock }: Pick<Platform, 'knex' | 'notifier' | 'clock'>) {
   const changedAt = new LRUCache<number, number>({
-    max: MAX_ORGANIZATIONS,
+    ...atMost(MAX_ORGANIZATIONS),
     ttl: KEEP_MS,
     perf: { now: clock.steady },
   });

@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import { LRUCache } from 'lru-cache';
+import { atMost } from '../../bounded.ts';
 import { createAnnouncedCache } from '../../db/announced-cache.ts';
 import { type ChangeNote, change, differences } from '../../db/change.ts';
 import { encryptionContext } from '../../db/encrypted-columns.ts';
@@ -66,7 +67,7 @@ export function createSubscriptions(platform: SubscriptionPlatform) {
   const { keyring, clock, random, shares } = platform;
   const store = createSubscriptionStore(platform.knex);
   /** The row of a URL stays, even when the subscription is removed, so this needs no announcements. */
-  const idsByUrl = new LRUCache<string, number>({ max: KEPT_URLS });
+  const idsByUrl = new LRUCache<string, number>(atMost(KEPT_URLS));
   const ready = createAnnouncedCache<Kept>({
     notifier: platform.notifier,
     topic: 'subscription',

@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
 import { LRUCache } from 'lru-cache';
 import { untilAborted } from '../../../abort.ts';
+import { atMost } from '../../../bounded.ts';
 import type { AccessTokens } from '../../../connector/client/index.ts';
 import { isAppError } from '../../../errors.ts';
 import type { Platform } from '../../../platform.ts';
@@ -49,7 +50,7 @@ export function createTokens(
   const store = createTokenStore(platform.knex);
   const cache = createTokenCache(platform, store);
   const refresh = createRefresh(platform, { store, cache, records, requestToken, timing, onStep });
-  const replacedAtMs = new LRUCache<string, number>({ max: KEPT_INSTANCES });
+  const replacedAtMs = new LRUCache<string, number>(atMost(KEPT_INSTANCES));
 
   async function read(owner: OAuthOwner): Promise<CachedTokens> {
     const tokens = cache.peek(owner) ?? (await cache.read(owner));
