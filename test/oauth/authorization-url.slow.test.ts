@@ -64,16 +64,13 @@ describe('an authorization URL', () => {
   });
 
   it('leads to the sandbox, to the site and to the simulator', async () => {
-    expect((await parametersOf({ sandbox: 'true' })).address).to.equal('https://test.sited.example/authorize');
-    expect((await parametersOf({ siteAddress: 'https://acme.sited.example/' })).address).to.equal(
-      'https://acme.sited.example/authorize',
-    );
-    expect((await parametersOf({ siteAddress: 'acme.sited.example' })).address).to.equal(
-      'https://acme.sited.example/authorize',
-    );
-    expect((await parametersOf({ simulator: 'true' })).address).to.equal(
-      `${service.app.simulatorsUrl}/sited/authorize`,
-    );
+    const places = [
+      [{ sandbox: 'true' }, 'https://test.sited.example/authorize'],
+      [{ siteAddress: 'https://acme.sited.example/' }, 'https://acme.sited.example/authorize'],
+      [{ siteAddress: 'acme.sited.example' }, 'https://acme.sited.example/authorize'],
+      [{ simulator: 'true' }, `${service.app.simulatorsUrl}/sited/authorize`],
+    ] as const;
+    for (const [query, address] of places) expect((await parametersOf(query)).address).to.equal(address);
   });
 
   it('keeps no secret', async () => {
