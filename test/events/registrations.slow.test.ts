@@ -30,7 +30,16 @@ class Provider {
   failure: AppError | undefined;
   lifetime: number | undefined;
   renews = false;
+  /** Happens while it is asked, until something else is said. */
   onAsk: () => Promise<void> = async () => {};
+
+  /** Happens while it is asked the next time. */
+  onNextAsk(act: () => Promise<void>): void {
+    this.onAsk = () => {
+      this.onAsk = async () => {};
+      return act();
+    };
+  }
 
   private async ask(what: string): Promise<void> {
     this.asked.push(what);
@@ -234,11 +243,10 @@ describe('webhooks at a provider', () => {
   });
 
   it('are looked at again when something changes while the provider is asked', async () => {
-    provider.onAsk = async () => {
-      provider.onAsk = async () => {};
+    provider.onNextAsk(async () => {
       wanted = false;
       await note();
-    };
+    });
     const { keep } = open();
     await keep(NEVER);
     expect((await row()).due).not.to.equal(null);
@@ -261,10 +269,9 @@ describe('webhooks at a provider', () => {
     provider.renews = true;
     await open().keep(NEVER);
     await clock.advance(45_000);
-    provider.onAsk = async () => {
-      provider.onAsk = async () => {};
+    provider.onNextAsk(async () => {
       throw new AppError('NOT_FOUND', 'No such webhook.');
-    };
+    });
     await open().keep(NEVER);
     expect(provider.asked.slice(1)).to.deep.equal(['renew 1', 'create https://causeway.example.com']);
   });
@@ -292,11 +299,10 @@ describe('webhooks at a provider', () => {
     await open().keep(NEVER);
     wanted = false;
     await note();
-    provider.onAsk = async () => {
-      provider.onAsk = async () => {};
+    provider.onNextAsk(async () => {
       wanted = true;
       await note();
-    };
+    });
     await open().keep(NEVER);
     await open().keep(NEVER);
     expect(provider.asked.slice(1)).to.deep.equal(['remove 1', 'create https://causeway.example.com']);
@@ -304,10 +310,9 @@ describe('webhooks at a provider', () => {
   });
 
   it('do not outlive an instance that is deleted while they are made', async () => {
-    provider.onAsk = async () => {
-      provider.onAsk = async () => {};
+    provider.onNextAsk(async () => {
       await database.knex('webhook_registration').delete();
-    };
+    });
     await open().keep(NEVER);
     expect(provider.asked).to.deep.equal(['create https://causeway.example.com', 'remove 1']);
   });
@@ -325,10 +330,9 @@ describe('webhooks at a provider', () => {
     await open().keep(NEVER);
     publicUrl = 'https://elsewhere.example.com';
     await note();
-    provider.onAsk = async () => {
-      provider.onAsk = async () => {};
+    provider.onNextAsk(async () => {
       throw new AppError('PROVIDER_REJECTED', 'It belongs to another user.');
-    };
+    });
     await open().keep(NEVER);
     expect(provider.asked.slice(1)).to.deep.equal(['remove 1', 'create https://elsewhere.example.com']);
   });
@@ -344,25 +348,13 @@ describe('webhooks at a provider', () => {
     expect(await open().keep(NEVER)).to.equal(0);
   });
 
+  const unreachable = (why: string) =>
+    `Shop cannot send events here: ${why}. Set PUBLIC_URL to the https address of this service, or event.vendor.type to polling.`;
+  const local = (url: string) => unreachable(`only this machine reaches ${url}`);
   const OBSTACLES: readonly (readonly [name: string, url: string, changes: Partial<Instance>, words: string])[] = [
-    [
-      'on this machine alone',
-      'http://127.0.0.1:8080',
-      {},
-      'Shop cannot send events here: only this machine reaches http://127.0.0.1:8080. Set PUBLIC_URL to the https address of this service, or event.vendor.type to polling.',
-    ],
-    [
-      'on this machine alone by IPv6',
-      'https://[::1]:8443',
-      {},
-      'Shop cannot send events here: only this machine reaches https://[::1]:8443. Set PUBLIC_URL to the https address of this service, or event.vendor.type to polling.',
-    ],
-    [
-      'without TLS',
-      'http://causeway.example.com',
-      {},
-      'Shop cannot send events here: http://causeway.example.com is not https. Set PUBLIC_URL to the https address of this service, or event.vendor.type to polling.',
-    ],
+    ['on this machine alone', 'http://127.0.0.1:8080', {}, local('http://127.0.0.1:8080')],
+    ['on this machine alone by IPv6', 'https://[::1]:8443', {}, local('https://[::1]:8443')],
+    ['without TLS', 'http://causeway.example.com', {}, unreachable('http://causeway.example.com is not https')],
     [
       'of an instance whose credentials are refused',
       'https://causeway.example.com',

@@ -3,7 +3,7 @@ import type { ApiAnswer, ApiCall, TestApp } from '../../support/app.ts';
 export const CLIENT_ID = 'demo-client';
 export const CALLBACK_URL = 'https://app.example.com/callback';
 
-type Clients = Readonly<Record<string, { readonly secret: string } | undefined>>;
+type Clients = Readonly<Record<string, { readonly secret?: string | undefined }>>;
 
 /** The login at a provider's simulator, and instances made of it. */
 export function simulatedProvider(service: TestApp, element: string, clients: Clients, more: object = {}) {
