@@ -7,17 +7,8 @@ import ts from 'typescript';
 const LEVELS: readonly (readonly string[])[] = [
   ['clock', 'redaction', 'trace'],
   [
-    'cleanup',
-    'collected-bytes',
-    'config',
-    'errors',
-    'log',
-    'metrics',
-    'numbers',
-    'pace',
-    'retry-after',
-    'telemetry',
-    'turn-budget',
+    ...['cleanup', 'collected-bytes', 'config', 'errors', 'log', 'metrics', 'numbers', 'pace', 'retry-after'],
+    ...['telemetry', 'turn-budget'],
   ],
   // Simulators evaluate filters with the evaluator that the platform has for rows.
   ['where', 'pairs'],

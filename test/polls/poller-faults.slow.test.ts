@@ -74,9 +74,7 @@ describe('a poller that something fails', () => {
   }
 
   const failingWith = (error: Error) =>
-    runOnce({
-      resources: { getObject: () => Promise.reject(error) } as unknown as PollerPorts['resources'],
-    });
+    runOnce({ resources: { getObject: () => Promise.reject(error) } as unknown as PollerPorts['resources'] });
 
   it('gives back what it claimed when it cannot get the instances', async () => {
     const result = await runOnce({ getInstances: () => Promise.reject(new Error('The database is away.')) });

@@ -69,9 +69,7 @@ export function createTestEngine(input: TestEngineInput): TestEngine {
   const sources = new Map<number, Partial<EventSource>>();
   const told: Told[] = [];
   const subscriptions = createTestSubscriptions(knex);
-  const engine = {
-    settings: { failurePolicy: 'retry', retryCount: 5 } as DeliverySettings,
-  };
+  const engine = { settings: { failurePolicy: 'retry', retryCount: 5 } as DeliverySettings };
 
   const platform: EnginePlatform = {
     egress: input.egress ?? egress,

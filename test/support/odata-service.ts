@@ -23,9 +23,5 @@ export async function startODataService(options: Partial<ODataSimulatorOptions> 
   if (address === null || typeof address === 'string') throw new Error('The service listens on no port.');
   const baseUrl = `http://127.0.0.1:${address.port}`;
   const simulator = createSimulator({ baseUrl, ...options });
-  return {
-    url: `${baseUrl}/odata/v4/shop`,
-    requests,
-    stop: () => stopServer(server),
-  };
+  return { url: `${baseUrl}/odata/v4/shop`, requests, stop: () => stopServer(server) };
 }

@@ -31,11 +31,7 @@ export async function startStrictServer(options: StrictServerOptions): Promise<S
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return {
-    url: `http://${host}`,
-    host,
-    close: () => stopServer(server),
-  };
+  return { url: `http://${host}`, host, close: () => stopServer(server) };
 }
 
 async function serve(options: StrictServerOptions, request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -221,10 +221,7 @@ describe('a refresh that fails', () => {
 
   it('logs what is no failure of the token endpoint, and treats it as a lost answer', async () => {
     const lines: string[] = [];
-    const log = createLogger({
-      level: 'error',
-      destination: { write: (line) => lines.push(line) },
-    });
+    const log = createLogger({ level: 'error', destination: { write: (line) => lines.push(line) } });
     const service = await start({ log });
     const instance = await stage.connect();
     await stage.passTime(HOUR_MS);
@@ -258,10 +255,7 @@ describe('a refresh that fails', () => {
 
   it('ends with the patience of the caller, not with that of the provider', async () => {
     const { promise: never } = Promise.withResolvers<never>();
-    const service = await stage.startProcess({
-      timing: { waitMs: 50 },
-      endpoint: () => () => never,
-    });
+    const service = await stage.startProcess({ timing: { waitMs: 50 }, endpoint: () => () => never });
     const instance = await stage.connect();
     await stage.passTime(HOUR_MS);
     expect(await failureOf(service.current(instance))).to.include({ code: 'PROVIDER_UNAVAILABLE' });

@@ -357,24 +357,11 @@ describe('the token endpoint', () => {
     });
 
     const HOSTILE = (host: string) => [
-      'https://evil.example',
-      `https://${host}@evil.example/`,
-      `https://user:pass@${host}/`,
-      `https://${host}.evil.example/`,
-      `https://evil.example/${host}`,
-      `https://evil.example#${host}`,
-      `https://evil.example\\@${host}`,
-      `https:\\\\evil.example`,
-      `//${host}/x`,
-      'https://127.0.0.1:1/',
-      'https://127.0.0.1/',
-      `ftp://${host}/`,
-      `javascript:alert(1)//${host}`,
-      `https://${host}\r\n.evil.example`,
-      `https://${host}\t/`,
-      ' https://evil.example',
-      'https://127.0.0.1%2eevil.example/',
-      'not a url',
+      ...['https://evil.example', `https://${host}@evil.example/`, `https://user:pass@${host}/`],
+      ...[`https://${host}.evil.example/`, `https://evil.example/${host}`, `https://evil.example#${host}`],
+      ...[`https://evil.example\\@${host}`, `https:\\\\evil.example`, `//${host}/x`, 'https://127.0.0.1:1/'],
+      ...['https://127.0.0.1/', `ftp://${host}/`, `javascript:alert(1)//${host}`, `https://${host}\r\n.evil.example`],
+      ...[`https://${host}\t/`, ' https://evil.example', 'https://127.0.0.1%2eevil.example/', 'not a url'],
     ];
     for (const [index] of HOSTILE('h').entries()) {
       it(`but never ${JSON.stringify(HOSTILE('the-host')[index])}`, async () => {
