@@ -1,7 +1,9 @@
 import { type ClientPorts, createProviderClient, type ProviderCall } from '../../src/connector/client/index.ts';
 import type { Config, Connector, ProviderRequest } from '../../src/connector/contract.ts';
 import { createEgress, type Egress } from '../../src/egress/index.ts';
-import { type AppError, isAppError } from '../../src/errors.ts';
+import type { AppError } from '../../src/errors.ts';
+import { failureOf } from '../support/failures.ts';
+import { leastConnector } from '../support/least-connector.ts';
 import { type MisbehavingServer, startMisbehavingServer } from '../support/misbehaving-server.ts';
 
 export const START = Date.parse('2026-03-01T12:00:00Z');
@@ -64,35 +66,21 @@ export async function setUpClient(ports: Partial<ClientPorts> = {}): Promise<Cli
     calls: () => tally.providerCalls,
     call,
     send,
-    fail: (request, own) => catchAppError(send(request, own)),
+    fail: (request, own) => failureOf(send(request, own)),
     close: () => closeAll(server, egress),
   };
 }
 
-export async function catchAppError(call: Promise<unknown>): Promise<AppError> {
-  try {
-    await call;
-  } catch (error) {
-    if (isAppError(error)) return error;
-    throw error;
-  }
-  throw new Error('The call succeeded, though it must not');
-}
-
 function createConnector(server: MisbehavingServer): Connector {
-  return {
+  return leastConnector({
     key: 'bamboohr',
-    id: 1,
     name: 'BambooHR',
-    description: 'People',
-    hub: 'humancapital',
     auth: { type: 'basic', credentials: (config) => ({ username: String(config.apiKey), password: 'x' }) },
     configuration: [{ key: 'apiKey', type: 'string', description: 'The API key', required: true, secret: true }],
     baseUrl: () => `${server.url}/api`,
     hosts: [server.host],
-    objects: {},
     probe: { path: '/probe' },
-  };
+  });
 }
 
 async function closeAll(server: MisbehavingServer, egress: Egress): Promise<void> {

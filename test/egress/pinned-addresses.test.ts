@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { type AddressLookup, createEgress } from '../../src/egress/index.ts';
 import { json, type MisbehavingServer, startMisbehavingServer } from '../support/misbehaving-server.ts';
-import { catchError, closed } from './await.ts';
+import { closed, refusalOf } from './await.ts';
 
 describe('egress and names whose addresses change', () => {
   let allowed: MisbehavingServer;
@@ -26,7 +26,7 @@ describe('egress and names whose addresses change', () => {
     expect((await egress.request({ url })).body.toString()).to.contain('127.0.0.1');
     expect(names, 'look-ups for one connection').to.deep.equal(['rebinding.example.com']);
     await closed(allowed);
-    expect((await catchError(egress.request({ url }))).reason).to.equal('refused');
+    expect((await refusalOf(egress.request({ url }))).reason).to.equal('refused');
     expect(forbidden.requests).to.have.length(0);
     await egress.close();
   });
@@ -63,7 +63,7 @@ describe('egress and names whose addresses change', () => {
     ]) {
       const egress = createEgress({ allow: ['127.0.0.1'], lookup: createChangingLookup(addresses).lookup });
       const url = `http://several.example.com:${new URL(allowed.url).port}/`;
-      expect((await catchError(egress.request({ url }))).reason).to.equal('refused');
+      expect((await refusalOf(egress.request({ url }))).reason).to.equal('refused');
       await egress.close();
     }
     expect([allowed.connections(), forbidden.connections()]).to.deep.equal([0, 0]);
@@ -74,7 +74,7 @@ describe('egress and names whose addresses change', () => {
     const egress = createEgress({ allow: ['127.0.0.1'], lookup });
     const url = `http://rebinding.example.com:${new URL(allowed.url).port}/`;
     await egress.check(url);
-    expect((await catchError(egress.request({ url }))).reason).to.equal('refused');
+    expect((await refusalOf(egress.request({ url }))).reason).to.equal('refused');
     expect(forbidden.connections()).to.equal(0);
     await egress.close();
   });

@@ -1,12 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import type { Knex } from 'knex';
-import {
-  type Connector,
-  defineConnector,
-  type Registration,
-  type WebhookRegistration,
-} from '../../src/connector/index.ts';
+import type { Registration, WebhookRegistration } from '../../src/connector/index.ts';
 import { createKeyring } from '../../src/db/keyring.ts';
 import { AppError } from '../../src/errors.ts';
 import { createWebhookAddresses, type InstancePlace } from '../../src/events/webhooks/address.ts';
@@ -17,6 +12,7 @@ import type { Instance } from '../../src/instances/instance.ts';
 import { createRedactor } from '../../src/redaction.ts';
 import { silentLog, theRow, useDatabase } from '../support/database.ts';
 import { addAccount } from '../support/event-rows.ts';
+import { leastConnector } from '../support/least-connector.ts';
 import { createVirtualClock } from '../support/virtual-clock.ts';
 
 const PLACE = { accountId: 1, id: 1 };
@@ -136,18 +132,9 @@ describe('webhooks at a provider', () => {
   };
 
   function toInstance(): Instance {
-    const connector: Connector = defineConnector({
-      key: 'shop',
-      id: 1,
-      name: 'Shop',
-      description: 'Things for sale',
-      hub: 'general',
-      auth: { type: 'none' },
-      configuration: [],
+    const connector = leastConnector({
       baseUrl: () => company,
       hosts: ['*.example.com'],
-      objects: {},
-      probe: {},
       webhooks: { verify: () => 'genuine', events: () => [], registration: provider.registration },
     });
     return {

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { canonicalDecimal } from '../../src/numbers/decimal.ts';
 import { ExactNumber, parseJson } from '../../src/numbers/exact-json.ts';
+import { thrownBy } from '../support/failures.ts';
 
 /** What V8 tells a reviver of a number: slow, and written by somebody else. */
 function parseWithSources(text: string): unknown {
@@ -91,7 +92,7 @@ describe('JSON with exact numbers', () => {
       ...['9007199254740993 1', '["9007199254740993', '[9007199254740993e]', '[9007199254740993true]', '"\\'],
     ]) {
       const broken = () => JSON.parse(given);
-      const reason = messageOf(broken);
+      const reason = thrownBy(broken, SyntaxError).message;
       expect(() => parseJson(given), given).to.throw(SyntaxError, reason);
     }
   });
@@ -116,13 +117,3 @@ describe('JSON with exact numbers', () => {
     expect(isDeepStrictEqual(one, other)).to.equal(false);
   });
 });
-
-function messageOf(broken: () => unknown): string {
-  try {
-    broken();
-  } catch (error) {
-    if (error instanceof SyntaxError) return error.message;
-    throw error;
-  }
-  throw new Error('It is not broken.');
-}

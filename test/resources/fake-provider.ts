@@ -11,9 +11,10 @@ import type {
   Translator,
 } from '../../src/connector/index.ts';
 import type { PlatformKeys } from '../../src/db/platform-keys.ts';
-import { AppError, isAppError } from '../../src/errors.ts';
+import { AppError } from '../../src/errors.ts';
 import type { ConnectedInstance } from '../../src/resources/call.ts';
 import { composeResources, type ListRequest, type RecordList, type Resources } from '../../src/resources/index.ts';
+import { leastConnector } from '../support/least-connector.ts';
 import { createVirtualClock } from '../support/virtual-clock.ts';
 
 /** A filter of the pretended provider: all of these must hold. */
@@ -115,7 +116,14 @@ export function createService(objects: Connector['objects'], answer: FakeAnswer 
       noteCredentials: async ({ id }, { kind, work }) => void verdicts.push(`${id} ${kind}: ${work}`),
     },
   );
-  const connector = createConnector(objects);
+  const hosts = ['fake.example.com'];
+  const connector = leastConnector({
+    key: 'fake',
+    name: 'Fake',
+    baseUrl: () => 'https://fake.example.com',
+    hosts,
+    objects,
+  });
   const createInstance = (changes: Partial<ConnectedInstance> = {}): ConnectedInstance => ({
     accountId: 1,
     id: 7,
@@ -173,22 +181,6 @@ function createSeal(): Pick<PlatformKeys, 'seal' | 'open'> {
   };
 }
 
-function createConnector(objects: Connector['objects']): Connector {
-  return {
-    key: 'fake',
-    id: 1,
-    name: 'Fake',
-    description: 'Rows in memory',
-    hub: 'general',
-    auth: { type: 'none' },
-    configuration: [],
-    baseUrl: () => 'https://fake.example.com',
-    hosts: ['fake.example.com'],
-    objects,
-    probe: { path: '/' },
-  };
-}
-
 /** Counts calls as the real one does, and hears an abort. */
 function createClient(onSend: (request: ProviderRequest) => Promise<Partial<ProviderResponse>>): ProviderClient {
   const send: ProviderClient['send'] = async (call, request) => {
@@ -224,15 +216,4 @@ function createClient(onSend: (request: ProviderRequest) => Promise<Partial<Prov
       return output;
     },
   };
-}
-
-/** The failure of a call that must fail with one of ours. */
-export async function failureOf(call: Promise<unknown>): Promise<AppError> {
-  try {
-    await call;
-  } catch (error) {
-    if (isAppError(error)) return error;
-    throw error;
-  }
-  throw new Error('The call succeeded, though it must not.');
 }

@@ -199,7 +199,8 @@ export function newEvent(instanceId: number, more: Partial<NewEvent> = {}): NewE
   return { accountId: ACCOUNT_ID, instanceId, type: 'orders.created', objectName: 'orders', objectId: '7', ...more };
 }
 
-function plainSource(accountId: number, instanceId: number): EventSource {
+/** A source without peculiarities, which delivers nowhere. */
+export function plainSource(accountId: number, instanceId: number): EventSource {
   return {
     accountId,
     instanceId,

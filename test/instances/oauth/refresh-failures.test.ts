@@ -5,8 +5,9 @@ import { createLogger } from '../../../src/log.ts';
 import { createMetrics } from '../../../src/metrics.ts';
 import { waitUntil } from '../../api/support/wait-until.ts';
 import { useDatabase } from '../../support/database.ts';
+import { failureOf } from '../../support/failures.ts';
 import { createVirtualClock } from '../../support/virtual-clock.ts';
-import { createStage, failureOf, type ProcessOverrides, type Stage } from './tokens-setup.ts';
+import { createStage, type ProcessOverrides, type Stage } from './tokens-setup.ts';
 
 const SECOND_MS = 1_000;
 const HOUR_MS = 3_600 * SECOND_MS;

@@ -5,7 +5,6 @@ import type { Config, OAuth2Auth } from '../../../src/connector/contract.ts';
 import { openDatabase } from '../../../src/db/database.ts';
 import { createKeyring } from '../../../src/db/keyring.ts';
 import { createNotifier } from '../../../src/db/notifier.ts';
-import { type AppError, isAppError } from '../../../src/errors.ts';
 import type { InstanceKey } from '../../../src/instances/instance.ts';
 import type { OAuthConnector } from '../../../src/instances/oauth/fields.ts';
 import type { RequestToken, TokenGrant } from '../../../src/instances/oauth/token-endpoint.ts';
@@ -20,6 +19,7 @@ import type { Logger } from '../../../src/log.ts';
 import { createMetrics, type Metrics } from '../../../src/metrics.ts';
 import { ENCRYPTION_KEYS } from '../../support/app.ts';
 import { silentLog, type TestDatabase, theRow } from '../../support/database.ts';
+import { leastConnector } from '../../support/least-connector.ts';
 import { createStrictTokens, type StrictTokens } from '../../support/strict-tokens.ts';
 
 /** A process of the service, as far as tokens are concerned. */
@@ -79,18 +79,12 @@ export interface ProcessOverrides extends TokenOptions, Partial<TokenRecords> {
 }
 
 const AUTH: OAuth2Auth = { type: 'oauth2', tokenUrl: () => 'https://strict.example.com/token' };
-const CONNECTOR: Omit<OAuthConnector, 'auth'> = {
+const CONNECTOR = leastConnector({
   key: 'strict',
-  id: 1,
   name: 'Strict',
-  description: 'A provider with strict tokens',
-  hub: 'general',
-  configuration: [],
   baseUrl: () => 'https://strict.example.com',
   hosts: ['strict.example.com'],
-  objects: {},
-  probe: { path: '/' },
-};
+});
 
 const HOUR_SECONDS = 3_600;
 
@@ -271,14 +265,4 @@ export function pausesAt(pause: RefreshStep) {
     return released;
   };
   return { onStep, reached, release };
-}
-
-export async function failureOf(work: Promise<unknown>): Promise<AppError> {
-  try {
-    await work;
-  } catch (error) {
-    if (isAppError(error)) return error;
-    throw error;
-  }
-  throw new Error('It succeeded, though it must not');
 }
