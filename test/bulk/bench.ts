@@ -16,7 +16,7 @@ import type { NewEvent } from '../../src/events/model.ts';
 import type { Instance } from '../../src/instances/instance.ts';
 import { createMetrics } from '../../src/metrics.ts';
 import { silentLog, type TestDatabase } from '../support/database.ts';
-import { addAccount } from '../support/event-rows.ts';
+import { addAccount, addInstances, addUser } from '../support/event-rows.ts';
 import { createVirtualClock, type VirtualClock } from '../support/virtual-clock.ts';
 
 /** Nothing is gathered for long, so that there are many checkpoints. */
@@ -67,16 +67,9 @@ export function useBulkBench(database: TestDatabase): BulkBench {
     const { knex } = database;
     await addAccount(knex);
     await knex('account').insert({ organization_id: 1, name: 'Other', external_id: 'Other' });
-    for (const account_id of [1, 2]) {
-      const user = { email_address: `${account_id}@b.example`, first_name: 'A', last_name: 'B' };
-      const [row] = await knex('app_user')
-        .insert({ organization_id: 1, ...user, account_id })
-        .returning('id');
-      await knex.raw(
-        `insert into instance (account_id, id, user_id, name, element_key, credentials, token, token_hash)
-         overriding system value values (?, ?, ?, 'x', 'odata', '', '', sha256(gen_random_uuid()::text::bytea))`,
-        [account_id, INSTANCE_ID, row?.id ?? 0],
-      );
+    for (const account of [1, 2]) {
+      await addUser(knex, account);
+      await addInstances(knex, [INSTANCE_ID], account);
     }
   });
   beforeEach(async () => {

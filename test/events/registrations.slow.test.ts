@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
-import type { Knex } from 'knex';
 import type { Registration, WebhookRegistration } from '../../src/connector/index.ts';
 import { createKeyring } from '../../src/db/keyring.ts';
 import { AppError } from '../../src/errors.ts';
@@ -11,7 +10,7 @@ import type { WebhookInstance } from '../../src/instances/event-sources.ts';
 import type { Instance } from '../../src/instances/instance.ts';
 import { createRedactor } from '../../src/redaction.ts';
 import { silentLog, theRow, useDatabase } from '../support/database.ts';
-import { addAccount } from '../support/event-rows.ts';
+import { addAccount, addInstances, addUser } from '../support/event-rows.ts';
 import { leastConnector } from '../support/least-connector.ts';
 import { createVirtualClock } from '../support/virtual-clock.ts';
 
@@ -81,7 +80,11 @@ describe('webhooks at a provider', () => {
   let told: unknown[];
   let clock: ReturnType<typeof createVirtualClock>;
 
-  before(() => addRows(database.knex));
+  before(async () => {
+    await addAccount(database.knex);
+    await addUser(database.knex);
+    await addInstances(database.knex, [1]);
+  });
 
   beforeEach(async () => {
     await database.knex('webhook_registration').delete();
@@ -382,10 +385,3 @@ describe('webhooks at a provider', () => {
     expect(provider.asked).to.have.length(2);
   });
 });
-
-async function addRows(knex: Knex): Promise<void> {
-  await addAccount(knex);
-  await knex('app_user').insert({ organization_id: 1, account_id: 1, email_address: 'a@example.com' });
-  const sealed = { credentials: '', token: '', token_hash: randomBytes(32) };
-  await knex('instance').insert({ account_id: 1, id: 1, user_id: 1, name: 'The shop', element_key: 'shop', ...sealed });
-}
