@@ -13,7 +13,7 @@ import type {
 import type { PlatformKeys } from '../../src/db/platform-keys.ts';
 import { AppError } from '../../src/errors.ts';
 import type { ConnectedInstance } from '../../src/resources/call.ts';
-import { composeResources, type ListRequest, type RecordList, type Resources } from '../../src/resources/index.ts';
+import { composeResources, type ListRequest, type RecordList } from '../../src/resources/index.ts';
 import { leastConnector } from '../support/least-connector.ts';
 import { createVirtualClock } from '../support/virtual-clock.ts';
 
@@ -75,29 +75,13 @@ function keeps(value: unknown, operator: string, wanted: string): boolean {
   return Number(value) >= Number(wanted) - 1;
 }
 
-export interface FakeService {
-  readonly resources: Resources;
-  readonly instance: ConnectedInstance;
-  /** Another instance, as good as the first. */
-  readonly createInstance: (changes?: Partial<ConnectedInstance>) => ConnectedInstance;
-  /** Bodies of all calls to the provider so far. */
-  readonly sent: readonly unknown[];
-  readonly verdicts: readonly string[];
-  /** Makes the next calls to the provider fail. */
-  readonly failWith: (failure: Error | undefined) => void;
-  readonly moveClock: (ms: number) => Promise<void>;
-  readonly list: (request?: Partial<ListRequest>, changes?: Partial<ConnectedInstance>) => Promise<RecordList>;
-  /** All rows of a query by its page tokens, and how many answers they took. */
-  readonly listAll: (
-    request: Partial<ListRequest>,
-  ) => Promise<{ readonly rows: readonly unknown[]; readonly answers: readonly RecordList[] }>;
-}
+export type FakeService = ReturnType<typeof createService>;
 
 /** What the pretended provider answers to a call, where that matters. */
 export type FakeAnswer = (request: ProviderRequest) => Partial<ProviderResponse>;
 
 /** The normalised calls over a pretended provider; `objects` is static or discovered. */
-export function createService(objects: Connector['objects'], answer: FakeAnswer = () => ({})): FakeService {
+export function createService(objects: Connector['objects'], answer: FakeAnswer = () => ({})) {
   const sent: unknown[] = [];
   const verdicts: string[] = [];
   let failure: Error | undefined;
@@ -136,7 +120,7 @@ export function createService(objects: Connector['objects'], answer: FakeAnswer 
     ...changes,
   });
   const instance = createInstance();
-  const list: FakeService['list'] = (request = {}, changes) =>
+  const list = (request: Partial<ListRequest> = {}, changes?: Partial<ConnectedInstance>): Promise<RecordList> =>
     resources.listRecords(
       {
         instance: changes === undefined ? instance : createInstance(changes),
@@ -148,15 +132,19 @@ export function createService(objects: Connector['objects'], answer: FakeAnswer 
   return {
     resources,
     instance,
+    /** Another instance, as good as the first. */
     createInstance,
+    /** Bodies of all calls to the provider so far. */
     sent,
     verdicts,
-    failWith: (error) => {
+    /** Makes the next calls to the provider fail. */
+    failWith: (error: Error | undefined) => {
       failure = error;
     },
     moveClock: clock.advance,
     list,
-    listAll: async (request) => {
+    /** All rows of a query by its page tokens, and how many answers they took. */
+    listAll: async (request: Partial<ListRequest>) => {
       const answers: RecordList[] = [];
       for (let nextPage: string | undefined; ; ) {
         const answer = await list({ ...request, nextPage });

@@ -3,16 +3,10 @@ import { createServer } from 'node:http';
 import { createSimulator, type ODataSimulatorOptions } from '../../connectors/odata/simulator.ts';
 import { stopServer } from '../../suite/stop-server.ts';
 
-/** An OData service of its own kind, outside of the platform. */
-export interface ODataService {
-  /** The service root. */
-  readonly url: string;
-  /** Every request: `GET /odata/v4/shop/Products?…`, decoded. */
-  readonly requests: readonly string[];
-  readonly stop: () => Promise<void>;
-}
+export type ODataService = Awaited<ReturnType<typeof startODataService>>;
 
-export async function startODataService(options: Partial<ODataSimulatorOptions> = {}): Promise<ODataService> {
+/** An OData service of its own kind, outside of the platform. `requests`: `GET /odata/v4/shop/Products?…`, decoded. */
+export async function startODataService(options: Partial<ODataSimulatorOptions> = {}) {
   const requests: string[] = [];
   const server = createServer((request, response) => {
     requests.push(`${request.method} ${decodeURIComponent(request.url ?? '')}`);
