@@ -25,6 +25,16 @@ export interface WorkerInput {
   readonly mayAct?: WorkerPorts['mayAct'];
 }
 
+interface DoomedJob {
+  readonly job: BulkJob;
+  readonly input: WorkerInput;
+  readonly check: (death: {
+    readonly at: number;
+    readonly isKilled: boolean;
+    readonly transactions: number;
+  }) => Promise<void>;
+}
+
 export type BulkBench = ReturnType<typeof useBulkBench>;
 
 /** Every one has all. */
@@ -131,6 +141,23 @@ export function useBulkBench(database: TestDatabase) {
       });
     },
     start,
+    /**
+     * Kills the worker of a job at its first transaction, that of another job at its second, and so on, until a job ends before its
+     * worker dies. Each job is ended by another worker, and then checked.
+     */
+    killAtEach: async (when: Death['when'], begin: () => Promise<DoomedJob>): Promise<void> => {
+      for (let at = 1, isKilled = true; isKilled; at++) {
+        const { job, input, check } = await begin();
+        const mortal = createMortalStore(storeOf(), { at, when });
+        const first = start({ ...input, store: mortal.store });
+        await pass(async () => mortal.isDead() || (await find(job)).status === 'COMPLETED');
+        isKilled = mortal.isDead();
+        const second = start(input);
+        await pass(async () => (await find(job)).status === 'COMPLETED');
+        await check({ at, isKilled, transactions: mortal.transactions() });
+        await Promise.all([first.stop(), second.stop()]);
+      }
+    },
     find,
     /** The time goes on until the job has one of these. */
     until: async (job: BulkJob, ...statuses: readonly BulkJob['status'][]) => {
