@@ -3,25 +3,14 @@ import type { Changes, Connector, FieldSpec, ObjectSpec } from '../../src/connec
 import { ConnectorError, findObjectProblems, findProblems } from '../../src/connector/validate.ts';
 import { DECIMAL_TEXT } from '../../src/numbers/number-value.ts';
 import type { Operator } from '../../src/where/ast.ts';
+import { leastConnector } from '../support/least-connector.ts';
 
 const list = { run: async () => ({ records: [] }), maxPageSize: 100 };
 const get = { run: async () => ({}) };
 
 function createConnector(changes: Partial<Connector> = {}): Connector {
-  return {
-    key: 'shop',
-    id: 1,
-    name: 'Shop',
-    description: 'Things for sale',
-    hub: 'general',
-    auth: { type: 'none' },
-    configuration: [{ key: 'site', type: 'string', description: 'The site' }],
-    baseUrl: () => 'https://shop.example.com',
-    hosts: ['shop.example.com'],
-    objects: { things: createObject() },
-    probe: { path: '/' },
-    ...changes,
-  };
+  const configuration = [{ key: 'site', type: 'string', description: 'The site' }] as const;
+  return leastConnector({ configuration, objects: { things: createObject() }, ...changes });
 }
 
 function createObject(changes: Partial<ObjectSpec> = {}): ObjectSpec {
