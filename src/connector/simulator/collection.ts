@@ -87,10 +87,13 @@ function createCollection<Name extends string, Spec extends CollectionSpec>(
   { name, spec, idsOf }: Named<Name, Spec>,
   options: CollectionsOptions<Name, Spec>,
 ): Collection<Spec, Name> {
-  const { members, rows, vary = {}, key = 'id', makeId = numbered, initial = {}, check = () => [], made = {} } = spec;
+  const { members, rows, vary = {}, key = 'id', makeId = numbered, initial = {}, check = () => [] } = spec;
   const { writeTime = writeSeconds, onChange = () => undefined } = options;
   const isReplaced = (path: string) => Object.keys(vary).some((other) => path.startsWith(`${other}.`));
-  const own = Object.entries(columnsFor(members, { ...options, idsOf })).filter(([path]) => !isReplaced(path));
+  const stamped = [...(spec.created ?? []), ...(spec.changed ?? [])];
+  const always = stamped.flatMap((path) => (members[path] ? [[path, { ...members[path], isNeverNull: true }]] : []));
+  const made = columnsFor({ ...members, ...Object.fromEntries(always) }, { ...options, idsOf });
+  const own = Object.entries(made).filter(([path]) => !isReplaced(path));
   const columns = { ...Object.fromEntries(own), ...vary, [key]: makeId };
   const initialOf = typeof initial === 'function' ? initial : () => initial;
   const label = spec.label ?? labelOf(members);
@@ -126,7 +129,7 @@ function createCollection<Name extends string, Spec extends CollectionSpec>(
     },
     create: (number) => {
       const { [key]: _, ...row } = makeRow(rows + number, columns);
-      return { ...row, [label]: `New ${number}`, ...made };
+      return { ...row, [label]: `New ${number}`, ...spec.made };
     },
     change: (number) => ({ [label]: `Changed ${number}` }),
   };
