@@ -103,7 +103,7 @@ describe('what is installed', () => {
 
 describe('the names of the clients', () => {
   let folder = '';
-  const parts = ['sdk', 'src/console/browser/explore/snippets.ts'];
+  const parts = ['sdk', 'console/explore/snippets.ts'];
   const textsOf = (root: string) => {
     const files = globSync(
       parts.flatMap((part) => [part, `${part}/**/*.*`, `${part}/**/check`]),

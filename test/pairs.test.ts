@@ -1,8 +1,7 @@
 import { expect } from 'chai';
-import { cookiesIn, findCookie } from '../src/api/cookies.ts';
 import { isAppError } from '../src/errors.ts';
 import { isWithinShape } from '../src/numbers/json-shape.ts';
-import { decodeForm, decodeQuery, hasMorePairs, MOST_PAIRS, searchOf } from '../src/pairs.ts';
+import { cookiesIn, decodeForm, decodeQuery, findCookie, hasMorePairs, MOST_PAIRS, searchOf } from '../src/pairs.ts';
 
 const pairs = (count: number) => Array.from({ length: count }, (_, n) => `n${n}=v`).join('&');
 

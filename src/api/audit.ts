@@ -3,12 +3,12 @@ import { OPERATIONS } from '../../generated/operations.ts';
 import type { TenantIds } from '../accounts/store.ts';
 import { writeEntry } from '../db/audit-row.ts';
 import { isAppError } from '../errors.ts';
+import type { RedactCall } from '../http/request-record.ts';
 import type { Instance } from '../instances/instance.ts';
 import type { Platform } from '../platform.ts';
 import type { AuditEntry, AuditSection } from '../trace.ts';
 import type { Access, AuditTarget } from './access.ts';
 import type { ApiOperationId } from './operation.ts';
-import type { RedactCall } from './request-record.ts';
 
 /** What the audit log tells of requests. */
 export interface Audit {

@@ -7,14 +7,15 @@ import type { Bulk } from '../bulk/index.ts';
 import type { BulkJob, RowError } from '../bulk/job.ts';
 import { fileNameOf, statusOf } from '../bulk/status.ts';
 import { AppError, ERROR_STATUS, type ErrorCode, invalidRequest, pointer } from '../errors.ts';
+import { matchesTag, readRange } from '../http/byte-ranges.ts';
+import type { StreamResponse } from '../http/response.ts';
+import { safeFileHeaders } from '../http/response.ts';
 import type { Instance } from '../instances/instance.ts';
 import { chooseType } from '../resources/media.ts';
 import { withPlaces } from './body-faults.ts';
 import { createPageTokens, listHeaders, type PageSeal } from './listing.ts';
-import type { Handlers, OperationRequest, OperationResult, StreamResponse } from './operation.ts';
+import type { Handlers, OperationRequest, OperationResult } from './operation.ts';
 import { inHub } from './records.ts';
-import { safeFileHeaders } from './response.ts';
-import { matchesTag, readRange } from './stream-response.ts';
 
 type BulkHandlers = Pick<
   Handlers,

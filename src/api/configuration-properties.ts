@@ -3,9 +3,9 @@ import { AppError, cutText, suggest } from '../errors.ts';
 import { formFields } from '../instances/configuration.ts';
 import type { Instance } from '../instances/instance.ts';
 import type { PlatformField } from '../instances/platform-field.ts';
+import { hashKey } from './element-mark.ts';
 import { toConfigurationField } from './element-view.ts';
 import { toConfigurationRecord } from './instance-view.ts';
-import { hashKey } from './key-hash.ts';
 import type { OperationResult } from './operation.ts';
 
 type ConfigurationProperty = OperationResult<'getConfigurationProperty'>;

@@ -3,21 +3,21 @@ import { type Connected, callerOf } from '../connect/completion.ts';
 import { type Arrival, AWAY_MS, type RefusedArrival } from '../connect/departures.ts';
 import type { ConnectPage } from '../connect/page.ts';
 import { PAGE_PATH } from '../connect/sessions.ts';
-import type { Console } from '../console/index.ts';
+import type { Console } from '../console.ts';
 import { type AppError, isAppError, redactAppError } from '../errors.ts';
-import { decodeQuery, searchOf } from '../pairs.ts';
+import { assertLeft, type TokenBuckets } from '../http/rate-limits.ts';
+import { networkOf } from '../http/remote-address.ts';
+import { signalEnd } from '../http/request-end.ts';
+import type { RedactCall } from '../http/request-record.ts';
+import { decodeQuery, findCookie, searchOf } from '../pairs.ts';
 import { createRedactor } from '../redaction.ts';
 import type { Trace } from '../trace.ts';
 import { ACCESS } from './access.ts';
 import type { Audit } from './audit.ts';
 import { policyFor } from './console-pages.ts';
-import { findCookie } from './cookies.ts';
 import { escapeHtml } from './docs/html.ts';
 import { createPage } from './oauth-pages.ts';
-import { assertLeft, type TokenBuckets } from './rate-limits.ts';
-import { networkOf } from './remote-address.ts';
-import { signalEnd } from './request-end.ts';
-import type { KnownCaller, RedactCall } from './request-record.ts';
+import type { KnownCaller } from './redact-call.ts';
 
 export interface ConnectPageParts {
   readonly page: ConnectPage;

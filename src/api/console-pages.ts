@@ -1,8 +1,9 @@
 import { extname } from 'node:path';
 import { type RequestHandler, type Response, Router } from 'express';
-import type { Console } from '../console/index.ts';
+import type { Console } from '../console.ts';
 import { AppError } from '../errors.ts';
-import { type KeptResponse, keep, once, sendKept } from './kept-response.ts';
+import { type KeptResponse, keep, sendKept } from '../http/kept-response.ts';
+import { createShared } from '../http/shared.ts';
 import { refuseOtherMethods } from './problem.ts';
 
 export const CONSOLE_PATH = '/console';
@@ -48,9 +49,9 @@ export interface ConsolePages {
 
 /** The pages of the console: each path below it is one page, which shows what the path says. */
 export function createConsolePages(console: Console): ConsolePages {
-  const page = once(async () => keep('.html', await console.page('console'), PAGE_HEADERS));
+  const page = createShared(async () => keep('.html', await console.page('console'), PAGE_HEADERS));
   const files = new Map<string, KeptResponse>();
-  const connectScript = once(async () => {
+  const connectScript = createShared(async () => {
     const { bytes } = await console.script('connect-script');
     return keep('.js', bytes, SCRIPT_HEADERS);
   });

@@ -3,11 +3,11 @@ import type { LogIn } from '../accounts/log-in/index.ts';
 import { type ConsoleSession, noSession } from '../accounts/log-in/sessions.ts';
 import type { TenantIds } from '../accounts/store.ts';
 import { AppError } from '../errors.ts';
+import { networkOf } from '../http/remote-address.ts';
 import type { Platform } from '../platform.ts';
 import { currentTrace } from '../trace.ts';
 import { refuse } from './authorization.ts';
 import type { Handlers, OperationResponse, OperationResult } from './operation.ts';
-import { networkOf } from './remote-address.ts';
 import type { SessionCookie } from './session-cookie.ts';
 
 type ConsoleHandlers = Pick<

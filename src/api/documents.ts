@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import document from '../../generated/openapi.json' with { type: 'json' };
+import { type KeptResponse, keep } from '../http/kept-response.ts';
+import { createShared } from '../http/shared.ts';
 import { createDocsPages } from './docs/pages.ts';
-import { type KeptResponse, keep, once } from './kept-response.ts';
 
 type KeptDocument = () => Promise<KeptResponse>;
 
@@ -29,8 +30,8 @@ export function createDocuments(publicUrl: () => string, connectorFolders: reado
       if (json?.url !== url) json = { url, response: keep('.json', JSON.stringify(documentFor(url))) };
       return json.response;
     },
-    yaml: once(() => keepFile(YAML_FILE)),
-    pages: once(async () => {
+    yaml: createShared(() => keepFile(YAML_FILE)),
+    pages: createShared(async () => {
       const pages = await createDocsPages(document, connectorFolders);
       return new Map(
         [...pages].map(([path, { html, contentSecurityPolicy }]) => [
@@ -39,7 +40,7 @@ export function createDocuments(publicUrl: () => string, connectorFolders: reado
         ]),
       );
     }),
-    assets: new Map(ASSETS.map((name) => [name, once(() => keepFile(join(ASSETS_FOLDER, name)))])),
+    assets: new Map(ASSETS.map((name) => [name, createShared(() => keepFile(join(ASSETS_FOLDER, name)))])),
   };
 }
 

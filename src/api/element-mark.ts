@@ -1,5 +1,3 @@
-import { hashKey } from './key-hash.ts';
-
 /**
  * The picture of an element: its initials on a colour, as a `data:` URL of an SVG. It is nobody's logo, needs no request, and holds nothing
  * but a rectangle and letters.
@@ -48,4 +46,11 @@ function drawMark(text: string, colour: string): string {
     `<text x='32' y='32' dy='.35em' text-anchor='middle' font-family='sans-serif' font-size='28' font-weight='600' fill='#fff'>` +
     `${text}</text></svg>`
   );
+}
+
+/** FNV-1a, which spreads keys that differ in one letter. @returns a number of 32 bits, always the same for a key */
+export function hashKey(key: string): number {
+  let hash = 0x811c9dc5;
+  for (const byte of Buffer.from(key)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
+  return hash;
 }

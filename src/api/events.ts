@@ -3,7 +3,7 @@ import type { EventHistory, StoredEvent } from '../events/history/history.ts';
 import { type Accepted, type FindSource, type NewEvent, type ReadySubscription, wantsType } from '../events/model.ts';
 import { instanceNotFound } from '../instances/instance.ts';
 import { parseJson } from '../numbers/exact-json.ts';
-import { ofToken } from './by-token.ts';
+import { ofToken } from './instances.ts';
 import { createPlaceTokens, listHeaders, type PageSeal } from './listing.ts';
 import type { Handlers, OperationResult } from './operation.ts';
 

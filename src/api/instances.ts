@@ -7,7 +7,6 @@ import type { WebhookRoom } from '../events/webhooks/index.ts';
 import type { Instance } from '../instances/instance.ts';
 import type { Instances, NewInstance } from '../instances/instances.ts';
 import { assertAsRead, withPlaces } from './body-faults.ts';
-import { ofToken } from './by-token.ts';
 import {
   getConfigurationField,
   toConfigurationProperties,
@@ -297,4 +296,22 @@ function anotherElement({ id, connector }: Instance): AppError {
 /** Where the configuration is not a part of the body but all of it, faults are a step nearer. */
 function asWholeBody(place: string): string {
   return place.replace(/^\/body\/configuration(?=\/)/, '/body');
+}
+
+interface ById {
+  readonly path: { readonly id: number };
+  readonly instance: undefined;
+}
+
+/** The same operation for the instance that the token names. */
+export function ofToken<Request extends ById, Result>(
+  handle: (request: Request) => Result,
+): (
+  request: Omit<Request, keyof ById> & { readonly path: Omit<Request['path'], 'id'>; readonly instance: Instance },
+) => Result {
+  return ({ instance, path, ...rest }) => {
+    const request = { ...rest, path: { ...path, id: instance.id }, instance: undefined };
+    // What `Omit` took away is there again, which the compiler does not see of a type that it does not know.
+    return handle(request as unknown as Request);
+  };
 }

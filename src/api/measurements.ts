@@ -1,9 +1,9 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import { type RequestHandler, Router } from 'express';
 import { isLoopback, type ServiceConfig } from '../config/index.ts';
+import { createShared } from '../http/shared.ts';
 import type { Platform } from '../platform.ts';
 import { refuse } from './authorization.ts';
-import { createShared } from './shared.ts';
 
 /** Several who ask at once, or one who asks without end, are told the same figures. */
 const KEEP_MS = 100;
@@ -16,7 +16,7 @@ export function createMeasurements(
   { metrics: { registry }, clock }: Pick<Platform, 'metrics' | 'clock'>,
   token: string | undefined,
 ): RequestHandler {
-  const print = createShared(clock, () => registry.metrics(), KEEP_MS);
+  const print = createShared(() => registry.metrics(), { clock, ms: KEEP_MS });
   const expected = token === undefined ? undefined : digestOf(`Bearer ${token}`);
   return async (request, response) => {
     const given = request.headers.authorization ?? '';

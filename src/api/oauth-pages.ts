@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { RequestHandler, Response } from 'express';
-import type { Console } from '../console/index.ts';
+import type { Console } from '../console.ts';
+import { assertLeft, type TokenBuckets } from '../http/rate-limits.ts';
+import { networkOf } from '../http/remote-address.ts';
 import type { Proxies } from '../instances/oauth/proxies/proxies.ts';
 import type { RedirectRefusal } from '../instances/oauth/proxies/redirect.ts';
 import { decodeQuery, searchOf } from '../pairs.ts';
 import { escapeHtml } from './docs/html.ts';
 import type { DocsPage } from './docs/layout.ts';
-import { assertLeft, type TokenBuckets } from './rate-limits.ts';
-import { networkOf } from './remote-address.ts';
 
 const STYLE = `
   body { font: 16px/1.55 system-ui, sans-serif; color: #1d2733; max-width: 68rem; margin: 2rem auto; padding: 0 1.5rem; }

@@ -5,9 +5,10 @@ import type { ConsoleSession } from '../accounts/log-in/sessions.ts';
 import type { TenantIds } from '../accounts/store.ts';
 import type { UserRow } from '../accounts/users.ts';
 import type { PageSession } from '../connect/session.ts';
+import type { StreamedForm } from '../http/file-form.ts';
+import type { FileResponse, ResponseHeaders, StreamResponse } from '../http/response.ts';
 import type { Instance } from '../instances/instance.ts';
 import type { FileForm } from '../resources/upload.ts';
-import type { StreamedForm } from './file-form.ts';
 
 type ScopeOf<Id extends OperationId> = (typeof OPERATIONS)[Id]['scopes'][number];
 
@@ -71,23 +72,6 @@ export interface OperationRequest<Id extends OperationId> {
   readonly signal: AbortSignal;
   /** The absolute URL as sent, for links to the next page. */
   readonly url: string;
-}
-
-/** Those that are undefined are left out. */
-export type ResponseHeaders = Readonly<Record<string, string | number | undefined>>;
-
-/** Bytes instead of JSON. */
-export interface FileResponse {
-  readonly file: Buffer;
-  readonly headers: ResponseHeaders & { readonly 'Content-Type': string };
-}
-
-/** Bytes that are sent as they are made. Where they are not the whole, or nothing, the status says so. */
-export interface StreamResponse {
-  readonly status: 200 | 206 | 304;
-  /** Not asked for where no body is sent. Whoever breaks off in it breaks off the connection. */
-  readonly pieces: () => AsyncIterable<Buffer | string>;
-  readonly headers: ResponseHeaders & { readonly 'Content-Type'?: string };
 }
 
 /** The operations that the spec lets respond with CSV. */

@@ -2,15 +2,15 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import type { Request, Response } from 'express';
 import { AppError } from '../errors.ts';
+import { askForBody, MB, MOST_STREAMED_BYTES, sizeText, tooLarge } from '../http/body-bytes.ts';
+import { hasBody } from '../http/connection.ts';
+import { signalEnd } from '../http/request-end.ts';
+import { safeFileHeaders } from '../http/response.ts';
 import type { Resources } from '../resources/index.ts';
 import type { Authorized } from './authorization.ts';
-import { askForBody, MB, MOST_STREAMED_BYTES, sizeText, tooLarge } from './body-bytes.ts';
-import { hasBody } from './connection.ts';
 import type { PassthroughOperationId } from './operation.ts';
 import { notFound, wrongMethod } from './problem.ts';
 import { callHeaders } from './records.ts';
-import { signalEnd } from './request-end.ts';
-import { safeFileHeaders } from './response.ts';
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 

@@ -1,21 +1,13 @@
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
 import { DatabaseUnavailableError, isOutOfTime } from '../db/unavailable.ts';
-import { AppError, cutText, type ErrorCode, type ErrorDetail, listFaults, redactAppError } from '../errors.ts';
+import { AppError, cutText, type ErrorCode, listFaults, redactAppError } from '../errors.ts';
+import type { Problem } from '../http/client-error.ts';
+import { isHangUp } from '../http/request-end.ts';
+import type { RedactCall } from '../http/request-record.ts';
+import { setBudget } from '../http/response.ts';
 import type { Logger } from '../log.ts';
 import type { Redactor } from '../redaction.ts';
-import { isHangUp } from './request-end.ts';
-import type { RedactCall } from './request-record.ts';
-import { setBudget } from './response.ts';
 import { readFault, sentence } from './validation-faults.ts';
-
-/** The body of every error (decisions D4). */
-export interface Problem {
-  readonly requestId: string;
-  readonly code: ErrorCode;
-  readonly message: string;
-  readonly details?: readonly ErrorDetail[];
-  readonly providerMessage?: string;
-}
 
 /** A restart of PostgreSQL or a fail-over takes about as long. */
 const DATABASE_RETRY_SECONDS = 5;

@@ -1,11 +1,11 @@
 import type { Clock } from '../clock.ts';
+import { fileResponse } from '../http/response.ts';
 import type { Instance } from '../instances/instance.ts';
 import type { CallReport } from '../resources/call.ts';
 import type { ListRequest, RecordList, Resources } from '../resources/index.ts';
 import { assertInHub, describeObject, describeObjects, findName } from '../resources/objects.ts';
 import { listHeaders } from './listing.ts';
 import type { Handlers, OperationHeaders, OperationQuery } from './operation.ts';
-import { fileResponse } from './response.ts';
 
 type RecordHandlers = Pick<
   Handlers,

@@ -4,26 +4,27 @@ import { OPERATIONS, type OperationId } from '../../generated/operations.ts';
 import type { Idempotency, KeyedRequest } from '../accounts/idempotency/index.ts';
 import type { ByteBudget } from '../connector/client/index.ts';
 import { AppError, cutText, pointer } from '../errors.ts';
+import { createCors } from '../http/cors.ts';
+import { type FormBounds, isForm, readFileForm, readStreamedForm } from '../http/file-form.ts';
+import { type BodyLimits, LARGE, ORDINARY, readJsonBody } from '../http/json-body.ts';
+import { sendJson } from '../http/json-response.ts';
+import { signalEnd } from '../http/request-end.ts';
+import { type RecordParts, type RecordPorts, recordRequests } from '../http/request-record.ts';
+import { assertAcceptsJson, type HandlerResponse, sendResponse } from '../http/response.ts';
 import { assertFewParameters, searchOf } from '../pairs.ts';
 import { inSpan, type Trace } from '../trace.ts';
 import { ACCESS, type Admitted, assertAccess, type Directory } from './access.ts';
 import type { Audit, AuditedCall } from './audit.ts';
 import type { ApiScope, Authorize, Caller } from './authorization.ts';
-import { createCors } from './cors.ts';
-import { type FormBounds, isForm, readFileForm, readStreamedForm } from './file-form.ts';
-import { bodyLimitsOf, readJsonBody } from './json-body.ts';
-import { sendJson } from './json-response.ts';
-import type { ApiOperationId, Handlers, OperationRequest } from './operation.ts';
+import type { ApiOperationId, FileOperationId, Handlers, OperationRequest, StreamOperationId } from './operation.ts';
 import { isPassed, type Passthrough } from './passthrough.ts';
 import { createProblemHandler, notFound, wrongMethod } from './problem.ts';
-import { signalEnd } from './request-end.ts';
-import { type NoteCaller, type RecordParts, type RecordPorts, recordRequests } from './request-record.ts';
-import { assertAcceptsJson, type HandlerResponse, respondsWithFiles, sendResponse } from './response.ts';
+import type { NoteCaller } from './redact-call.ts';
 import { asOriginal, createRoutes, type FindRoute, joinName, type Route } from './routes.ts';
 import { assertStorableInput } from './storable-input.ts';
-import { createValidation, parseQuery, type Validate } from './validation.ts';
+import { createValidation, parseQuery, type Scope, type Validate } from './validation.ts';
 
-export interface ServerParts extends RecordParts {
+export interface ServerParts extends Omit<RecordParts, 'routes'> {
   /** The paths outside the base path: health, documents, reference. */
   readonly root: Router;
   /** Absent in a process that only works on jobs. */
@@ -59,7 +60,7 @@ export function createServer(ports: RecordPorts, parts: ServerParts): Express {
   app.disable('etag');
   app.set('query parser', parseQuery);
   app.response.json = sendJson;
-  app.use(recordRequests(ports, { ...parts, basePath: BASE_PATH }));
+  app.use(recordRequests(ports, { ...parts, routes: ROUTES }));
   if (parts.api !== undefined) app.use(BASE_PATH, createApi(parts.api));
   app.use(parts.root);
   app.use(notFound);
@@ -70,7 +71,7 @@ export function createServer(ports: RecordPorts, parts: ServerParts): Express {
 /** The life of a request to the API, step by step. */
 function createApi(api: ApiParts): RequestHandler {
   const { authorize, directory, audit, handlers, idempotency, publicUrl } = api;
-  const sendPreflight = createCors(api.corsOrigins);
+  const sendPreflight = createCors(api.corsOrigins, Object.keys(document.components.headers));
   // The same URL may be an operation of the platform and an object of an element.
   const scopes: Readonly<Record<ApiScope, ScopedOperations>> = {
     public: createScope('public', api),
@@ -112,6 +113,7 @@ function createApi(api: ApiParts): RequestHandler {
     response.locals.sought = id;
     const input = await validate(request, response, { params, query });
     response.locals.operation = id;
+    response.locals.isPackable = isPackable(id);
     assertStorableInput({ id, scope, method: request.method, ...input });
     if (!respondsWithFiles(id)) assertAcceptsJson(request);
     assertBody(id, form, request);
@@ -249,6 +251,47 @@ function findOperation(
   if (id === undefined) throw wrongMethod(request, Object.keys(route.operations).sort());
   return operations.get(id) ?? notFound(request);
 }
+
+/** What they respond with depends on the `Accept` header: they judge it themselves. */
+const FILE_OPERATIONS: Readonly<Record<FileOperationId | StreamOperationId, true>> = {
+  getRecord: true,
+  getHubRecord: true,
+  getBulkFile: true,
+  getHubBulkFile: true,
+  listBulkErrors: true,
+  listHubBulkErrors: true,
+};
+
+function respondsWithFiles(id: ApiOperationId): boolean {
+  return id in FILE_OPERATIONS;
+}
+
+/** Tags of operations whose responses are descriptions and records: no secret of this service is in them. */
+const OPEN_TAGS: ReadonlySet<string> = new Set(['bulk', 'objects', 'query', 'records']);
+const OPEN_OPERATIONS: ReadonlySet<string> = new Set<OperationId>([
+  'listElements',
+  'getElement',
+  'listDeliveries',
+  'getDelivery',
+  'listNotifications',
+]);
+
+/** Whether there is no secret in the responses of an operation, so that they may be packed (compression.ts). */
+export function isPackable(id: OperationId): boolean {
+  return OPEN_OPERATIONS.has(id) || OPEN_TAGS.has(OPERATIONS[id].tag);
+}
+
+function bodyLimitsOf(id: OperationId | undefined): BodyLimits {
+  return id !== undefined && OPERATIONS[id].largeBody ? LARGE : ORDINARY;
+}
+
+/** The path template of each operation, as the document has it. */
+const ROUTES: ReadonlyMap<string, string> = new Map(
+  Object.entries(OPERATIONS).map(([id, { path, scopes }]) => [
+    id,
+    (scopes as readonly Scope[]).includes('root') ? path : BASE_PATH + path,
+  ]),
+);
 
 interface TakenBodies {
   /** Media types; none where it takes no body. */

@@ -2,20 +2,20 @@ import { type RequestHandler, type Response, Router } from 'express';
 import { OPERATIONS } from '../../generated/operations.ts';
 import type { Clock } from '../clock.ts';
 import type { Role } from '../config/index.ts';
-import type { Console } from '../console/index.ts';
+import type { Console } from '../console.ts';
 import { AppError } from '../errors.ts';
+import { sendKept } from '../http/kept-response.ts';
+import type { TokenBuckets } from '../http/rate-limits.ts';
+import { createShared } from '../http/shared.ts';
 import type { Proxies } from '../instances/oauth/proxies/proxies.ts';
 import type { ConnectPages } from './connect-pages.ts';
 import { createConsolePages } from './console-pages.ts';
 import { ASSETS_PATH } from './docs/layout.ts';
 import { QUERY_LANGUAGE_PATH, REFERENCE_PATH } from './docs/pages.ts';
 import { createDocuments } from './documents.ts';
-import { sendKept } from './kept-response.ts';
 import { createCallback, createProxyRedirect } from './oauth-pages.ts';
 import type { RootOperationId } from './operation.ts';
 import { notFound, refuseOtherMethods, wrongMethod } from './problem.ts';
-import type { TokenBuckets } from './rate-limits.ts';
-import { createShared } from './shared.ts';
 
 /** Whether a part the service needs can be reached. */
 export type HealthCheck = (signal: AbortSignal) => Promise<boolean>;
@@ -66,7 +66,7 @@ export function createServiceRouter(clock: Clock, parts: ServiceRouterParts): Ro
     receiveEvents,
     connectPages,
   } = parts;
-  const states = createShared(clock, () => runChecks(checks), CHECK_KEEP_MS);
+  const states = createShared(() => runChecks(checks), { clock, ms: CHECK_KEEP_MS });
   const documents = createDocuments(publicUrl, connectorFolders);
   const sendPage = async (response: Response, path: string) => {
     const page = (await documents.pages()).get(path);

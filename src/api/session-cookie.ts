@@ -2,7 +2,7 @@ import { hash, timingSafeEqual } from 'node:crypto';
 import type { Request } from 'express';
 import type { ConsoleSession } from '../accounts/log-in/sessions.ts';
 import { AppError } from '../errors.ts';
-import { findCookie } from './cookies.ts';
+import { findCookie } from '../pairs.ts';
 
 /** The cookie by which browsers are known to have logged in to the console, and what keeps other pages from using it. */
 export interface SessionCookie {

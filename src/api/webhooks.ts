@@ -4,12 +4,12 @@ import type { ByteBudget } from '../connector/client/index.ts';
 import { AppError } from '../errors.ts';
 import type { WebhookRoom } from '../events/webhooks/index.ts';
 import type { WebhookTarget } from '../events/webhooks/receive.ts';
+import { askForBody, assertLength, openBodyRoom, readBody } from '../http/body-bytes.ts';
+import { hasBody } from '../http/connection.ts';
+import { assertJsonShape, LARGE } from '../http/json-body.ts';
 import { assertFewParameters, searchOf } from '../pairs.ts';
 import type { Trace } from '../trace.ts';
-import { askForBody, assertLength, openBodyRoom, readBody } from './body-bytes.ts';
-import { hasBody } from './connection.ts';
-import { assertJsonShape, LARGE } from './json-body.ts';
-import type { KnownCaller } from './request-record.ts';
+import type { KnownCaller } from './redact-call.ts';
 
 export interface WebhookParts {
   /** The memory of this process for the bodies of requests. */

@@ -1,7 +1,7 @@
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { networkOf, type ProxyTrust, peerOf } from '../api/remote-address.ts';
 import type { Clock } from '../clock.ts';
+import { networkOf, type ProxyTrust, peerOf } from '../http/remote-address.ts';
 import type { Logger } from '../log.ts';
 
 export interface ConnectionsOptions {

@@ -7,7 +7,7 @@ import { ownUrlsOf, publicUrlOf, type ServiceConfig } from '../config/index.ts';
 import { composeConnect } from '../connect/index.ts';
 import { composeProviderClient } from '../connector/client/index.ts';
 import { type GivenConnectors, openConnectors } from '../connector/open.ts';
-import { createConsole } from '../console/index.ts';
+import { createConsole } from '../console.ts';
 import {
   composeDeliveries,
   composeEvents,

@@ -1,9 +1,9 @@
 import { createServer, type RequestListener } from 'node:http';
-import { MOST_STREAMED_BYTES } from '../api/body-bytes.ts';
-import { createClientErrorHandler } from '../api/client-error.ts';
-import { dropRests, handOnInARow, timeBodies } from '../api/connection.ts';
-import { startFairly } from '../api/fair-start.ts';
-import { addressOf, networkOf } from '../api/remote-address.ts';
+import { MOST_STREAMED_BYTES } from '../http/body-bytes.ts';
+import { createClientErrorHandler } from '../http/client-error.ts';
+import { dropRests, handOnInARow, timeBodies } from '../http/connection.ts';
+import { startFairly } from '../http/fair-start.ts';
+import { addressOf, networkOf } from '../http/remote-address.ts';
 import { type ConnectionsOptions, watchConnections } from './connections.ts';
 import { describeListenError, type WantedPort } from './free-ports.ts';
 

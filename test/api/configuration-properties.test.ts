@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { hashKey } from '../../src/api/key-hash.ts';
+import { hashKey } from '../../src/api/element-mark.ts';
 import { loadConnectors, OWN_CONNECTORS } from '../../src/connector/registry.ts';
 import { configurationFields } from '../../src/instances/configuration.ts';
 

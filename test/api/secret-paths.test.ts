@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { secretsInPath } from '../../src/api/secret-paths.ts';
+import { secretsInPath } from '../../src/api/redact-call.ts';
 
 const KEY = 'k'.repeat(43);
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { freePorts } from '../../scripts/bench/free-ports.ts';
 import { servesMeasurements } from '../../src/api/measurements.ts';
-import { createShared } from '../../src/api/shared.ts';
+import { createShared } from '../../src/http/shared.ts';
 import { type StartedApp, startTestApp, useApp } from '../support/app.ts';
 import { createVirtualClock } from '../support/virtual-clock.ts';
 import { expectProblem } from './support/expect-problem.ts';
@@ -190,13 +190,12 @@ describe('createShared', () => {
     let runs = 0;
     let fails = false;
     const ask = createShared(
-      clock,
       async () => {
         runs += 1;
         if (fails) throw new Error('broken');
         return runs;
       },
-      100,
+      { clock, ms: 100 },
     );
     expect(await Promise.all([ask(), ask(), ask()])).to.deep.equal([1, 1, 1]);
     await clock.advance(99);

@@ -4,9 +4,9 @@ import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { createProxyTrust } from '../../src/api/remote-address.ts';
 import { type Listener, openListener } from '../../src/app/listener.ts';
 import { type Clock, SYSTEM_CLOCK } from '../../src/clock.ts';
+import { createProxyTrust } from '../../src/http/remote-address.ts';
 import { createLogger } from '../../src/log.ts';
 import { waitUntil } from '../api/support/wait-until.ts';
 

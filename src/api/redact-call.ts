@@ -1,0 +1,120 @@
+import type { Request, Response } from 'express';
+import type { Recorder } from '../activity/recorder.ts';
+import type { Clock } from '../clock.ts';
+import type { RedactCall } from '../http/request-record.ts';
+import { MASK } from '../instances/configuration.ts';
+import { isTraced } from '../instances/instance.ts';
+import { cookiesIn } from '../pairs.ts';
+import { combineRedactors, createRedactor, type Redactor } from '../redaction.ts';
+import type { Trace } from '../trace.ts';
+import type { Authorized, Caller } from './authorization.ts';
+
+/** Notes who calls, once it is known, if that is known at all. */
+export type NoteCaller = (response: Response, authorized: Authorized) => void;
+
+export function createNoteCaller(clock: Pick<Clock, 'now'>, openWireLog: Recorder['openWireLog']): NoteCaller {
+  return (response, authorized) => {
+    const { caller, scope } = authorized;
+    const trace: Trace = response.locals.trace;
+    if (authorized.scope === 'connect') trace.redactor = createRedactor([authorized.pageSession.key]);
+    if (caller === undefined) return;
+    const { redactor, instance } = caller;
+    trace.redactor = instance === undefined ? redactor : combineRedactors([redactor, instance.redactor]);
+    // What the platform is asked for is about another instance, or none: its secrets are not known here.
+    if (instance === undefined || scope === 'platform') return;
+    trace.instanceId = instance.id;
+    if (!isTraced(instance, clock.now())) return;
+    const names = instance.connector.configuration.filter(({ secret }) => secret === true).map(({ key }) => key);
+    trace.wire = openWireLog({ redactor: trace.redactor, names: new Set(names) });
+  };
+}
+
+/** A provider that sends events has an address for its secret, and is no principal. */
+export type KnownCaller = Pick<Caller, 'redactor' | 'instance'>;
+
+/** Members of a body and parameters of a query that are secrets wherever they stand, beside the keys of configurations. */
+const SECRET_MEMBERS: readonly string[] = ['apiSecret', 'code', 'currentPassword', 'password', 'secret', 'token'];
+
+/** `secretKeys` are those of configurations, of all elements: which one is meant may be what is wrong with the call. */
+export function createRedactCall(secretKeys: Iterable<string>): RedactCall {
+  const names = [...new Set([...secretKeys, ...SECRET_MEMBERS])];
+  // By these names, and not by the members that there are: a body can have a million.
+  const secretsIn = (members: object): readonly string[] =>
+    names.flatMap((name) => {
+      const value: unknown = Object.hasOwn(members, name) ? Reflect.get(members, name) : undefined;
+      return (typeof value === 'string' || typeof value === 'number') && value !== MASK ? [String(value)] : [];
+    });
+
+  return (request, response) => {
+    const caller: KnownCaller | undefined = response.locals.caller;
+    const { authorization, cookie } = request.headers;
+    const ofCaller = caller?.redactor ?? createRedactor([...wordsOf(authorization), ...valuesOf(cookie)]);
+    const ofInstance = caller?.instance === undefined ? [] : [caller.instance.redactor];
+    const inPath = secretsInPath(request.originalUrl);
+    const ofPath = inPath.length === 0 ? [] : [createRedactor(inPath)];
+    return combineRedactors([ofCaller, ...ofInstance, ...ofPath, ...given(request, response)]);
+  };
+
+  /** A record may have a `code` or a `token` that is none. Its query is not even looked at: that parses it once more. */
+  function given(request: Request, response: Response): readonly Redactor[] {
+    if (response.locals.scope === 'record') return [];
+    const { body, query } = request;
+    const { configuration, providerData } = Object(body);
+    const secrets = [query, body, configuration, providerData].flatMap((members) => secretsIn(Object(members)));
+    return secrets.length === 0 ? [] : [createRedactor(secrets)];
+  }
+}
+
+const KEYWORDS: ReadonlySet<string> = new Set(['user', 'organization', 'element', 'connect', 'bearer', 'basic']);
+
+/** What may be a secret in a header that was not understood, or not accepted. */
+function wordsOf(header = ''): readonly string[] {
+  return header.split(/[\s,:]+/).filter((word) => !KEYWORDS.has(word.toLowerCase()));
+}
+
+/** Of cookies: a session that has ended is no caller's any more. */
+function valuesOf(header = ''): readonly string[] {
+  return cookiesIn(header).map((pair) => pair.slice(pair.indexOf('=') + 1));
+}
+
+/** Paths outside of the API whose end is a secret: addresses for the events of a provider, and pages of connect sessions. The number says after how many segments. */
+const PUBLIC_SEGMENTS: ReadonlyMap<string, number> = new Map([
+  ['events', 2],
+  ['connect', 1],
+]);
+
+/** 32 bytes in base64url, and what somebody added. */
+const KEY = /^[\w-]{43}/;
+
+/**
+ * What may be a secret in the path of a URL, in every spelling that leads to such an address or was meant to: another method, more or
+ * fewer segments, other letters, percent-encoded, behind the path of a proxy or of the API.
+ */
+export function secretsInPath(originalUrl: string): readonly string[] {
+  const [path = ''] = originalUrl.split('?', 1);
+  // Almost no path is one: this is asked of every request.
+  if (!/events|connect|%/i.test(path)) return [];
+  const raw = segmentsOf(path);
+  const plain = segmentsOf(decoded(path));
+  const at = plain.findIndex((segment) => PUBLIC_SEGMENTS.has(segment.toLowerCase()));
+  const name = plain[at]?.toLowerCase();
+  if (name === undefined) return [];
+  const behind = plain.slice(at + 1).filter((segment) => KEY.test(segment));
+  const isOwn = at === 0;
+  const ends = isOwn ? plain.slice(PUBLIC_SEGMENTS.get(name)) : [];
+  const encoded = raw.filter((segment) => segment.includes('%') && (isOwn || behind.length > 0));
+  return [...ends, ...behind, ...encoded].filter((segment) => !(name === 'connect' && segment === 'authorize'));
+}
+
+function segmentsOf(path: string): readonly string[] {
+  return path.split('/').filter((segment) => segment !== '');
+}
+
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    // What is not well percent-encoded leads nowhere; it stands in the log as it came.
+    return path;
+  }
+}

@@ -1,0 +1,113 @@
+import { isUtf8 } from 'node:buffer';
+import type { Request, Response } from 'express';
+import type { TenantIds } from '../accounts/store.ts';
+import type { ByteBudget } from '../connector/client/index.ts';
+import { AppError } from '../errors.ts';
+import { parseJson } from '../numbers/exact-json.ts';
+import { type JsonShape, measureJson } from '../numbers/json-shape.ts';
+import { takeTurn } from '../pace.ts';
+import { askForBody, assertLength, KB, LARGE_BYTES, MB, openBodyRoom, readBody } from './body-bytes.ts';
+import { hasBody } from './connection.ts';
+import { assertThere } from './request-end.ts';
+
+/** What a JSON body may be. */
+export interface BodyLimits extends JsonShape {
+  readonly bytes: number;
+}
+
+const MOST_MEMBERS = 10_000;
+/** Far more than any record has. Text goes through recursive functions further on, JSON.stringify among them. */
+const MOST_DEPTH = 100;
+
+export const ORDINARY: BodyLimits = {
+  bytes: 256 * KB,
+  depth: MOST_DEPTH,
+  members: MOST_MEMBERS,
+  ownMembers: MOST_MEMBERS,
+};
+/**
+ * Records and events are what providers and callers make of them. Their bytes alone would be no bound: 8 MB of empty objects, or
+ * of names, take the parser half a second, and nothing else happens meanwhile.
+ */
+export const LARGE: BodyLimits = { bytes: 8 * MB, depth: MOST_DEPTH, members: 100_000, ownMembers: MOST_MEMBERS };
+
+export interface BodyBounds {
+  readonly limits: BodyLimits;
+  /** The memory of this process for the bodies of requests. */
+  readonly budget: ByteBudget;
+}
+
+/**
+ * Parses a body that is within the limits of its operation, every number with all its digits; a request without one has the body `undefined`.
+ * @throws AppError UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, OVERLOADED where `budget` has no room for a large one, or REQUEST_INVALID for
+ * what is not well-formed JSON in UTF-8
+ */
+export async function readJsonBody(request: Request, response: Response, bounds: BodyBounds): Promise<unknown> {
+  if (!hasBody(request.headers)) return undefined;
+  const { limits, budget } = bounds;
+  assertJsonType(request.headers['content-type'] ?? '');
+  assertLength(request, limits.bytes);
+  askForBody(request, response);
+  const principal: TenantIds | undefined = response.locals.principal;
+  const bytes = await readBody(request, limits.bytes, openBodyRoom(budget, principal?.accountId, response));
+  const isLarge = bytes.length > LARGE_BYTES;
+  if (isLarge) await takeTurnOf(response);
+  // Decoding would put replacement characters in place of what cannot be read.
+  if (!isUtf8(bytes)) throw new AppError('REQUEST_INVALID', 'The body is not well-formed UTF-8.');
+  await assertJsonShape(bytes, limits, response);
+  if (isLarge) await takeTurnOf(response);
+  const text = utf8.decode(bytes);
+  return text === '' ? undefined : parseText(text);
+}
+
+/** Of bytes that may be JSON. @throws AppError REQUEST_INVALID, PAYLOAD_TOO_LARGE */
+export async function assertJsonShape(bytes: Uint8Array, limits: BodyLimits, response: Response): Promise<void> {
+  const measuring = measureJson(bytes, limits);
+  let step = measuring.next();
+  for (; !step.done; step = measuring.next()) await takeTurnOf(response);
+  assertShape(step.value, limits);
+}
+
+/** Each step over a large body is in a turn of its own: a few megabytes take it some ten milliseconds. Whoever hung up meanwhile needs none. */
+async function takeTurnOf(response: Response): Promise<void> {
+  await takeTurn();
+  assertThere(response);
+}
+
+/** Leaves out the byte order mark. */
+const utf8 = new TextDecoder();
+
+/** @throws AppError REQUEST_INVALID that begins with `what` the text is */
+export function parseText(text: string, what = 'The body'): unknown {
+  try {
+    return parseJson(text);
+  } catch (error) {
+    // The parser's own words quote the body, which may hold secrets: only the position is passed on.
+    const [, position] = / position (\d+)/.exec(error instanceof SyntaxError ? error.message : '') ?? [];
+    const place = position === undefined ? '' : `: it breaks at position ${position}`;
+    throw new AppError('REQUEST_INVALID', `${what} is not JSON${place}.`);
+  }
+}
+
+function assertShape({ depth, members, ownMembers }: JsonShape, limits: BodyLimits): void {
+  if (depth > limits.depth) {
+    throw new AppError('REQUEST_INVALID', `The body is nested deeper than ${limits.depth} levels.`);
+  }
+  if (members > limits.members) {
+    throw new AppError(
+      'PAYLOAD_TOO_LARGE',
+      `The body has more than ${limits.members} members, those inside others counted.`,
+    );
+  }
+  if (ownMembers > limits.ownMembers) {
+    throw new AppError('PAYLOAD_TOO_LARGE', `The body has more than ${limits.ownMembers} members.`);
+  }
+}
+
+function assertJsonType(type: string): void {
+  if (!/^application\/json\s*(?:;|$)/i.test(type)) {
+    throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'Bodies are JSON: send Content-Type: application/json.');
+  }
+  const [, charset = 'utf-8'] = /;\s*charset\s*=\s*"?([^";\s]*)/i.exec(type) ?? [];
+  if (charset.toLowerCase() !== 'utf-8') throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'The body must be in UTF-8.');
+}

@@ -1,0 +1,168 @@
+import { randomUUID } from 'node:crypto';
+import type { Request, RequestHandler, Response } from 'express';
+import type { TenantIds } from '../accounts/store.ts';
+import type { ActivityRecord } from '../activity/record.ts';
+import type { Recorder } from '../activity/recorder.ts';
+import type { ErrorCode } from '../errors.ts';
+import type { Instance } from '../instances/instance.ts';
+import type { Metrics } from '../metrics.ts';
+import { callers } from '../pace.ts';
+import type { Platform } from '../platform.ts';
+import type { Redactor } from '../redaction.ts';
+import { createTrace, inBackground, type Span, type Trace, type TraceHeaders, withTrace } from '../trace.ts';
+import { addressOf, type ProxyTrust } from './remote-address.ts';
+import { describeRequest, methodName } from './request-span.ts';
+
+export interface RecordParts {
+  readonly trust: ProxyTrust;
+  readonly redactCall: RedactCall;
+  /** Whether requests are measured as well. */
+  readonly isMeasured: boolean;
+  /** Takes the requests of known callers. */
+  readonly record: Recorder['record'];
+  /** The path templates of the operations, by their ids. */
+  readonly routes: ReadonlyMap<string, string>;
+}
+
+/** Makes the redactor of a call out of the secrets that came with it and those of its instance; it knows nothing of another call. */
+export type RedactCall = (request: Request, response: Response) => Redactor;
+
+export type RecordPorts = Pick<Platform, 'log' | 'clock' | 'metrics' | 'tracer'>;
+
+/**
+ * Gives the request its id and the address that it came from, both known to all that is done for it; when it has ended, writes one log line, measures it and ends
+ * its span.
+ */
+export function recordRequests(
+  { log, clock, metrics, tracer }: RecordPorts,
+  { trust, redactCall, isMeasured, record, routes }: RecordParts,
+): RequestHandler {
+  const observe = isMeasured ? observeRequests(metrics) : undefined;
+
+  return (request, response, next) => {
+    const atMs = clock.now();
+    const startedAtMs = clock.steady();
+    const requestId = randomUUID();
+    // As it came: a HEAD is worked on as the GET that it is.
+    const { method } = request;
+    const span = tracer?.begin({ name: methodName(method), kind: 'server' }, traceHeadersOf(request));
+    const trace = createTrace(requestId);
+    const { locals } = response;
+    locals.requestId = requestId;
+    locals.trace = trace;
+    locals.address = addressOf(request, trust);
+    response.setHeader('Elements-Request-Id', requestId);
+    // What is sent is what its type says, whatever a browser would guess.
+    response.setHeader('X-Content-Type-Options', 'nosniff');
+    const end = () => {
+      const ms = clock.steady() - startedAtMs;
+      observe?.(locals.operation ?? NO_OPERATION, response.statusCode, ms / 1000);
+      const redactor = redactCall(request, response);
+      const line = readLine(request, response, { method, redactor, span });
+      log.info({ ...line, ms: Math.round(ms * 10) / 10 }, 'request');
+      const principal: TenantIds | undefined = locals.principal;
+      if (principal !== undefined)
+        record(toActivity(response, { principal, redactor, atMs, durationMs: ms, method, path: line.path }));
+      span?.end(() => describeRequest(request, response, { method, redactor, routes }));
+    };
+    // With ids and a redactor of its own, which knows more than the trace.
+    response.once('close', callers.came());
+    response.once('close', () => inBackground(end));
+    withTrace({ trace, span }, next);
+  };
+
+  /** What is undefined is left out. */
+  function readLine(request: Request, response: Response, { method, redactor, span }: Recorded) {
+    const { statusCode: status, writableFinished, locals } = response;
+    const principal: TenantIds | undefined = locals.principal;
+    const instance: Instance | undefined = locals.caller?.instance;
+    const { requestId, providerCalls }: Trace = locals.trace;
+    const errorCode: ErrorCode | undefined = locals.errorCode;
+    // The path only: a query may hold personal data.
+    const [path = ''] = request.originalUrl.split('?', 1);
+    return {
+      requestId,
+      ...(span !== undefined && { trace_id: span.traceId, span_id: span.spanId }),
+      address: locals.address,
+      accountId: principal?.accountId,
+      userId: principal?.userId,
+      instanceId: instance?.id,
+      element: instance?.connector.key,
+      method,
+      // Redacted here: the rest of the line has no foreign text, and is written for every request.
+      path: redactor.redact(path),
+      status,
+      errorCode,
+      providerCalls: instance !== undefined || providerCalls > 0 ? providerCalls : undefined,
+      cut: writableFinished ? undefined : true,
+    };
+  }
+}
+
+interface Recorded {
+  readonly method: string;
+  readonly redactor: Redactor;
+  readonly span: Span | undefined;
+}
+
+/** Node joins what comes twice, which then is no context. */
+function traceHeadersOf({ headers }: Request): TraceHeaders {
+  const { traceparent, tracestate } = headers;
+  return {
+    traceparent: String(traceparent ?? ''),
+    tracestate: tracestate === undefined ? undefined : String(tracestate),
+  };
+}
+
+interface Ended extends Pick<ActivityRecord, 'atMs' | 'durationMs' | 'redactor' | 'method' | 'path'> {
+  readonly principal: TenantIds;
+}
+
+/** Where no answer began: nginx has made this number known for it, and no answer has it. */
+const HUNG_UP_STATUS = 499;
+
+function toActivity(response: Response, { principal, ...ended }: Ended): ActivityRecord {
+  const { locals, statusCode, headersSent, writableFinished } = response;
+  const instance: Instance | undefined = locals.caller?.instance;
+  const trace: Trace = locals.trace;
+  const rows = response.getHeader('Elements-Returned-Count');
+  return {
+    ...ended,
+    accountId: principal.accountId,
+    userId: principal.userId,
+    requestId: trace.requestId,
+    address: locals.address,
+    instanceId: instance?.id ?? trace.audit?.instanceId ?? namedInstance(ended.path),
+    elementKey: instance?.connector.key,
+    operation: locals.operation ?? locals.sought,
+    code: locals.errorCode,
+    status: headersSent ? statusCode : HUNG_UP_STATUS,
+    cut: !writableFinished,
+    rows: rows === undefined ? undefined : Number(rows),
+    pushdown: response.getHeader('Elements-Query-Pushdown')?.toString(),
+    trace,
+  };
+}
+
+/** The instance that the path of a platform call is about, of whomever it is: the row belongs to the caller. */
+function namedInstance(path: string): number | undefined {
+  const id = Number(/\/instances\/(\d{1,16})(?:\/|$)/.exec(path)?.[1]);
+  return Number.isSafeInteger(id) && id > 0 ? id : undefined;
+}
+
+/** From a response out of memory to a provider that takes its time. */
+const BUCKETS_SECONDS = [0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+/** A request that led to no operation: one is known when it was noted in `response.locals.operation`. */
+const NO_OPERATION = 'none';
+const STATUS_CLASSES = ['0xx', '1xx', '2xx', '3xx', '4xx', '5xx'];
+
+function observeRequests(metrics: Metrics): (operation: string, status: number, seconds: number) => void {
+  const observe = metrics.observer({
+    name: 'causeway_http_request_duration_seconds',
+    help: 'Time from the head of a request to the end of its answer, by operation and class of status',
+    labelNames: ['operation', 'status'],
+    buckets: BUCKETS_SECONDS,
+  });
+  return (operation, status, seconds) =>
+    observe(seconds, operation, STATUS_CLASSES[Math.floor(status / 100)] ?? 'other');
+}

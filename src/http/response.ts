@@ -1,0 +1,132 @@
+import type { Request, Response } from 'express';
+import { AppError, type CallerBudget } from '../errors.ts';
+import type { RecordFile } from '../resources/media.ts';
+import { chooseAnswer } from '../resources/media.ts';
+import { packedTag } from './byte-ranges.ts';
+import { encodingOf } from './compression.ts';
+import { sendPieces } from './json-response.ts';
+
+/** Those that are undefined are left out. */
+export type ResponseHeaders = Readonly<Record<string, string | number | undefined>>;
+
+/** Bytes instead of JSON. */
+export interface FileResponse {
+  readonly file: Buffer;
+  readonly headers: ResponseHeaders & { readonly 'Content-Type': string };
+}
+
+/** Bytes that are sent as they are made. Where they are not the whole, or nothing, the status says so. */
+export interface StreamResponse {
+  readonly status: 200 | 206 | 304;
+  /** Not asked for where no body is sent. Whoever breaks off in it breaks off the connection. */
+  readonly pieces: () => AsyncIterable<Buffer | string>;
+  readonly headers: ResponseHeaders & { readonly 'Content-Type'?: string };
+}
+
+/** What the handler of any operation gives to be sent; the status is 200. */
+export type HandlerResponse =
+  | FileResponse
+  | StreamResponse
+  | { readonly body: unknown; readonly headers?: ResponseHeaders };
+
+export function sendResponse(response: Response, result: HandlerResponse): void {
+  // The validator checks a body by its content type, and without one by what the caller would take.
+  response.setHeader('Content-Type', 'application/json; charset=utf-8');
+  for (const name in result.headers) {
+    const value = result.headers[name];
+    if (value !== undefined) response.setHeader(name, value);
+  }
+  if ('pieces' in result) sendStream(response, result);
+  else if ('file' in result) response.send(result.file);
+  else response.json(result.body);
+}
+
+/** The headers are set. The whole of a file is packed where the caller takes that; a part is bytes of what is not packed. */
+function sendStream(response: Response, { status, pieces }: StreamResponse): void {
+  response.status(status);
+  const encoding = status === 200 ? encodingOf(response) : undefined;
+  if (encoding !== undefined) {
+    response.removeHeader('Content-Length');
+    response.setHeader('Accept-Ranges', 'none');
+    const tag = response.getHeader('ETag');
+    if (typeof tag === 'string') response.setHeader('ETag', packedTag(tag, encoding));
+  }
+  if (status === 304 || response.locals.isHead === true) {
+    if (encoding !== undefined) response.setHeader('Content-Encoding', encoding);
+    if (status === 304) response.removeHeader('Content-Type');
+    response.end();
+    return;
+  }
+  sendPieces(response, pieces(), encoding).catch((error: unknown) => response.req.next?.(error));
+}
+
+/** draft-ietf-httpapi-ratelimit-headers-06 */
+export function setBudget(response: Response, { limit, remaining, resetSeconds }: CallerBudget): void {
+  response.setHeader('RateLimit-Limit', limit);
+  response.setHeader('RateLimit-Remaining', remaining);
+  response.setHeader('RateLimit-Reset', resetSeconds);
+}
+
+/** @throws AppError NOT_ACCEPTABLE */
+export function assertAcceptsJson(request: Request): void {
+  if (chooseAnswer(request.headers.accept, []).kind === 'record') return;
+  throw new AppError('NOT_ACCEPTABLE', 'Answers are JSON: send Accept: application/json.');
+}
+
+const MEDIA_TYPE = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:\s*;\s*[\w.-]+=(?:[\w!#$&^.+:'()-]+|"[^"\\\p{Cc}]*"))*$/u;
+
+/** Types that a browser shows without running what is in them. */
+const INERT_TYPE =
+  /^(?:application\/(?:pdf|octet-stream|(?:[\w.-]+\+)?json)|image\/(?!svg)[\w.+-]+|audio\/[\w.+-]+|video\/[\w.+-]+|text\/(?:plain|csv))$/;
+
+/** A name for the file and nothing else (RFC 6266): no folder, no quoting within quotes. */
+const DISPOSITION =
+  /^(?:attachment|inline)((?:\s*;\s*filename\*?\s*=\s*(?:"[^"\\/\p{Cc}]*"|[\w!#$%&'+.^`|~-]+)){0,2})$/iu;
+
+/**
+ * The bytes of a provider under this service's own origin: whatever they are, a browser must not take them for a page
+ * of ours. So the type is never guessed, scripts do not run, and what could have some is saved instead of shown.
+ */
+export function safeFileHeaders({
+  contentType,
+  contentDisposition,
+  name,
+}: Partial<Pick<RecordFile, 'contentType' | 'contentDisposition' | 'name'>>) {
+  const type = contentType !== undefined && MEDIA_TYPE.test(contentType) ? contentType : 'application/octet-stream';
+  return {
+    'Content-Type': type,
+    'Content-Disposition': dispositionOf(type, contentDisposition ?? (name && writeDisposition(name))),
+    'Content-Security-Policy': "default-src 'none'; sandbox",
+  };
+}
+
+export function fileResponse({ bytes, ...file }: RecordFile): FileResponse {
+  return { file: bytes, headers: safeFileHeaders(file) };
+}
+
+function dispositionOf(type: string, given: string | undefined): string | undefined {
+  const [essence = ''] = type.toLowerCase().split(/[;\s]/);
+  const names = given === undefined ? undefined : DISPOSITION.exec(given)?.[1];
+  if (!INERT_TYPE.test(essence) || (given !== undefined && names === undefined)) return `attachment${names ?? ''}`;
+  return given;
+}
+
+/** What no file system and no quoted text takes. */
+const AWKWARD = /["\\/:*?<>|%]/g;
+
+/** RFC 6266: the name for everybody in ASCII and, where that is another one, the name itself in UTF-8 (RFC 8187). */
+export function writeDisposition(name: string): string | undefined {
+  const whole = (name.split(/[\\/]/).at(-1) ?? '').replaceAll(/\p{C}/gu, '').trim();
+  if (whole === '') return undefined;
+  const plain = whole
+    .normalize('NFKD')
+    .replaceAll(/\p{M}/gu, '')
+    .replaceAll(/[^\x20-\x7e]/gu, '_')
+    .replaceAll(AWKWARD, '_');
+  const exact = `; filename*=UTF-8''${encodeURIComponent(whole).replaceAll(/['()*]/g, percentEncode)}`;
+  return `attachment; filename="${plain}"${plain === whole ? '' : exact}`;
+}
+
+function percentEncode(character: string): string {
+  return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
+}
