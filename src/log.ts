@@ -40,8 +40,30 @@ export function createLogger(given: LoggerOptions): Logger {
     // pino would make its own of what is copied here.
     serializers: { err: (copied: unknown) => copied },
   };
-  // Not synchronous: a write per line would cost each request a system call. What is buffered is flushed at exit.
-  return wrap(pino(options, destination ?? pino.destination({ dest: 1, sync: false })), redactor);
+  return wrap(pino(options, destination ?? openOutput()), redactor);
+}
+
+/** Bytes. */
+const LEAST_WRITTEN = 8 * 1024;
+/** For so long a line may wait for others. */
+const FLUSH_MS = 20;
+
+/** Standard output, many lines at a time: a write per line would cost each request a system call. What waits is written at exit and by `fatal`. */
+function openOutput(): DestinationStream & { readonly flushSync: () => void } {
+  const output = pino.destination({ dest: 1, sync: false, minLength: LEAST_WRITTEN });
+  let isDue = false;
+  return {
+    write: (line) => {
+      output.write(line);
+      if (isDue) return;
+      isDue = true;
+      SYSTEM_CLOCK.after(FLUSH_MS, () => {
+        isDue = false;
+        output.flush();
+      });
+    },
+    flushSync: () => output.flushSync(),
+  };
 }
 
 /** Before a line is printed, so that it is well-formed JSON whatever a secret is. */

@@ -27,7 +27,7 @@ export type Validate = (request: Request, response: Response, raw: RawInput) => 
 /** What the validator knows of the operation that a request is for. */
 interface OperationMetadata {
   readonly pathParams: Record<string, unknown>;
-  readonly schema: { readonly operationId?: string };
+  readonly schema: OpenAPIV3.OperationObject;
 }
 
 /**
@@ -130,15 +130,26 @@ function take(step: RequestHandler, { request, shown, response }: ValidatorStep)
   });
 }
 
+/**
+ * As the first request left it: by then the schemas are compiled. Of the parameters it looks each one up again for every request, to take lists
+ * apart, so only those that are lists stay.
+ */
 function metadataOf({ openapi }: ShownRequest, id: OperationId): OperationMetadata {
   if (openapi?.schema.operationId !== id)
     throw new Error(`The validator took ${id} for ${openapi?.schema.operationId}`);
-  return openapi;
+  const parameters = openapi.schema.parameters?.filter((parameter) => !isScalar(parameter));
+  return { ...openapi, schema: { ...openapi.schema, parameters } };
+}
+
+function isScalar(parameter: object): boolean {
+  const { schema = {} }: { readonly schema?: { readonly type?: unknown } } = parameter;
+  return ['string', 'integer', 'number', 'boolean'].includes(String(schema.type));
 }
 
 /** @throws AppError REQUEST_INVALID for a number in another spelling than its digits: to the validator `0x1`, `1e0` and `+1` are 1 */
 function assertDigits(converted: Readonly<Record<string, unknown>>, params: RawInput['params']): void {
-  for (const [name, value] of Object.entries(converted)) {
+  for (const name in converted) {
+    const value = converted[name];
     if (typeof value !== 'number' || params[name] === String(value)) continue;
     const message = 'must be integer';
     const details = [{ path: pointer('path', name), message }];

@@ -1,0 +1,113 @@
+import document from '../../generated/openapi.json' with { type: 'json' };
+import { OPERATIONS, type OperationId } from '../../generated/operations.ts';
+import { type BodyLimits, LARGE, ORDINARY } from '../http/json-body.ts';
+import type { HandlerResponse } from '../http/response.ts';
+import { ACCESS, type Access } from './access.ts';
+import type { ApiOperationId, FileOperationId, Handlers, StreamOperationId } from './operation.ts';
+import type { Scope, Validate } from './validation.ts';
+
+/** All that an operation decides about its requests: worked out once, at the start. */
+export interface Endpoint {
+  readonly id: ApiOperationId;
+  readonly access: Access;
+  /** Nothing has to be looked up to know whether a caller may: its privileges say so. */
+  readonly isDecidedByPrivilege: boolean;
+  readonly body: TakenBody;
+  readonly limits: BodyLimits;
+  /** An `Idempotency-Key` has a meaning. */
+  readonly isRepeatable: boolean;
+  /** Parts of a request with texts that PostgreSQL has to keep. */
+  readonly stored: readonly ('query' | 'body')[];
+  /** Responses are JSON whatever the `Accept` header says; otherwise the handler judges it. */
+  readonly isJson: boolean;
+  /** There is no secret in the responses, so that they may be packed. */
+  readonly isPackable: boolean;
+  readonly validate: Validate;
+  /** Takes an `OperationRequest` of the operation: what the validator let through. */
+  readonly handle: (request: unknown) => Promise<HandlerResponse> | HandlerResponse;
+}
+
+export interface TakenBody {
+  readonly form: 'none' | 'also' | 'only';
+  readonly isRequired: boolean;
+}
+
+/** They respond with what the caller would rather have. */
+const FILE_OPERATIONS: Readonly<Record<FileOperationId | StreamOperationId, true>> = {
+  getRecord: true,
+  getHubRecord: true,
+  getBulkFile: true,
+  getHubBulkFile: true,
+  listBulkErrors: true,
+  listHubBulkErrors: true,
+};
+
+/** Tags of operations whose responses are descriptions and records: no secret of this service is in them. */
+const OPEN_TAGS: ReadonlySet<string> = new Set(['bulk', 'objects', 'query', 'records']);
+const OPEN_OPERATIONS: ReadonlySet<string> = new Set<OperationId>([
+  'listElements',
+  'getElement',
+  'listDeliveries',
+  'getDelivery',
+  'listNotifications',
+]);
+
+/** Whether responses of an operation may be packed (compression.ts). */
+export function isPackable(id: OperationId): boolean {
+  return OPEN_OPERATIONS.has(id) || OPEN_TAGS.has(OPERATIONS[id].tag);
+}
+
+/** Their bodies may hold any text: of a query that is explained nothing is stored, and an event is stored as JSON, which escapes it. */
+const ANY_TEXT: ReadonlySet<OperationId> = new Set(['explainQuery', 'sendTestEvent']);
+
+export const FORM_TYPE = 'multipart/form-data';
+
+/** The operations of a scope, by id. */
+export function createEndpoints(
+  scope: Scope,
+  handlers: Handlers,
+  validation: (id: OperationId) => Validate,
+): ReadonlyMap<OperationId, Endpoint> {
+  const ids = Object.keys(handlers) as ApiOperationId[];
+  const own = ids.filter((id) => (OPERATIONS[id].scopes as readonly Scope[]).includes(scope));
+  return new Map(own.map((id) => [id, createEndpoint(id, { scope, handlers, validate: validation(id) })]));
+}
+
+interface EndpointParts {
+  readonly scope: Scope;
+  readonly handlers: Handlers;
+  readonly validate: Validate;
+}
+
+function createEndpoint(id: ApiOperationId, { scope, handlers, validate }: EndpointParts): Endpoint {
+  const { method, largeBody } = OPERATIONS[id];
+  const access: Access = ACCESS[id];
+  return {
+    id,
+    access,
+    isDecidedByPrivilege: access.account === undefined && access.user === undefined,
+    body: takenBody(id),
+    limits: largeBody ? LARGE : ORDINARY,
+    isRepeatable: method === 'post',
+    // Records belong to the provider, which may take any text; what the query of a GET looks for is not found.
+    stored: scope === 'record' ? [] : [...(method === 'get' ? [] : (['query'] as const)), ...bodyToStore(id)],
+    isJson: !(id in FILE_OPERATIONS),
+    isPackable: isPackable(id),
+    validate,
+    // The table's type ties each handler to its operation; from here on any of them is called.
+    handle: handlers[id] as Endpoint['handle'],
+  };
+}
+
+function bodyToStore(id: ApiOperationId): readonly 'body'[] {
+  return ANY_TEXT.has(id) ? [] : ['body'];
+}
+
+function takenBody(id: OperationId): TakenBody {
+  const { path, method } = OPERATIONS[id];
+  const item: Readonly<Record<string, unknown>> = document.paths[path];
+  const { content, required = false } = Object(Object(item[method]).requestBody);
+  const types = Object.keys(Object(content));
+  if (!types.includes(FORM_TYPE)) return { form: 'none', isRequired: required };
+  return { form: types.length === 1 ? 'only' : 'also', isRequired: required };
+}
