@@ -104,7 +104,8 @@ export function createAuthorization(parts: AuthorizationParts): Authorize {
   principals.subscribe(callers.forgetMisses);
 
   return async (request, response) => {
-    const pageKey = readPageKey(request.headers.authorization);
+    // `Connect <key>`: what the page of a connect session has in the place of secrets.
+    const pageKey = /^\s*connect\s+(\S+)\s*$/i.exec(request.headers.authorization ?? '')?.[1];
     if (pageKey !== undefined) {
       response.locals.scope = 'connect';
       const pageSession = await findPage(pageKey, response.locals.address);
@@ -115,7 +116,8 @@ export function createAuthorization(parts: AuthorizationParts): Authorize {
       response.locals.scope = 'public';
       return { caller: undefined, scope: 'public' };
     }
-    const sought = scopeOf(request, credentials);
+    const [, first = ''] = request.path.split('/', 2);
+    const sought = scopeOf(request, first, credentials);
     response.locals.scope = sought;
     if (sought === 'platform') assertOrganization(credentials);
     const known = findKept(credentials) ?? (await findCaller(credentials, response.locals.address));
@@ -132,7 +134,8 @@ export function createAuthorization(parts: AuthorizationParts): Authorize {
     const instance = credentials.instance && (await findInstance(principal.accountId, credentials.instance));
     const caller: Caller = { principal, sent, redactor, session, instance };
     response.locals.caller = caller;
-    const isOfPlatform = sought === 'record' && (await isForPlatform(request, response, instance));
+    const mayBeOfPlatform = sought === 'record' && instance !== undefined && PLATFORM_SEGMENTS.has(first);
+    const isOfPlatform = mayBeOfPlatform && (await isNoObject({ instance, signal: signalEnd(response) }, first));
     const scope = isOfPlatform ? 'platform' : sought;
     response.locals.scope = scope;
     if (scope !== 'platform') {
@@ -141,7 +144,7 @@ export function createAuthorization(parts: AuthorizationParts): Authorize {
       return { caller, scope };
     }
     assertOrganization(credentials);
-    assertPlatformPath(request);
+    if (!PLATFORM_SEGMENTS.has(first)) throw unknownPath(request);
     return { caller, scope };
   };
 
@@ -236,14 +239,12 @@ export function createAuthorization(parts: AuthorizationParts): Authorize {
   }
 
   /**
-   * A path of the platform that came with a token and is no object of the element. Objects that cannot be told now leave it to the
+   * Whether a path of the platform that came with a token is no object of the element. Objects that cannot be told now leave it to the
    * element, whose response says why: a record must not seem to be gone because its provider is.
    */
-  async function isForPlatform({ path }: Request, response: Response, instance?: Instance): Promise<boolean> {
-    const [, first = ''] = path.split('/');
-    if (instance === undefined || !PLATFORM_SEGMENTS.has(first)) return false;
+  async function isNoObject(target: Parameters<Resources['listObjects']>[0], name: string): Promise<boolean> {
     try {
-      return findName(await listObjects({ instance, signal: signalEnd(response) }), first) === undefined;
+      return findName(await listObjects(target), name) === undefined;
     } catch (error) {
       if (error instanceof AppError) return false;
       throw error;
@@ -252,11 +253,6 @@ export function createAuthorization(parts: AuthorizationParts): Authorize {
 }
 
 const NO_PAGE = 'The key is of no connect session, or of one that may not be used any more. Ask for a new one.';
-
-/** `Connect <key>`: what the page of a connect session has in the place of secrets. */
-function readPageKey(header = ''): string | undefined {
-  return /^\s*connect\s+(\S+)\s*$/i.exec(header)?.[1];
-}
 
 /** The secrets of an `Authorization` header, by the keyword in front of each. */
 interface HeaderSecrets {
@@ -305,9 +301,8 @@ const findPlatform = createRoutes('platform');
 const findOnInstance = createRoutes('instance');
 
 /** By what a request has sent: `'record'` is the platform's where the element has no such object. */
-function scopeOf(request: Request, { instance }: Credentials): Exclude<ApiScope, 'public' | 'connect'> {
+function scopeOf(request: Request, first: string, { instance }: Credentials): Exclude<ApiScope, 'public' | 'connect'> {
   const { method, path } = request;
-  const [, first = ''] = path.split('/');
   if (instance === undefined) {
     const isPlatform = PLATFORM_SEGMENTS.has(first) && (first !== 'hubs' || findPlatform(path) !== undefined);
     if (isPlatform || !INSTANCE_SEGMENTS.has(first)) return 'platform';
@@ -330,11 +325,9 @@ function isListing({ method, path, query }: Request): boolean {
 }
 
 /** A stranger is not told what there is: it is asked only of callers who are known. */
-function assertPlatformPath({ method, baseUrl, path }: Request): void {
-  const [, first = ''] = path.split('/');
-  if (PLATFORM_SEGMENTS.has(first)) return;
+function unknownPath({ method, baseUrl, path }: Request): AppError {
   const hint = 'If it is an object of an element, add `Element <token>` to the Authorization header.';
-  throw new AppError('NOT_FOUND', `There is no ${method} ${cutText(baseUrl + path)}. ${hint}`);
+  return new AppError('NOT_FOUND', `There is no ${method} ${cutText(baseUrl + path)}. ${hint}`);
 }
 
 function readInstanceId(text: string): number {

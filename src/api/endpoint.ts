@@ -10,12 +10,15 @@ import type { Scope, Validate } from './validation.ts';
 export interface Endpoint {
   readonly id: ApiOperationId;
   readonly access: Access;
-  /** Nothing has to be looked up to know whether a caller may: its privileges say so. */
-  readonly isDecidedByPrivilege: boolean;
-  readonly body: TakenBody;
+  /** Whoever is known may, in the account that the call is about. */
+  readonly isForEverybody: boolean;
+  /** Undefined where none is taken. */
+  readonly body: TakenBody | undefined;
   readonly limits: BodyLimits;
   /** An `Idempotency-Key` has a meaning. */
   readonly isRepeatable: boolean;
+  /** Its work may be done once only, or is noted in the audit log. */
+  readonly isNoted: boolean;
   /** Parts of a request with texts that PostgreSQL has to keep. */
   readonly stored: readonly ('query' | 'body')[];
   /** Responses are JSON whatever the `Accept` header says; otherwise the handler judges it. */
@@ -85,10 +88,11 @@ function createEndpoint(id: ApiOperationId, { scope, handlers, validate }: Endpo
   return {
     id,
     access,
-    isDecidedByPrivilege: access.account === undefined && access.user === undefined,
+    isForEverybody: access.privilege === undefined && access.account === undefined && access.user === undefined,
     body: takenBody(id),
     limits: largeBody ? LARGE : ORDINARY,
     isRepeatable: method === 'post',
+    isNoted: method === 'post' || access.audit !== undefined,
     // Records belong to the provider, which may take any text; what the query of a GET looks for is not found.
     stored: scope === 'record' ? [] : [...(method === 'get' ? [] : (['query'] as const)), ...bodyToStore(id)],
     isJson: !(id in FILE_OPERATIONS),
@@ -103,11 +107,13 @@ function bodyToStore(id: ApiOperationId): readonly 'body'[] {
   return ANY_TEXT.has(id) ? [] : ['body'];
 }
 
-function takenBody(id: OperationId): TakenBody {
+function takenBody(id: OperationId): TakenBody | undefined {
   const { path, method } = OPERATIONS[id];
   const item: Readonly<Record<string, unknown>> = document.paths[path];
-  const { content, required = false } = Object(Object(item[method]).requestBody);
-  const types = Object.keys(Object(content));
+  const { requestBody } = Object(item[method]);
+  if (requestBody === undefined) return undefined;
+  const { content, required = false } = requestBody;
+  const types = Object.keys(content);
   if (!types.includes(FORM_TYPE)) return { form: 'none', isRequired: required };
   return { form: types.length === 1 ? 'only' : 'also', isRequired: required };
 }

@@ -14,13 +14,13 @@ import { sendJson } from '../http/json-response.ts';
 import { signalEnd } from '../http/request-end.ts';
 import { type RecordParts, type RecordPorts, recordRequests } from '../http/request-record.ts';
 import { assertAcceptsJson, sendResponse } from '../http/response.ts';
-import { assertFewParameters, searchOf } from '../pairs.ts';
+import { assertFewParameters, MOST_PAIRS, searchOf } from '../pairs.ts';
 import type { FileForm } from '../resources/upload.ts';
 import { inSpan, type Trace } from '../trace.ts';
 import { type Admitted, assertAccess, type Directory } from './access.ts';
 import type { Audit } from './audit.ts';
 import type { ApiScope, Authorize, Caller } from './authorization.ts';
-import { createEndpoints, type Endpoint, FORM_TYPE } from './endpoint.ts';
+import { createEndpoints, type Endpoint, FORM_TYPE, type TakenBody } from './endpoint.ts';
 import type { Handlers } from './operation.ts';
 import { isPassed, isPassthrough, type Passthrough } from './passthrough.ts';
 import { createProblemHandler, notFound, wrongMethod } from './problem.ts';
@@ -147,7 +147,7 @@ function createApi(api: ApiParts): Serve {
     api.noteCaller(response, authorized);
     const { caller, scope } = authorized;
     if (scope === 'instance' && isPassthrough(request)) return api.passthrough(request, response, caller);
-    assertPath(request);
+    if (request.path.includes('%')) assertPath(request);
     const query = readQuery(request);
     if (scope !== 'platform') joinName(request, caller?.instance?.connector);
     else if (caller.session === undefined && caller.instance !== undefined) asOriginal(request);
@@ -159,12 +159,13 @@ function createApi(api: ApiParts): Serve {
     const { id, access } = endpoint;
     const params = route?.params ?? {};
     const instance = scope === 'platform' ? undefined : caller?.instance;
-    const admitted = caller && (await admit(request, response, { endpoint, params, caller }));
-    const principal = admitted?.principal;
+    const isAdmitted = caller === undefined || endpoint.isForEverybody;
+    const admitted = isAdmitted ? undefined : await admit(request, response, { endpoint, params, caller });
+    const principal = admitted?.principal ?? caller?.principal;
     locals.principal = principal;
     const signal = signalEnd(response);
     let form: FileForm | StreamedForm | undefined;
-    if (takesForm(endpoint, request)) {
+    if (endpoint.body !== undefined && takesForm(endpoint.body, request)) {
       const read = endpoint.body.form === 'only' ? readStreamedForm : readFileForm;
       form = await read(request, response, { budget, signal });
       if ('values' in form) request.body = form.values;
@@ -177,7 +178,7 @@ function createApi(api: ApiParts): Serve {
     locals.isPackable = endpoint.isPackable;
     if (endpoint.stored.length > 0) assertStorableInput(endpoint.stored, { query, body });
     if (endpoint.isJson) assertAcceptsJson(request.headers.accept);
-    assertBody(endpoint, form, body);
+    if (endpoint.body !== undefined) assertBody(endpoint.body, form, body);
 
     const runAs = async <Result>(user: TenantIds, work: () => Promise<Result>): Promise<Result> => {
       locals.principal = user;
@@ -205,10 +206,10 @@ function createApi(api: ApiParts): Serve {
       signal,
       url: publicUrl() + request.originalUrl,
     };
-    const handle = async () => endpoint.handle(call);
-    const work = principal === undefined ? handle : () => runAs(principal, handle);
-    const key = principal && endpoint.isRepeatable ? idempotencyKeyOf(request, id, { principal, instance }) : undefined;
-    if (principal === undefined || key === undefined) return sendResponse(response, await work());
+    if (principal === undefined || !endpoint.isNoted) return sendResponse(response, await endpoint.handle(call));
+    const work = () => runAs(principal, async () => endpoint.handle(call));
+    const key = endpoint.isRepeatable ? idempotencyKeyOf(request, id, { principal, instance }) : undefined;
+    if (key === undefined) return sendResponse(response, await work());
     let isDone = false;
     const result = await idempotency.once(key, () => {
       isDone = true;
@@ -264,7 +265,6 @@ function refuseMethod(request: Request, scopes: Readonly<Record<ApiScope, Scoped
 
 /** The validator would say no more than "malformed uri". */
 function assertPath({ path }: Request): void {
-  if (!path.includes('%')) return;
   try {
     decodeURIComponent(path);
   } catch (error) {
@@ -274,7 +274,8 @@ function assertPath({ path }: Request): void {
 
 /** The validator would nest what brackets there are, and lose `__proto__[x]`. @throws AppError REQUEST_INVALID */
 function readQuery({ query, url }: Request): Request['query'] {
-  assertFewParameters(searchOf(url));
+  // With fewer characters there cannot be too many.
+  if (url.length > MOST_PAIRS) assertFewParameters(searchOf(url));
   const nested = Object.keys(query).find((name) => name.includes('['));
   if (nested === undefined) return query;
   const message = `Unknown query parameter '${cutText(nested)}'.`;
@@ -282,7 +283,7 @@ function readQuery({ query, url }: Request): Request['query'] {
 }
 
 /** @throws AppError REQUEST_INVALID for an Idempotency-Key: whether a file is the same again shows when it has been sent again */
-function takesForm({ body }: Endpoint, request: Request): boolean {
+function takesForm(body: TakenBody, request: Request): boolean {
   if (body.form === 'none' || !isForm(request)) return false;
   if (request.get('idempotency-key') === undefined) return true;
   const message = 'An Idempotency-Key is not taken with a file: send JSON, or leave it out.';
@@ -290,7 +291,7 @@ function takesForm({ body }: Endpoint, request: Request): boolean {
 }
 
 /** The validator asks for a body only where its schema has required members. @throws AppError REQUEST_INVALID, UNSUPPORTED_MEDIA_TYPE */
-function assertBody({ body: { form, isRequired } }: Endpoint, given: unknown, body: unknown): void {
+function assertBody({ form, isRequired }: TakenBody, given: unknown, body: unknown): void {
   if (form === 'only') {
     if (given !== undefined) return;
     throw new AppError('UNSUPPORTED_MEDIA_TYPE', `This is sent as ${FORM_TYPE}.`);

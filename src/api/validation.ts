@@ -64,9 +64,15 @@ export function createValidation(scope: Scope, validateResponses: boolean): (id:
 
   return (id) => {
     let metadata: OperationMetadata | undefined;
-    const flags = findFlags(id);
+    const parameters = parametersOf(id);
+    const flags = namesOf(parameters, 'query', 'boolean');
+    const hasNumbers = namesOf(parameters, 'path', 'integer').length > 0;
     return async (request, response, { params, query }) => {
-      for (const name of flags) spellFlag(query, name);
+      for (const name of flags) {
+        const value = query[name];
+        // Python writes `True`.
+        if (value === 'True' || value === 'False') query[name] = value.toLowerCase();
+      }
       const { app, method, baseUrl, path, headers, body } = request;
       // The validator compiles its schemas anew for every spelling of the type, and keeps them all.
       headers['content-type'] = 'application/json';
@@ -76,7 +82,8 @@ export function createValidation(scope: Scope, validateResponses: boolean): (id:
         method,
         baseUrl,
         path,
-        originalUrl: baseUrl + path,
+        // It would be parsed again, and all that is in it is here already.
+        originalUrl: metadata === undefined ? baseUrl + path : '',
         headers,
         query,
         body,
@@ -85,28 +92,28 @@ export function createValidation(scope: Scope, validateResponses: boolean): (id:
       };
       for (const step of metadata === undefined ? steps : repeated) await take(step, { request, shown, response });
       metadata ??= metadataOf(shown, id);
-      assertDigits(shown.params, params);
+      if (hasNumbers) assertDigits(shown.params, params);
       return { path: shown.params, query, headers, body };
     };
   };
 }
 
-/** The boolean parameters of the query. */
-function findFlags(id: OperationId): readonly string[] {
+interface DocumentedParameter {
+  readonly name: string;
+  readonly in: string;
+  readonly schema: { readonly type?: string; readonly allOf?: unknown; readonly $ref?: string };
+}
+
+export function parametersOf(id: OperationId): readonly DocumentedParameter[] {
   const { path, method } = OPERATIONS[id];
   const item: Readonly<Record<string, unknown>> = document.paths[path];
   const parameters: readonly { readonly $ref?: string }[] = Object(item[method]).parameters ?? [];
-  const known: Readonly<Record<string, unknown>> = document.components.parameters;
-  return parameters
-    .map(({ $ref = '' }) => Object(known[$ref.slice($ref.lastIndexOf('/') + 1)]))
-    .filter((parameter) => parameter.in === 'query' && parameter.schema.type === 'boolean')
-    .map(({ name }) => String(name));
+  const known: Readonly<Record<string, DocumentedParameter>> = document.components.parameters;
+  return parameters.flatMap(({ $ref = '' }) => known[$ref.slice($ref.lastIndexOf('/') + 1)] ?? []);
 }
 
-/** Python writes `True`. */
-function spellFlag(query: Record<string, unknown>, name: string): void {
-  const value = query[name];
-  if (value === 'True' || value === 'False') query[name] = value.toLowerCase();
+function namesOf(parameters: readonly DocumentedParameter[], place: string, type: string): readonly string[] {
+  return parameters.filter((one) => one.in === place && one.schema.type === type).map(({ name }) => name);
 }
 
 interface ValidatorStep {

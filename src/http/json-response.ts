@@ -167,11 +167,8 @@ function isAtOnce(value: unknown, { pieceCharacters, large }: Printing): boolean
 
 /** What has a way of its own to be printed, like a date, is printed in one go. */
 function isMembers(value: unknown): value is JsonMembers {
-  return typeof value === 'object' && value !== null && !hasOwnWay(value);
-}
-
-function hasOwnWay(value: object): boolean {
-  return 'toJSON' in value && typeof value.toJSON === 'function';
+  if (typeof value !== 'object' || value === null) return false;
+  return !('toJSON' in value) || typeof value.toJSON !== 'function';
 }
 
 function isPrintable(value: unknown): boolean {
