@@ -6,8 +6,8 @@ WORKDIR /console
 COPY package.json package-lock.json .npmrc ./
 RUN --mount=type=cache,target=/root/.npm npm ci --ignore-scripts
 COPY src ./src
-COPY scripts/console.ts ./scripts/console.ts
-RUN node scripts/console.ts
+COPY console ./console
+RUN node console/build.ts
 
 FROM node:24-slim
 WORKDIR /app

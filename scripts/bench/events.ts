@@ -10,7 +10,6 @@ import type { Latency } from '../event-load/clock.ts';
 import type { LoadReport } from '../event-load/messages.ts';
 import { type LoadDatabase, startLoadDatabase } from '../event-load/postgres.ts';
 import { type Receiver, type Sender, startReceiver, startSender } from '../event-load/processes.ts';
-import { compareStoredAttempts } from './stored-attempts.ts';
 
 const { values: given } = parseArgs({
   options: {
@@ -26,11 +25,6 @@ const LIMIT_MS = 20 * 60_000;
 const ENDPOINTS = 100;
 const RATES = [50, 200, 1_000, 2_000] as const;
 const SATURATION_IN_FLIGHT = 2_000;
-const HANGING = `/many/${ENDPOINTS}`;
-/** Of a tenant: eight pushes to each would take every place. */
-const HANGING_URLS = 200;
-const QUIET_PER_SECOND = 10;
-const QUIET_SECONDS = 4;
 
 interface Bench {
   readonly database: LoadDatabase;
@@ -51,11 +45,7 @@ function takeNumbers(count: number): number {
 
 const ONE_ENDPOINT = [0] as const;
 const MANY_ENDPOINTS = Array.from({ length: ENDPOINTS }, (_, index) => index + 1);
-const HANGING_TENANT = Array.from({ length: HANGING_URLS }, (_, index) => ENDPOINTS + 1 + index);
-const QUIET_TENANT = ENDPOINTS + HANGING_URLS + 1;
-const HANGING_PATHS = HANGING_TENANT.map((index) => `/tenant/${index}`);
-const QUIET_PATH = '/quiet';
-const CALLBACK_PATHS = ['/one', ...MANY_ENDPOINTS.map((index) => `/many/${index}`), ...HANGING_PATHS, QUIET_PATH];
+const CALLBACK_PATHS = ['/one', ...MANY_ENDPOINTS.map((index) => `/many/${index}`)];
 
 async function drained({ database }: Bench): Promise<void> {
   for (;;) {
@@ -123,63 +113,11 @@ async function latencyAt(bench: Bench, rate: number): Promise<Figures> {
   return { p50Ms: p50, p95Ms: p95, p99Ms: p99, maxMs: max, acceptP99Ms: report.accept.p99, ...costs };
 }
 
-/** A tenth of the traffic goes to an endpoint that never answers; its deliveries are dropped afterwards. */
-async function withHangingEndpoint(bench: Bench): Promise<Figures> {
-  const { receiver, database } = bench;
-  const ten = [...MANY_ENDPOINTS.slice(0, 9), ENDPOINTS];
-  const healthy = ten.slice(0, 9).map((index) => `/many/${index}`);
-  const before = await measure(bench, () => load(bench, ten, 200), healthy);
-  await receiver.behave(HANGING, 'hang');
-  await receiver.report();
-  await load(bench, ten, 200);
-  await sleep(1000);
-  const { latency } = await receiver.report(healthy);
-  await receiver.behave(HANGING, 'answer');
-  await database.knex('delivery').whereIn('state', ['waiting', 'queued']).delete();
-  await drained(bench);
-  return {
-    baselineP99Ms: before.latency.p99,
-    healthyP99Ms: latency.p99,
-    ratio: round(latency.p99 / before.latency.p99),
-  };
-}
-
-/** All receivers of one tenant hang; how many events of another arrive within a second after the last was sent, and when. */
-async function withHangingTenant(bench: Bench): Promise<Figures> {
-  const { receiver, database } = bench;
-  const quiet = async () => {
-    await receiver.report();
-    await load(bench, [QUIET_TENANT], QUIET_PER_SECOND, QUIET_SECONDS);
-    await sleep(1000);
-    return (await receiver.report([QUIET_PATH])).latency;
-  };
-  const before = await quiet();
-  for (const path of HANGING_PATHS) await receiver.behave(path, 'hang');
-  await load(bench, HANGING_TENANT, 2_000, 2);
-  await sleep(1000);
-  const latency = await quiet();
-  for (const path of HANGING_PATHS) await receiver.behave(path, 'answer');
-  await database.knex('delivery').whereIn('state', ['waiting', 'queued']).delete();
-  await drained(bench);
-  const sent = QUIET_PER_SECOND * QUIET_SECONDS;
-  return { sent, delivered: latency.count, baselineP99Ms: before.p99, p50Ms: latency.p50, p99Ms: latency.p99 };
-}
-
-async function withStoredAttempts(bench: Bench): Promise<Figures> {
-  return compareStoredAttempts(bench.database, async () => {
-    const { costs } = await measure(bench, () => load(bench, MANY_ENDPOINTS, 1_000));
-    return { cpu: Number(costs.postgresCpuMsPer1000), wal: Number(costs.walBytesPerDelivery) };
-  });
-}
-
 const MEASUREMENTS: Readonly<Record<string, (bench: Bench) => Promise<Figures>>> = {
   'saturated, 1 endpoint': (bench) => throughput(bench, ONE_ENDPOINT),
   'saturated, 100 endpoints': (bench) => throughput(bench, MANY_ENDPOINTS),
   'accepting alone': acceptance,
   ...Object.fromEntries(RATES.map((rate) => [`${rate}/s`, (bench: Bench) => latencyAt(bench, rate)])),
-  'hanging endpoint with 10 %': withHangingEndpoint,
-  'tenant beside one with 200 hanging URLs': withHangingTenant,
-  'with 5 million attempts': withStoredAttempts,
 };
 
 function perSecond(count: number, report: LoadReport): number {
@@ -215,7 +153,6 @@ try {
   const setup = {
     databaseUrl: database.url,
     accountId: database.accountId,
-    accountIds: { [QUIET_TENANT]: await database.addAccount() },
     bodyBytes: BODY_BYTES,
     options: {},
   };

@@ -9,8 +9,6 @@ export interface SenderSetup {
   readonly accountId: number;
   /** The callback URL of instance n is at index n. */
   readonly callbackUrls: readonly string[];
-  /** Accounts of instances that are not of `accountId`, by the number of the instance. */
-  readonly accountIds?: Readonly<Record<number, number>>;
   readonly bodyBytes: number;
   readonly options: Partial<EngineOptions>;
 }

@@ -26,8 +26,6 @@ export interface LoadDatabase {
   readonly url: string;
   readonly knex: Knex;
   readonly accountId: number;
-  /** Another account, of another organization. */
-  readonly addAccount: () => Promise<number>;
   /** Immediate shutdown: nothing is flushed, no client is told. Resolves when it takes connections again. */
   readonly crash: () => Promise<void>;
   readonly walBytes: () => Promise<number>;
@@ -63,7 +61,6 @@ export async function startLoadDatabase(): Promise<LoadDatabase> {
     url,
     knex,
     accountId: await createAccount(knex),
-    addAccount: () => createAccount(knex),
     crash: async () => {
       signalProcess(server.pid, 'SIGQUIT');
       while ((await findRunningPostmaster(cluster.directory)) !== undefined);

@@ -25,7 +25,7 @@ import {
   writeObjectId,
 } from './messages.ts';
 
-const { databaseUrl, accountId, callbackUrls, accountIds = {}, bodyBytes, options } = readSetup<SenderSetup>();
+const { databaseUrl, accountId, callbackUrls, bodyBytes, options } = readSetup<SenderSetup>();
 /** Not a secret: the databases of measurements are thrown away. */
 const KEYS = `load:${Buffer.alloc(32, 9).toString('base64')}`;
 const COMMIT_REPORT_MS = 5;
@@ -67,7 +67,7 @@ const sources = new Map<number, EventSource>(
   callbackUrls.map((callbackUrl, instanceId) => [
     instanceId,
     {
-      accountId: accountOf(instanceId),
+      accountId,
       instanceId,
       instanceName: `Instance ${instanceId}`,
       tags: ['load'],
@@ -82,10 +82,6 @@ const sources = new Map<number, EventSource>(
 const object = { text: 'x'.repeat(Math.max(0, bodyBytes - 300)) };
 let committed: number[] = [];
 
-function accountOf(instanceId: number): number {
-  return accountIds[instanceId] ?? accountId;
-}
-
 async function findSource(_account: number, instanceId: number): Promise<EventSource | undefined> {
   return sources.get(instanceId);
 }
@@ -98,7 +94,7 @@ async function countingRequest(request: EgressRequest) {
 
 function toEvent(instanceId: number, number: number, scheduledMicros: number): NewEvent {
   const objectId = writeObjectId(number, scheduledMicros);
-  return { accountId: accountOf(instanceId), instanceId, type: 'items.updated', objectName: 'items', objectId, object };
+  return { accountId, instanceId, type: 'items.updated', objectName: 'items', objectId, object };
 }
 
 /** Told in batches: a message for each would be most of the work. */
@@ -181,7 +177,7 @@ async function saturate({ seconds, inFlight, until, ...rest }: SaturationOptions
 
 /** Makes the subscriptions, so that no measurement does. */
 async function prepare(): Promise<void> {
-  for (const [instanceId, url] of callbackUrls.entries()) await subscriptions.ensure(accountOf(instanceId), url);
+  for (const url of callbackUrls) await subscriptions.ensure(accountId, url);
 }
 
 async function stop(): Promise<void> {

@@ -33,7 +33,7 @@ const COMPARED = ${FILTERS[filter].range};
 const WRITTEN = { createable: true, updateable: true } as const;
 
 /** Notes: a toy, to be replaced by what the provider has. */
-const notes = defineObject<${FILTERS[filter].native}>({
+export const notes = defineObject<${FILTERS[filter].native}>({
   label: 'Notes',
   description: 'What people noted down.',
   fields: {

@@ -6,55 +6,46 @@ export function simulatorSource(choices: Choices): string {
   const { key, paging, filter, auth } = choices;
   const isSorted = paging !== 'whole';
   const names = [
-    ...(isSorted ? ['type OrderTerm', 'sortRows'] : []),
+    ...(isSorted ? ['type RowOrder', 'sortRows'] : []),
+    'type Answer',
     'type Call',
     'changesOf',
     'compileFilter',
+    'createCollections',
     'createMovableClock',
-    'createTable',
-    'empty',
     'Fault',
-    'type Filter',
+    'filterFieldOf',
     'type FilterTest',
+    'type FilterTree',
     'json',
-    'makeRowsFor',
-    'type Row',
+    'membersOf',
+    'recordRoutes',
     'type Simulator',
     'type SimulatorOptions',
     'simulate',
+    'type TableRow',
     'takePage',
     ...AUTH[auth].names,
   ];
   return `import {
 ${importList(names)}
 } from '#connector/simulator';
+import { notes } from './index.ts';
 
 /** What an instance on the simulator is configured with. */
 export const DEMO_CONFIGURATION = ${AUTH[auth].configuration};
 ${AUTH[auth].constants}
-const FIELDS = { id: 'integer', title: 'string', status: 'string', size: 'integer', day: 'date' } as const;
-const WRITTEN = ['title', 'status', 'size', 'day', 'remark'];
-const STATUSES = ['draft', 'open', 'done'];
+const MEMBERS = membersOf(notes.fields);
 
 /** ${titleOf(key)} in memory: notes with every hostile text, and nulls. */
 export function createSimulator(options: SimulatorOptions): Simulator {
   const clock = createMovableClock();
-  const table = createTable({
-    rows: makeRowsFor(140, {
-      title: { type: 'text' },
-      status: { type: 'text', values: STATUSES },
-      size: { type: 'integer', nullEvery: 7 },
-      day: { type: 'date', nullEvery: 5 },
-      remark: { type: 'text', nullEvery: 3 },
-    }).map((row, index) => ({ id: index + 1, ...row })),
-    keyOf: ({ id }) => String(id),
-    initial: (_given, before) => ({
-      id: Math.max(0, ...before().map(({ id }) => Number(id))) + 1,
-      status: 'draft',
-      size: null,
-      day: null,
-      remark: null,
-    }),
+  const collections = createCollections({
+    clock,
+    isStrict: true,
+    refuse: ([complaint]) => new Fault(422, 'INVALID_NOTE', complaint?.message ?? ''),
+    absent: () => new Fault(404, 'NOT_FOUND', 'There is no such note.'),
+    of: { notes: { members: MEMBERS, rows: 140, initial: { status: 'draft' } } },
   });
 ${AUTH[auth].server}
   return simulate(
@@ -64,51 +55,20 @@ ${AUTH[auth].server}
       print: ({ status, code, message, headers }) => json({ error: { code, message } }, status, headers),
       routes: {
         'GET /me': () => json({ name: 'Dana Demo' }),
-        'GET /notes': (call) => listNotes(call, table.rows()),
-        'POST /notes': ({ body }) => json(table.insert(readNote(body.object())), 201),
-        'GET /notes/{id}': ({ params: { id = '' } }) => json(found(table.find(id))),
-        'PATCH /notes/{id}': ({ params: { id = '' }, body }) => json(found(table.update(id, readNote(body.object())))),
-        'DELETE /notes/{id}': ({ params: { id = '' } }) => {
-          found(table.remove(id));
-          return empty();
-        },
+        ...recordRoutes('/notes', collections.notes, {
+          list: (call) => listNotes(call, collections.notes.table.rows()),
+          show: (row, _call, status) => json(row, status),
+        }),
       },
-      commands: changesOf({
-        notes: {
-          table,
-          keyOf: ({ id }) => String(id),
-          create: (number) => ({ title: \`Made elsewhere \${number}\` }),
-          change: (number) => ({ remark: \`Changed elsewhere \${number}\` }),
-        },
-      }),
+      commands: changesOf(collections),
     },
     options,
   );
 }
 
-function found(row: Row | undefined): Row {
-  if (row === undefined) throw new Fault(404, 'NOT_FOUND', 'There is no such note.');
-  return row;
-}
-
-function readNote(given: Row): Row {
-  const unknown = Object.keys(given).filter((name) => !WRITTEN.includes(name));
-  if (unknown.length > 0) throw new Fault(422, 'UNKNOWN_FIELD', \`A note has no \${unknown.join(', ')}.\`);
-  if ('status' in given && !STATUSES.includes(String(given.status))) {
-    throw new Fault(422, 'INVALID_VALUE', \`A status is one of \${STATUSES.join(', ')}.\`);
-  }
-  return given;
-}
-
-function listNotes(call: Call, rows: readonly Row[]) {
-  const test = compileFilter(${FILTERS[filter].read}, {
-    field: (name) => (isField(name) ? { type: FIELDS[name] } : undefined),
-  });
+function listNotes(call: Call, rows: readonly TableRow[]): Answer {
+  const test = compileFilter(${FILTERS[filter].read}, { field: (name) => filterFieldOf(MEMBERS, name) });
 ${isSorted ? "  const sorted = sortRows(rows.filter(test), readOrder(call.query.get('order')));\n" : '  const sorted = rows.filter(test);\n'}${PAGING[paging]}
-}
-
-function isField(name: string): name is keyof typeof FIELDS {
-  return Object.hasOwn(FIELDS, name);
 }
 ${isSorted ? ORDER : ''}
 ${FILTERS[filter].parser}`;
@@ -116,11 +76,11 @@ ${FILTERS[filter].parser}`;
 
 const ORDER = `
 /** \`size desc,id asc\` */
-function readOrder(text: string | null): readonly OrderTerm[] {
+function readOrder(text: string | null): readonly RowOrder[] {
   return (text ?? '').split(',').flatMap((term) => {
     const [name = '', direction] = term.split(' ');
-    if (!isField(name)) return [];
-    return [{ type: FIELDS[name], read: (row) => row[name], descending: direction === 'desc' }];
+    const field = filterFieldOf(MEMBERS, name);
+    return field === undefined ? [] : [{ ...field, descending: direction === 'desc' }];
   });
 }
 `;
@@ -204,7 +164,7 @@ const FILTERS: Readonly<Record<Choices['filter'], { readonly read: string; reado
     parser: `const OPERATORS = { eq: '=', ne: '!=', lt: '<', le: '<=', gt: '>', ge: '>=' } as const;
 
 /** \`title eq 'it''s' and size ge 5\`. Written from the provider's documentation, without a look at the connector. */
-function readFilter(text: string): Filter {
+function readFilter(text: string): FilterTree {
   const pattern = /(\\w+) (\\w\\w) (?:'((?:[^']|'')*)'|([^\\s']+))(?: and |$)/y;
   const operands: FilterTest[] = [];
   while (pattern.lastIndex < text.length) {
@@ -234,7 +194,7 @@ const TESTS = {
 } as const;
 
 /** Written from the provider's documentation, without a look at the connector. */
-function readFilter(query: URLSearchParams): Filter {
+function readFilter(query: URLSearchParams): FilterTree {
   const operands = Object.entries(TESTS).flatMap(([parameter, [field, operator]]): FilterTest[] => {
     const value = query.get(parameter);
     if (value === null) return [];

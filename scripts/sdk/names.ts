@@ -19,7 +19,7 @@ interface Place {
   readonly folders?: (name: string) => readonly string[];
 }
 
-const SNIPPETS = 'src/console/browser/explore/snippets.ts';
+const SNIPPETS = 'console/explore/snippets.ts';
 
 const PLACES = {
   typescriptPackage: {

@@ -3,7 +3,7 @@ import { type Connected, callerOf } from '../connect/completion.ts';
 import { type Arrival, AWAY_MS, type RefusedArrival } from '../connect/departures.ts';
 import type { ConnectPage } from '../connect/page.ts';
 import { PAGE_PATH } from '../connect/sessions.ts';
-import type { Console } from '../console/index.ts';
+import type { Console } from '../console.ts';
 import { type AppError, isAppError, redactAppError } from '../errors.ts';
 import type { TokenBuckets } from '../http/rate-limits.ts';
 import { networkOf } from '../http/remote-address.ts';

@@ -1,6 +1,6 @@
 import { extname } from 'node:path';
 import { type RequestHandler, type Response, Router } from 'express';
-import type { Console } from '../console/index.ts';
+import type { Console } from '../console.ts';
 import { AppError } from '../errors.ts';
 import { type KeptResponse, keep, sendKept } from '../http/kept-response.ts';
 import { createShared } from '../http/shared.ts';

@@ -4,7 +4,7 @@ import { type BodyLimits, LARGE, ORDINARY } from '../http/json-body.ts';
 import type { HandlerResponse } from '../http/response.ts';
 import { ACCESS, type Access } from './access.ts';
 import type { ApiOperationId, FileOperationId, Handlers, StreamOperationId } from './operation.ts';
-import type { Scope, Validate } from './validation.ts';
+import { createValidation, type Scope, type Validate } from './validation.ts';
 
 /** All that an operation decides about its requests: worked out once, at the start. */
 export interface Endpoint {
@@ -65,25 +65,19 @@ const ANY_TEXT: ReadonlySet<OperationId> = new Set(['explainQuery', 'sendTestEve
 
 export const FORM_TYPE = 'multipart/form-data';
 
-/** The operations of a scope, by id. */
-export function createEndpoints(
-  scope: Scope,
-  handlers: Handlers,
-  validation: (id: OperationId) => Validate,
-): ReadonlyMap<OperationId, Endpoint> {
+export function createEndpoints(handlers: Handlers, validateResponses: boolean): ReadonlyMap<OperationId, Endpoint> {
   const ids = Object.keys(handlers) as ApiOperationId[];
-  const own = ids.filter((id) => (OPERATIONS[id].scopes as readonly Scope[]).includes(scope));
-  return new Map(own.map((id) => [id, createEndpoint(id, { scope, handlers, validate: validation(id) })]));
+  return new Map(
+    ids.map((id) => {
+      // The table's type ties each handler to its operation; from here on any of them is called.
+      const handle = handlers[id] as Endpoint['handle'];
+      return [id, createEndpoint(id, handle, createValidation(id, validateResponses))];
+    }),
+  );
 }
 
-interface EndpointParts {
-  readonly scope: Scope;
-  readonly handlers: Handlers;
-  readonly validate: Validate;
-}
-
-function createEndpoint(id: ApiOperationId, { scope, handlers, validate }: EndpointParts): Endpoint {
-  const { method, largeBody } = OPERATIONS[id];
+function createEndpoint(id: ApiOperationId, handle: Endpoint['handle'], validate: Validate): Endpoint {
+  const { method, largeBody, scopes } = OPERATIONS[id];
   const access: Access = ACCESS[id];
   return {
     id,
@@ -94,13 +88,16 @@ function createEndpoint(id: ApiOperationId, { scope, handlers, validate }: Endpo
     isRepeatable: method === 'post',
     isNoted: method === 'post' || access.audit !== undefined,
     // Records belong to the provider, which may take any text; what the query of a GET looks for is not found.
-    stored: scope === 'record' ? [] : [...(method === 'get' ? [] : (['query'] as const)), ...bodyToStore(id)],
+    stored: isOfRecords(scopes) ? [] : [...(method === 'get' ? [] : (['query'] as const)), ...bodyToStore(id)],
     isJson: !(id in FILE_OPERATIONS),
     isPackable: isPackable(id),
     validate,
-    // The table's type ties each handler to its operation; from here on any of them is called.
-    handle: handlers[id] as Endpoint['handle'],
+    handle,
   };
+}
+
+function isOfRecords(scopes: readonly Scope[]): boolean {
+  return scopes.includes('record');
 }
 
 function bodyToStore(id: ApiOperationId): readonly 'body'[] {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { RequestHandler, Response } from 'express';
-import type { Console } from '../console/index.ts';
+import type { Console } from '../console.ts';
 import type { TokenBuckets } from '../http/rate-limits.ts';
 import { networkOf } from '../http/remote-address.ts';
 import type { Proxies } from '../instances/oauth/proxies/proxies.ts';

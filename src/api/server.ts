@@ -27,7 +27,7 @@ import { createProblemHandler, notFound, wrongMethod } from './problem.ts';
 import type { NoteCaller } from './redact-call.ts';
 import { asOriginal, createRoutes, type FindRoute, joinName, type Route } from './routes.ts';
 import { assertStorableInput } from './storable-input.ts';
-import { createValidation, parseQuery, type Scope } from './validation.ts';
+import { parseQuery, type Scope } from './validation.ts';
 
 export interface ServerParts extends Omit<RecordParts, 'routes'> {
   /** The paths outside the base path: health, documents, reference. */
@@ -112,26 +112,18 @@ export function createServer(ports: RecordPorts, parts: ServerParts): RequestLis
 
 type Serve = (request: Request, response: Response) => Promise<void>;
 
-interface ScopedOperations {
-  readonly findRoute: FindRoute;
-  readonly endpoints: ReadonlyMap<OperationId, Endpoint>;
-}
-
 /** The life of a request to the API, step by step. */
 function createApi(api: ApiParts): Serve {
   const { authorize, directory, audit, handlers, idempotency, publicUrl, bodyBudget: budget } = api;
   const sendPreflight = createCors(api.corsOrigins, Object.keys(document.components.headers));
-  const operationsOf = (scope: ApiScope): ScopedOperations => ({
-    findRoute: createRoutes(scope),
-    endpoints: createEndpoints(scope, handlers, createValidation(scope, api.validateResponses)),
-  });
+  const endpoints = createEndpoints(handlers, api.validateResponses);
   // The same URL may be an operation of the platform and an object of an element.
-  const scopes: Readonly<Record<ApiScope, ScopedOperations>> = {
-    public: operationsOf('public'),
-    platform: operationsOf('platform'),
-    instance: operationsOf('instance'),
-    record: operationsOf('record'),
-    connect: operationsOf('connect'),
+  const routes: Readonly<Record<ApiScope, FindRoute>> = {
+    public: createRoutes('public'),
+    platform: createRoutes('platform'),
+    instance: createRoutes('instance'),
+    record: createRoutes('record'),
+    connect: createRoutes('connect'),
   };
 
   return async (request, response) => {
@@ -142,7 +134,7 @@ function createApi(api: ApiParts): Serve {
     // Node leaves the body out by what the request was when it came; to everything from here on it is the GET.
     locals.isHead = request.method === 'HEAD';
     if (locals.isHead) request.method = 'GET';
-    if (!METHODS.has(request.method)) throw refuseMethod(request, scopes);
+    if (!METHODS.has(request.method)) throw refuseMethod(request, routes);
     const authorized = await inSpan(AUTHORIZATION, () => authorize(request, response));
     api.noteCaller(response, authorized);
     const { caller, scope } = authorized;
@@ -151,9 +143,9 @@ function createApi(api: ApiParts): Serve {
     const query = readQuery(request);
     if (scope !== 'platform') joinName(request, caller?.instance?.connector);
     else if (caller.session === undefined && caller.instance !== undefined) asOriginal(request);
-    const route = scopes[scope].findRoute(request.path);
+    const route = routes[scope](request.path);
     const wanted = route?.operations[request.method];
-    const endpoint = wanted && scopes[scope].endpoints.get(wanted);
+    const endpoint = wanted && endpoints.get(wanted);
     if (endpoint === undefined) return refuseUnknown(request, response, route);
 
     const { id, access } = endpoint;
@@ -252,12 +244,12 @@ interface Wanted {
 }
 
 /** For a method that no operation has, whoever calls: `Allow` has what the path takes from anybody, as an object of an element only where it is nothing else. */
-function refuseMethod(request: Request, scopes: Readonly<Record<ApiScope, ScopedOperations>>): AppError {
+function refuseMethod(request: Request, routes: Readonly<Record<ApiScope, FindRoute>>): AppError {
   assertPath(request);
   if (isPassed(request)) return wrongMethod(request, [...METHODS].sort());
-  const { record, ...others } = scopes;
-  const takenBy = (found: readonly ScopedOperations[]) =>
-    found.flatMap(({ findRoute }) => Object.keys(findRoute(request.path)?.operations ?? {}));
+  const { record, ...others } = routes;
+  const takenBy = (found: readonly FindRoute[]) =>
+    found.flatMap((findRoute) => Object.keys(findRoute(request.path)?.operations ?? {}));
   const own = takenBy(Object.values(others));
   const allow = new Set(own.length > 0 ? own : takenBy([record]));
   return allow.size === 0 ? notFound(request) : wrongMethod(request, [...allow].sort());

@@ -2,7 +2,7 @@ import { type RequestHandler, type Response, Router } from 'express';
 import { OPERATIONS } from '../../generated/operations.ts';
 import type { Clock } from '../clock.ts';
 import type { Role } from '../config/index.ts';
-import type { Console } from '../console/index.ts';
+import type { Console } from '../console.ts';
 import { AppError } from '../errors.ts';
 import { sendKept } from '../http/kept-response.ts';
 import type { TokenBuckets } from '../http/rate-limits.ts';

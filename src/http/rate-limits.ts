@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Principal } from '../accounts/accounts.ts';
+import { atMost } from '../bounded.ts';
 import type { Clock } from '../clock.ts';
 import type { ServiceConfig } from '../config/index.ts';
 import { AppError, type CallerBudget } from '../errors.ts';
@@ -35,7 +36,7 @@ export function createTokenBuckets(
   { steady }: Pick<Clock, 'steady'>,
   { whose, perMinute, kept }: BucketOptions,
 ): TokenBuckets {
-  const buckets = new LRUCache<string, Bucket>({ max: kept });
+  const buckets = new LRUCache<string, Bucket>(atMost(kept));
   const perMs = perMinute / MINUTE_MS;
   const secondsFor = (tokens: number) => Math.max(0, Math.ceil(tokens / perMs / 1000));
   const budgetOf = (tokens: number): CallerBudget => ({

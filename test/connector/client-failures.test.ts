@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { SYSTEM_CLOCK } from '../../src/clock.ts';
 import type { ErrorCode } from '../../src/errors.ts';
+import { failureOf } from '../support/failures.ts';
 import {
   brokenJson,
   createGzipBomb,
@@ -15,7 +16,7 @@ import {
   stallInBody,
   status,
 } from '../support/misbehaving-server.ts';
-import { API_KEY, type ClientSetup, catchAppError, START, setUpClient } from './client-setup.ts';
+import { API_KEY, type ClientSetup, START, setUpClient } from './client-setup.ts';
 
 const MEGABYTE = 1024 * 1024;
 
@@ -235,7 +236,7 @@ describe('failures of the provider client', () => {
     ]);
     setup.server.answer('/api/a', ...behaviours, resetBeforeAnswer);
     for (let sent = 0; sent < behaviours.length + 1; sent++) {
-      const error = await catchAppError(setup.client.send(setup.call(), { path: '/a', idempotent: false }));
+      const error = await failureOf(setup.client.send(setup.call(), { path: '/a', idempotent: false }));
       for (const quote of quotes) {
         expect(`${error.message} ${error.providerMessage} ${error.stack}`).to.not.contain(quote);
         expect(error.providerMessage ?? '').to.not.contain(quote.slice(0, 8));

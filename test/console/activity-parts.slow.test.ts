@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { whereOf } from '../../src/console/browser/activity/filter.ts';
-import { layOut } from '../../src/console/browser/activity/layout.ts';
+import { whereOf } from '../../console/activity/filter.ts';
+import { layOut } from '../../console/activity/layout.ts';
 
 describe('the bars of a waterfall', () => {
   it('stand one after the other where there is room for that', () => {

@@ -8,7 +8,7 @@ import {
   groupFields,
   MASK,
   valuesOf,
-} from '../../src/console/browser/instances/form-values.ts';
+} from '../../console/instances/form-values.ts';
 
 const field = (given: Partial<Field>): Field => ({
   key: 'key',

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { withStatus, writeWhere } from '../../src/console/browser/events/delivery-filter.ts';
-import { planRetries } from '../../src/console/browser/events/retry-plan.ts';
+import { withStatus, writeWhere } from '../../console/events/delivery-filter.ts';
+import { planRetries } from '../../console/events/retry-plan.ts';
 
 const START_MS = Date.parse('2026-03-01T12:00:00Z');
 

@@ -85,10 +85,7 @@ describe('createJobs', function () {
 
   it('logs the error of a handler that throws', async () => {
     const lines: string[] = [];
-    const log = createLogger({
-      level: 'error',
-      destination: { write: (line) => lines.push(line) },
-    });
+    const log = createLogger({ level: 'error', destination: { write: (line) => lines.push(line) } });
     const { queue, finished } = scripted(new Error('the cause of it all'));
     const jobs = await start({ 'test.throws': { ...queue, retry: { ...QUICK.retry, limit: 0 } } }, { log });
     await jobs.send('test.throws');

@@ -7,6 +7,7 @@ import { arrive } from '../api/support/oauth-proxies.ts';
 import { authorizationOf, createTenants, type OtherTenants, withDatabase } from '../api/support/tenants.ts';
 import { type TestApp, useApp } from '../support/app.ts';
 import { useOAuth } from './support/setup.ts';
+import { simulatedProvider } from './support/simulated-provider.ts';
 
 /** As if every authorization URL had been asked for that long ago. */
 const age = (service: TestApp, minutes: number) =>
@@ -182,8 +183,8 @@ describe('a code at a provider that demands PKCE', () => {
 
 describe('a code of a provider with a sandbox', () => {
   const service = useApp();
-  const callbackUrl = 'https://app.example.com/callback';
-  const secret = SALESFORCE_CLIENTS['demo-client']?.secret ?? '';
+  const salesforce = simulatedProvider(service, 'salesforce', SALESFORCE_CLIENTS);
+  const quickbooks = simulatedProvider(service, 'quickbooks', QUICKBOOKS_CLIENTS);
   let colleague: { readonly authorization: string };
 
   before(async () => {
@@ -191,20 +192,10 @@ describe('a code of a provider with a sandbox', () => {
   });
   beforeEach(() => forget(service));
 
-  async function authorize(query: Readonly<Record<string, string>>, headers = {}): Promise<Record<string, string>> {
-    const asked = { apiKey: 'demo-client', callbackUrl, simulator: 'true', ...query };
-    const { body } = await service.call('/elements/salesforce/oauth/url', { query: asked, headers });
-    const answer = await fetch(`${body.oauthUrl}&auto=approve`, { redirect: 'manual' });
-    return Object.fromEntries(new URL(answer.headers.get('location') ?? '').searchParams);
-  }
-
-  async function create(providerData: object, more: object = {}, headers = {}) {
-    const client = { 'oauth.api.key': 'demo-client', 'oauth.api.secret': secret, 'oauth.callback.url': callbackUrl };
-    const configuration = { ...client, simulator: true, ...more };
-    const body = { element: { key: 'salesforce' }, name: 'x', configuration, providerData };
-    const answer = await service.call('/instances', { method: 'POST', body, headers });
+  async function create(providerData: object, settings: object = {}) {
+    const answer = await salesforce.post(providerData, settings);
     expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
-    const shown = (await service.call(`/instances/${answer.body.id}`, { headers })).body.configuration;
+    const shown = (await service.call(`/instances/${answer.body.id}`)).body.configuration;
     return { isSandbox: shown['salesforce.sandbox'], url: shown['instance.url'] };
   }
 
@@ -212,39 +203,24 @@ describe('a code of a provider with a sandbox', () => {
   const SANDBOX = { isSandbox: true, url: 'https://acme--dev.sandbox.my.salesforce.com' };
 
   it('is of production where neither its sender nor the body names a sandbox, whatever others have open', async () => {
-    const { code = '' } = await authorize({ state: 'mine' });
+    const { code = '' } = await salesforce.authorize({ state: 'mine' });
     await age(service, 15.5);
-    await authorize({ sandbox: 'true', state: 'theirs' }, colleague);
+    await salesforce.authorize({ sandbox: 'true', state: 'theirs' }, colleague);
     expect(await create({ code })).to.deep.equal(PRODUCTION);
   });
 
   it('is of the sandbox where the state picks it, and where the body says so', async () => {
-    await authorize({ state: 'production' });
-    expect(await create(await authorize({ sandbox: 'true', state: 'picked' }))).to.deep.equal(SANDBOX);
-    const back = await authorize({ sandbox: 'true', state: 'late' });
+    await salesforce.authorize({ state: 'production' });
+    expect(await create(await salesforce.authorize({ sandbox: 'true', state: 'picked' }))).to.deep.equal(SANDBOX);
+    const back = await salesforce.authorize({ sandbox: 'true', state: 'late' });
     await age(service, 15.5);
     expect(await create(back, { 'salesforce.sandbox': true })).to.deep.equal(SANDBOX);
   });
 
   it('comes with no verifier where the provider takes none', async () => {
-    const client = { apiKey: 'demo-client', callbackUrl, simulator: 'true' };
-    const { body } = await service.call('/elements/quickbooks/oauth/url', { query: client });
-    expect(new URL(body.oauthUrl).searchParams.has('code_challenge')).to.equal(false);
-    const answer = await fetch(`${body.oauthUrl}&auto=approve`, { redirect: 'manual' });
-    const providerData = Object.fromEntries(new URL(answer.headers.get('location') ?? '').searchParams);
-    const configuration = {
-      'oauth.api.key': 'demo-client',
-      'oauth.api.secret': QUICKBOOKS_CLIENTS['demo-client']?.secret,
-      'oauth.callback.url': callbackUrl,
-      simulator: true,
-    };
+    expect(new URL(await quickbooks.urlFor()).searchParams.has('code_challenge')).to.equal(false);
     // The simulator refuses a verifier without a challenge.
-    const created = { element: { key: 'quickbooks' }, name: 'x', configuration, providerData };
-    const { status, body: said } = await service.call('/instances', {
-      method: 'POST',
-      body: created,
-      headers: colleague,
-    });
-    expect(status, JSON.stringify(said)).to.equal(200);
+    const { status, body } = await quickbooks.post(await quickbooks.authorize(), {}, colleague);
+    expect(status, JSON.stringify(body)).to.equal(200);
   });
 });

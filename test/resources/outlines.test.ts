@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import type { ConnectorContext, ObjectSpec, Objects } from '../../src/connector/index.ts';
 import { AppError } from '../../src/errors.ts';
-import { createObject, createService, failureOf } from './fake-provider.ts';
+import { failureOf } from '../support/failures.ts';
+import { createObject, createService } from './fake-provider.ts';
 
 const MINUTE_MS = 60_000;
 const { signal } = new AbortController();

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import type { FieldSpec, ObjectSpec, Value } from '../../src/connector/index.ts';
 import { createPacer } from '../../src/pace.ts';
-import { createObject, createService, type FakeRow, type FakeService, failureOf } from './fake-provider.ts';
+import { failureOf } from '../support/failures.ts';
+import { createObject, createService, type FakeRow, type FakeService } from './fake-provider.ts';
 
 const times = (count: number, create: (index: number) => FakeRow) =>
   Array.from({ length: count }, (_, index) => create(index));
@@ -561,7 +562,7 @@ describe('a page token', () => {
       service.resources.listRecords(target, request),
       service.list(request, { id: 8 }),
       service.list(request, { accountId: 2 }),
-    ].map(failureOf);
+    ].map((list) => failureOf(list));
     expect((await Promise.all(failures)).map(({ code }) => code)).to.deep.equal(Array(3).fill('REQUEST_INVALID'));
   });
 

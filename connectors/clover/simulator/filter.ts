@@ -1,8 +1,13 @@
-import { compileFilter, DAY_MS, escapePattern, Fault, type FilterTree, type TableRow } from '#connector/simulator';
-import { type Kind, type Resource, valuesAt } from './resources.ts';
-
-/** How texts that people write compare: Clover does not say. Identifiers and fixed words compare as they are. */
-export type TextRule = 'ignoring case' | 'as written';
+import {
+  compileFilter,
+  DAY_MS,
+  escapePattern,
+  type FilterTree,
+  filterFieldOf,
+  type TableRow,
+  type TextRule,
+} from '#connector/simulator';
+import { badRequest, type Resource } from './merchant.ts';
 
 export type Test = (row: TableRow) => boolean;
 
@@ -31,44 +36,29 @@ function isOperator(text: string): text is Criterion['operator'] {
   return ['=', '!=', '<', '<=', '>', '>=', 'IN', 'IS NULL', 'IS NOT NULL'].includes(text);
 }
 
-export function badRequest(message: string): Fault {
-  return new Fault(400, 'BAD_REQUEST', message);
+/**
+ * A field as filters and orders compare it. Identifiers compare as they are written. Those that no record of the simulator has are null.
+ * @throws Fault 400
+ */
+export function fieldOf({ filters, members }: Resource, name: string, rule: TextRule) {
+  if (!filters.includes(name)) throw badRequest(`Invalid filter field: ${name}`);
+  const field = filterFieldOf(members, name, /\bid$/.test(name) ? 'as written' : rule);
+  if (field === undefined) return { type: 'string', read: () => null } as const;
+  return field.type === 'datetime' ? ({ ...field, type: 'integer' } as const) : field;
 }
 
-/** What a filter takes each kind for. */
-export const TYPES = {
-  text: 'string',
-  code: 'string',
-  time: 'integer',
-  integer: 'integer',
-  number: 'number',
-  boolean: 'boolean',
-} as const satisfies Record<Kind, string>;
-
-/** Done to both sides of a comparison. */
-export const FOLDS: Readonly<Record<TextRule, (text: string) => string>> = {
-  'ignoring case': (text) => text.toLowerCase().trimEnd(),
-  'as written': (text) => text,
-};
-
-/** Of several values in a row, such as those of its e-mail addresses, one that passes is enough. @throws Fault 400 */
+/** In names of items, a `*` of an equality stands for anything: seen by others at the sandbox, not documented. @throws Fault 400 */
 export function compileCriterion({ field, operator, text }: Criterion, resource: Resource, rule: TextRule): Test {
-  const kind = Object.hasOwn(resource.filters, field) ? resource.filters[field] : undefined;
-  if (kind === undefined) throw badRequest(`Invalid filter field: ${field}`);
-  const type = TYPES[kind];
-  const hasWildcards = rule === 'ignoring case' && resource.wildcards?.includes(field) === true;
+  const target = fieldOf(resource, field, rule);
+  const isWild = rule === 'ignoring case' && resource.noun === 'Item' && field === 'name' && /\*/.test(text);
   const filter: FilterTree =
-    hasWildcards && operator === '=' && text.includes('*')
-      ? { kind: 'test', field: 'value', operator: 'LIKE', values: [text.split('*').map(escapePattern).join('%')] }
-      : { kind: 'test', field: 'value', operator, values: valuesOf(operator, text) };
-  const test = compileFilter(filter, {
-    field: () => ({ type, ...(kind === 'text' && { fold: FOLDS[rule] }) }),
+    isWild && operator === '='
+      ? { kind: 'test', field, operator: 'LIKE', values: [text.split('*').map(escapePattern).join('%')] }
+      : { kind: 'test', field, operator, values: valuesOf(operator, text) };
+  return compileFilter(filter, {
+    field: () => target,
     refuse: () => badRequest(`Invalid value for filter field ${field}: ${text}`),
   });
-  return (row) => {
-    const values = valuesAt(resource, row, field);
-    return values.length === 0 ? test({ value: null }) : values.some((value) => test({ value }));
-  };
 }
 
 function valuesOf(operator: Criterion['operator'], text: string): readonly string[] {

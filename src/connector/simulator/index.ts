@@ -8,6 +8,14 @@ export { type Body, createBody, type RequestLimits } from './body.ts';
 export { type BudgetOptions, type BudgetState, createBudget, type RequestBudget } from './budget.ts';
 export { type Changeable, changesOf } from './changes.ts';
 export { createMovableClock, type MovableClock } from './clock.ts';
+export {
+  type Collection,
+  type CollectionSpec,
+  type CollectionsOptions,
+  createCollections,
+  type RecordRoutesOptions,
+  recordRoutes,
+} from './collection.ts';
 export { BAD_BODY, Fault, fault } from './fault.ts';
 export {
   compileFilter,
@@ -18,6 +26,18 @@ export {
   type FilterTest,
   type FilterTree,
 } from './filter.ts';
+export type { Complaint, InputForm } from './input.ts';
+export {
+  describedMembers,
+  FOLDS,
+  filterFieldOf,
+  type Member,
+  type Members,
+  membersOf,
+  type RecordDescription,
+  type TextRule,
+  valueAt,
+} from './members.ts';
 export { shareMemory } from './memory.ts';
 export {
   createOAuthServer,
@@ -31,16 +51,16 @@ export { createResults, type Page, type PagedCall, type PageStyle, type Results,
 export { type Call, createRouter, decode, type RouteHandler, type Router, type Routes } from './route.ts';
 export {
   type Column,
-  type ColumnSchema,
+  columnsFor,
   cycle,
   DAY_MS,
   dayAfter,
   HOSTILE_TEXTS,
   makeRows,
-  makeRowsFor,
   pick,
   sparse,
   times,
+  writeSeconds,
 } from './rows.ts';
 export { type SimulatedProvider, simulate } from './simulate.ts';
 export { createTable, type Table, type TableChange, type TableOptions, type TableRow } from './table.ts';

@@ -1,9 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
 import type { SimulatorMemory } from '../contract.ts';
-import { type Answer, escapeMarkup, html, json, redirect, typed } from './answer.ts';
+import { type Answer, empty, escapeMarkup, html, json, redirect, typed } from './answer.ts';
 import { readBasic } from './authenticate.ts';
-import { type Call, decode, type RouteHandler } from './route.ts';
+import { type Call, decode, type RouteHandler, type Routes } from './route.ts';
 import { createSessions, type Session, type Token } from './sessions.ts';
 
 /** An application that may ask. */
@@ -44,8 +44,10 @@ export interface OAuthOptions {
   readonly prefixes?: { readonly code?: string; readonly access?: string; readonly refresh?: string };
   /** Access tokens that are good from the start, for those who test something else than the login. */
   readonly accessTokens?: readonly string[];
+  /** Whether an exchange names the redirect of the authorization. Default `required`. */
+  readonly tokenRedirect?: 'required' | 'unsaid';
   /** What the redirect says beside code and state, such as the company that was chosen. */
-  readonly callback?: Readonly<Record<string, string>>;
+  readonly callback?: Readonly<Record<string, string>> | ((call: Call) => Readonly<Record<string, string>>);
   /** The provider's own token answer. Default: the members of RFC 6749. */
   readonly answer?: (standard: TokenAnswer, call: Call) => Readonly<Record<string, unknown>>;
   /** Whether a token answer is a form and no JSON. Default: never. */
@@ -90,7 +92,8 @@ export interface OAuthServer {
   readonly token: RouteHandler;
   readonly revoke: RouteHandler;
   readonly accepts: (accessToken: string) => boolean;
-  /** As after a change of the account's session settings: refresh tokens stay good. */
+  /** `POST /simulate/end-sessions`, as after a change of the account's session settings: refresh tokens stay good. */
+  readonly commands: Routes;
   readonly endSessions: () => void;
 }
 
@@ -112,7 +115,8 @@ export function createOAuthServer(options: OAuthOptions): OAuthServer {
     return Object.hasOwn(clients, clientId) ? clients[clientId] : undefined;
   }
 
-  function authorize({ query }: Call): Answer {
+  function authorize(call: Call): Answer {
+    const { query } = call;
     const [clientId, redirectUri] = [query.get('client_id') ?? '', query.get('redirect_uri') ?? ''];
     const challenge = query.get('code_challenge');
     const client = findClient(clientId);
@@ -132,7 +136,8 @@ export function createOAuthServer(options: OAuthOptions): OAuthServer {
     const scope = query.get('scope') ?? options.defaultScope ?? '';
     const untilMs = clock.now() + (lifetimes.codeMs ?? 600_000);
     codes.set(code, { clientId, redirectUri, scope, challenge, untilMs });
-    return sendBack(query, { code, ...options.callback });
+    const { callback } = options;
+    return sendBack(query, { code, ...(typeof callback === 'function' ? callback(call) : callback) });
   }
 
   function token(call: Call): Answer {
@@ -163,7 +168,8 @@ export function createOAuthServer(options: OAuthOptions): OAuthServer {
     codes.delete(code);
     if (authorization === undefined || authorization.untilMs <= clock.now()) return refuse('unknownCode');
     if (authorization.clientId !== clientId) return refuse('otherClient');
-    if (authorization.redirectUri !== form.get('redirect_uri')) return refuse('otherRedirect');
+    const isRedirect = options.tokenRedirect === 'unsaid' || authorization.redirectUri === form.get('redirect_uri');
+    if (!isRedirect) return refuse('otherRedirect');
     if (!verifies(authorization.challenge, form.get('code_verifier'))) return refuse('wrongVerifier');
     const { scope } = authorization;
     const isLasting = options.isLasting?.(scope) ?? true;
@@ -254,6 +260,12 @@ export function createOAuthServer(options: OAuthOptions): OAuthServer {
     revoke,
     accepts: (text) => options.accessTokens?.includes(text) === true || sessions.findByAccess(text) !== undefined,
     endSessions: sessions.endAll,
+    commands: {
+      'POST /simulate/end-sessions': () => {
+        sessions.endAll();
+        return empty();
+      },
+    },
   };
 }
 

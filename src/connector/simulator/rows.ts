@@ -1,3 +1,4 @@
+import type { Member, Members } from './members.ts';
 import type { TableRow } from './table.ts';
 
 /** Texts that have broken quoting, patterns, encodings or guesses of a type somewhere. */
@@ -44,8 +45,20 @@ export function makeRows(count: number, columns: Readonly<Record<string, Column>
   return times(count, (index) => makeRow(index, columns));
 }
 
-function makeRow(index: number, columns: Readonly<Record<string, Column>>): TableRow {
-  return Object.fromEntries(Object.entries(columns).map(([name, column]) => [name, column(index)]));
+/** A column whose name is a path (`employee.id`) fills an object, which is missing where all of its values are null. */
+export function makeRow(index: number, columns: Readonly<Record<string, Column>>): TableRow {
+  const row: Record<string, unknown> = {};
+  for (const [path, column] of Object.entries(columns)) {
+    const [name = '', ...inside] = path.split('.');
+    const value = column(index);
+    if (inside.length === 0) row[name] = value;
+    else if (value !== null) row[name] = put(Object(row[name] ?? {}), inside, value);
+  }
+  return row;
+}
+
+function put(object: TableRow, [name = '', ...inside]: readonly string[], value: unknown): TableRow {
+  return { ...object, [name]: inside.length === 0 ? value : put(Object(object[name] ?? {}), inside, value) };
 }
 
 export function times<Value>(count: number, create: (index: number) => Value): Value[] {
@@ -75,39 +88,79 @@ export function dayAfter(day: string, days: number): string {
   return new Date(Date.parse(day) + days * DAY_MS).toISOString().slice(0, 10);
 }
 
-/** What a schema says of a column that has no values of its own. */
-export interface ColumnSchema {
-  readonly type: 'text' | 'integer' | 'decimal' | 'boolean' | 'date' | 'instant';
-  /** Every nth row has none. */
-  readonly nullEvery?: number;
-  /** Of a text, in characters. */
-  readonly longest?: number;
-  readonly values?: readonly unknown[];
+const FIRST_DAY = '2023-12-30';
+/** Texts that some providers take for the same one. */
+const SIMILAR_TEXTS = ['Printer', 'PRINTER', 'printer ', 'Straße', 'STRASSE', "O'Brien & Söhne"];
+const TEXTS = [...SIMILAR_TEXTS, ...HOSTILE_TEXTS];
+const INTEGERS = [0, 1, -1, 7, 2_147_483_647, -2_147_483_648, 100];
+const NUMBERS = [0.1, 0.2, 0.3, -12.5, 123_456_789_012.34, 0, 1];
+
+/** How rows of a provider are made. */
+export interface RowForm {
+  /** Writes an instant in the provider's form. Default: ISO 8601 in UTC, in whole seconds. */
+  readonly writeTime?: (ms: number) => unknown;
+  /** Writes values of other types that are not as JSON has them. */
+  readonly write?: Readonly<Partial<Record<Member['type'], (value: unknown) => unknown>>>;
+  /** Ids of the records and entries that references lead to, by the name of their collection. */
+  readonly idsOf?: (collection: string) => readonly unknown[];
 }
 
-const FIRST_DAY = '2023-12-30';
-const BASES: Readonly<Record<ColumnSchema['type'], Column>> = {
-  text: cycle(HOSTILE_TEXTS),
-  integer: cycle([0, 1, -1, 7, 2_147_483_647, -2_147_483_648, 100]),
-  decimal: cycle(['0.10', '0.20', '0.30', '-12.5', '123456789012.34', '0', '1']),
-  boolean: (index) => index % 2 === 0,
-  date: (index) => dayAfter(FIRST_DAY, index * 31),
-  instant: (index) => new Date(Date.parse(FIRST_DAY) + index * (DAY_MS + 61_001)).toISOString(),
-};
+export function writeSeconds(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
+}
 
-/** Rows for a schema: hostile texts, numbers at their ends, days around turns of the year, and nulls, in each column at other rows. */
-export function makeRowsFor(count: number, schema: Readonly<Record<string, ColumnSchema>>): readonly TableRow[] {
-  const columns = Object.entries(schema).map(([name, column], place): [string, Column] => [
-    name,
-    columnFor(column, place),
-  ]);
-  return makeRows(count, Object.fromEntries(columns));
+/**
+ * Returns columns for the members of a record: hostile and similar texts, numbers at their ends, pairs of rows with one time, days around
+ * turns of the year, references, and nulls where a member may have none, in each column at other rows.
+ */
+export function columnsFor(members: Members, form: RowForm = {}): Readonly<Record<string, Column>> {
+  const columns = Object.entries(members).map(([name, member], place): [string, Column] => {
+    const { [member.type]: write = (value: unknown) => value } = form.write ?? {};
+    const values = valuesFor(member, place, form);
+    const column: Column = (index) => write(values(index));
+    const isNullable = member.isNeverNull !== true && member.isRequired !== true;
+    const nth = 3 + (place % 5);
+    return [name, isNullable ? sparse(nth, column, place % nth) : column];
+  });
+  return Object.fromEntries(columns);
 }
 
 /** `place` shifts the values, so that no two columns go through them together. */
-function columnFor({ type, nullEvery, longest, values }: ColumnSchema, place: number): Column {
-  const base = values === undefined ? BASES[type] : cycle(values);
-  const shifted: Column = (index) => base(index + place);
-  const cut: Column = longest === undefined ? shifted : (index) => String(shifted(index)).slice(0, longest);
-  return nullEvery === undefined ? cut : sparse(nullEvery, cut, place % nullEvery);
+function valuesFor(member: Member, place: number, { writeTime = writeSeconds, idsOf = () => [] }: RowForm): Column {
+  const { type, values, range: [least, most] = ['-Infinity', 'Infinity'], refersTo = '' } = member;
+  const isHeld = (number: number) => number >= Number(least) && number <= Number(most);
+  switch (type) {
+    case 'string':
+      return cycle(values ?? textsFor(member), 1, place);
+    case 'integer':
+      return cycle(INTEGERS.filter(isHeld), 1, place);
+    case 'number':
+      return cycle(NUMBERS.filter(isHeld), 1, place);
+    case 'boolean':
+      return cycle([true, false, ...times(place % 3, () => false)], 1, place);
+    case 'date':
+      return (index) => dayAfter(FIRST_DAY, (index + place) * 31);
+    case 'datetime':
+      return (index) =>
+        writeTime(Date.parse(FIRST_DAY) + place * 3_600_000 + Math.floor(index / 2) * (DAY_MS + 61_000));
+    case 'reference':
+      return (index) => {
+        const ids = idsOf(refersTo);
+        return pick(ids, index + place + Math.floor(index / ids.length));
+      };
+    case 'array':
+      return () => [];
+    case 'object':
+      return () => ({});
+  }
+}
+
+function textsFor({ longest, isPossible = () => true, isRequired }: Member): readonly string[] {
+  const cut = TEXTS.map((text) => cutAt(text, longest));
+  return cut.filter((text) => isPossible(text) && (isRequired !== true || text.trim() !== ''));
+}
+
+/** Cuts a text without dividing a character. */
+function cutAt(text: string, longest = Number.POSITIVE_INFINITY): string {
+  return text.slice(0, longest).replace(/[\ud800-\udbff]$/, '');
 }

@@ -3,16 +3,22 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import {
   changesOf,
+  columnsFor,
   compileFilter,
+  createCollections,
+  createMovableClock,
   createResults,
   createTable,
+  describedMembers,
   escapePattern,
   Fault,
   type FilterRules,
   type FilterTree,
+  fault,
   HOSTILE_TEXTS,
   json,
-  makeRowsFor,
+  makeRows,
+  membersOf,
   type Page,
   type PagedCall,
   type PageStyle,
@@ -100,26 +106,69 @@ describe('a simulated table', () => {
   });
 });
 
-describe('rows made from a schema', () => {
+describe('rows made from members', () => {
+  const members = membersOf({
+    a: { type: 'string', nullable: false },
+    b: { type: 'string', domain: { text: { longest: 10, nonEmpty: true } } },
+    c: { type: 'integer', range: ['0', '100'] },
+    d: { type: 'string', native: 'd.name', values: ['x'] },
+    e: { type: 'datetime' },
+  });
+  const make = () => makeRows(200, columnsFor(members));
+
   it('have every hostile text, and nulls in each column at other rows', () => {
-    const rows = makeRowsFor(200, {
-      a: { type: 'text' },
-      b: { type: 'text', nullEvery: 3, longest: 10 },
-      c: { type: 'integer', nullEvery: 3 },
-      d: { type: 'boolean', values: [true] },
-    });
+    const rows = make();
     expect(rows.map(({ a }) => a)).to.include.members([...HOSTILE_TEXTS]);
-    expect(rows.filter(({ b, c }) => b === null && c === null)).to.deep.equal([]);
-    expect(rows.filter(({ b }) => b === null)).to.have.length.within(66, 67);
-    expect(rows.every(({ b }) => b === null || String(b).length <= 10)).to.equal(true);
-    expect(rows).to.deep.equal(
-      makeRowsFor(200, {
-        a: { type: 'text' },
-        b: { type: 'text', nullEvery: 3, longest: 10 },
-        c: { type: 'integer', nullEvery: 3 },
-        d: { type: 'boolean', values: [true] },
-      }),
-    );
+    expect(rows.filter(({ b }) => b === null)).to.have.length(50);
+    expect(rows.every(({ b }) => b === null || (String(b).length <= 10 && b !== ''))).to.equal(true);
+    expect(new Set(rows.map(({ c }) => c))).to.deep.equal(new Set([0, 1, 7, 100, null]));
+    expect(rows.filter(({ b, c }) => b === null && c === null)).to.have.length.below(20);
+    expect(rows).to.deep.equal(make());
+  });
+
+  it('lack an object all of whose values are null, and have pairs with one time', () => {
+    const rows = make();
+    expect(new Set(rows.map(({ d }) => JSON.stringify(d)))).to.deep.equal(new Set([undefined, '{"name":"x"}']));
+    expect(rows[1]?.e)
+      .to.equal(rows[0]?.e)
+      .and.match(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
+  });
+});
+
+describe('collections of a simulated provider', () => {
+  const official = {
+    properties: { id: 'integer', name: 'string(5)', size: ['S', 'M'], owner: 'reference(people)', at: 'datetime' },
+    required: ['name'],
+    readOnly: ['id'],
+  };
+  const { boxes } = createCollections({
+    clock: createMovableClock(),
+    entries: { people: [7, 8] },
+    refuse: (complaints) => fault(400, complaints.map(({ reason, member }) => `${member}: ${reason}`).join(', ')),
+    absent: (_, id) => fault(404, `${id} is not here.`),
+    of: { boxes: { members: describedMembers(official), rows: 9, initial: { size: 'M' }, changed: ['at'] } },
+  });
+
+  it('read what can be set, and complain of the rest in the words of the provider', () => {
+    expect(boxes.read({ id: 1, name: 'A', at: '2026-01-01T01:00:00+01:00', x: 1 })).to.deep.equal({
+      name: 'A',
+      at: '2026-01-01T00:00:00Z',
+    });
+    expect(() => boxes.read({ size: 'L' })).to.throw('size: value, name: missing');
+    expect(() => boxes.read({ name: null, at: 'soon' }, {})).to.throw('at: type, name: missing');
+    expect(() => boxes.read({ name: 'A'.repeat(6) })).to.throw('name: length');
+    expect(boxes.read({}, {})).to.deep.equal({});
+    expect(() => boxes.get('10')).to.throw('10 is not here.');
+  });
+
+  it('have rows that refer to others, and new ones with the next id', () => {
+    expect(new Set(boxes.table.rows().map(({ owner }) => owner))).to.deep.equal(new Set([7, 8, null]));
+    expect(boxes.table.insert({ name: 'A' })).to.deep.include({ id: 10, size: 'M', owner: null });
+    expect(boxes.create(0)).to.include({ name: 'New 0' }).and.not.have.property('id');
+  });
+
+  it('are described in words that are known', () => {
+    expect(() => describedMembers({ properties: { id: 'long' } })).to.throw("'long' is no type.");
   });
 });
 

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import type { RefreshStep } from '../../../src/instances/oauth/tokens/refresh.ts';
 import { useDatabase } from '../../support/database.ts';
-import { createStage, diesAt, failureOf, pausesAt, type Stage } from './tokens-setup.ts';
+import { failureOf } from '../../support/failures.ts';
+import { createStage, diesAt, pausesAt, type Stage } from './tokens-setup.ts';
 
 const SECOND_MS = 1_000;
 const HOUR_MS = 3_600 * SECOND_MS;

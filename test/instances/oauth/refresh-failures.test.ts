@@ -5,8 +5,9 @@ import { createLogger } from '../../../src/log.ts';
 import { createMetrics } from '../../../src/metrics.ts';
 import { waitUntil } from '../../api/support/wait-until.ts';
 import { useDatabase } from '../../support/database.ts';
+import { failureOf } from '../../support/failures.ts';
 import { createVirtualClock } from '../../support/virtual-clock.ts';
-import { createStage, failureOf, type ProcessOverrides, type Stage } from './tokens-setup.ts';
+import { createStage, type ProcessOverrides, type Stage } from './tokens-setup.ts';
 
 const SECOND_MS = 1_000;
 const HOUR_MS = 3_600 * SECOND_MS;
@@ -221,10 +222,7 @@ describe('a refresh that fails', () => {
 
   it('logs what is no failure of the token endpoint, and treats it as a lost answer', async () => {
     const lines: string[] = [];
-    const log = createLogger({
-      level: 'error',
-      destination: { write: (line) => lines.push(line) },
-    });
+    const log = createLogger({ level: 'error', destination: { write: (line) => lines.push(line) } });
     const service = await start({ log });
     const instance = await stage.connect();
     await stage.passTime(HOUR_MS);
@@ -258,10 +256,7 @@ describe('a refresh that fails', () => {
 
   it('ends with the patience of the caller, not with that of the provider', async () => {
     const { promise: never } = Promise.withResolvers<never>();
-    const service = await stage.startProcess({
-      timing: { waitMs: 50 },
-      endpoint: () => () => never,
-    });
+    const service = await stage.startProcess({ timing: { waitMs: 50 }, endpoint: () => () => never });
     const instance = await stage.connect();
     await stage.passTime(HOUR_MS);
     expect(await failureOf(service.current(instance))).to.include({ code: 'PROVIDER_UNAVAILABLE' });

@@ -2,7 +2,8 @@ import { expect } from 'chai';
 import { createLogger } from '../../../src/log.ts';
 import { waitUntil } from '../../api/support/wait-until.ts';
 import { useDatabase } from '../../support/database.ts';
-import { createStage, diesAt, failureOf, pausesAt, type Stage } from './tokens-setup.ts';
+import { failureOf } from '../../support/failures.ts';
+import { createStage, diesAt, pausesAt, type Stage } from './tokens-setup.ts';
 
 const HOUR_MS = 3_600_000;
 

@@ -2,9 +2,9 @@ import { expect } from 'chai';
 import type { RequestToken } from '../../../src/instances/oauth/token-endpoint.ts';
 import { TokenError } from '../../../src/instances/oauth/token-failure.ts';
 import { useDatabase } from '../../support/database.ts';
+import { failureOf } from '../../support/failures.ts';
 import {
   createStage,
-  failureOf,
   type ProcessOverrides,
   pausesAt,
   type Stage,

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { waitUntil } from '../../api/support/wait-until.ts';
 import { useDatabase } from '../../support/database.ts';
-import { createStage, failureOf, type Stage, type TokenProcess } from './tokens-setup.ts';
+import { failureOf } from '../../support/failures.ts';
+import { createStage, type Stage, type TokenProcess } from './tokens-setup.ts';
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;

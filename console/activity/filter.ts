@@ -1,0 +1,47 @@
+import { quoteText } from '../../src/where/print.ts';
+/** What the address says of what is looked for: each by its name in the query of the address. */
+export type ActivityFilter = Readonly<Record<string, string | undefined>>;
+
+export const STATUSES = {
+  '2xx': 'status >= 200 AND status < 300',
+  '3xx': 'status >= 300 AND status < 400',
+  '4xx': 'status >= 400 AND status < 500',
+  '5xx': 'status >= 500',
+} as const satisfies Readonly<Record<string, string>>;
+
+const MINUTE_MS = 60_000;
+export const PERIODS: ReadonlyMap<string, { readonly title: string; readonly ms: number }> = new Map(
+  Object.entries({
+    '15m': { title: 'last 15 minutes', ms: 15 * MINUTE_MS },
+    '1h': { title: 'last hour', ms: 60 * MINUTE_MS },
+    '1d': { title: 'last day', ms: 24 * 60 * MINUTE_MS },
+    '7d': { title: 'last week', ms: 7 * 24 * 60 * MINUTE_MS },
+  }),
+);
+
+/** What each control adds to the filter. What is nothing that it takes adds nothing. */
+const CONDITIONS: Readonly<Record<string, (value: string, nowMs: number) => string | undefined>> = {
+  instance: (value) => (/^\d+$/.test(value) ? `instanceId = ${value}` : undefined),
+  element: (value) => `elementKey = ${quoteText(value)}`,
+  calls: () => 'instanceId IS NOT NULL',
+  failures: () => 'status >= 400',
+  status: (value) => Object.entries(STATUSES).find(([name]) => name === value)?.[1],
+  code: (value) => `code = ${quoteText(value)}`,
+  path: (value) => `path LIKE ${quoteText(`%${value.replaceAll(/[\\%_]/g, '\\$&')}%`)}`,
+  since: (value, nowMs) => {
+    const period = PERIODS.get(value);
+    return period && `timestamp >= ${new Date(nowMs - period.ms).toISOString()}`;
+  },
+};
+
+export const CONTROLS = Object.keys(CONDITIONS);
+
+/** The filter in the query language: what was written, or what the controls say. Undefined where everything is meant. */
+export function whereOf(filter: ActivityFilter, nowMs: number): string | undefined {
+  if (filter.where) return filter.where;
+  const conditions = Object.entries(CONDITIONS).flatMap(([name, condition]) => {
+    const value = filter[name];
+    return (value && condition(value, nowMs)) || [];
+  });
+  return conditions.length === 0 ? undefined : conditions.join(' AND ');
+}

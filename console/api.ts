@@ -1,0 +1,118 @@
+import createClient, { type Middleware } from 'openapi-fetch';
+import type { components, paths } from '../generated/openapi-types.ts';
+
+/** What the API says, by the names of its schemas. */
+export type Schemas = components['schemas'];
+export type Session = Schemas['ConsoleSession'];
+
+type Problem = Partial<Omit<Schemas['ErrorResponse'], 'code'>> & { readonly code?: ApiError['code'] };
+
+/** A refusal of the API, or of the way to it. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  /** Of D4, or NETWORK where no answer came. */
+  readonly code: Schemas['ErrorCode'] | 'NETWORK' | 'UNKNOWN';
+  readonly requestId: string | undefined;
+  readonly details: NonNullable<Schemas['ErrorResponse']['details']>;
+  /** The provider's own words. */
+  readonly providerMessage: string | undefined;
+  /** Of HTTP; 0 where no answer came. */
+  readonly status: number;
+
+  constructor(status: number, { code, message, requestId, details, providerMessage }: Problem) {
+    super(message ?? `The service answered with status ${status}.`);
+    this.code = code ?? 'UNKNOWN';
+    this.requestId = requestId;
+    this.details = details ?? [];
+    this.providerMessage = providerMessage;
+    this.status = status;
+  }
+}
+
+/** Who is logged in, for every request; and what to do when that has ended. */
+const known: {
+  csrfToken: string | undefined;
+  accountId: number | undefined;
+  onEnded: () => void;
+} = {
+  csrfToken: undefined,
+  accountId: undefined,
+  onEnded: () => {},
+};
+
+export function useSession(session: Session | undefined, onEnded: () => void): void {
+  known.csrfToken = session?.csrfToken;
+  known.onEnded = onEnded;
+}
+
+/** The account that all calls are about from now on; undefined: the user's own. */
+export function workIn(accountId: number | undefined): void {
+  known.accountId = accountId;
+}
+
+export const BASE_PATH = '/elements/api-v2';
+
+const identify: Middleware = {
+  onRequest: ({ request }) => {
+    if (known.csrfToken !== undefined) request.headers.set('X-CSRF-Token', known.csrfToken);
+    if (known.accountId !== undefined) request.headers.set('Elements-Account-Id', String(known.accountId));
+    return request;
+  },
+  onResponse: ({ response, schemaPath }) => {
+    if (response.status === 401 && schemaPath !== '/console/session') known.onEnded();
+    return undefined;
+  },
+};
+
+/** Every operation of the API, typed by its document. Calls on an instance name it in `onInstance`. */
+export const api = createClient<paths>({ baseUrl: BASE_PATH });
+api.use(identify);
+
+/** The header that makes a call one on an instance. */
+export const onInstance = (id: number) => ({ 'Elements-Element-Instance-Id': String(id) });
+
+interface Answer<Data> {
+  readonly data?: Data;
+  readonly error?: unknown;
+  readonly response: Response;
+}
+
+/** The answer of a call. @throws ApiError */
+export async function ask<Data>(call: Promise<Answer<Data>>): Promise<NonNullable<Data>> {
+  return (await askWithHeaders(call)).data;
+}
+
+/** A page of a list. */
+export interface Page<Row> {
+  readonly rows: readonly Row[];
+  /** For the parameter `nextPage`; undefined on the last page. */
+  readonly nextPage: string | undefined;
+}
+
+/** The answer of a list. An operation that answers a single entry or a file to other callers is typed as one of that, too. @throws ApiError */
+export async function askPage<Row>(call: Promise<Answer<Row | readonly Row[] | string>>): Promise<Page<Row>> {
+  const { data, headers } = await askWithHeaders(call);
+  if (!isList<Row>(data)) throw new TypeError('The service answered something that is no list.');
+  return { rows: data, nextPage: headers.get('Elements-Next-Page-Token') ?? undefined };
+}
+
+function isList<Row>(data: unknown): data is readonly Row[] {
+  return Array.isArray(data);
+}
+
+/** @throws ApiError */
+export async function askWithHeaders<Data>(
+  call: Promise<Answer<Data>>,
+): Promise<{ readonly data: NonNullable<Data>; readonly headers: Headers }> {
+  const { data, error, response } = await call.catch((cause: unknown): never => {
+    if (cause instanceof DOMException && cause.name === 'AbortError') throw cause;
+    throw new ApiError(0, { code: 'NETWORK', message: 'The service cannot be reached. It may be starting again.' });
+  });
+  if (!response.ok || data === undefined || data === null) throw new ApiError(response.status, problemOf(error));
+  return { data, headers: response.headers };
+}
+
+/** What is in front of the service, such as a proxy, answers in its own way. */
+function problemOf(error: unknown): Problem {
+  return typeof error === 'object' && error !== null ? error : {};
+}

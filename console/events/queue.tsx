@@ -1,0 +1,73 @@
+import { useState } from 'preact/hooks';
+import { quoteText } from '../../src/where/print.ts';
+import { api, ask } from '../api.ts';
+import { Confirm } from '../parts/confirm.tsx';
+import { sayNumber } from '../parts/number.ts';
+import { ErrorNote } from '../parts/show.tsx';
+import { type Subscription, useSubscriptions } from './calls.ts';
+import { SubscriptionChoice } from './filters.tsx';
+
+const QUEUED = `channel = 'webhook' AND status = 'queued'`;
+
+const ACTS = {
+  release: {
+    title: 'Release what is queued',
+    action: 'Release',
+    says: 'Deactivated subscriptions become active, and what is queued is pushed, oldest first, on a fresh schedule of retries.',
+    run: (where: string) => ask(api.PUT('/notifications/subscriptions/deliveries', { params: { query: { where } } })),
+  },
+  acknowledge: {
+    title: 'Acknowledge what is queued',
+    action: 'Acknowledge',
+    says: 'What is queued now is removed and will not be delivered. Do this once you have read and kept it. What is queued meanwhile stays.',
+    run: (where: string) =>
+      ask(api.DELETE('/notifications/subscriptions/deliveries', { params: { query: { where } } })),
+  },
+} as const;
+
+interface QueueDialogProps {
+  readonly act: keyof typeof ACTS;
+  /** The id of the one that the list is narrowed to. */
+  readonly subscription: string | undefined;
+  readonly onClose: () => void;
+}
+
+/** Releases or removes what is queued, of all callback URLs or of one. */
+export function QueueDialog({ act, subscription: first = '', onClose }: QueueDialogProps) {
+  const { title, action, says, run } = ACTS[act];
+  const [chosen, setChosen] = useState(first);
+  const { value: subscriptions = [], error, reload, isLoading } = useSubscriptions();
+  const meant = subscriptions.filter(({ id }) => chosen === '' || String(id) === chosen);
+  const queued = meant.reduce((sum, each) => sum + each.queued, 0);
+  return (
+    <Confirm
+      title={title}
+      action={action}
+      onConfirm={async () => {
+        await run(chosen === '' ? QUEUED : whereOf(meant[0]));
+      }}
+      onClose={onClose}
+      isHarmless={act === 'release'}
+    >
+      <p>{says}</p>
+      <SubscriptionChoice
+        subscriptions={subscriptions}
+        value={chosen}
+        onChange={setChosen}
+        none="All subscriptions of the account"
+      />
+      <ErrorNote error={error} retry={reload} />
+      <p class="strong">{isLoading ? 'Counting…' : sayQueued(queued)}</p>
+    </Confirm>
+  );
+}
+
+/** @throws Error for one that is not known: all of the account is never meant by it */
+function whereOf(subscription: Subscription | undefined): string {
+  if (subscription === undefined) throw new Error('Choose a subscription of the list.');
+  return `${QUEUED} AND config.url = ${quoteText(subscription.config.url)}`;
+}
+
+function sayQueued(count: number): string {
+  return count === 1 ? '1 delivery is queued.' : `${sayNumber(count)} deliveries are queued.`;
+}

@@ -1,0 +1,61 @@
+import type { Queryable } from '../../src/where/model.ts';
+import type { Schemas } from '../api.ts';
+
+export type ObjectFields = Schemas['ObjectMetadata'];
+export type ObjectField = Schemas['ObjectField'];
+
+/** An object as the parser's check wants it. */
+export function queryableOf({ fields, parameters }: ObjectFields): Queryable {
+  return {
+    fields: Object.fromEntries(
+      fields.map(({ name, type, unlisted, values, aliases }) => [
+        name,
+        {
+          type,
+          ...(unlisted !== undefined && { unlisted }),
+          ...(values !== undefined && { values }),
+          // What '=' of an alias means is for the service to say: here only the names are checked.
+          ...(aliases !== undefined && { aliases: Object.fromEntries(aliases.map((alias) => [alias.name, '='])) }),
+        },
+      ]),
+    ),
+    parameters: Object.fromEntries(parameters.map(({ name, type, description }) => [name, { type, description }])),
+  };
+}
+
+const NULL_TESTS = ['IS NULL', 'IS NOT NULL'];
+const EQUALITIES = ['=', '!=', 'IN', 'NOT IN'];
+const ORDERED = [...EQUALITIES, '<', '<=', '>', '>=', 'BETWEEN', ...NULL_TESTS];
+
+/** The operators that a field of the type takes. */
+const OPERATORS: Readonly<Record<ObjectField['type'], readonly string[]>> = {
+  string: ['=', '!=', 'LIKE', 'NOT LIKE', 'IN', 'NOT IN', '<', '<=', '>', '>=', 'BETWEEN', ...NULL_TESTS],
+  number: ORDERED,
+  integer: ORDERED,
+  date: ORDERED,
+  datetime: ORDERED,
+  boolean: [...EQUALITIES, ...NULL_TESTS],
+  object: NULL_TESTS,
+  array: NULL_TESTS,
+};
+
+/** `here`: the service answers it, row by row. */
+export type Answerer = 'exact' | 'superset' | 'here';
+
+export const ANSWERERS: Readonly<Record<Answerer, string>> = {
+  exact: 'by the provider, exactly',
+  superset: 'by the provider, checked again here',
+  here: 'here, row by row',
+};
+
+export function operatorsOf({ type }: Pick<ObjectField, 'type'>): readonly string[] {
+  return OPERATORS[type];
+}
+
+/** Who answers an operator of a field. A range is answered as its worse bound is. */
+export function answererOf({ filter }: ObjectField, operator: string): Answerer {
+  if (operator !== 'BETWEEN') return filter[operator] ?? 'here';
+  const bounds = [filter['>='], filter['<=']];
+  if (bounds.includes(undefined)) return 'here';
+  return bounds.includes('superset') ? 'superset' : 'exact';
+}

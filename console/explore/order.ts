@@ -1,0 +1,27 @@
+import { parseOrderBy } from '../../src/where/parse.ts';
+import { printName } from '../../src/where/print.ts';
+import type { ColumnSort } from '../parts/table.tsx';
+
+/** How rows are ordered by a field now, by the text of an `orderBy`. A text that cannot be read orders by nothing. */
+export function directionOf(orderBy: string, field: string): ColumnSort['direction'] {
+  const term = readTerms(orderBy).find((each) => each.field.name === field);
+  if (term === undefined) return undefined;
+  return term.direction === 'asc' ? 'ascending' : 'descending';
+}
+
+/** The `orderBy` after a click on the title of a field: up, down, and not at all. */
+export function nextOrder(orderBy: string, field: string): string {
+  const direction = directionOf(orderBy, field);
+  if (direction === undefined) return printName(field);
+  return direction === 'ascending' ? `${printName(field)} desc` : '';
+}
+
+function readTerms(orderBy: string) {
+  if (orderBy === '') return [];
+  try {
+    return parseOrderBy(orderBy);
+  } catch {
+    // The answer of the service says what is wrong with it.
+    return [];
+  }
+}

@@ -1,0 +1,196 @@
+import type { SimulatorMemory } from '../contract.ts';
+import type { Answer } from './answer.ts';
+import { empty } from './answer.ts';
+import type { Changeable } from './changes.ts';
+import type { MovableClock } from './clock.ts';
+import type { Fault } from './fault.ts';
+import { type Complaint, type InputForm, readInput } from './input.ts';
+import type { Members } from './members.ts';
+import type { Call, RouteHandler, Routes } from './route.ts';
+import { type Column, columnsFor, makeRow, makeRows, type RowForm, times, writeSeconds } from './rows.ts';
+import { createTable, type Table, type TableChange, type TableRow } from './table.ts';
+
+/** A kind of record of a provider, as data. Rows, ids, times, checks of input and changes on request come from it. */
+export interface CollectionSpec {
+  readonly members: Members;
+  /** Number of rows at the start. */
+  readonly rows: number;
+  /** Columns other than those that the members make, by their path. A column for an object replaces all that is inside. */
+  readonly vary?: Readonly<Record<string, Column>>;
+  /** The member that is the id. Default `id`. */
+  readonly key?: string;
+  /** The id of the row with this index. Default: numbers from 1 on. */
+  readonly makeId?: (index: number) => unknown;
+  /** Values of a new record for what its maker did not say. Default: null. */
+  readonly initial?: TableRow | ((given: TableRow) => TableRow);
+  /** Members that hold the time of the creation, and that of the last change. */
+  readonly created?: readonly string[];
+  readonly changed?: readonly string[];
+  /** The member that is true for a row in the recycle bin. */
+  readonly deleted?: string;
+  /** Complaints about a record as it will be. */
+  readonly check?: (row: TableRow, isNew: boolean) => readonly Complaint[];
+  /** Keeps the rows over a restart. */
+  readonly memory?: SimulatorMemory;
+  /** Values of the records that `POST /simulate/changes` makes. */
+  readonly made?: TableRow;
+  /** The text that `POST /simulate/changes` changes. Default: the first that can be set. */
+  readonly label?: string;
+}
+
+/** What the collections of a provider share. */
+export interface CollectionsOptions<Name extends string, Spec> extends InputForm, Omit<RowForm, 'idsOf'> {
+  readonly of: Readonly<Record<Name, Spec>>;
+  readonly clock: MovableClock;
+  /** Ids of entries that references lead to and that are in no collection. */
+  readonly entries?: Readonly<Record<string, readonly unknown[]>>;
+  /** The provider's error for a body. */
+  readonly refuse: (complaints: readonly Complaint[], collection: Spec) => Fault;
+  /** The provider's error for a record that is not there. */
+  readonly absent: (collection: Spec, id: string) => Fault;
+  readonly onChange?: (name: Name, change: TableChange) => void;
+}
+
+export type Collection<Spec extends CollectionSpec = CollectionSpec, Name extends string = string> = Spec &
+  Changeable & {
+    readonly name: Name;
+    /** @throws Fault where there is none */
+    readonly get: (id: string) => TableRow;
+    /** Returns what a body says of a new record, or of a change of `old`. @throws Fault */
+    readonly read: (body: TableRow, old?: TableRow) => TableRow;
+  };
+
+/** Makes the tables of a provider, and what belongs to each. */
+export function createCollections<Name extends string, Spec extends CollectionSpec>(
+  options: CollectionsOptions<Name, Spec>,
+): Readonly<Record<Name, Collection<Spec, Name>>> {
+  const { of, entries = {} } = options;
+  const specs: ReadonlyMap<string, Spec> = new Map(Object.entries<Spec>(of));
+  const idsOf = (name: string): readonly unknown[] => {
+    const { rows = 0, makeId = numbered } = specs.get(name) ?? {};
+    return entries[name] ?? times(rows, makeId);
+  };
+  const collections: Partial<Record<Name, Collection<Spec, Name>>> = {};
+  for (const name in of) collections[name] = createCollection({ name, spec: of[name], idsOf }, options);
+  // Each name of `of` has its own by now.
+  return collections as Readonly<Record<Name, Collection<Spec, Name>>>;
+}
+
+const numbered = (index: number): unknown => index + 1;
+
+interface Named<Name, Spec> extends Required<Pick<RowForm, 'idsOf'>> {
+  readonly name: Name;
+  readonly spec: Spec;
+}
+
+function createCollection<Name extends string, Spec extends CollectionSpec>(
+  { name, spec, idsOf }: Named<Name, Spec>,
+  options: CollectionsOptions<Name, Spec>,
+): Collection<Spec, Name> {
+  const { members, rows, vary = {}, key = 'id', makeId = numbered, initial = {}, check = () => [] } = spec;
+  const { writeTime = writeSeconds, onChange = () => undefined } = options;
+  const isReplaced = (path: string) => Object.keys(vary).some((other) => path.startsWith(`${other}.`));
+  const stamped = [...(spec.created ?? []), ...(spec.changed ?? [])];
+  const always = stamped.flatMap((path) => (members[path] ? [[path, { ...members[path], isNeverNull: true }]] : []));
+  const made = columnsFor({ ...members, ...Object.fromEntries(always) }, { ...options, idsOf });
+  const own = Object.entries(made).filter(([path]) => !isReplaced(path));
+  const columns = { ...Object.fromEntries(own), ...vary, [key]: makeId };
+  const initialOf = typeof initial === 'function' ? initial : () => initial;
+  const label = spec.label ?? labelOf(members);
+  const saved: { readonly rows?: unknown; readonly next?: unknown } = Object(spec.memory?.load());
+  let next = typeof saved.next === 'number' ? saved.next : rows;
+  const table: Table = createTable({
+    rows: Array.isArray(saved.rows) ? saved.rows.map(Object) : makeRows(rows, columns),
+    keyOf: (row) => String(row[key]),
+    initial: (given) => ({ ...blankOf(members), ...initialOf(given), [key]: makeId(next++) }),
+    stamps: { clock: options.clock, write: writeTime, created: spec.created ?? [], changed: spec.changed ?? [] },
+    onChange: (change) => {
+      spec.memory?.save({ next, rows: table.rows(true) });
+      onChange(name, change);
+    },
+    deleted: spec.deleted,
+  });
+  return {
+    ...spec,
+    name,
+    table,
+    keyOf: table.keyOf,
+    get: (id) => {
+      const row = table.find(id);
+      if (row === undefined) throw options.absent(spec, id);
+      return row;
+    },
+    read: (body, old) => {
+      const isNew = old === undefined;
+      const { values, complaints } = readInput(members, body, { ...options, isNew });
+      const all = [...complaints, ...check({ ...(old ?? initialOf(values)), ...values }, isNew)];
+      if (all.length > 0) throw options.refuse(all, spec);
+      return values;
+    },
+    create: (number) => {
+      const { [key]: _, ...row } = makeRow(rows + number, columns);
+      return { ...row, [label]: `New ${number}`, ...spec.made };
+    },
+    change: (number) => ({ [label]: `Changed ${number}` }),
+  };
+}
+
+/** Lists are empty, all else is null. */
+function blankOf(members: Members): TableRow {
+  const entries = Object.entries(members).filter(([path]) => !path.includes('.'));
+  return Object.fromEntries(entries.map(([name, { type }]) => [name, type === 'array' ? [] : null]));
+}
+
+function labelOf(members: Members): string {
+  const isFree = (name: string) => {
+    const { type, values, isReadOnly } = members[name] ?? {};
+    return type === 'string' && values === undefined && isReadOnly !== true && !name.includes('.');
+  };
+  return Object.keys(members).find(isFree) ?? '';
+}
+
+export interface RecordRoutesOptions {
+  /** A record as answers show it. */
+  readonly show: (row: TableRow, call: Call, status?: number) => Answer;
+  readonly list?: RouteHandler;
+  /** Default: all four. */
+  readonly can?: readonly ('get' | 'create' | 'update' | 'remove')[];
+  /** The method of updates. Default `PATCH`. */
+  readonly update?: 'PATCH' | 'PUT' | 'POST';
+  /** Default 201. */
+  readonly createdStatus?: number;
+  /** The answer to a deletion. Default 204. */
+  readonly removed?: () => Answer;
+  /** What a request says of a record. Default: its body, a JSON object. */
+  readonly body?: (call: Call, old?: TableRow) => TableRow | Promise<TableRow>;
+  /** What is stored of what was read. Default: all. */
+  readonly complete?: (values: TableRow, call: Call, old?: TableRow) => TableRow;
+}
+
+/** Returns the routes of a collection: list and create at `path`, get, update and remove at `path/{id}`. */
+export function recordRoutes(path: string, { table, get, read }: Collection, options: RecordRoutesOptions): Routes {
+  const { show, list, can = ['get', 'create', 'update', 'remove'], update = 'PATCH', removed = empty } = options;
+  const { body = ({ body: sent }: Call) => sent.object(), complete = (values: TableRow) => values } = options;
+  const idOf = ({ params: { id = '' } }: Call) => id;
+  const valuesOf = async (call: Call, old?: TableRow) => complete(read(await body(call, old), old), call, old);
+  const routes: Readonly<Record<string, Routes>> = {
+    get: { [`GET ${path}/{id}`]: (call) => show(get(idOf(call)), call) },
+    create: {
+      [`POST ${path}`]: async (call) => show(table.insert(await valuesOf(call)), call, options.createdStatus ?? 201),
+    },
+    update: {
+      [`${update} ${path}/{id}`]: async (call) => {
+        const old = get(idOf(call));
+        return show(table.update(idOf(call), await valuesOf(call, old)) ?? old, call);
+      },
+    },
+    remove: {
+      [`DELETE ${path}/{id}`]: (call) => {
+        get(idOf(call));
+        table.remove(idOf(call));
+        return removed();
+      },
+    },
+  };
+  return Object.assign({}, list && { [`GET ${path}`]: list }, ...can.map((each) => routes[each]));
+}

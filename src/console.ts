@@ -1,0 +1,100 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Bundle, Entry, Script } from '../console/build.ts';
+
+/** The pages that people look at, as files for their browsers. */
+export interface Console {
+  readonly page: (entry: Entry) => Promise<string>;
+  /** Undefined for a name that is none of them. */
+  readonly file: (name: string) => Promise<Uint8Array | undefined>;
+  /** A script of a page that is not one of these. */
+  readonly script: (script: Script) => Promise<ScriptFile>;
+}
+
+/** One of `SCRIPTS`. */
+export interface ScriptFile {
+  readonly path: string;
+  readonly bytes: Uint8Array;
+}
+
+const FILES_PATH = '/console/assets';
+
+/** Where an image of the service has the files ready made, as it has nothing to make them with. */
+const READY_MADE = join(import.meta.dirname, '../generated/console');
+
+const TITLES: Readonly<Record<Entry, string>> = {
+  console: 'Causeway',
+  'connect-page': 'Connect an account',
+};
+
+/** Serves the files in `generated/console`; where there are none, builds them when a page is first requested. */
+export function createConsole(): Console {
+  let opened: Promise<OpenBundle> | undefined;
+  const open = async () => {
+    opened ??= openBundle();
+    try {
+      return await opened;
+    } catch (error) {
+      opened = undefined;
+      throw error;
+    }
+  };
+  return {
+    page: async (entry) => printPage((await open()).bundle, entry),
+    file: async (name) => (await open()).files.get(name)?.(),
+    script: async (script) => {
+      const { bundle, files } = await open();
+      const name = bundle.scripts[script];
+      const bytes = await files.get(name)?.();
+      if (bytes === undefined) throw new Error(`There is no file ${name} of the script ${script}.`);
+      return { path: `${FILES_PATH}/${name}`, bytes };
+    },
+  };
+}
+
+interface OpenBundle {
+  readonly bundle: Pick<Bundle, 'entries' | 'scripts'>;
+  readonly files: ReadonlyMap<string, () => Promise<Uint8Array>>;
+}
+
+async function openBundle(): Promise<OpenBundle> {
+  const written = await readReadyMade();
+  if (written !== undefined) return written;
+  // An image of the service has neither the sources of the pages nor esbuild.
+  const { makeBundle } = await import('../console/build.ts');
+  const bundle = await makeBundle();
+  return { bundle, files: new Map(bundle.files.map(({ name, bytes }) => [name, async () => bytes])) };
+}
+
+/** Reads the files that `npm run console` wrote, if it ran. */
+async function readReadyMade(): Promise<OpenBundle | undefined> {
+  const list = await readFile(join(READY_MADE, 'bundle.json'), 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  });
+  if (list === undefined) return undefined;
+  const { names, ...bundle }: OpenBundle['bundle'] & { readonly names: readonly string[] } = JSON.parse(list);
+  return { bundle, files: new Map(names.map((name) => [name, () => readFile(join(READY_MADE, name))])) };
+}
+
+function printPage({ entries, scripts }: OpenBundle['bundle'], entry: Entry): string {
+  const { script, preloaded, styles } = entries[entry];
+  // What is painted first waits for it.
+  const first = entry === 'console' ? [scripts.theme] : [];
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<title>${TITLES[entry]}</title>
+<link rel="icon" href="data:,">
+${first.map((name) => `<script src="${FILES_PATH}/${name}"></script>`).join('\n')}
+${styles.map((name) => `<link rel="stylesheet" href="${FILES_PATH}/${name}">`).join('\n')}
+${preloaded.map((name) => `<link rel="modulepreload" href="${FILES_PATH}/${name}">`).join('\n')}
+<script type="module" src="${FILES_PATH}/${script}"></script>
+</head>
+<body><div id="page"></div></body>
+</html>
+`;
+}
