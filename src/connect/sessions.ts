@@ -160,7 +160,7 @@ export function createSessions(
       await store.expire(accountId, now());
       const session = await get(knex, { accountId, id });
       const token = await tokenOf(session);
-      return { session, ...(token !== undefined && { token }) };
+      return { session, token };
     },
 
     /** Ends one that is open. @throws AppError NOT_FOUND; CONFLICT for one that has ended */
