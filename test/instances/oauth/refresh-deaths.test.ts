@@ -1,8 +1,7 @@
 import { expect } from 'chai';
 import type { RefreshStep } from '../../../src/instances/oauth/tokens/refresh.ts';
-import { useDatabase } from '../../support/database.ts';
 import { failureOf } from '../../support/failures.ts';
-import { createStage, diesAt, pausesAt, type Stage } from './tokens-setup.ts';
+import { diesAt, pausesAt, useStage } from './tokens-setup.ts';
 
 const SECOND_MS = 1_000;
 const HOUR_MS = 3_600 * SECOND_MS;
@@ -10,13 +9,7 @@ const LEASE_MS = 30 * SECOND_MS;
 const INTERRUPTED = 'A refresh of the access was cut off before its result could be stored';
 
 describe('a process that refreshes', () => {
-  const database = useDatabase();
-  let stage: Stage;
-
-  beforeEach(() => {
-    stage = createStage(database);
-  });
-  afterEach(() => stage.close());
+  const stage = useStage();
 
   describe('and dies', () => {
     /** The instance after a process died at this step and another one took over. */
@@ -24,8 +17,7 @@ describe('a process that refreshes', () => {
       const dying = diesAt(step);
       const first = await stage.startProcess(dying);
       const second = await stage.startProcess({ timing: { pollMs: 10 } });
-      const instance = await stage.connect(graceMs === undefined ? {} : { graceMs });
-      await stage.passTime(HOUR_MS);
+      const instance = await stage.connectExpired(graceMs === undefined ? {} : { graceMs });
       void first.current(instance);
       await dying.reached;
       return { instance, second };
@@ -77,8 +69,7 @@ describe('a process that refreshes', () => {
     it('its answer is thrown away if a newer one is there', async () => {
       const slow = pausesAt('answered');
       const [first, second] = [await stage.startProcess(slow), await stage.startProcess()];
-      const instance = await stage.connect({ graceMs: HOUR_MS });
-      await stage.passTime(HOUR_MS);
+      const instance = await stage.connectExpired({ graceMs: HOUR_MS });
       const late = first.current(instance);
       await slow.reached;
       await stage.passTime(LEASE_MS);
@@ -91,12 +82,11 @@ describe('a process that refreshes', () => {
     it('its answer is thrown away if the user authenticated again meanwhile', async () => {
       const slow = pausesAt('answered');
       const [first, second] = [await stage.startProcess(slow), await stage.startProcess()];
-      const instance = await stage.connect();
-      await stage.passTime(HOUR_MS);
+      const instance = await stage.connectExpired();
       const late = first.current(instance);
       await slow.reached;
       const fresh = stage.provider.issue();
-      await database.knex.transaction((via) => second.tokens.store(via, instance, fresh));
+      await stage.database.knex.transaction((via) => second.tokens.store(via, instance, fresh));
       slow.release();
       expect(await late).to.equal(fresh.accessToken);
       expect(await second.current(instance)).to.equal(fresh.accessToken);
@@ -105,8 +95,7 @@ describe('a process that refreshes', () => {
     it('its answer revives an instance that was given up meanwhile', async () => {
       const slow = pausesAt('answered');
       const [first, second] = [await stage.startProcess(slow), await stage.startProcess()];
-      const instance = await stage.connect();
-      await stage.passTime(HOUR_MS);
+      const instance = await stage.connectExpired();
       const late = first.current(instance);
       await slow.reached;
       await stage.passTime(LEASE_MS);
@@ -121,8 +110,7 @@ describe('a process that refreshes', () => {
     it('its answer is replaced by that of the one who holds the lease, which is newer', async () => {
       const [slow, slower] = [pausesAt('answered'), pausesAt('answered')];
       const [first, second] = [await stage.startProcess(slow), await stage.startProcess(slower)];
-      const instance = await stage.connect({ graceMs: HOUR_MS });
-      await stage.passTime(HOUR_MS);
+      const instance = await stage.connectExpired({ graceMs: HOUR_MS });
       const late = first.current(instance);
       await slow.reached;
       await stage.passTime(LEASE_MS);
@@ -153,8 +141,7 @@ describe('a process that refreshes', () => {
             return strict(...request);
           },
       });
-      const instance = await stage.connect();
-      await stage.passTime(HOUR_MS);
+      const instance = await stage.connectExpired();
       const late = first.current(instance);
       await slow.reached;
       await stage.passTime(LEASE_MS);
