@@ -12,10 +12,32 @@ const ROOT = resolve(import.meta.dirname, '..');
 
 /** What the core makes and connectors read. The parameters of the functions that a connector declares are of that sort too. */
 const TOLD: ReadonlySet<string> = new Set([
-  ...['ChangesInput', 'ConnectorContext', 'CreateInput', 'DiscoveryContext', 'IngestStart', 'Known', 'LikePattern'],
-  ...['ListInput', 'ListQuery', 'NativePlace', 'ProviderResponse', 'PushedField', 'RecordInput', 'RecordKey'],
-  ...['RegisteredInput', 'RegistrationInput', 'SimulatorMemory', 'SimulatorOptions', 'SortTerm', 'UpdateInput'],
-  ...['UploadInput', 'UploadVersionInput', 'UploadedFile', 'Value'],
+  'ChangesInput',
+  'ConnectorContext',
+  'CreateInput',
+  'DiscoveryContext',
+  'IngestRows',
+  'IngestStart',
+  'Known',
+  'LikePattern',
+  'ListInput',
+  'ListQuery',
+  'NativeEnd',
+  'NativePlace',
+  'ProviderResponse',
+  'PushedField',
+  'RecordInput',
+  'RecordKey',
+  'RegisteredInput',
+  'RegistrationInput',
+  'SimulatorMemory',
+  'SimulatorOptions',
+  'SortTerm',
+  'UpdateInput',
+  'UploadInput',
+  'UploadVersionInput',
+  'UploadedFile',
+  'Value',
 ]);
 
 interface Member {

@@ -13,9 +13,6 @@ import { createRoleStore } from './role-store.ts';
 /** An account of an organization, as it is administered. */
 export type AccountRecord = AccountRow;
 
-/** Name and description are the external id unless they are given. */
-export type NewAccount = Pick<AccountValues, 'externalId'> & Partial<AccountValues>;
-
 export interface AccountQuery {
   /** Only this one. */
   readonly id?: number | undefined;
@@ -25,31 +22,8 @@ export interface AccountQuery {
   readonly limit: number;
 }
 
-export interface AccountPage {
-  readonly accounts: readonly AccountRecord[];
-  /** The id to go on from; absent at the end. */
-  readonly nextAfterId?: number;
-}
-
 /** The accounts of organizations. Every process obeys a change at once. */
-export interface AccountRecords {
-  /** @throws AppError NOT_FOUND */
-  readonly get: (organizationId: number, id: number) => Promise<AccountRecord>;
-  /** From old to new. Whoever lists takes of the share of his account. @throws AppError for a `where` that cannot be understood */
-  readonly list: (
-    lister: { readonly organizationId: number; readonly accountId: number },
-    query: AccountQuery,
-  ) => Promise<AccountPage>;
-  /** @throws AppError CONFLICT for an external id that the organization has */
-  readonly create: (organizationId: number, input: NewAccount) => Promise<AccountRecord>;
-  /** What is not given stays. @throws AppError NOT_FOUND; CONFLICT for an external id that the organization has */
-  readonly update: (organizationId: number, id: number, changes: Partial<AccountValues>) => Promise<AccountRecord>;
-  /**
-   * Its users, their secrets and its polls end at once; what else belongs to it is removed by and by (`account-removal.ts`).
-   * @throws AppError NOT_FOUND; CONFLICT for the default account, and for the one with the last administrator of the organization
-   */
-  readonly remove: (organizationId: number, id: number) => Promise<void>;
-}
+export type AccountRecords = ReturnType<typeof createAccountRecords>;
 
 export function createAccountRecords(
   { knex, notifier, shares }: Pick<Platform, 'knex' | 'notifier' | 'shares'>,
@@ -57,14 +31,19 @@ export function createAccountRecords(
     accounts,
     principals,
   }: { readonly accounts: Pick<Accounts, 'accountChanged'>; readonly principals: Pick<PrincipalChanges, 'change'> },
-): AccountRecords {
+) {
   const store = createAccountStore(knex);
   const roleStore = createRoleStore(knex);
 
   return {
-    get: async (organizationId, id) => (await store.find(organizationId, id)) ?? notFound(id),
+    /** @throws AppError NOT_FOUND */
+    get: async (organizationId: number, id: number) => (await store.find(organizationId, id)) ?? notFound(id),
 
-    list: async ({ organizationId, accountId }, { where, limit, ...filter }) => {
+    /** From old to new. Whoever lists takes of the share of his account. @throws AppError for a `where` that cannot be understood */
+    list: async (
+      { organizationId, accountId }: { readonly organizationId: number; readonly accountId: number },
+      { where, limit, ...filter }: AccountQuery,
+    ) => {
       const condition = where === undefined ? undefined : prepareSql(where, FILTERABLE_ACCOUNT);
       const rows = await shares.list(accountId, (via) =>
         createAccountStore(via).list(organizationId, { ...filter, condition, limit: limit + 1 }),
@@ -74,7 +53,8 @@ export function createAccountRecords(
       return { accounts, ...(rows.length > limit && last && { nextAfterId: last.id }) };
     },
 
-    create: (organizationId, input) => {
+    /** @throws AppError CONFLICT for an external id that the organization has */
+    create: (organizationId: number, input: Pick<AccountValues, 'externalId'> & Partial<AccountValues>) => {
       const externalId = input.externalId.trim();
       const values = { name: externalId, description: externalId, active: true, ...readGiven(input), externalId };
       return orTaken(
@@ -87,7 +67,8 @@ export function createAccountRecords(
       );
     },
 
-    update: async (organizationId, id, changes) => {
+    /** What is not given stays. @throws AppError NOT_FOUND; CONFLICT for an external id that the organization has */
+    update: async (organizationId: number, id: number, changes: Partial<AccountValues>) => {
       const values = readGiven(changes);
       const { after } = await orTaken(
         values.externalId,
@@ -108,7 +89,11 @@ export function createAccountRecords(
       return after;
     },
 
-    remove: async (organizationId, id) => {
+    /**
+     * Its users, their secrets and its polls end at once; what else belongs to it is removed by and by (`account-removal.ts`).
+     * @throws AppError NOT_FOUND; CONFLICT for the default account, and for the one with the last administrator of the organization
+     */
+    remove: async (organizationId: number, id: number) => {
       await principals.change(
         organizationId,
         async (via) => {

@@ -91,8 +91,6 @@ export const FILTERABLE_USER: SqlQueryable = {
   },
 };
 
-export type UserStore = ReturnType<typeof createUserStore>;
-
 /** Users who are not deleted: every statement names their organization or their account. */
 export function createUserStore(knex: Knex) {
   const rows = (organizationId: number, via: Knex) =>

@@ -15,7 +15,7 @@ import type { Bulk } from '../bulk/index.ts';
 import type { ServiceConfig } from '../config/index.ts';
 import { type ByteBudget, createByteBudget } from '../connector/client/index.ts';
 import type { Registry } from '../connector/registry.ts';
-import type { DemoAccounts } from '../connector/simulators/index.ts';
+import type { FindDemoAccount } from '../connector/simulators/index.ts';
 import type { WebhookRoom } from '../events/webhooks/index.ts';
 import { createFailedAuthorizations } from '../http/failed-authorizations.ts';
 import { createCallerLimits, createTokenBuckets } from '../http/rate-limits.ts';
@@ -78,7 +78,7 @@ export interface ApiServices
   readonly activeElements: ActiveElements;
   readonly instances: Instances;
   readonly registry: Registry;
-  readonly demoAccounts: DemoAccounts;
+  readonly findDemoAccount: FindDemoAccount;
   readonly authorizations: Pick<Authorizations, 'begin'>;
   readonly proxies: Proxies;
   readonly resources: Resources;

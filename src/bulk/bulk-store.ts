@@ -50,9 +50,6 @@ export interface Postponement {
   readonly providerCalls: number;
 }
 
-/** A part of a file as it is stored. */
-export type StoredChunk = RowOf<'bulk_chunk', 'start_byte' | 'byte_count' | 'data'>;
-
 export type BulkStore = ReturnType<typeof createBulkStore>;
 
 const text = { type: 'string', filter: EXACT_IN_SQL, nullable: false } as const;
@@ -373,7 +370,7 @@ export function createBulkStore(knex: Knex) {
       { accountId, id, createdAt }: StoredJob,
       file: BulkFileName,
       byte: number,
-    ): Promise<StoredChunk | undefined> => {
+    ): Promise<RowOf<'bulk_chunk', 'start_byte' | 'byte_count' | 'data'> | undefined> => {
       const chunk = await knex('bulk_chunk')
         .where({ account_id: accountId, job_id: id, file, job_created_at: createdAt })
         .where('start_byte', '<=', byte)

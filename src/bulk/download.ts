@@ -109,14 +109,11 @@ async function readOrSettle(
   }
 }
 
-interface NativeWait {
-  readonly job: ClaimedJob;
-  readonly writer: FileWriter;
-  readonly next: Position;
-}
-
 /** A job that the provider has just begun and nobody would know of is not left to it. */
-async function settleNative({ forget }: DownloadPorts, { job, writer, next }: NativeWait): Promise<void> {
+async function settleNative(
+  { forget }: DownloadPorts,
+  { job, writer, next }: { readonly job: ClaimedJob; readonly writer: FileWriter; readonly next: Position },
+): Promise<void> {
   try {
     await writer.settle(next);
   } catch (error) {

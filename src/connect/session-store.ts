@@ -101,8 +101,6 @@ const FIND_PAGE = `select ${OF_PAGE}, account.organization_id as "organizationId
 
 type PageRow = SessionRow & { readonly organizationId: number };
 
-export type SessionStore = ReturnType<typeof createSessionStore>;
-
 /** Every statement names the account, save that for whoever has the key only. */
 export function createSessionStore(knex: Knex) {
   const open = (via: Knex, { accountId, id }: SessionKey) =>

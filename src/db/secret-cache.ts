@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import { atMost } from '../bounded.ts';
 import { type Clock, SYSTEM_CLOCK } from '../clock.ts';
 
 /**
@@ -40,10 +41,10 @@ export function createSecretCache<Value extends object>(
   clock: Clock = SYSTEM_CLOCK,
 ): SecretCache<Value> {
   const kept = new LRUCache<string, Entry<Value>>({
-    max: MAX_KEPT,
+    ...atMost(MAX_KEPT),
     dispose: ({ value }) => observer?.onDropped(value),
   });
-  const misses = new LRUCache<string, true>({ max: MAX_MISSES, ttl: MISS_MS, perf: { now: clock.steady } });
+  const misses = new LRUCache<string, true>({ ...atMost(MAX_MISSES), ttl: MISS_MS, perf: { now: clock.steady } });
   // Not lru-cache's own loads: those stand among what is kept, where a guess under way would push out what is there.
   const flights = new Map<string, Promise<Value | undefined>>();
 

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Principal } from '../accounts/accounts.ts';
+import { atMost } from '../bounded.ts';
 import type { Clock } from '../clock.ts';
 import type { ServiceConfig } from '../config/index.ts';
 import { AppError, type CallerBudget } from '../errors.ts';
@@ -33,7 +34,7 @@ export function createTokenBuckets(
   clock: Clock,
   { perMinute, kept }: { readonly perMinute: number; readonly kept: number },
 ): TokenBuckets {
-  const buckets = new LRUCache<string, Bucket>({ max: kept });
+  const buckets = new LRUCache<string, Bucket>(atMost(kept));
   const perMs = perMinute / MINUTE_MS;
 
   function tokensOf(key: string, atMs: number): number {

@@ -277,6 +277,29 @@ describe('the problems of an object', () => {
     expect(findObjectProblems({ things })).to.deep.equal(['things: its upload needs a get']);
   });
 
+  it('include jobs of the provider without the calls that take what does not fit them', () => {
+    const pair = { request: () => ({}), read: () => ({ kind: 'done' as const }) };
+    const job = { fromRows: 1, look: pair, end: () => [] };
+    const read = { run: async () => ({ records: [] }) };
+    const start = { request: () => ({}), read: () => '1' };
+    const count = { run: async () => 1 };
+    const query = { ...job, count, start, read, pageSize: 1 };
+    const ingest = {
+      ...job,
+      mostRows: 1,
+      mostBytes: 1,
+      actions: { create: [], delete: ['id'] },
+      start: { run: async () => undefined },
+      read: { run: async () => [] },
+    };
+    const { list: _list, create: _create, remove: _remove, ...rest } = createObject();
+    expect(findObjectProblems({ things: { ...rest, bulk: { query, ingest } } })).to.deep.equal([
+      'things: bulk.query has no list beside it',
+      "things: bulk.ingest takes 'create', and the object has no such calls for single records beside it",
+      "things: bulk.ingest takes 'delete', and the object has no such calls for single records beside it",
+    ]);
+  });
+
   it('include media types that no Accept header could name, and JSON', () => {
     const media = (types: readonly string[]) => ({ media: { types, request: () => ({}) } });
     expect(problemsOf(media(['application/pdf', 'image/svg+xml', '*']))).to.deep.equal([]);

@@ -12,26 +12,18 @@ export interface EventQuery {
   readonly limit: number;
 }
 
-export interface EventPage {
-  readonly events: readonly StoredEvent[];
-  /** The id to go on from; absent at the end. */
-  readonly nextBefore?: string;
-}
-
-export interface EventHistory {
-  /** What was accepted of an instance, from new to old. A page of large events is shorter than its limit. @throws AppError for a bad `where` */
-  readonly list: (
-    instance: { readonly accountId: number; readonly id: number },
-    query: EventQuery,
-  ) => Promise<EventPage>;
-}
+export type EventHistory = ReturnType<typeof createEventHistory>;
 
 /** Of one response; a page ends before the event that would follow on it. */
 const MAX_PAGE_BYTES = 32 * 1024 * 1024;
 
-export function createEventHistory({ shares }: Pick<Platform, 'shares'>): EventHistory {
+export function createEventHistory({ shares }: Pick<Platform, 'shares'>) {
   return {
-    list: async (instance, { where, before, limit }) => {
+    /** What was accepted of an instance, from new to old. A page of large events is shorter than its limit. @throws AppError for a bad `where` */
+    list: async (
+      instance: { readonly accountId: number; readonly id: number },
+      { where, before, limit }: EventQuery,
+    ) => {
       const condition = where === undefined ? undefined : prepareSql(where, FILTERABLE_EVENT);
       const rows = await shares.list(instance.accountId, (via) =>
         createHistoryStore(via).list(instance, { condition, before, limit: limit + 1, maxBytes: MAX_PAGE_BYTES }),

@@ -20,12 +20,6 @@ export interface NotificationQuery {
   readonly limit: number;
 }
 
-export interface NotificationPage {
-  readonly notifications: readonly Notification[];
-  /** The id to go on from; absent at the end. */
-  readonly nextAfterId?: number;
-}
-
 export interface NotificationNeighbours {
   readonly subscriptions: Pick<Subscriptions, 'ensure'>;
   readonly settings: Pick<Settings, 'get'>;
@@ -34,28 +28,15 @@ export interface NotificationNeighbours {
 /** Stores an event and, where the account has a callback URL for it, its delivery; both as a part of the transaction. */
 export type Publisher = (via: Knex, type: OperationalType, data: object) => Promise<void>;
 
-export interface Notifications {
-  /** In a transaction of its own. */
-  readonly publish: (accountId: number, type: OperationalType, data: object) => Promise<void>;
-  /**
-   * For events that belong to a transaction: reads what is needed before it begins. Transactions that wait for a second
-   * connection each could wait for one another.
-   */
-  readonly prepare: (accountId: number) => Promise<Publisher>;
-  /** @throws AppError for a `where` that cannot be understood */
-  readonly list: (accountId: number, query: NotificationQuery) => Promise<NotificationPage>;
-}
-
-/** It only tells. */
-interface NotificationNotifier {
-  readonly notifier: Pick<Platform['notifier'], 'publish'>;
-}
+export type Notifications = ReturnType<typeof createNotifications>;
 
 /** Operational events of the platform: kept to be read, and sent where the account asks for it. */
 export function createNotifications(
-  platform: Pick<Platform, 'knex' | 'shares' | 'clock' | 'random'> & NotificationNotifier,
+  platform: Pick<Platform, 'knex' | 'shares' | 'clock' | 'random'> & {
+    readonly notifier: Pick<Platform['notifier'], 'publish'>;
+  },
   { subscriptions, settings }: NotificationNeighbours,
-): Notifications {
+) {
   const { knex, shares, notifier, clock } = platform;
   const nextEventId = createEventIds(platform);
   const store = createNotificationStore(knex);
@@ -89,14 +70,20 @@ export function createNotifications(
   }
 
   return {
+    /**
+     * For events that belong to a transaction: reads what is needed before it begins. Transactions that wait for a second
+     * connection each could wait for one another.
+     */
     prepare,
 
-    publish: async (accountId, type, data) => {
+    /** In a transaction of its own. */
+    publish: async (accountId: number, type: OperationalType, data: object) => {
       const publish = await prepare(accountId);
       await knex.transaction((trx) => publish(trx, type, data));
     },
 
-    list: async (accountId, { where, newestFirst, afterId, limit }) => {
+    /** @throws AppError for a `where` that cannot be understood */
+    list: async (accountId: number, { where, newestFirst, afterId, limit }: NotificationQuery) => {
       const condition = where === undefined ? undefined : prepareSql(where, FILTERABLE_NOTIFICATION);
       const rows = await shares.list(accountId, (via) =>
         createNotificationStore(via).list(accountId, { condition, newestFirst, afterId, limit: limit + 1 }),
