@@ -73,7 +73,7 @@ function columnsOf({ name, isList }: Entity): Readonly<Record<string, Column>> {
       ...(name === 'Item' || name === 'Account' ? { Name: called } : { DisplayName: called, PrintOnCheckName: called }),
       ...(name !== 'Vendor' && name !== 'Employee' && { FullyQualifiedName: called }),
       ...(name === 'Account' && { AccountType: cycle(['Bank', 'Income', 'Expense', 'Equity']) }),
-      ...(types.length > 0 && { Type: cycle(types) }),
+      ...(types.length > 0 && { Type: cycle(types), Level: () => 0 }),
       ...(name === 'Customer' && {
         CompanyName: sparse(6, cycle(NAMES, 5)),
         Balance: balance,
