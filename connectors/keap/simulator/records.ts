@@ -4,12 +4,12 @@ import {
   type Column,
   createCollections,
   cycle,
-  type Description,
   describedMembers,
   Fault,
   HOSTILE_TEXTS,
   type MovableClock,
   pick,
+  type RecordDescription,
   sparse,
   type TableChange,
   type TableRow,
@@ -144,7 +144,7 @@ export function createRecords(clock: MovableClock, onChange: (name: Name, change
   const specOf = (name: Name): Resource => {
     const { path, list, noun, filters, orders, ...about } = official.resources[name];
     const more: Readonly<Record<string, unknown>> = about;
-    const members = describedMembers(about satisfies Description);
+    const members = describedMembers(about satisfies RecordDescription);
     const words = (key: string) => String(more[key] ?? '').split(' ');
     const isSparse = 'shown' in about;
     return {

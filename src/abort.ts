@@ -17,3 +17,12 @@ export function onAbort(signal: AbortSignal, callback: () => void): () => void {
 function callAll(this: AbortSignal): void {
   for (const callback of [...(callbacksBySignal.get(this) ?? [])]) callback();
 }
+
+/** The outcome of the work, unless the signal aborts before it. The work goes on. @throws the reason of the signal */
+export function untilAborted<Result>(work: PromiseLike<Result>, signal: AbortSignal): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) reject(signal.reason);
+    const ignoreAbort = onAbort(signal, () => reject(signal.reason));
+    work.then(resolve, reject).then(ignoreAbort);
+  });
+}
