@@ -1,6 +1,7 @@
 import type { Config } from '#connector';
 import {
   type Answer,
+  atHosts,
   bearer,
   type Call,
   changesOf,
@@ -19,7 +20,7 @@ import {
 import { createContent, MOST_BYTES } from './simulator/content.ts';
 import { createDrive, type Drive, type Kind, ME } from './simulator/drive.ts';
 import { BoxFault, badPage, print } from './simulator/faults.ts';
-import { API_HOSTS, at, createLogin, DOWNLOAD_HOST, UPLOAD_HOSTS } from './simulator/login.ts';
+import { API_HOSTS, createLogin, DOWNLOAD_HOST, UPLOAD_HOSTS } from './simulator/login.ts';
 import { search } from './simulator/search.ts';
 import { show, sortItems } from './simulator/show.ts';
 import { createWebhooks } from './simulator/webhooks.ts';
@@ -60,11 +61,11 @@ export function createSimulator(options: BoxSimulatorOptions): Simulator {
       authenticate: bearer(login.accepts),
       limits: { bytes: MOST_BYTES + 100_000, parts: 10 },
       headers: { 'box-request-id': '0b1c2d3e4f5a6b7c8' },
-      open: { ...login.routes, 'GET /d/1/{link}/download': at([DOWNLOAD_HOST], content.deliverBytes) },
+      open: { ...login.routes, 'GET /d/1/{link}/download': atHosts([DOWNLOAD_HOST], content.deliverBytes) },
       routes: {
-        ...Object.fromEntries(Object.entries(api).map(([key, handler]) => [key, at(API_HOSTS, handler)])),
-        'POST /api/2.0/files/content': at(UPLOAD_HOSTS, content.upload),
-        'POST /api/2.0/files/{id}/content': at(UPLOAD_HOSTS, content.uploadVersion),
+        ...Object.fromEntries(Object.entries(api).map(([key, handler]) => [key, atHosts(API_HOSTS, handler)])),
+        'POST /api/2.0/files/content': atHosts(UPLOAD_HOSTS, content.upload),
+        'POST /api/2.0/files/{id}/content': atHosts(UPLOAD_HOSTS, content.uploadVersion),
       },
       commands: { ...login.commands, ...changesOf({ files: drive.items.file, folders: drive.items.folder }) },
     },

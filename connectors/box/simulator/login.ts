@@ -1,10 +1,9 @@
 import {
+  atHosts,
   createOAuthServer,
   DAY_MS,
-  Fault,
   type MovableClock,
   type RegisteredClient,
-  type RouteHandler,
   type SimulatorMemory,
 } from '#connector/simulator';
 
@@ -54,17 +53,9 @@ export function createLogin(memory: SimulatorMemory | undefined, clock: MovableC
     accepts: server.accepts,
     commands: server.commands,
     routes: {
-      'GET /api/oauth2/authorize': at(LOGIN_HOSTS, server.authorize),
-      'POST /oauth2/token': at(API_HOSTS, server.token),
-      'POST /oauth2/revoke': at(API_HOSTS, server.revoke),
+      'GET /api/oauth2/authorize': atHosts(LOGIN_HOSTS, server.authorize),
+      'POST /oauth2/token': atHosts(API_HOSTS, server.token),
+      'POST /oauth2/revoke': atHosts(API_HOSTS, server.revoke),
     },
-  };
-}
-
-/** Elsewhere there is nothing. */
-export function at(hosts: readonly string[], handler: RouteHandler): RouteHandler {
-  return (call) => {
-    if (call.host === undefined || hosts.includes(call.host)) return handler(call);
-    throw new Fault(404, 'NOT_FOUND', 'Not Found');
   };
 }
