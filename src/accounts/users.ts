@@ -121,11 +121,9 @@ export function createUsers(
   async function changeRole(
     principal: Principal,
     id: number,
-    {
-      key,
-      write,
-    }: { readonly key: string; readonly write: (via: Knex, user: UserRow, role: RoleKey) => Promise<void> },
+    input: { readonly key: string; readonly write: (via: Knex, user: UserRow, role: RoleKey) => Promise<void> },
   ): Promise<RoleKey> {
+    const { key, write } = input;
     const role = findRole(key);
     if (id === principal.userId) throw new AppError('FORBIDDEN', 'Nobody changes his own roles.');
     await changeUser(principal, id, async (via, user) => {

@@ -334,12 +334,7 @@ function readApplicationUrl(text: string): string {
   throw new AppError('REQUEST_INVALID', message, { details: [{ path: '/body/url', message }] });
 }
 
-function placeOf({
-  accountId,
-  id,
-  organizationId,
-  apiKey,
-  configuration,
-}: Pick<ProxyRow, 'accountId' | 'id' | 'organizationId' | 'apiKey' | 'configuration'>): BoundPlace {
+function placeOf(row: Pick<ProxyRow, 'accountId' | 'id' | 'organizationId' | 'apiKey' | 'configuration'>): BoundPlace {
+  const { accountId, id, organizationId, apiKey, configuration } = row;
   return { column: 'oauth_proxy.api_secret', key: [accountId, id], bound: [organizationId, apiKey, configuration] };
 }
