@@ -18,6 +18,7 @@ const LEVELS: readonly (readonly string[])[] = [
     'retry-after',
     'telemetry',
     'turn-budget',
+    'bounded',
   ],
   // Simulators evaluate filters with the evaluator that the platform has for rows.
   ['where', 'pairs'],

@@ -19,8 +19,8 @@ type InstanceOf<Id extends OperationId> =
 
 /** As they stand in the header, for those who want to see their own again. */
 export interface SentSecrets {
-  readonly user?: string;
-  readonly organization?: string;
+  readonly user?: string | undefined;
+  readonly organization?: string | undefined;
 }
 
 /** A user where the path names one. */
@@ -129,7 +129,7 @@ type GroupMembers<Group> = [Exclude<Group, undefined>] extends [never]
   ? Record<never, never>
   : Exclude<Group, undefined>;
 
-/** `tags[]` reaches a handler as `tags`: see `scopedDocument`. */
+/** `tags[]` reaches a handler as `tags`: see `operationDocument`. */
 type WithoutBrackets<Name> = Name extends `${infer Bare}[]` ? Bare : Name;
 
 /** The path parameters, by name. */

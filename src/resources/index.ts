@@ -1,6 +1,15 @@
 import type { CallTally, PassedRequest } from '../connector/client/index.ts';
 import type { ChangesInput, RecordChange } from '../connector/contract.ts';
-import type { ListOperation, NativeBulk, ObjectSpec, StoredUpload } from '../connector/index.ts';
+import type {
+  IngestRows,
+  IngestStart,
+  ListOperation,
+  NativeBulk,
+  NativeEnd,
+  NativeIngest,
+  ObjectSpec,
+  StoredUpload,
+} from '../connector/index.ts';
 import type { PlatformKeys } from '../db/platform-keys.ts';
 import { AppError, isAppError, pointer } from '../errors.ts';
 import { createPacer } from '../pace.ts';
@@ -18,16 +27,7 @@ import {
 import { type CallNeighbours, type CallReport, type ConnectedInstance, type InstanceCall, startCall } from './call.ts';
 import { createCatalog } from './catalog.ts';
 import { chooseFile, describeFile, fetchFile, type RecordFile } from './media.ts';
-import {
-  type IngestFile,
-  type IngestPlan,
-  type IngestSeen,
-  lookAtIngest,
-  readIngest,
-  sendIngest,
-  startIngest,
-} from './native-ingest.ts';
-import { endJob, type NativeEnd } from './native-job.ts';
+import { endJob, judgeResults } from './native-job.ts';
 import { goOnNatively, judgeNative, type NativeFit, nativeStart, toNativeInput } from './native-walk.ts';
 import { getChild, requireOperation } from './objects.ts';
 import {
@@ -104,6 +104,11 @@ export interface Walk {
   readonly pagesAtOnce: number;
   /** Where the page behind that of a position begins if that one is full; undefined where that does not show. */
   readonly behind: (position: Position) => Position | undefined;
+}
+
+/** What jobs of the provider do with rows. */
+export interface IngestWork extends Pick<IngestStart, 'action' | 'key'> {
+  readonly ingest: NativeIngest;
 }
 
 export interface WalkedPage extends CallReport {
@@ -217,7 +222,7 @@ export function composeResources(
   /** What a bulk job would send first, if there are rows enough. */
   function explainBulk(instance: ConnectedInstance, query: Query, { native, reason }: NativeFit): BulkExplanation {
     if (native === undefined) return { way: 'paging', reason };
-    const request = native.start(toNativeInput(query, nativeStart(native)), instance.config);
+    const request = native.start.request(toNativeInput(query, nativeStart(native)), instance.config);
     return { way: 'native', fromRows: native.fromRows, request: neighbours.client.preview(instance, request) };
   }
 
@@ -358,26 +363,29 @@ export function composeResources(
       await endJob(call, requireNative(target, object, ability), end);
     },
 
-    /** Begins a job of the provider that writes rows, and has none yet. @throws AppError as calls of the provider do */
-    startIngest: async (target: ObjectTarget, plan: IngestPlan) => {
-      const { call } = await open(target, plan.action);
-      return { id: await startIngest(call, plan), ...call.tally };
-    },
-    /** Gives it all its rows, once, and has it work. @throws AppError as calls of the provider do */
-    sendIngest: async (target: ObjectTarget, plan: IngestPlan, file: IngestFile) => {
-      const { call } = await open(target, plan.action);
-      await sendIngest(call, plan, file);
+    /** Begins a job of the provider that writes rows, and gives it the rows when its id is kept. @throws AppError as calls of the provider do */
+    startIngest: async (
+      target: ObjectTarget,
+      { ingest, action, key }: IngestWork,
+      input: Omit<IngestStart, 'action' | 'key'>,
+    ) => {
+      const { call } = await open(target, action);
+      await call.execute(ingest.start, { ...input, action, key });
       return call.tally;
     },
     /** @throws AppError as calls of the provider do; NOT_FOUND where it has no such job any more */
-    lookAtIngest: async (target: ObjectTarget, plan: IngestPlan, job: IngestSeen) => {
-      const { call } = await open(target, plan.action);
-      return { ...(await lookAtIngest(call, plan, job)), ...call.tally };
+    lookAtIngest: async (target: ObjectTarget, { ingest, action }: IngestWork, id: string) => {
+      const { call } = await open(target, action);
+      return { look: await call.execute(ingest.look, { id }), ...call.tally };
     },
-    /** What came of the rows of a job that has ended. @throws as `lookAtIngest` */
-    readIngest: async (target: ObjectTarget, plan: IngestPlan, id: string) => {
-      const { call } = await open(target, plan.action);
-      return { rows: await readIngest(call, plan, id), ...call.tally };
+    /** What became of the rows of a job that has ended. @throws as `lookAtIngest` */
+    readIngest: async (
+      target: ObjectTarget,
+      { ingest, action }: IngestWork,
+      job: IngestRows & { readonly id: string },
+    ) => {
+      const { call } = await open(target, action);
+      return { rows: await judgeResults(call, await call.execute(ingest.read, job)), ...call.tally };
     },
 
     /** How the query would be answered; it is not sent. Answers for a disabled instance too. */

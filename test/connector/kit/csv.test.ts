@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { csvRows } from '../../src/resources/csv-rows.ts';
+import { csvRows } from '../../../src/connector/kit/csv.ts';
 
 const HOSTILE = [
   '',
