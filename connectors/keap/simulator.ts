@@ -121,11 +121,8 @@ function answerList(records: Records, collection: Of, call: Call, rule: TextRule
   const [, key = '', direction] = /^(\w+)(?: (asc|desc))?$/.exec(order ?? '') ?? [];
   const written = Object.hasOwn(orders, key) ? orders[key] : undefined;
   if (order !== null && written === undefined) throw badRequest(`Invalid order_by: ${order}`, 'order_by');
-  const { field, read } = fieldOf(written ?? '', rule);
-  const terms =
-    written === undefined
-      ? []
-      : [{ ...field, read: (row: TableRow) => [read(row)].flat()[0], descending: direction === 'desc' }];
+  const { term } = fieldOf(written ?? '', rule);
+  const terms = written === undefined ? [] : [{ ...term, descending: direction === 'desc' }];
   const { rows, next } = takePage(sortRows(found, terms), name === 'tags' ? ADDRESSES : WORDS, { ...call, query });
   const fields = readFields(collection, call);
   return json({ [list]: rows.map((row) => present(collection, row, { fields })), next_page_token: next ?? '' });

@@ -3,9 +3,9 @@ import { judgeRateLimit, readProviderMessage, readRateLimit } from '../../src/co
 import { matchesHost } from '../../src/connector/client/url.ts';
 import type { Operation } from '../../src/connector/contract.ts';
 import { createRedactor } from '../../src/redaction.ts';
-import { failureOf } from '../support/failures.ts';
+import { expectFailure } from '../support/failures.ts';
 import { json, status } from '../support/misbehaving-server.ts';
-import { type ClientSetup, START, setUpClient } from './client-setup.ts';
+import { START, useClient } from './client-setup.ts';
 
 describe('host patterns', () => {
   it('match a host with its port, or exactly one label', () => {
@@ -109,13 +109,11 @@ describe('readProviderMessage', () => {
 });
 
 describe('execute', () => {
-  let setup: ClientSetup;
+  const setup = useClient();
 
   beforeEach(async () => {
-    setup = await setUpClient();
     setup.server.answer('/api/people/1', json({ person: { name: 'Ada' } }));
   });
-  afterEach(() => setup.close());
 
   const get: Operation<{ id: string }, string> = {
     request: ({ id }) => ({ path: `/people/${id}` }),
@@ -146,7 +144,7 @@ describe('execute', () => {
       () => setup.client.execute(get, { id: '2' }, setup.call()),
       () => setup.client.execute(run, '2', setup.call()),
     ]) {
-      expect((await failureOf(fail())).code).to.equal('INSTANCE_CREDENTIALS_FAILED');
+      await expectFailure(fail(), 'INSTANCE_CREDENTIALS_FAILED');
     }
   });
 
@@ -161,9 +159,11 @@ describe('execute', () => {
       () => setup.client.execute(get, { id: '3' }, setup.call()),
       () => setup.client.execute(run, '', setup.call()),
     ]) {
-      const error = await failureOf(fail());
-      expect(error.code).to.equal('PROVIDER_PROTOCOL');
-      expect(error.message).to.equal('The answer of BambooHR is not one that Causeway understands.');
+      const error = await expectFailure(
+        fail(),
+        'PROVIDER_PROTOCOL',
+        'The answer of BambooHR is not one that Causeway understands.',
+      );
       expect(error.cause).to.be.instanceOf(TypeError);
     }
   });

@@ -74,3 +74,13 @@ function createConnector(server: MisbehavingServer): Connector {
     probe: { path: '/probe' },
   });
 }
+
+/** A client for each test of the suite that calls this. */
+export function useClient(ports: () => Partial<ClientPorts> = () => ({})): ClientSetup {
+  let setup: ClientSetup | undefined;
+  beforeEach(async () => {
+    setup = await setUpClient(ports());
+  });
+  afterEach(() => setup?.close());
+  return new Proxy(Object({}), { get: (own, name) => Reflect.get(setup ?? own, name) });
+}

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Connector } from '../../src/connector/contract.ts';
-import { failureOf } from '../support/failures.ts';
+import { expectFailure, failureOf } from '../support/failures.ts';
 import { json, type MisbehavingServer, redirect, startMisbehavingServer } from '../support/misbehaving-server.ts';
 import { API_KEY, type ClientSetup, setUpClient } from './client-setup.ts';
 
@@ -67,9 +67,9 @@ describe('the provider client and simulators', () => {
 
   it('says so where no simulators run', async () => {
     const elsewhere = await setUpClient();
-    const error = await failureOf(elsewhere.client.send(elsewhere.call({ connector, config }), { path: '/a' }));
-    expect(error.code).to.equal('REQUEST_INVALID');
-    expect(error.message).to.equal(
+    await expectFailure(
+      elsewhere.client.send(elsewhere.call({ connector, config }), { path: '/a' }),
+      'REQUEST_INVALID',
       'The simulator of BambooHR is not reached from this process. Whoever runs the service sets SIMULATORS_PORT where the simulators are served, and SIMULATORS_URL in the other processes.',
     );
     await elsewhere.close();

@@ -2,21 +2,19 @@ import { expect } from 'chai';
 import type { AccessTokens, ProviderCall } from '../../src/connector/client/index.ts';
 import type { Connector, OAuth2Auth } from '../../src/connector/contract.ts';
 import { AppError } from '../../src/errors.ts';
-import { failureOf } from '../support/failures.ts';
+import { expectFailure, failureOf } from '../support/failures.ts';
 import { json, redirect, startMisbehavingServer, status } from '../support/misbehaving-server.ts';
-import { type ClientSetup, setUpClient } from './client-setup.ts';
+import { useClient } from './client-setup.ts';
 
 const AUTH: OAuth2Auth = { type: 'oauth2', tokenUrl: () => 'https://provider.example.com/token' };
 
 describe('the provider client with access tokens', () => {
-  let setup: ClientSetup;
+  const setup = useClient();
   let refused: string[];
 
   beforeEach(async () => {
     refused = [];
-    setup = await setUpClient();
   });
-  afterEach(() => setup.close());
 
   /** `token-1`, and after a refusal the next one. */
   const tokens: AccessTokens = {
@@ -152,9 +150,9 @@ describe('the provider client with access tokens', () => {
         const classify: Connector['classify'] = ({ status: code }) =>
           code === 403 ? { kind: 'credentials' } : undefined;
         const call = callWith({}, { hosts: [setup.server.host, other.host], classify });
-        const error = await failureOf(setup.client.send(call, { path: '/a' }));
-        expect(error.code).to.equal('PROVIDER_PROTOCOL');
-        expect(error.message).to.equal(
+        await expectFailure(
+          setup.client.send(call, { path: '/a' }),
+          'PROVIDER_PROTOCOL',
           `BambooHR redirected to ${other.host}, which wants credentials. Causeway shows them to ${setup.server.host} only, where the call was made.`,
         );
         expect(refused).to.deep.equal([]);

@@ -3,7 +3,6 @@ import { CLIENTS as QUICKBOOKS_CLIENTS } from '../../connectors/quickbooks/simul
 import { CLIENTS as SALESFORCE_CLIENTS } from '../../connectors/salesforce/simulator.ts';
 import { createBrowser, openPage, registerOrigins } from '../api/support/connect-page.ts';
 import { expectProblem } from '../api/support/expect-problem.ts';
-import { arrive } from '../api/support/oauth-proxies.ts';
 import { authorizationOf, createTenants, type OtherTenants, withDatabase } from '../api/support/tenants.ts';
 import { type TestApp, useApp } from '../support/app.ts';
 import { useOAuth } from './support/setup.ts';
@@ -30,27 +29,26 @@ describe('a code at a provider that demands PKCE', () => {
   });
   beforeEach(() => forget(service));
 
-  it('makes an instance when its URL is 15.5 minutes old', async () => {
-    for (const sent of [['code'], ['code', 'state']]) {
-      const back = await authorize({ state: 'late' });
-      await age(service, 15.5);
-      const providerData = Object.fromEntries(sent.map((name) => [name, back[name]]));
-      const { status, body } = await create(providerData, here());
-      expect(status, JSON.stringify(body)).to.equal(200);
-      expect((await service.call('/items', { token: body.token })).status).to.equal(200);
-    }
-  });
+  for (const sent of [['code'], ['code', 'state']]) {
+    it(`makes an instance when its URL is 15.5 minutes old, of its ${sent.join(' and ')}`, () =>
+      expectMade(sent, {}, 15.5));
 
-  it('makes an instance of the colleague who sends it, with the state or without', async () => {
-    for (const sent of [['code'], ['code', 'state']]) {
-      const back = await authorize({ state: 'of Ada' });
-      const providerData = Object.fromEntries(sent.map((name) => [name, back[name]]));
-      const { status, body } = await create(providerData, here(), colleague());
-      expect(status, JSON.stringify(body)).to.equal(200);
-      const items = await service.call('/items', { headers: authorizationOf(tenants.colleague, body.token) });
-      expect(items.status).to.equal(200);
-    }
-  });
+    it(`makes an instance of the colleague who sends its ${sent.join(' and ')}`, () =>
+      expectMade(sent, authorizationOf(tenants.colleague)));
+  }
+
+  async function expectMade(
+    sent: readonly string[],
+    headers: Readonly<Record<string, string>>,
+    minutes = 0,
+  ): Promise<void> {
+    const back = await authorize({ state: 'of Ada' });
+    await age(service, minutes);
+    const { status, body } = await create(Object.fromEntries(sent.map((name) => [name, back[name]])), here(), headers);
+    expect(status, JSON.stringify(body)).to.equal(200);
+    const own = 'authorization' in headers ? authorizationOf(tenants.colleague, body.token) : {};
+    expect((await service.call('/items', { token: body.token, headers: own })).status).to.equal(200);
+  }
 
   it('authenticates an instance again with the settings that the instance has', async () => {
     const { body } = await create(await authorize());
@@ -124,38 +122,6 @@ describe('a code at a provider that demands PKCE', () => {
     expect(verifiers.map((verifier) => verifier?.length)).to.deep.equal([43, 43, 43]);
     expect(new Set(verifiers).size).to.equal(3);
     expect(await verifierFor({})).to.equal(verifiers[0]);
-  });
-
-  describe('through an OAuth proxy', () => {
-    const WITHOUT_CLIENT = { 'oauth.api.key': undefined, 'oauth.api.secret': undefined };
-    const APPLICATION = 'https://hub.example.com/connected';
-    let proxyUrl: string;
-
-    before(async () => {
-      const { clientId: apiKey, clientSecret: apiSecret, url } = setup.server;
-      const configuration = JSON.stringify({ tokenOrigins: [url] });
-      const body = { name: 'shop', apiKey, apiSecret, configuration };
-      const proxy = (await service.call('/elements/oauthProxies', { method: 'POST', body })).body;
-      proxyUrl = proxy.proxyUrl;
-      setup.server.addCallbackUrl(proxyUrl);
-    });
-
-    const comeBack = async () => {
-      const callback = await setup.server.authorize(
-        await setup.oauthUrl({ oauthProxyName: 'shop', state: APPLICATION, callbackUrl: proxyUrl }),
-      );
-      const { headers } = await arrive({ proxyUrl }, callback.search.slice(1));
-      return Object.fromEntries(new URL(headers.get('location') ?? '').searchParams);
-    };
-
-    it('needs neither 15 minutes nor the same user', async () => {
-      const more = () => ({ ...WITHOUT_CLIENT, ...here(), 'oauth.callback.url': proxyUrl });
-      const first = await comeBack();
-      await age(service, 15.5);
-      expect((await create(first, more())).status).to.equal(200);
-      const second = await comeBack();
-      expect((await create({ code: second.code }, more(), colleague())).status).to.equal(200);
-    });
   });
 
   it('of a connect session is that of its browser, whatever others have open', async () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { ConnectorContext, FieldSpec, Objects } from '../../src/connector/index.ts';
 import { AppError } from '../../src/errors.ts';
-import { failureOf } from '../support/failures.ts';
+import { expectFailure, failureOf } from '../support/failures.ts';
 import { createObject, createService, type FakeService } from './fake-provider.ts';
 
 const ROWS = [{ id: 1, name: 'one' }];
@@ -53,7 +53,7 @@ describe('discovery', () => {
   it('is done again after it failed', async () => {
     const { service, count } = serveDiscovered();
     service.failWith(new AppError('PROVIDER_UNAVAILABLE', 'later'));
-    expect((await failureOf(service.list())).code).to.equal('PROVIDER_UNAVAILABLE');
+    await expectFailure(service.list(), 'PROVIDER_UNAVAILABLE');
     service.failWith(undefined);
     expect((await service.list()).records).to.have.length(1);
     expect(count()).to.equal(2);
@@ -92,11 +92,11 @@ describe('discovery', () => {
 
   it('suggests the nearest name of an object that is not there', async () => {
     const service = serve();
-    const { code, message } = await failureOf(service.resources.getObject(targetOf(service, 'row')));
-    expect([code, message]).to.deep.equal([
+    await expectFailure(
+      service.resources.getObject(targetOf(service, 'row')),
       'NOT_FOUND',
       "Fake has no object 'row'. Did you mean 'rows'? GET /objects lists them all.",
-    ]);
+    );
   });
 
   it('quotes no more than 100 characters of a name', async () => {
@@ -145,11 +145,11 @@ describe('the verdict on credentials', () => {
 describe('a call on an instance', () => {
   it('is refused while it is disabled, but its objects are told', async () => {
     const service = serve();
-    const { code, message } = await failureOf(service.list({}, { disabled: true }));
-    expect([code, message]).to.deep.equal([
+    await expectFailure(
+      service.list({}, { disabled: true }),
       'FORBIDDEN',
       'Instance 7 is disabled; PUT /instances/7/enabled switches it on.',
-    ]);
+    );
     const instance = service.createInstance({ disabled: true });
     const objects = await service.resources.listObjects({ instance, signal: new AbortController().signal });
     expect(objects).to.have.keys('rows');
@@ -175,11 +175,11 @@ describe('a call on an instance', () => {
     const service = createService({ rows: { ...createObject(ROWS), children: { notes: createObject(ROWS) } } });
     const target = { ...targetOf(service), id: '1' };
     const request = { pageSize: 5, maxProviderCalls: 25, pushdownOnly: false };
-    const { code, message } = await failureOf(service.resources.listChildren({ ...target, child: 'note' }, request));
-    expect([code, message]).to.deep.equal([
+    await expectFailure(
+      service.resources.listChildren({ ...target, child: 'note' }, request),
       'NOT_FOUND',
       "'rows' has no child object 'note'. Did you mean 'notes'? It has: notes.",
-    ]);
+    );
     await service.resources.listChildren({ ...target, child: 'notes' }, request);
     expect(service.sent).to.have.nested.property('[0].json.parentId', '1');
   });

@@ -1,4 +1,5 @@
-import { AppError } from '../../src/errors.ts';
+import { expect } from 'chai';
+import { AppError, type ErrorCode } from '../../src/errors.ts';
 
 type Kind<Failure extends Error> = abstract new (...given: never[]) => Failure;
 
@@ -14,6 +15,19 @@ export async function failureOf(work: PromiseLike<unknown>, kind: Kind<Error> = 
     (error: unknown) => ({ error }),
   );
   return errorIn(end, kind);
+}
+
+/** The failure of work that must fail by this code, with this message where it matters. */
+export async function expectFailure(
+  work: PromiseLike<unknown>,
+  code: ErrorCode,
+  message?: string | RegExp,
+): Promise<AppError> {
+  const failure = await failureOf(work);
+  expect(failure.code, failure.message).to.equal(code);
+  if (message instanceof RegExp) expect(failure.message).to.match(message);
+  else if (message !== undefined) expect(failure.message).to.equal(message);
+  return failure;
 }
 
 export const anyFailureOf = (work: PromiseLike<unknown>): Promise<Error> => failureOf(work, Error);

@@ -105,7 +105,7 @@ export function badRequest(message: string, field?: string): Fault {
   return new Fault(400, 'INVALID_ARGUMENT', message, field === undefined ? {} : { fields: [field] });
 }
 
-/** A name of a list as filters and orders compare it. */
+/** A name of a list as filters and orders compare it: orders by the first of several values. */
 export function fieldOf(written: string, rule: TextRule) {
   const [kind = '', path = '', ...more] = written.split(' ');
   const { type = 'text', ...spec } = KINDS[kind] ?? {};
@@ -113,13 +113,16 @@ export function fieldOf(written: string, rule: TextRule) {
   const [, none] = /none=(\w+)/.exec(written) ?? [];
   const [, needs] = /needs=(\w+)/.exec(written) ?? [];
   const [, excludes] = /excludes=(\w+)/.exec(written) ?? [];
+  const read = readerOf(path);
   const field: FilterField = { type: TYPES[type], fold };
+  const term = { ...field, read: (row: TableRow) => [read(row)].flat()[0] };
   return {
     ...spec,
     kind: type,
     path,
     field,
-    read: readerOf(path),
+    term,
+    read,
     none,
     needs,
     excludes,

@@ -105,8 +105,8 @@ function order(rows: readonly TableRow[], query: URLSearchParams, orders: Writte
   if (wanted === null) return rows;
   const written = Object.hasOwn(orders, wanted) ? orders[wanted] : undefined;
   if (written === undefined) throw badRequest(`order ${wanted} is not valid`);
-  const { field, read } = fieldOf(written, 'as written');
-  return sortRows(rows, [{ ...field, read, descending: query.get('order_direction') === 'DESCENDING' }]);
+  const { term } = fieldOf(written, 'as written');
+  return sortRows(rows, [{ ...term, descending: query.get('order_direction') === 'DESCENDING' }]);
 }
 
 function readCount(query: URLSearchParams, name: string, usual: number): number {

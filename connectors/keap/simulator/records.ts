@@ -52,7 +52,13 @@ const USERS: readonly TableRow[] = [
 const ENTRIES = {
   users: USERS.map(({ id }) => id),
   stages: STAGES.map(({ id }) => id),
-  ...{ accounts: ['7', '8'], affiliates: ['3', '5'], sources: ['0', '12', '14'], invoices: ['1000', '1001', '1002'] },
+  ...{
+    accounts: ['7', '8'],
+    statuses: ['1', '2'],
+    affiliates: ['3', '5'],
+    sources: ['0', '12', '14'],
+    invoices: ['1000', '1001', '1002'],
+  },
 };
 
 /** Ids have gaps. */
@@ -128,6 +134,8 @@ const ROWS: Readonly<Record<Name, number>> = {
   ...{ appointments: 66, commissions: 60 },
 };
 
+const LABELS: Readonly<Partial<Record<Name, string>>> = { transactions: 'description', orders: 'notes' };
+
 const CREATED = ['create_time', 'created_time', 'creation_time', 'transaction_time', 'time_earned'];
 const CHANGED = ['update_time', 'updated_time', 'modification_time', 'last_updated_time'];
 
@@ -150,7 +158,7 @@ export function createRecords(clock: MovableClock, onChange: (name: Name, change
       initial: INITIAL[name],
       created: CREATED.filter((member) => member in members),
       changed: CHANGED.filter((member) => member in members),
-      label: name === 'transactions' ? 'description' : undefined,
+      label: LABELS[name],
     };
   };
   const records: Records = createCollections({

@@ -8,10 +8,10 @@ import { type Complaint, type InputForm, readInput } from './input.ts';
 import type { Members } from './members.ts';
 import type { Call, RouteHandler, Routes } from './route.ts';
 import { type Column, columnsFor, makeRow, makeRows, type RowForm, times, writeSeconds } from './rows.ts';
-import { createTable, type Table, type TableChange, type TableRow } from './table.ts';
+import { createTable, type Table, type TableChange, type TableOptions, type TableRow } from './table.ts';
 
 /** A kind of record of a provider, as data. Rows, ids, times, checks of input and changes on request come from it. */
-export interface CollectionSpec {
+export interface CollectionSpec extends Pick<TableOptions, 'deleted' | 'retired' | 'touch'> {
   readonly members: Members;
   /** Number of rows at the start. */
   readonly rows: number;
@@ -26,8 +26,6 @@ export interface CollectionSpec {
   /** Members that hold the time of the creation, and that of the last change. */
   readonly created?: readonly string[];
   readonly changed?: readonly string[];
-  /** The member that is true for a row in the recycle bin. */
-  readonly deleted?: string;
   /** Complaints about a record as it will be. */
   readonly check?: (row: TableRow, isNew: boolean) => readonly Complaint[];
   /** Keeps the rows over a restart. */
@@ -44,8 +42,8 @@ export interface CollectionsOptions<Name extends string, Spec> extends InputForm
   readonly clock: MovableClock;
   /** Ids of entries that references lead to and that are in no collection. */
   readonly entries?: Readonly<Record<string, readonly unknown[]>>;
-  /** The provider's error for a body. */
-  readonly refuse: (complaints: readonly Complaint[], collection: Spec) => Fault;
+  /** The provider's error for a body. Complaints for which it returns nothing are passed over. */
+  readonly refuse: (complaints: readonly Complaint[], collection: Spec) => Fault | undefined;
   /** The provider's error for a record that is not there. */
   readonly absent: (collection: Spec, id: string) => Fault;
   readonly onChange?: (name: Name, change: TableChange) => void;
@@ -109,6 +107,8 @@ function createCollection<Name extends string, Spec extends CollectionSpec>(
       onChange(name, change);
     },
     deleted: spec.deleted,
+    retired: spec.retired,
+    touch: spec.touch,
   });
   return {
     ...spec,
@@ -124,7 +124,8 @@ function createCollection<Name extends string, Spec extends CollectionSpec>(
       const isNew = old === undefined;
       const { values, complaints } = readInput(members, body, { ...options, isNew });
       const all = [...complaints, ...check({ ...(old ?? initialOf(values)), ...values }, isNew)];
-      if (all.length > 0) throw options.refuse(all, spec);
+      const refusal = all.length === 0 ? undefined : options.refuse(all, spec);
+      if (refusal !== undefined) throw refusal;
       return values;
     },
     create: (number) => {

@@ -18,7 +18,7 @@ import {
 import type { Logger } from '../../../src/log.ts';
 import { createMetrics, type Metrics } from '../../../src/metrics.ts';
 import { ENCRYPTION_KEYS } from '../../support/app.ts';
-import { silentLog, type TestDatabase, theRow } from '../../support/database.ts';
+import { silentLog, type TestDatabase, theRow, useDatabase } from '../../support/database.ts';
 import { leastConnector } from '../../support/least-connector.ts';
 import { createStrictTokens } from '../../support/strict-tokens.ts';
 
@@ -151,6 +151,27 @@ export function createStage(database: TestDatabase, { lifeSeconds = HOUR_SECONDS
     return process;
   }
 
+  /** Moves the clocks of the database's rows, of the provider and of every process. */
+  const passTime = async (ms: number) => {
+    offsetMs += ms;
+    const columns = ['access_expires_at', 'refresh_at', 'retry_at', 'lease_until'];
+    const changes = columns.map((column) => `${column} = ${column} - ${ms} * interval '1 millisecond'`);
+    await database.knex.raw(`update oauth_token set ${changes.join(', ')}`);
+  };
+
+  /** An instance with tokens. */
+  const connect = async (options: ConnectOptions = {}): Promise<TestInstance> => {
+    const { auth = {}, graceMs, change = (grant: TokenGrant) => grant } = options;
+    const key = await insertInstance(database);
+    const connector = { ...CONNECTOR, auth: { ...AUTH, ...auth } };
+    const grant = change(provider.issue(graceMs === undefined ? {} : { graceMs }));
+    const [process = await startProcess()] = processes;
+    const owner = { ...key, connector, config: {}, valid: true, settingsVersion: 1, grant };
+    await database.knex.transaction((via) => process.tokens.store(via, owner, grant));
+    owners.set(key.id, owner);
+    return owner;
+  };
+
   return {
     provider,
     refusals,
@@ -158,24 +179,13 @@ export function createStage(database: TestDatabase, { lifeSeconds = HOUR_SECONDS
     /** What was told of values that the configuration does not have, and went into it. */
     adopted,
     startProcess,
-    /** Moves the clocks of the database's rows, of the provider and of every process. */
-    passTime: async (ms: number) => {
-      offsetMs += ms;
-      const columns = ['access_expires_at', 'refresh_at', 'retry_at', 'lease_until'];
-      const changes = columns.map((column) => `${column} = ${column} - ${ms} * interval '1 millisecond'`);
-      await database.knex.raw(`update oauth_token set ${changes.join(', ')}`);
-    },
-    /** An instance with tokens. */
-    connect: async (options: ConnectOptions = {}): Promise<TestInstance> => {
-      const { auth = {}, graceMs, change = (grant: TokenGrant) => grant } = options;
-      const key = await insertInstance(database);
-      const connector = { ...CONNECTOR, auth: { ...AUTH, ...auth } };
-      const grant = change(provider.issue(graceMs === undefined ? {} : { graceMs }));
-      const [process = await startProcess()] = processes;
-      const owner = { ...key, connector, config: {}, valid: true, settingsVersion: 1, grant };
-      await database.knex.transaction((via) => process.tokens.store(via, owner, grant));
-      owners.set(key.id, owner);
-      return owner;
+    passTime,
+    connect,
+    /** An instance whose access has ended. */
+    connectExpired: async (options: ConnectOptions = {}) => {
+      const instance = await connect(options);
+      await passTime(lifeSeconds * 1_000);
+      return instance;
     },
     /** New settings for an instance, as a PATCH stores them; with a process, after the provider took their client. */
     changeSettings: async (
@@ -199,6 +209,19 @@ export function createStage(database: TestDatabase, { lifeSeconds = HOUR_SECONDS
       await Promise.all(processes.map((process) => process.stop()));
     },
   };
+}
+
+/** A stage for each test of the suite that calls this, and its database. */
+export function useStage(): Stage & { readonly database: TestDatabase } {
+  const database = useDatabase();
+  let stage: Stage | undefined;
+  beforeEach(() => {
+    stage = createStage(database);
+  });
+  afterEach(() => stage?.close());
+  return new Proxy(Object({ database }), {
+    get: (own, name) => Reflect.get(name === 'database' || stage === undefined ? own : stage, name),
+  });
 }
 
 function getOwner(owners: ReadonlyMap<number, TestInstance>, id: number): TestInstance {
