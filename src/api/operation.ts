@@ -129,7 +129,7 @@ type GroupMembers<Group> = [Exclude<Group, undefined>] extends [never]
   ? Record<never, never>
   : Exclude<Group, undefined>;
 
-/** `tags[]` reaches a handler as `tags`: see `scopedDocument`. */
+/** `tags[]` reaches a handler as `tags`: see `operationDocument`. */
 type WithoutBrackets<Name> = Name extends `${infer Bare}[]` ? Bare : Name;
 
 /** The path parameters, by name. */

@@ -73,13 +73,14 @@ function createApi(api: ApiParts): RequestHandler {
   const { authorize, directory, audit, handlers, idempotency, publicUrl } = api;
   const sendPreflight = createCors(api.corsOrigins, Object.keys(document.components.headers));
   // The same URL may be an operation of the platform and an object of an element.
-  const scopes: Readonly<Record<ApiScope, ScopedOperations>> = {
-    public: createScope('public', api),
-    platform: createScope('platform', api),
-    instance: createScope('instance', api),
-    record: createScope('record', api),
-    connect: createScope('connect', api),
+  const scopes: Readonly<Record<ApiScope, FindRoute>> = {
+    public: createRoutes('public'),
+    platform: createRoutes('platform'),
+    instance: createRoutes('instance'),
+    record: createRoutes('record'),
+    connect: createRoutes('connect'),
   };
+  const operations = createOperations(api);
 
   return async (request, response) => {
     // Tokens, secrets and the records of people are in the responses: no cache keeps them.
@@ -95,8 +96,7 @@ function createApi(api: ApiParts): RequestHandler {
     const { caller, scope } = authorized;
     if (scope !== 'platform') joinName(request, caller?.instance?.connector);
     else if (caller?.session === undefined && caller?.instance !== undefined) asOriginal(request);
-    const { findRoute, operations } = scopes[scope];
-    const route = findRoute(request.path);
+    const route = scopes[scope](request.path);
     const signal = signalEnd(response);
     const wanted = route?.operations[request.method];
     const params = route?.params ?? {};
@@ -182,12 +182,12 @@ function takeHeadForGet(request: Request, response: Response): void {
 const METHODS: ReadonlySet<string> = new Set(Object.values(OPERATIONS).map(({ method }) => method.toUpperCase()));
 
 /** For a method that no operation has, whoever calls: `Allow` has what the path takes from anybody, as an object of an element only where it is nothing else. */
-function refuseMethod(request: Request, scopes: Readonly<Record<ApiScope, ScopedOperations>>): AppError {
+function refuseMethod(request: Request, scopes: Readonly<Record<ApiScope, FindRoute>>): AppError {
   assertPath(request);
   if (isPassed(request)) return wrongMethod(request, [...METHODS].sort());
   const { record, ...others } = scopes;
-  const takenBy = (found: readonly ScopedOperations[]) =>
-    found.flatMap(({ findRoute }) => Object.keys(findRoute(request.path)?.operations ?? {}));
+  const takenBy = (found: readonly FindRoute[]) =>
+    found.flatMap((findRoute) => Object.keys(findRoute(request.path)?.operations ?? {}));
   const own = takenBy(Object.values(others));
   const allow = new Set(own.length > 0 ? own : takenBy([record]));
   return allow.size === 0 ? notFound(request) : wrongMethod(request, [...allow].sort());
@@ -226,26 +226,15 @@ interface ServedOperation {
   readonly validate: Validate;
 }
 
-interface ScopedOperations {
-  readonly findRoute: FindRoute;
-  readonly operations: ReadonlyMap<OperationId, ServedOperation>;
-}
+type Operations = ReadonlyMap<OperationId, ServedOperation>;
 
-function createScope(scope: ApiScope, { handlers, validateResponses }: ApiParts): ScopedOperations {
-  const validation = createValidation(scope, validateResponses);
+function createOperations({ handlers, validateResponses }: ApiParts): Operations {
   const ids = Object.keys(handlers) as ApiOperationId[];
-  return {
-    findRoute: createRoutes(scope),
-    operations: new Map(ids.map((id) => [id, { id, validate: validation(id) }])),
-  };
+  return new Map(ids.map((id) => [id, { id, validate: createValidation(id, validateResponses) }]));
 }
 
 /** @throws AppError NOT_FOUND; OPERATION_UNSUPPORTED for a path that takes other methods */
-function findOperation(
-  request: Request,
-  route: Route | undefined,
-  operations: ScopedOperations['operations'],
-): ServedOperation {
+function findOperation(request: Request, route: Route | undefined, operations: Operations): ServedOperation {
   if (route === undefined) return notFound(request);
   const id = route.operations[request.method];
   if (id === undefined) throw wrongMethod(request, Object.keys(route.operations).sort());

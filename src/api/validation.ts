@@ -1,7 +1,7 @@
 import { parse } from 'node:querystring';
 import type { Request, RequestHandler, Response } from 'express';
-import { middleware as createMiddlewares } from 'express-openapi-validator';
 import type { OpenAPIV3 } from 'express-openapi-validator/dist/framework/types.js';
+import { OpenApiValidator } from 'express-openapi-validator/dist/openapi.validator.js';
 import document from '../../generated/openapi.json' with { type: 'json' };
 import { OPERATIONS, type OperationId } from '../../generated/operations.ts';
 import { AppError, pointer } from '../errors.ts';
@@ -41,54 +41,79 @@ interface ShownRequest extends Pick<Request, 'app' | 'method' | 'baseUrl' | 'pat
   openapi: OperationMetadata | undefined;
 }
 
-/** Of the validator's steps those that depend on the request; the others find the operation, over and over by compiling the paths of the document. */
-const OF_THE_REQUEST: ReadonlySet<string> = new Set(['requestMiddleware', 'responseMiddleware']);
+/** The validator's steps that are taken: the one that finds the operation, for its first request, and those that depend on the request. */
+const ONCE: readonly string[] = ['metadataMiddleware'];
+const ALWAYS: readonly string[] = ['requestMiddleware', 'responseMiddleware'];
 
 /**
- * The operations of a scope as the spec has them. The validator is one for all of them: it keeps the schemas that it compiled.
+ * Checks the requests of one operation as the spec has it. Its validator is made for its first request, of the part of the document that the
+ * operation needs: for all operations at once that takes seconds, and most processes serve a few of them.
  * @param validateResponses checks every response against the spec as well; one that does not fit becomes an INTERNAL error
  */
-export function createValidation(scope: Scope, validateResponses: boolean): (id: OperationId) => Validate {
-  const steps: readonly RequestHandler[] = createMiddlewares({
-    // Checked by the validator's own meta-schema in test/spec; TypeScript widens what it imports from JSON.
-    apiSpec: scopedDocument(document, scope) as unknown as OpenAPIV3.DocumentV3,
+export function createValidation(id: OperationId, validateResponses: boolean): Validate {
+  let steps: { readonly first: readonly RequestHandler[]; readonly others: readonly RequestHandler[] } | undefined;
+  let metadata: OperationMetadata | undefined;
+  const flags = findFlags(id);
+
+  return async (request, response, { params, query }) => {
+    for (const name of flags) spellFlag(query, name);
+    const { app, method, baseUrl, path, headers, body } = request;
+    // The validator compiles its schemas anew for every spelling of the type, and keeps them all.
+    headers['content-type'] = 'application/json';
+    const openapi = metadata && { ...metadata, pathParams: { ...params } };
+    const shown: ShownRequest = {
+      app,
+      method,
+      baseUrl,
+      path,
+      originalUrl: baseUrl + path,
+      headers,
+      query,
+      body,
+      params: {},
+      openapi,
+    };
+    steps ??= createSteps(id, { basePath: baseUrl, validateResponses });
+    for (const step of metadata === undefined ? steps.first : steps.others)
+      await take(step, { request, shown, response });
+    metadata ??= metadataOf(shown, id);
+    assertDigits(shown.params, params);
+    return { path: shown.params, query, headers, body };
+  };
+}
+
+let validators = 0;
+
+/** The validator's own loader is left out: for each of them it would compile the schema of all OpenAPI documents, which test/spec checks ours by. */
+function createSteps(
+  id: OperationId,
+  { basePath, validateResponses }: { readonly basePath: string; readonly validateResponses: boolean },
+) {
+  const { path, method } = OPERATIONS[id];
+  // TypeScript widens what it imports from JSON.
+  const apiDoc = operationDocument(document, id, { validateResponses }) as unknown as OpenAPIV3.DocumentV3;
+  const validator = new OpenApiValidator({
+    apiSpec: apiDoc,
     validateRequests: { allowUnknownQueryParameters: false, allErrors: true },
     validateResponses,
     validateSecurity: false,
-    validateApiSpec: false,
     fileUploader: false,
-  }).flat();
-  const repeated = steps.filter(({ name }) => OF_THE_REQUEST.has(name));
-  if (repeated.length !== (validateResponses ? 2 : 1))
-    throw new Error('The validator has not the steps that are looked for');
-
-  return (id) => {
-    let metadata: OperationMetadata | undefined;
-    const flags = findFlags(id);
-    return async (request, response, { params, query }) => {
-      for (const name of flags) spellFlag(query, name);
-      const { app, method, baseUrl, path, headers, body } = request;
-      // The validator compiles its schemas anew for every spelling of the type, and keeps them all.
-      headers['content-type'] = 'application/json';
-      const openapi = metadata && { ...metadata, pathParams: { ...params } };
-      const shown: ShownRequest = {
-        app,
-        method,
-        baseUrl,
-        path,
-        originalUrl: baseUrl + path,
-        headers,
-        query,
-        body,
-        params: {},
-        openapi,
-      };
-      for (const step of metadata === undefined ? steps : repeated) await take(step, { request, shown, response });
-      metadata ??= metadataOf(shown, id);
-      assertDigits(shown.params, params);
-      return { path: shown.params, query, headers, body };
-    };
+  });
+  validators += 1;
+  const route = {
+    basePath,
+    expressRoute: `${basePath}${path.replaceAll(/\{([^}]+)\}/g, ':$1')}`,
+    openApiRoute: `${basePath}${path}`,
+    method: method.toUpperCase(),
+    pathParams: [],
   };
+  const spec = { apiDoc, basePaths: [basePath], routes: [route], serial: validators };
+  const made: readonly RequestHandler[] = validator.installMiddleware(Promise.resolve(spec));
+  const others = made.filter(({ name }) => ALWAYS.includes(name));
+  const once = made.filter(({ name }) => ONCE.includes(name));
+  if (once.length !== 1 || others.length !== (validateResponses ? 2 : 1))
+    throw new Error('The validator has not the steps that are looked for');
+  return { first: [...once, ...others], others };
 }
 
 /** The boolean parameters of the query. */
@@ -98,7 +123,7 @@ function findFlags(id: OperationId): readonly string[] {
   const parameters: readonly { readonly $ref?: string }[] = Object(item[method]).parameters ?? [];
   const known: Readonly<Record<string, unknown>> = document.components.parameters;
   return parameters
-    .map(({ $ref = '' }) => Object(known[$ref.slice($ref.lastIndexOf('/') + 1)]))
+    .map(({ $ref = '' }) => Object(known[nameOf($ref)]))
     .filter((parameter) => parameter.in === 'query' && parameter.schema.type === 'boolean')
     .map(({ name }) => String(name));
 }
@@ -152,36 +177,32 @@ function assertDigits(converted: Readonly<Record<string, unknown>>, params: RawI
  */
 export type Scope = (typeof OPERATIONS)[OperationId]['scopes'][number];
 
-interface ScopedOperation {
-  readonly 'x-causeway-scopes'?: readonly string[];
-  /** It stands in the document only. */
-  readonly 'x-causeway-form-of'?: string;
-  readonly parameters?: readonly { readonly $ref?: string }[];
-  readonly requestBody?: { readonly content?: Readonly<Record<string, unknown>> } | undefined;
-}
+type References = readonly { readonly $ref?: string }[];
 
-type ParametersByName = Readonly<Record<string, Parameter>>;
+interface Operation {
+  readonly parameters?: References;
+  readonly requestBody?: { readonly content?: Readonly<Record<string, unknown>> } | undefined;
+  readonly responses?: object;
+}
 
 interface Parameter {
   readonly name: string;
   readonly in: string;
   readonly allowReserved?: boolean;
-  readonly $ref?: never;
 }
 
-/** The members of the bundled document that differ between scopes. */
+type Components = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+
+/** The members of the bundled document that a validator needs. */
 export interface ApiDocument {
+  readonly openapi: string;
+  readonly info?: object;
   readonly paths: Readonly<Record<string, object>>;
-  readonly components: {
-    readonly parameters: ParametersByName;
-    readonly examples: Readonly<Record<string, object>>;
-  };
+  readonly components: { readonly parameters: Readonly<Record<string, Parameter>> };
 }
 
 /**
- * The document as a validator for one scope needs it, a copy that the validator may change. The same URL is two
- * operations: `GET /elements` is the catalogue without a token and the provider's object `elements` with one (D2), so
- * each scope is validated against its own operations only.
+ * The document as a validator for one operation needs it, a copy that the validator may change: the operation, and what it refers to.
  *
  * Habits of express-openapi-validator 5.6 that are met here. It takes any bracket in a parameter's name for nesting and
  * then calls `tags[]` unknown, so it is `tags` for the validator, and `parseQuery` does the same to the URL. It
@@ -191,59 +212,58 @@ export interface ApiDocument {
  * have the same: so the examples are empty here. And it looks every parameter that is a `$ref` up again for every request, so
  * each stands where it is referred to.
  */
-export function scopedDocument<Api extends ApiDocument>(document: Api, scope: Scope): Api {
-  const { parameters, examples } = document.components;
-  const forThisValidator = mapValues(parameters, forValidator);
-  const paths = Object.entries(document.paths).map(([path, item]) => [path, scopedItem(item, scope, forThisValidator)]);
+export function operationDocument(
+  { openapi, info, paths, components }: ApiDocument,
+  id: OperationId,
+  { validateResponses }: { readonly validateResponses: boolean },
+): Pick<ApiDocument, 'openapi' | 'info' | 'paths'> & { readonly components: Components } {
+  const { path, method } = OPERATIONS[id];
+  const item: Readonly<Record<string, Operation>> & { readonly parameters?: References } = { ...paths[path] };
+  const { requestBody, responses = {}, parameters = [], ...rest } = item[method] ?? {};
+  const names = new Set([...parameters, ...(item.parameters ?? [])].map(({ $ref = '' }) => nameOf($ref)));
+  const operation = {
+    ...rest,
+    parameters: [...names].map((name) => forValidator(components.parameters[name])),
+    // A form that is read as it comes is checked by whoever reads it.
+    ...(requestBody?.content?.['application/json'] !== undefined && { requestBody }),
+    responses: validateResponses ? responses : {},
+  };
   return structuredClone({
-    ...document,
-    paths: Object.fromEntries(paths.filter(([, item]) => Object.values(item ?? {}).some(isOperation))),
-    components: {
-      ...document.components,
-      parameters: forThisValidator,
-      examples: mapValues(examples, () => ({})),
-    },
+    openapi,
+    info,
+    paths: { [path]: { [method]: operation } },
+    components: componentsOf(components, operation),
   });
 }
 
-/** The operations of an item that belong to the scope, beside what is no operation. */
-function scopedItem(item: object, scope: Scope, parameters: ParametersByName): object {
-  const members = Object.entries(item).filter(
-    ([, member]) =>
-      !isOperation(member) ||
-      (member['x-causeway-scopes']?.includes(scope) && member['x-causeway-form-of'] === undefined),
-  );
-  return Object.fromEntries(
-    members.map(([name, member]) => [name, isOperation(member) ? withParameters(member, parameters) : member]),
-  );
+function nameOf($ref: string): string {
+  return $ref.slice($ref.lastIndexOf('/') + 1);
 }
 
-/** A form that is read as it comes is checked by whoever reads it. */
-function withParameters({ requestBody, ...rest }: ScopedOperation, parameters: ParametersByName): ScopedOperation {
-  const isJson = requestBody?.content?.['application/json'] !== undefined;
-  const operation: ScopedOperation = { ...rest, ...(isJson && { requestBody }) };
-  const resolved = operation.parameters?.map((given) => {
-    const name = given.$ref?.slice(given.$ref.lastIndexOf('/') + 1);
-    return name === undefined ? given : (parameters[name] ?? given);
-  });
-  return resolved === undefined ? operation : { ...operation, parameters: resolved };
+/** What an operation refers to, by whatever way. */
+function componentsOf(all: Components, operation: object): Components {
+  const used: Record<string, Record<string, unknown>> = {};
+  const follow = (node: unknown): void => {
+    for (const [, section = '', name = ''] of JSON.stringify(node).matchAll(/"#\/components\/([^"/]+)\/([^"/]+)"/g)) {
+      const members = used[section] ?? {};
+      used[section] = members;
+      if (name in members) continue;
+      members[name] = section === 'examples' ? {} : all[section]?.[name];
+      follow(members[name]);
+    }
+  };
+  follow(operation);
+  return used;
 }
 
-function isOperation(member: unknown): member is ScopedOperation {
-  return typeof member === 'object' && member !== null && 'operationId' in member;
-}
-
-function forValidator(parameter: Parameter): Parameter {
+function forValidator(parameter: Parameter | undefined): Parameter {
+  if (parameter === undefined) throw new Error('A parameter is not among the components');
   const name = bareName(parameter.name);
   return parameter.in === 'query' ? { ...parameter, name, allowReserved: true } : { ...parameter, name };
 }
 
 function bareName(name: string): string {
   return name.endsWith('[]') ? name.slice(0, -2) : name;
-}
-
-function mapValues<Value, Mapped>(record: Readonly<Record<string, Value>>, map: (value: Value) => Mapped) {
-  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value)]));
 }
 
 /**

@@ -1,9 +1,11 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { expect } from 'chai';
-import express, { type ErrorRequestHandler, type RequestHandler } from 'express';
+import express, { type ErrorRequestHandler } from 'express';
 import * as OpenApiValidator from 'express-openapi-validator';
-import { parseQuery, type Scope, scopedDocument } from '../../src/api/validation.ts';
+import { OPERATIONS, type OperationId } from '../../generated/operations.ts';
+import { createRoutes } from '../../src/api/routes.ts';
+import { createValidation, operationDocument, parseQuery, type Scope } from '../../src/api/validation.ts';
 import { readDocument } from './document.ts';
 
 const document = readDocument();
@@ -27,7 +29,28 @@ describe('the spec, read by express-openapi-validator', () => {
     return JSON.parse(await response.text());
   }
 
-  it('is a document per scope: the same path is the platform’s without a token and the provider’s with one', async () => {
+  it('is an OpenAPI document, as a whole and in the part of each operation', async () => {
+    const parts = (Object.keys(OPERATIONS) as OperationId[]).map((id) =>
+      operationDocument(document, id, { validateResponses: true }),
+    );
+    const merged = {
+      ...document,
+      paths: Object.assign({}, ...parts.map(({ paths }) => paths)),
+      components: parts.map(({ components }) => components).reduce(mergeComponents),
+    };
+    for (const apiSpec of [document, merged]) {
+      const steps = OpenApiValidator.middleware({
+        apiSpec: JSON.parse(JSON.stringify(apiSpec)),
+        validateSecurity: false,
+      });
+      const [first] = steps.flat();
+      const app = express();
+      const fault = await new Promise((resolve) => first?.({ app } as never, {} as never, resolve));
+      expect(fault).to.equal(undefined);
+    }
+  });
+
+  it('is routed by scope: the same path is the platform’s without a token and the provider’s with one', async () => {
     expect((await call('platform', 'GET', '/elements')).operationId).to.equal('listElements');
     expect((await call('record', 'GET', '/elements')).operationId).to.equal('listRecords');
     expect((await call('platform', 'GET', '/instances')).operationId).to.equal('listInstances');
@@ -140,32 +163,33 @@ interface Answer {
   readonly faults?: readonly string[];
 }
 
-/** A server that validates and then answers what a handler would see. */
+/** A server that finds the operation and validates as the service does, and then answers what a handler would see. */
 async function startEcho(scope: Scope): Promise<Server> {
+  const findRoute = createRoutes(scope);
   const app = express();
   app.set('query parser', parseQuery);
   app.use(express.json());
-  app.use(
-    OpenApiValidator.middleware({
-      apiSpec: JSON.parse(JSON.stringify(scopedDocument(document, scope))),
-      validateSecurity: false,
-      validateRequests: { allErrors: true },
-    }),
-  );
-  app.use(echo, answerFault);
+  app.use('/elements/api-v2', async (request, response) => {
+    const route = findRoute(request.path);
+    const id = route?.operations[request.method];
+    if (route === undefined || id === undefined) return void response.json({ status: 404 });
+    const { query } = await createValidation(id, false)(request, response, {
+      params: route.params,
+      query: request.query,
+    });
+    response.json({ operationId: id, query });
+  });
+  app.use(answerFault);
   const server = app.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return server;
 }
 
-const echo: RequestHandler = (request, response) => {
-  const operation = 'openapi' in request ? request.openapi : undefined;
-  response.json({ operationId: operationIdOf(operation), query: request.query });
-};
+type Components = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
-function operationIdOf(operation: unknown): unknown {
-  const { schema } = Object(operation);
-  return Object(schema).operationId;
+function mergeComponents(one: Components, other: Components): Components {
+  const sections = new Set([...Object.keys(one), ...Object.keys(other)]);
+  return Object.fromEntries([...sections].map((name) => [name, { ...one[name], ...other[name] }]));
 }
 
 const answerFault: ErrorRequestHandler = (error, _request, response, _next) => {

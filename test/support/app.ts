@@ -1,8 +1,13 @@
 import { rm } from 'node:fs/promises';
+import { createOrganization } from '../../src/accounts/new-organization.ts';
 import { type App, type AppPorts, startApp } from '../../src/app/index.ts';
 import { readConfig, type ServiceConfig } from '../../src/config/index.ts';
+import { openDatabase } from '../../src/db/database.ts';
+import { createKeyring } from '../../src/db/keyring.ts';
+import { openPlatformKeys } from '../../src/db/platform-keys.ts';
 import { createLogger } from '../../src/log.ts';
-import { createTemporaryFolder, createTestDatabase, dropTestDatabase } from './database.ts';
+import { SYSTEM_RANDOM } from '../../src/platform.ts';
+import { createTemporaryFolder, createTestDatabase, dropTestDatabase, silentLog } from './database.ts';
 
 /** An answer of the API. */
 export interface ApiAnswer {
@@ -26,11 +31,14 @@ export interface ApiCall {
   readonly token?: string;
 }
 
-/** A running service with a database of its own and every answer checked against the spec. */
-export interface TestApp {
-  readonly app: App;
+interface Credentials {
   readonly organizationSecret: string;
   readonly userSecret: string;
+}
+
+/** A running service with every answer checked against the spec. */
+export interface TestApp extends Credentials {
+  readonly app: App;
   /** Every line that was logged. */
   readonly logged: readonly string[];
   readonly databaseUrl: string;
@@ -42,6 +50,7 @@ export interface TestApp {
 
 export const ORGANIZATION_SECRET = 'organization-secret-of-the-tests';
 export const USER_SECRET = 'user-secret-of-the-tests';
+const FIRST_CREDENTIALS: Credentials = { organizationSecret: ORGANIZATION_SECRET, userSecret: USER_SECRET };
 export const ENCRYPTION_KEYS = `test:${Buffer.alloc(32, 7).toString('base64')}`;
 
 /** What is no variable of the environment, such as shorter times. */
@@ -67,10 +76,70 @@ export function useApp(environment: Environment | (() => Environment) = {}, over
     started = undefined;
   });
 
+  return onceStarted(() => started, FIRST_CREDENTIALS);
+}
+
+/** What sets a service apart from others of the process. Functions would not. */
+type SharedOverrides = Pick<AppOverrides, 'engineOptions' | 'pollerOptions' | 'recorderOptions'>;
+
+const shared = new Map<string, Promise<StartedApp>>();
+
+// Mocha's workers end all at once after their last file, and the database goes with the server of the run.
+if (typeof after === 'function' && process.env.MOCHA_WORKER_ID === undefined) {
+  after(async function stopShared() {
+    this.timeout(60_000);
+    for (const service of shared.values()) await (await service).stop();
+  });
+}
+
+/**
+ * Gives the suite an organization of its own, with one account and one administrator, on a service that all suites of this process
+ * share. It is for suites that neither change nor count what belongs to the whole service, such as the records of the simulators.
+ * `logged` begins with the suite.
+ */
+export function useSharedApp(environment: Environment = {}, overrides: SharedOverrides = {}): TestApp {
+  let started: StartedApp | undefined;
+  const credentials = { organizationSecret: '', userSecret: '' };
+
+  before(async function join() {
+    this.timeout(60_000);
+    const key = JSON.stringify([environment, overrides]);
+    const service = shared.get(key) ?? startTestApp(environment, overrides);
+    shared.set(key, service);
+    const { databaseUrl, logged } = await service;
+    Object.assign(credentials, await addOrganization(databaseUrl, this.test?.parent?.title ?? 'Tests'));
+    logged.length = 0;
+    started = await service;
+  });
+
+  after(() => {
+    started = undefined;
+  });
+
+  return onceStarted(() => started, credentials);
+}
+
+async function addOrganization(databaseUrl: string, name: string): Promise<Credentials> {
+  const database = openDatabase({ url: databaseUrl, poolSize: 1, log: silentLog });
+  try {
+    const { knex } = database;
+    const keyring = createKeyring(ENCRYPTION_KEYS);
+    const platform = { knex, keyring, keys: await openPlatformKeys({ knex, keyring }), random: SYSTEM_RANDOM };
+    const user = { emailAddress: 'admin@example.com', firstName: 'First', lastName: 'User' };
+    return await createOrganization(platform, { name, ...user }, async () => {});
+  } finally {
+    await database.close();
+  }
+}
+
+/** A service that is used after it has started, with these secrets. */
+function onceStarted(find: () => StartedApp | undefined, credentials: Credentials): TestApp {
   const current = (): StartedApp => {
+    const started = find();
     if (started === undefined) throw new Error('The service of this suite has not started yet.');
     return started;
   };
+  const call: TestApp['call'] = (path, input = {}) => callApi(current().app.baseUrl + path, input, credentials);
   return {
     get app() {
       return current().app;
@@ -81,14 +150,28 @@ export function useApp(environment: Environment | (() => Environment) = {}, over
     get databaseUrl() {
       return current().databaseUrl;
     },
-    organizationSecret: ORGANIZATION_SECRET,
-    userSecret: USER_SECRET,
-    call: (path, call) => current().call(path, call),
-    createInstance: (...input) => current().createInstance(...input),
+    get organizationSecret() {
+      return credentials.organizationSecret;
+    },
+    get userSecret() {
+      return credentials.userSecret;
+    },
+    call,
+    createInstance: createInstanceBy(call),
   };
 }
 
-export type StartedApp = TestApp & { readonly stop: () => Promise<void> };
+function createInstanceBy(call: TestApp['call']): TestApp['createInstance'] {
+  return async (element, configuration, more = {}) => {
+    const body = { element: { key: element }, name: 'Test', configuration, ...more };
+    const answer = await call('/instances', { method: 'POST', body });
+    if (answer.status !== 200)
+      throw new Error(`POST /instances answered ${answer.status}: ${JSON.stringify(answer.body)}`);
+    return answer.body;
+  };
+}
+
+export type StartedApp = TestApp & { readonly logged: string[]; readonly stop: () => Promise<void> };
 
 /** For tests that start more than one service; pass the same `DATABASE_URL` to share a database. */
 export async function startTestApp(
@@ -110,21 +193,14 @@ export async function startTestApp(
     ...overrides,
   });
 
-  const call = (path: string, input: ApiCall = {}) => callApi(app.baseUrl + path, input);
+  const call: TestApp['call'] = (path, input = {}) => callApi(app.baseUrl + path, input, FIRST_CREDENTIALS);
   return {
     app,
     logged,
     databaseUrl,
-    organizationSecret: ORGANIZATION_SECRET,
-    userSecret: USER_SECRET,
+    ...FIRST_CREDENTIALS,
     call,
-    createInstance: async (element, configuration, more = {}) => {
-      const body = { element: { key: element }, name: 'Test', configuration, ...more };
-      const answer = await call('/instances', { method: 'POST', body });
-      if (answer.status !== 200)
-        throw new Error(`POST /instances answered ${answer.status}: ${JSON.stringify(answer.body)}`);
-      return answer.body;
-    },
+    createInstance: createInstanceBy(call),
     stop: async () => {
       await app.stop();
       if (ownDatabase) await dropTestDatabase(databaseUrl);
@@ -149,9 +225,10 @@ function testConfig(environment: Readonly<Record<string, string>>): ServiceConfi
 async function callApi(
   url: string,
   { method = 'GET', query = {}, body, headers = {}, token, asBytes = false }: ApiCall,
+  { organizationSecret, userSecret }: Credentials,
 ): Promise<ApiAnswer> {
-  const partner = token === undefined ? `Organization ${ORGANIZATION_SECRET}` : `Element ${token}`;
-  const { authorization = `User ${USER_SECRET}, ${partner}`, ...others } = headers;
+  const partner = token === undefined ? `Organization ${organizationSecret}` : `Element ${token}`;
+  const { authorization = `User ${userSecret}, ${partner}`, ...others } = headers;
   const response = await fetch(url + queryText(query), {
     method,
     headers: {

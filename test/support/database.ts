@@ -80,7 +80,7 @@ export async function createTestDatabase({ migrated = true } = {}): Promise<stri
   server ??= findTestServer();
   const { url, template } = await server;
   created += 1;
-  const name = `causeway_test_${run}_${created}`;
+  const name = `${template}_${run}_${created}`;
   await execute(url, `create database ${name} template ${migrated ? template : 'template0'}`);
   return withDatabase(url, name);
 }
@@ -106,10 +106,25 @@ export async function startTestServer(): Promise<TestServer> {
     url,
     template,
     stop: async () => {
-      await execute(url, `drop database ${template}`);
+      await dropDatabases(url, template);
       await stop();
     },
   };
+}
+
+/** Those of this run: services that a worker kept for all its files leave theirs behind. */
+async function dropDatabases(url: string, prefix: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ datname: string }>(
+      'select datname from pg_database where starts_with(datname, $1)',
+      [prefix],
+    );
+    for (const { datname } of rows) await client.query(`drop database ${datname} with (force)`);
+  } finally {
+    await client.end();
+  }
 }
 
 async function openServer(): Promise<Server> {
