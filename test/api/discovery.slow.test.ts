@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { CONNECTED } from '../../connectors/salesforce/simulator/samples.ts';
-import { type ApiAnswer, useApp } from '../support/app.ts';
+import { type ApiAnswer, useSharedApp } from '../support/app.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { BAMBOOHR, SHOP } from './support/simulated.ts';
 
@@ -9,7 +9,7 @@ interface Named {
 }
 
 describe('discovery', () => {
-  const service = useApp();
+  const service = useSharedApp();
   let shop: { readonly id: number; readonly token: string };
   let people: { readonly id: number; readonly token: string };
   before(async () => {
@@ -327,12 +327,8 @@ describe('discovery', () => {
   describe('below a hub', () => {
     it('answers as without it', async () => {
       for (const path of [
-        '/objects',
-        '/objects/employees/metadata',
-        '/objects/employees/time-off/metadata',
-        '/employees?pageSize=3',
-        '/employees/101',
-        '/employees/101/time-off',
+        ...['/objects', '/objects/employees/metadata', '/objects/employees/time-off/metadata'],
+        ...['/employees?pageSize=3', '/employees/101', '/employees/101/time-off'],
       ]) {
         const direct = await service.call(path, { token: people.token });
         const inHub = await service.call(`/hubs/humancapital${path}`, { token: people.token });

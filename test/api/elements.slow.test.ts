@@ -8,7 +8,7 @@ import { authorizationOf, createTenants, type OtherTenants, withDatabase } from 
 import { waitUntil } from './support/wait-until.ts';
 
 describe('elements', () => {
-  const service = useApp({ SIMULATORS_PORT: 'off' });
+  const service = useApp();
 
   it('have a picture, in every listing', async () => {
     const { body } = await service.call('/elements');
@@ -102,7 +102,7 @@ const keysOf = ({ status, body }: ApiAnswer) => {
 };
 
 describe('the list of elements', () => {
-  const service = useApp({ SIMULATORS_PORT: 'off' });
+  const service = useApp();
   let all: readonly string[];
 
   before(async () => {
@@ -174,7 +174,7 @@ describe('the list of elements', () => {
 });
 
 describe('what an element declares', () => {
-  const service = useApp({ SIMULATORS_PORT: 'off' });
+  const service = useApp();
   const metadataOf = async (key: string) => (await service.call(`/elements/${key}/metadata`)).body;
   const formOf = async (key: string) => (await service.call(`/elements/${key}/configuration`)).body;
 
