@@ -2,7 +2,7 @@ import { type DestinationStream, type Logger as Pino, pino } from 'pino';
 import { type Clock, SYSTEM_CLOCK } from './clock.ts';
 import type { LogLevel } from './config/index.ts';
 import { CENSOR, combineRedactors, isSecretName, NO_SECRETS, type Redactor } from './redaction.ts';
-import { currentSpan, currentTrace } from './trace.ts';
+import { currentSpan, currentTrace, type Span, type Trace } from './trace.ts';
 
 /**
  * Writes one line: what it is about, and a message. An error in place of a record is written as `err`. A record may bring the `redactor` of
@@ -30,6 +30,12 @@ export interface LoggerOptions {
   readonly clock?: Clock;
 }
 
+/**
+ * A system call per line would cost each request one: lines are written when there are 4 kB of them, or after 100 ms. What is buffered is
+ * flushed at exit.
+ */
+const STANDARD_OUTPUT = { dest: 1, sync: false, minLength: 4096, periodicFlush: 100 };
+
 export function createLogger(given: LoggerOptions): Logger {
   const { level, redactor = NO_SECRETS, destination, clock = SYSTEM_CLOCK } = given;
   const options = {
@@ -40,8 +46,7 @@ export function createLogger(given: LoggerOptions): Logger {
     // pino would make its own of what is copied here.
     serializers: { err: (copied: unknown) => copied },
   };
-  // Not synchronous: a write per line would cost each request a system call. What is buffered is flushed at exit.
-  return wrap(pino(options, destination ?? pino.destination({ dest: 1, sync: false })), redactor);
+  return wrap(pino(options, destination ?? pino.destination(STANDARD_OUTPUT)), redactor);
 }
 
 /** Before a line is printed, so that it is well-formed JSON whatever a secret is. */
@@ -50,11 +55,13 @@ function wrap(log: Pino, ofProcess: Redactor): Logger {
     (level: Level): Write =>
     (first, text) => {
       if (!log.isLevelEnabled(level)) return;
-      const { record, message, redactor } = readLine(first, text);
-      const { place, ofRequest } = readPlace();
-      const known = [ofProcess, ofRequest, redactor].filter((one) => one !== undefined);
+      const record: LineRecord = typeof first === 'string' ? {} : first instanceof Error ? { err: first } : first;
+      const said = typeof first === 'string' ? first : (text ?? messageOf(record.err));
+      const trace = currentTrace();
+      const known = [ofProcess, trace?.redactor, record.redactor].filter((one) => one !== undefined);
       const copy = createCopy(known.length === 1 ? ofProcess : combineRedactors(known));
-      log[level]({ ...place, ...copy.members(record) }, message === undefined ? undefined : copy.text(message));
+      const line = copy.members(record, 0, placeOf(trace, currentSpan()));
+      log[level](line, said === undefined ? undefined : copy.text(said));
     };
   return {
     debug: write('debug'),
@@ -62,34 +69,29 @@ function wrap(log: Pino, ofProcess: Redactor): Logger {
     warn: write('warn'),
     error: write('error'),
     fatal: write('fatal'),
-    child: (bindings) => wrap(log.child(createCopy(ofProcess).members(bindings)), ofProcess),
+    child: (bindings) => wrap(log.child(createCopy(ofProcess).members(bindings, 0, {})), ofProcess),
   };
 }
 
-interface Line {
-  readonly record: object;
-  readonly message: string | undefined;
-  readonly redactor: Redactor | undefined;
+interface LineRecord {
+  readonly redactor?: Redactor;
+  readonly err?: unknown;
 }
 
-function readLine(first: object | string, text?: string): Line {
-  if (typeof first === 'string') return { record: {}, message: first, redactor: undefined };
-  if (first instanceof Error) return readLine({ err: first }, text);
-  const { redactor, ...record }: { readonly redactor?: Redactor; readonly err?: unknown } = first;
-  return { record, message: text ?? (record.err instanceof Error ? record.err.message : undefined), redactor };
+function messageOf(error: unknown): string | undefined {
+  return error instanceof Error ? error.message : undefined;
 }
 
 /** What is worked on as the line is written. */
-function readPlace(): { readonly place?: object; readonly ofRequest?: Redactor | undefined } {
-  const trace = currentTrace();
-  const span = currentSpan();
-  if (trace === undefined && span === undefined) return {};
-  const place = {
-    ...(trace !== undefined && { requestId: trace.requestId }),
-    // As OpenTelemetry calls them in logs that are not its own.
-    ...(span !== undefined && { trace_id: span.traceId, span_id: span.spanId }),
-  };
-  return { place, ofRequest: trace?.redactor };
+function placeOf(trace: Trace | undefined, span: Span | undefined): Record<string, unknown> {
+  const place: Record<string, unknown> = {};
+  if (trace !== undefined) place.requestId = trace.requestId;
+  // As OpenTelemetry calls them in logs that are not its own.
+  if (span !== undefined) {
+    place.trace_id = span.traceId;
+    place.span_id = span.spanId;
+  }
+  return place;
 }
 
 /** A line holds so much text and so many values, and leaves out the rest: a body in an error can have a million of them. */
@@ -126,11 +128,16 @@ function createCopy({ redact }: Redactor) {
     return copyMembers(value, depth);
   }
 
-  function copyMembers(value: object, depth: number): Record<string, unknown> {
-    const members = Object.entries(value).slice(0, MAX_VALUES);
-    return Object.fromEntries(
-      members.map(([name, member]) => [name, isSecret(name, member) ? CENSOR : copyValue(member, depth + 1)]),
-    );
+  /** Adds the members of `value` to the copy. */
+  function copyMembers(value: object, depth: number, copy: Record<string, unknown> = {}): Record<string, unknown> {
+    let left = MAX_VALUES;
+    for (const [name, member] of Object.entries(value)) {
+      if (left-- === 0) break;
+      // A redactor is for the line, and in no line. By that one name an assignment would set what the copy inherits from.
+      if ((depth === 0 && name === 'redactor') || name === '__proto__') continue;
+      copy[name] = isSecret(name, member) ? CENSOR : copyValue(member, depth + 1);
+    }
+    return copy;
   }
 
   function copyError(error: Error, depth: number): Record<string, unknown> {
@@ -145,5 +152,5 @@ function createCopy({ redact }: Redactor) {
     };
   }
 
-  return { text: copyText, members: (value: object) => copyMembers(value, 0) };
+  return { text: copyText, members: copyMembers };
 }

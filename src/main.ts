@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { startEmbeddedPostgres } from '../embedded/index.ts';
 import { assertPortsFree, wantedPorts } from './app/free-ports.ts';
-import { type DatabaseServer, startApp } from './app/index.ts';
+import type { DatabaseServer } from './app/index.ts';
 import { listenForStop } from './app/stop-signals.ts';
 import { welcome } from './app/welcome.ts';
 import { SYSTEM_CLOCK } from './clock.ts';
@@ -30,7 +30,9 @@ try {
 async function run(config: ServiceConfig, log: Logger, signal: AbortSignal): Promise<void> {
   try {
     await assertPortsFree(wantedPorts(config));
-    const app = await startApp({ config, database: await openServer(config, log, signal), log, signal });
+    // The service is read while the database starts.
+    const [database, { startApp }] = await Promise.all([openServer(config, log, signal), import('./app/index.ts')]);
+    const app = await startApp({ config, database, log, signal });
     console.log(welcome(app, config.role));
     if (!signal.aborted) await once(signal, 'abort');
     log.info({ signal: signal.reason }, 'stopping');

@@ -5,7 +5,13 @@
 export interface Redactor {
   readonly redact: (text: string) => string;
   /** What is looked for: each secret in every way it may be written. Worked out at the first text. */
-  readonly forms: () => readonly string[];
+  readonly forms: () => readonly SecretForm[];
+}
+
+export interface SecretForm {
+  readonly text: string;
+  /** Its first characters. */
+  readonly head: string;
 }
 
 export const CENSOR = '[redacted]';
@@ -35,7 +41,10 @@ const JSON_LEVELS = 4;
 
 /** Secrets of fewer than 6 characters are ignored. Costs next to nothing until there is text to redact. */
 export function createRedactor(secrets: Iterable<string>): Redactor {
-  return fromForms(() => [...new Set([...secrets].slice(0, MAX_SECRETS).flatMap(formsOf))]);
+  return fromForms(() => {
+    const texts = new Set([...secrets].slice(0, MAX_SECRETS).flatMap(formsOf));
+    return [...texts].map((text) => ({ text, head: text.slice(0, KNOWN_BY_CHARACTERS) }));
+  });
 }
 
 /** Knows what any of them knows. */
@@ -45,8 +54,8 @@ export function combineRedactors(redactors: readonly Redactor[]): Redactor {
 
 export const NO_SECRETS: Redactor = createRedactor([]);
 
-function fromForms(readForms: () => readonly string[]): Redactor {
-  let known: readonly string[] | undefined;
+function fromForms(readForms: () => readonly SecretForm[]): Redactor {
+  let known: readonly SecretForm[] | undefined;
   const forms = () => {
     known ??= readForms();
     return known;
@@ -55,7 +64,7 @@ function fromForms(readForms: () => readonly string[]): Redactor {
 }
 
 /** All are looked for in the text as it is, so that of secrets which overlap nothing is left. */
-function redactForms(text: string, forms: readonly string[]): string {
+function redactForms(text: string, forms: readonly SecretForm[]): string {
   const covered = cover(text, forms);
   if (covered === undefined) return text;
   let redacted = '';
@@ -69,10 +78,10 @@ function redactForms(text: string, forms: readonly string[]): string {
 }
 
 /** For each character 1 where it belongs to a secret, and a 0 behind the last; undefined when there is none. */
-function cover(text: string, forms: readonly string[]): Uint8Array | undefined {
+function cover(text: string, forms: readonly SecretForm[]): Uint8Array | undefined {
   let covered: Uint8Array | undefined;
-  for (const form of forms) {
-    const head = form.slice(0, KNOWN_BY_CHARACTERS);
+  for (const { text: form, head } of forms) {
+    if (head.length > text.length) continue;
     for (let start = text.indexOf(head); start >= 0; ) {
       const end = endOfCommon(text, start, form);
       covered ??= new Uint8Array(text.length + 1);

@@ -5,7 +5,7 @@ import ts from 'typescript';
 
 /** Who may know whom (the plan of the house); a room may import from rooms of lower levels only. */
 const LEVELS: readonly (readonly string[])[] = [
-  ['clock', 'redaction', 'trace'],
+  ['abort', 'clock', 'redaction', 'trace'],
   [
     'cleanup',
     'collected-bytes',
@@ -18,6 +18,7 @@ const LEVELS: readonly (readonly string[])[] = [
     'retry-after',
     'telemetry',
     'turn-budget',
+    'bounded',
   ],
   // Simulators evaluate filters with the evaluator that the platform has for rows.
   ['where', 'pairs'],

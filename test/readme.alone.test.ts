@@ -182,11 +182,11 @@ describe('a newcomer', () => {
 
 describe('the scripts of package.json that stay in the foreground', () => {
   const { scripts, engines } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
-  const needsNode = join(ROOT, 'src/needs-node-24.cjs');
+  const preload = join(ROOT, 'src/preload.cjs');
 
   it('take the place of the shell, which would not pass a signal on, and ask for the right Node.js first', () => {
     for (const name of ['start', 'dev', 'organization', 'rotate-keys'])
-      expect(scripts[name]).to.match(/^(?:NODE_ENV=\w+ )?exec node --require \.\/src\/needs-node-24\.cjs /);
+      expect(scripts[name]).to.match(/^(?:NODE_ENV=\w+ )?exec node --require \.\/src\/preload\.cjs /);
     expect(engines.node).to.equal('>=24.7');
   });
 
@@ -200,7 +200,7 @@ describe('the scripts of package.json that stay in the foreground', () => {
     it(`${isTaken ? 'take' : 'refuse'} Node.js ${version}`, async () => {
       const pretend = `Object.defineProperty(process, 'version', { value: 'v${version}' });
         Object.defineProperty(process, 'versions', { value: { node: '${version}' } });
-        require(${JSON.stringify(needsNode)});`;
+        require(${JSON.stringify(preload)});`;
       const run = promisify(execFile)(process.execPath, ['-e', pretend]);
       const { stderr, code = 0 } = await run.catch((error) => error);
       expect(stderr).to.match(output);

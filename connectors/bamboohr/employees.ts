@@ -156,6 +156,7 @@ async function addEntries(
   natives: readonly string[],
 ): Promise<readonly Json[]> {
   const owners = json.objects(records, 'the rows');
+  if (!natives.some((native) => isInTable(ports.columns, native))) return owners;
   const entries = new Map(owners.map((owner): [number, Record<string, unknown>] => [idOf(owner), {}]));
   const tables = Map.groupBy(natives, (native) => ports.columns.get(native)?.table);
   for (const [table, columns] of tables) {

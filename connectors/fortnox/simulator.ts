@@ -1,22 +1,26 @@
 import type { Config } from '#connector';
 import {
+  type Answer,
+  type Call,
+  type Collection,
   changesOf,
   createBudget,
   createMovableClock,
   empty,
   Fault,
+  json,
+  type PageStyle,
   type Routes,
   type Simulator,
   type SimulatorOptions,
   simulate,
   type TableRow,
+  takePage,
 } from '#connector/simulator';
-import { print } from './simulator/faults.ts';
-import { list } from './simulator/lists.ts';
+import { type Company, createCompany, datesOf, type Resource, sumUp } from './simulator/company.ts';
+import { badData, badParameter, print, refused } from './simulator/faults.ts';
 import { ACCESS_TOKEN, CLIENT_SECRET, createLogin, createOAuthLogin } from './simulator/login.ts';
-import { createResources, type Resource } from './simulator/resources.ts';
-import { swedishTime } from './simulator/searches.ts';
-import { bookkeep, cancel, create, find, type Place, show, update } from './simulator/writes.ts';
+import { changedSince, swedishTime, type Test } from './simulator/searches.ts';
 
 export { ACCESS_TOKEN, CLIENT_SECRET, CLIENTS, DEMO_AUTHORIZATION_CODE } from './simulator/login.ts';
 
@@ -30,16 +34,21 @@ export interface FortnoxSimulatorOptions extends SimulatorOptions {
   readonly deactivatesOnReuse?: boolean;
 }
 
+const WINDOW_MS = 5000;
+
 /** A company in api.fortnox.se/3, in memory, by OAuth and by the flow of fixed access tokens. */
 export function createSimulator(options: FortnoxSimulatorOptions): Simulator {
   const { callsPerFiveSeconds: calls, deactivatesOnReuse = false, memory } = options;
   const clock = createMovableClock();
-  const resources = createResources(clock);
+  const company = createCompany(clock);
   const oauth = createOAuthLogin(memory, clock);
   const login = createLogin({ memory, deactivatesOnReuse, acceptsBearer: oauth.accepts });
-  const place: Place = { resources, today: () => swedishTime(clock.now()).slice(0, 10) };
-  const routes: Routes[] = Object.values(resources).map((resource) => routesOf(resource, place));
-  const nothing: Routes = { 'GET /3{rest*}': () => missing() };
+  const place = { company, today: () => swedishTime(clock.now()).slice(0, 10) };
+  const nothing: Routes = {
+    'GET /3{rest*}': () => {
+      throw new Fault(404, 'NOT_FOUND', 'Not Found');
+    },
+  };
   return simulate(
     {
       clock,
@@ -48,61 +57,196 @@ export function createSimulator(options: FortnoxSimulatorOptions): Simulator {
       ...(calls !== undefined && { budget: createBudget({ calls, windowMs: WINDOW_MS, clock, tellsWait: false }) }),
       authenticate: login.authenticate,
       open: oauth.routes,
-      routes: login.exchanging(Object.assign({}, ...routes, nothing)),
+      routes: login.exchanging(
+        Object.assign({}, ...Object.values(company).map((collection) => routesOf(collection, place)), nothing),
+      ),
       commands: {
+        ...oauth.commands,
         'POST /simulate/deactivate': () => {
           login.deactivate();
           return empty();
         },
-        'POST /simulate/end-sessions': () => {
-          oauth.endSessions();
-          return empty();
-        },
-        ...changesOf({
-          customers: changeable(resources.customers, 'Name'),
-          articles: changeable(resources.articles, 'Description'),
-          suppliers: changeable(resources.suppliers, 'Name'),
-          orders: changeable(resources.orders, 'Comments'),
-          invoices: changeable(resources.invoices, 'Comments'),
-        }),
+        ...changesOf(company),
       },
     },
     options,
   );
 }
 
-function missing(): never {
-  throw new Fault(404, 'NOT_FOUND', 'Not Found');
+interface Place {
+  readonly company: Company;
+  /** By the clocks of Sweden. */
+  readonly today: () => string;
 }
 
-const WINDOW_MS = 5000;
+function routesOf(collection: Collection<Resource>, place: Place): Routes {
+  const { name, key, table, can, required, taken, lines, initial } = collection;
+  const isDocument = lines !== undefined;
+  const [all, one] = [`/3/${name}`, `/3/${name}/{number}`];
+  const find = ({ params: { number = '' } }: Call) => {
+    const row = collection.get(number);
+    // Numbers of what was deleted stay taken.
+    if (row.removed === true) throw new Fault(404, String(collection.missing[0]), collection.missing[1]);
+    return row;
+  };
+  const change = (row: TableRow, values: TableRow) => table.update(String(row[key]), values) ?? row;
+  const complete = (row: TableRow) => (isDocument ? change(row, sumUp(collection, row)) : row);
 
-function routesOf(resource: Resource, place: Place): Routes {
-  const { can, key, table } = resource;
-  const all = `/3/${resource.path}`;
-  const one = `${all}/{number}`;
-  const remove: Routes = {
-    [`DELETE ${one}`]: (call) => {
-      table.remove(String(find(resource, call)[key]));
-      return empty();
+  const create = ({ body }: Call) => {
+    const input = collection.read(unwrap(collection, body));
+    const { [key]: number } = input;
+    if (number !== undefined && table.find(String(number)) !== undefined) throw refused(...taken(String(number)));
+    if ((input[required] ?? '') === '') throw badData();
+    const given = isDocument && { ...datesOf(collection, input, place.today()), ...customerOf(input, place) };
+    return show(collection, complete(table.insert({ ...given, ...input })), 201);
+  };
+  const update = (call: Call) => {
+    const row = find(call);
+    const { [key]: _, ...input } = collection.read(unwrap(collection, call.body), row);
+    if (input[required] === '') throw badData();
+    return show(collection, complete(change(row, { ...input, ...(isDocument && customerOf(input, place)) })));
+  };
+  const actions: Readonly<Record<Resource['can'][number], Routes>> = {
+    delete: {
+      [`DELETE ${one}`]: (call) => {
+        table.remove(String(find(call)[key]));
+        return empty();
+      },
+    },
+    cancel: {
+      [`PUT ${one}/cancel`]: (call) =>
+        show(collection, change(find(call), { Cancelled: true, ...('Balance' in initial && { Balance: 0 }) })),
+    },
+    bookkeep: {
+      [`PUT ${one}/bookkeep`]: (call) => {
+        const row = find(call);
+        const voucher = { VoucherNumber: Number(row.DocumentNumber), VoucherSeries: 'B', VoucherYear: 1 };
+        return show(collection, change(row, { Booked: true, ...voucher }));
+      },
     },
   };
   return {
-    [`GET ${all}`]: (call) => list(resource, call, place.today()),
-    [`POST ${all}`]: (call) => create(resource, call, place),
-    [`GET ${one}`]: (call) => show(resource, find(resource, call)),
-    [`PUT ${one}`]: (call) => update(resource, call, place),
-    ...(can.includes('delete') && remove),
-    ...(can.includes('cancel') && { [`PUT ${one}/cancel`]: (call) => cancel(resource, call) }),
-    ...(can.includes('bookkeep') && { [`PUT ${one}/bookkeep`]: (call) => bookkeep(resource, call) }),
+    [`GET ${all}`]: (call) => list(collection, call, place.today()),
+    [`POST ${all}`]: create,
+    [`GET ${one}`]: (call) => show(collection, find(call)),
+    [`PUT ${one}`]: update,
+    ...Object.assign({}, ...can.map((action) => actions[action])),
   };
 }
 
-function changeable({ table, key }: Resource, label: string) {
-  return {
-    table,
-    keyOf: (row: TableRow) => String(row[key]),
-    create: (number: number) => ({ [label]: `New ${number}` }),
-    change: (number: number) => ({ [label]: `Changed ${number}` }),
-  };
+/** Makes a member empty; an empty text leaves it as it is. */
+const BLANK = 'API_BLANK';
+
+/** What a body says of a record, in `{ "Customer": {…} }`. @throws Fault 400 */
+function unwrap({ singular, members, initial, key }: Resource, body: Call['body']): TableRow {
+  if (body.type !== '' && body.type !== 'application/json') throw refused(1_000_031, 'Invalid content type');
+  const { [singular]: wrapped } = body.object();
+  if (typeof wrapped !== 'object' || wrapped === null || Array.isArray(wrapped)) throw badData();
+  const said = Object.entries(wrapped).flatMap(([name, value]: [string, unknown]) => {
+    if (name.startsWith('@') || members[name]?.isReadOnly === true || value === null || value === '') return [];
+    if (name === key && !/^[\p{L}\d–+/_-]+$/u.test(String(value)))
+      throw refused(2_000_106, `Värdet måste vara alfanumeriskt (${value})`);
+    return [
+      [
+        name,
+        value === BLANK
+          ? initial[name]
+          : members[name]?.type === 'object'
+            ? { ...Object(initial[name]), ...Object(value) }
+            : value,
+      ] as const,
+    ];
+  });
+  return Object.fromEntries(said);
+}
+
+/** @throws Fault 400 for a customer that is not there */
+function customerOf({ CustomerNumber }: TableRow, { company: { customers } }: Place): TableRow {
+  if (CustomerNumber === undefined) return {};
+  const customer = customers.table.find(String(CustomerNumber));
+  if (customer === undefined || customer.removed === true) throw refused(...customers.missing);
+  const { Name, City, ZipCode, OrganisationNumber } = customer;
+  return { CustomerName: Name, City: City ?? '', ZipCode: ZipCode ?? '', OrganisationNumber };
+}
+
+/** As Fortnox itself writes it, wherever it was reached. */
+function addressOf({ name, key }: Collection<Resource>, row: TableRow): string {
+  return `https://api.fortnox.se/3/${name}/${encodeURIComponent(String(row[key]))}`;
+}
+
+/** The long form. */
+function show(collection: Collection<Resource>, row: TableRow, status = 200): Answer {
+  const { name, singular, key, lines } = collection;
+  const { modified: _, removed: __, ...members } = row;
+  const reductions = `https://api.fortnox.se/3/taxreductions?filter=${name}&referencenumber=${row[key]}`;
+  const urls = { '@url': addressOf(collection, row), ...(lines && { '@urlTaxReductionList': reductions }) };
+  return json({ [singular]: { ...urls, ...members } }, status, status === 201 ? { location: name } : {});
+}
+
+const PAGING: PageStyle = {
+  kind: 'number',
+  page: 'page',
+  size: 'limit',
+  usual: 100,
+  most: 500,
+  beyond: 'refused',
+  refuse: badParameter,
+};
+const OTHERS: readonly string[] = ['page', 'limit', 'offset', 'sortby', 'sortorder'];
+
+/** What tests are joined by is AND: a recorded search for a city and a postal code answers fewer than that for the city. */
+function list(collection: Collection<Resource>, call: Call, today: string): Answer {
+  const { query } = call;
+  const tests = [...query]
+    .filter(([name]) => !OTHERS.includes(name))
+    .map(([name, text]) => readTest(collection, name, text, today));
+  const found = collection.table.rows().filter((row) => tests.every((test) => test(row)));
+  const offset = query.get('offset') || '0';
+  if (!/^\d+$/.test(offset)) throw badParameter();
+  const { rows, total, size } = takePage(inOrder(found, collection, query).slice(Number(offset)), PAGING, call);
+  return json({
+    MetaInformation: {
+      '@TotalResources': found.length,
+      '@TotalPages': Math.ceil(total / size),
+      '@CurrentPage': Number(query.get('page') || 1),
+    },
+    [`${collection.singular}s`]: rows.map((row) => ({ '@url': addressOf(collection, row), ...collection.short(row) })),
+  });
+}
+
+/** @throws Fault 400 for a parameter that this list does not have */
+function readTest({ searches, filters }: Resource, name: string, text: string, today: string): Test {
+  if (name === 'lastmodified') return changedSince(text);
+  if (name !== 'filter') {
+    const search = Object.hasOwn(searches, name) ? searches[name] : undefined;
+    if (search === undefined) throw badParameter();
+    return search(text);
+  }
+  const filter = Object.hasOwn(filters, text) ? filters[text] : undefined;
+  if (filter === undefined) throw refused(2_000_587, 'Ett ogiltigt filter har använts.');
+  return (row) => filter(row, today);
+}
+
+/** @throws Fault 400 */
+function inOrder(rows: readonly TableRow[], { key, sorts }: Resource, query: URLSearchParams): readonly TableRow[] {
+  const [by, order] = [query.get('sortby'), query.get('sortorder') || 'ascending'];
+  const column = by ? (Object.hasOwn(sorts, by) ? sorts[by] : undefined) : key;
+  if (column === undefined || !['ascending', 'descending'].includes(order)) throw badParameter();
+  const sign = order === 'ascending' ? 1 : -1;
+  return rows.toSorted((a, b) => sign * compare(a[column], b[column]));
+}
+
+const SWEDISH = new Intl.Collator('sv');
+
+/** Numbers by their size, also where they are texts, and in front of words, which stand as in Swedish. */
+function compare(a: unknown, b: unknown): number {
+  const [first, second] = [asNumber(a), asNumber(b)];
+  if (first === undefined && second === undefined) return SWEDISH.compare(String(a ?? ''), String(b ?? ''));
+  if (first === undefined || second === undefined) return first === undefined ? 1 : -1;
+  return first - second;
+}
+
+function asNumber(value: unknown): number | undefined {
+  if (typeof value === 'number') return value;
+  return typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : undefined;
 }

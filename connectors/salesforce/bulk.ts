@@ -1,52 +1,124 @@
-import { defined, type IngestAction, type NativeIngest, type NativeQuery, type ObjectSpec, path } from '#connector';
+import {
+  csvRows,
+  defined,
+  type IngestAction,
+  type IngestResult,
+  type IngestRows,
+  json,
+  type NativeEnd,
+  type NativeIngest,
+  type NativeLook,
+  type NativeQuery,
+  type ObjectSpec,
+  type ProviderRequest,
+  type ProviderResponse,
+  type PushedField,
+  path,
+} from '#connector';
 import { countOperation, ID, statementOf, verbOf } from './query.ts';
 
-/** The data types that no job answers, or not as a query does. Sources: "Create a Query Job" on compound fields; README.md on the others. */
+/** Types that no job answers, or not as a query does. Sources: "Create a Query Job" on compound fields; README.md on the others. */
 const WITHOUT = ['address', 'location', 'complexvalue', 'base64', 'anyType'] as const;
 
-/**
- * A job of Bulk API 2.0. Sources: Bulk API 2.0 and Bulk API Developer Guide, "Create a Query Job", "Get Information About a Query Job", "Get
- * Results for a Query Job", "Abort a Query Job", "Delete a Query Job".
- */
-const JOB = {
-  // Five pages: the job takes four calls at least, and its turn among other jobs.
-  fromRows: 10_000,
-  withoutTypes: WITHOUT,
-  id: ['id'],
-  status: (id) => ({ path: path`/jobs/query/${id}` }),
-  state: ['state'],
-  states: { running: ['UploadComplete', 'InProgress'], done: ['JobComplete'], failed: ['Failed', 'Aborted'] },
-  message: ['errorMessage'],
-  abort: (id) => ({ method: 'PATCH', path: path`/jobs/query/${id}`, json: { state: 'Aborted' } }),
-  remove: (id) => ({ method: 'DELETE', path: path`/jobs/query/${id}` }),
-  pages: {
-    format: 'csv',
-    size: 5000,
-    request: ({ id, cursor, limit }) => ({
-      path: path`/jobs/query/${id}/results`,
-      query: { locator: cursor, maxRecords: limit },
-      headers: { accept: 'text/csv' },
-    }),
-    next: { header: 'sforce-locator' },
-    end: ['null'],
-    rowCount: { header: 'sforce-numberofrecords' },
-  },
-} as const satisfies Omit<NativeQuery<string>, 'count' | 'start'>;
+const FORM = { contentType: 'CSV', columnDelimiter: 'COMMA', lineEnding: 'LF' } as const;
+const AS_CSV = { accept: 'text/csv' } as const;
 
-export function bulkQueryOf(objectName: string): NativeQuery<string> {
-  return {
-    ...JOB,
-    count: countOperation(objectName),
-    // Without an order, for which Salesforce would give up working on parts of the object at a time.
-    start: (input) => ({
-      method: 'POST',
-      path: '/jobs/query',
-      json: { operation: verbOf(input), query: statementOf(objectName, input), ...FORM },
-    }),
+const KINDS: Readonly<Record<string, Exclude<NativeLook['kind'], 'failed'>>> = {
+  Open: 'open',
+  UploadComplete: 'running',
+  InProgress: 'running',
+  JobComplete: 'done',
+};
+const FAILED: readonly string[] = ['Failed', 'Aborted'];
+
+function readId({ body }: ProviderResponse): string {
+  return json.key(json.at(body, 'id'), 'the id of the job');
+}
+
+function readLook({ body }: ProviderResponse): NativeLook {
+  const state = json.text(json.at(body, 'state'), 'the state of the job');
+  if (FAILED.includes(state))
+    return defined({ kind: 'failed', state, message: json.findText(json.at(body, 'errorMessage')) });
+  const kind = Object.hasOwn(KINDS, state) ? KINDS[state] : undefined;
+  if (kind === undefined) throw new Error(`Nobody knows what it means that the job is ${state}.`);
+  return { kind };
+}
+
+/** Sources: Bulk API 2.0 and Bulk API Developer Guide, "Abort a Query Job", "Delete a Query Job", "Upload Complete or Abort a Job", "Delete a Job". */
+function endOf(what: 'query' | 'ingest') {
+  return ({ id, isDone, isKept = false }: NativeEnd): readonly ProviderRequest[] => {
+    const place = path`/jobs/${what}/${id}`;
+    return [
+      ...(isDone ? [] : [{ method: 'PATCH', path: place, json: { state: 'Aborted' } } as const]),
+      ...(isKept ? [] : [{ method: 'DELETE', path: place } as const]),
+    ];
   };
 }
 
-const FORM = { contentType: 'CSV', columnDelimiter: 'COMMA', lineEnding: 'LF' } as const;
+/**
+ * A job of Bulk API 2.0. Sources: Bulk API 2.0 and Bulk API Developer Guide, "Create a Query Job", "Get Information About a Query Job", "Get
+ * Results for a Query Job".
+ */
+export function bulkQueryOf(objectName: string): NativeQuery<string> {
+  return {
+    // Five pages: the job takes four calls at least, and its turn among other jobs.
+    fromRows: 10_000,
+    pageSize: 5000,
+    withoutTypes: WITHOUT,
+    count: countOperation(objectName),
+    // Without an order, for which Salesforce would give up working on parts of the object at a time.
+    start: {
+      request: (input) => ({
+        method: 'POST',
+        path: '/jobs/query',
+        json: { operation: verbOf(input), query: statementOf(objectName, input), ...FORM },
+      }),
+      read: readId,
+    },
+    look: { request: ({ id }) => ({ path: path`/jobs/query/${id}` }), read: readLook },
+    read: {
+      request: ({ id, cursor, limit }) => ({
+        path: path`/jobs/query/${id}/results`,
+        query: { locator: cursor, maxRecords: limit },
+        headers: AS_CSV,
+      }),
+      read: ({ headers, body }, { fields }) => {
+        const next = json.findText(headers['sforce-locator']);
+        const count = json.count(headers['sforce-numberofrecords'], 'the number of its rows');
+        return { records: recordsIn(body, fields, count), ...(next !== 'null' && { next }) };
+      },
+    },
+    end: endOf('query'),
+  };
+}
+
+/** Rows of CSV as JSON has them: no text is null, and numbers are read from texts by the fields themselves. */
+function* recordsIn(body: unknown, fields: readonly PushedField[], count: number): Generator<unknown, void> {
+  let found = 0;
+  for (const row of tableIn(body)) {
+    found++;
+    yield Object.fromEntries(
+      fields.map(({ native, type }) => {
+        const text = row.get(native);
+        if (text === undefined) throw new Error(`The rows of the job lack the column ${native}.`);
+        return [native, type === 'boolean' && /^(?:true|false)$/.test(text) ? text === 'true' : text || null];
+      }),
+    );
+  }
+  if (found !== count) throw new Error(`The page of the job has ${found} rows of the ${count} that it says.`);
+}
+
+/** @throws Error where the answer is no CSV */
+function* tableIn(body: unknown): Generator<ReadonlyMap<string, string>, void> {
+  if (body === undefined) return;
+  if (typeof body !== 'string') throw new Error('The rows of the job are not CSV.');
+  let names: readonly string[] | undefined;
+  for (const cells of csvRows(body)) {
+    if (names === undefined) names = cells;
+    else if (cells.length === names.length) yield new Map(names.map((name, at) => [name, cells[at] ?? '']));
+    else throw new Error(`A row of the job has ${cells.length} values in ${names.length} columns.`);
+  }
+}
 
 /** Salesforce's words. */
 const OPERATIONS: Readonly<Record<IngestAction, string>> = {
@@ -56,64 +128,16 @@ const OPERATIONS: Readonly<Record<IngestAction, string>> = {
   delete: 'delete',
 };
 
-/**
- * A job of Bulk API 2.0 that writes. Sources: Bulk API 2.0 and Bulk API Developer Guide, "Create a Job", "Upload Job Data", "Upload Complete or Abort a Job", "Get Job
- * Information", "Get Job Successful Record Results", "Get Job Failed Record Results", "Get Job Unprocessed Record Results", "Valid CSV Record Rows".
- */
-const INGEST = {
-  // Six calls and the wait for its turn, against two for each record.
-  fromRows: 500,
-  // "Salesforce creates a separate batch for every 10,000 records."
-  mostRows: 10_000,
-  mostBytes: 4_000_000,
-  withoutTypes: WITHOUT,
-  // "Empty field values are ignored when you update records. To set a field value to null, use a field value of #N/A."
-  nullCell: '#N/A',
-  // An empty text is null to Salesforce.
-  emptyCell: '#N/A',
-  id: ['id'],
-  send: (id, csv) => ({ method: 'PUT', path: path`/jobs/ingest/${id}/batches`, csv }),
-  close: (id) => ({ method: 'PATCH', path: path`/jobs/ingest/${id}`, json: { state: 'UploadComplete' } }),
-  status: (id) => ({ path: path`/jobs/ingest/${id}` }),
-  state: ['state'],
-  states: {
-    open: ['Open'],
-    running: ['UploadComplete', 'InProgress'],
-    done: ['JobComplete'],
-    failed: ['Failed', 'Aborted'],
-  },
-  message: ['errorMessage'],
-  abort: (id) => ({ method: 'PATCH', path: path`/jobs/ingest/${id}`, json: { state: 'Aborted' } }),
-  remove: (id) => ({ method: 'DELETE', path: path`/jobs/ingest/${id}` }),
-  results: {
-    succeeded: {
-      request: (id) => ({ path: path`/jobs/ingest/${id}/successfulResults`, headers: { accept: 'text/csv' } }),
-      id: 'sf__Id',
-      created: 'sf__Created',
-    },
-    failed: {
-      request: (id) => ({ path: path`/jobs/ingest/${id}/failedResults`, headers: { accept: 'text/csv' } }),
-      error: 'sf__Error',
-      answer: answerOf,
-    },
-    unprocessed: {
-      request: (id) => ({ path: path`/jobs/ingest/${id}/unprocessedrecords`, headers: { accept: 'text/csv' } }),
-    },
-  },
-} as const satisfies Omit<NativeIngest, 'actions' | 'start'>;
-
-/** `REQUIRED_FIELD_MISSING:Required fields are missing: [Name]:Name --` is what a call for the record alone answers in three members. */
-function answerOf(error: string) {
-  const [, errorCode, message = error, fields = ''] = /^([A-Z_]+):(.*):(.*)--$/s.exec(error) ?? [];
-  return { status: 400, body: [{ errorCode, message, fields: fields.split(/[\s,]+/).filter((name) => name !== '') }] };
-}
-
 interface Abilities extends Pick<ObjectSpec, 'create' | 'update' | 'remove'> {
   /** Fields whose values find one record in an upsert, beside the id. */
   readonly externalIds: readonly string[];
 }
 
-/** @returns undefined for an object that is only read */
+/**
+ * A job of Bulk API 2.0 that writes. Sources: Bulk API 2.0 and Bulk API Developer Guide, "Create a Job", "Upload Job Data", "Upload Complete or
+ * Abort a Job", "Get Job Information", "Get Job Successful Record Results", "Get Job Failed Record Results", "Get Job Unprocessed Record Results".
+ * @returns undefined for an object that is only read
+ */
 export function bulkIngestOf(
   objectName: string,
   { create, update, remove, externalIds }: Abilities,
@@ -126,17 +150,95 @@ export function bulkIngestOf(
   });
   if (Object.keys(actions).length === 0) return undefined;
   return {
-    ...INGEST,
+    // Six calls and the wait for its turn, against two for each record.
+    fromRows: 500,
+    // "Salesforce creates a separate batch for every 10,000 records."
+    mostRows: 10_000,
+    mostBytes: 4_000_000,
+    withoutTypes: WITHOUT,
+    withoutTexts: [NULL],
     actions,
-    start: ({ action, key }) => ({
-      method: 'POST',
-      path: '/jobs/ingest',
-      json: {
-        operation: OPERATIONS[action],
-        object: objectName,
-        ...FORM,
-        ...(action === 'upsert' && { externalIdFieldName: key }),
+    start: {
+      run: async ({ send }, { action, key, rows, keep }) => {
+        const operation = OPERATIONS[action];
+        const found = action === 'upsert' ? { externalIdFieldName: key } : {};
+        const terms = { operation, object: objectName, ...FORM, ...found };
+        const id = readId(await send({ method: 'POST', path: '/jobs/ingest', json: terms }));
+        await keep(id);
+        const file = { path: path`/jobs/ingest/${id}/batches`, csv: printCsv(rows), idempotent: false };
+        await send({ method: 'PUT', ...file });
+        await send({ method: 'PATCH', path: path`/jobs/ingest/${id}`, json: { state: 'UploadComplete' } });
       },
-    }),
+    },
+    look: { request: ({ id }) => ({ path: path`/jobs/ingest/${id}` }), read: readLook },
+    read: {
+      run: async ({ send }, { id, rows }) => {
+        const lists: (readonly [OutcomeOf, unknown])[] = [];
+        for (const [name, outcomeOf] of Object.entries(RESULTS)) {
+          const { body } = await send({ path: path`/jobs/ingest/${id}/${name}`, headers: AS_CSV });
+          lists.push([outcomeOf, body]);
+        }
+        return resultsIn(lists, rows);
+      },
+    },
+    end: endOf('ingest'),
   };
+}
+
+/** "To set a field value to null, use a field value of #N/A. Empty field values are ignored when you update records." An empty text is null to Salesforce. */
+const NULL = '#N/A';
+
+function cellOf(value: unknown): string {
+  return value === undefined ? '' : value === null || value === '' ? NULL : String(value);
+}
+
+/** All columns that one of the rows has, and the content of rows in them. */
+function tableOf(rows: IngestRows['rows']) {
+  const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  return { columns, cells: rows.map((row) => columns.map((name) => cellOf(row[name]))) };
+}
+
+function printCsv(rows: IngestRows['rows']): string {
+  const { columns, cells } = tableOf(rows);
+  const print = (cell: string) => (cell === '' ? '' : `"${cell.replaceAll('"', '""')}"`);
+  return [columns, ...cells].map((row) => `${row.map(print).join(',')}\n`).join('');
+}
+
+type ResultRow = ReadonlyMap<string, string>;
+type OutcomeOf = (row: ResultRow) => IngestResult;
+
+/** By the names of the lists, which have all rows of a job together. */
+const RESULTS: Readonly<Record<string, OutcomeOf>> = {
+  successfulResults: (row) => ({
+    kind: 'written',
+    id: json.key(row.get('sf__Id'), 'the id of a record'),
+    isNew: row.get('sf__Created') === 'true',
+  }),
+  failedResults: (row) => ({ kind: 'failed', answer: answerOf(json.text(row.get('sf__Error'), 'the error of a row')) }),
+  unprocessedrecords: () => ({ kind: 'unprocessed' }),
+};
+
+/** `REQUIRED_FIELD_MISSING:Required fields are missing: [Name]:Name --` is what a call for the record alone answers in three members. */
+function answerOf(error: string) {
+  const [, errorCode, message = error, fields = ''] = /^([A-Z_]+):(.*):(.*)--$/s.exec(error) ?? [];
+  return { status: 400, body: [{ errorCode, message, fields: fields.split(/[\s,]+/).filter((name) => name !== '') }] };
+}
+
+/**
+ * Results come in any order, and say of a row its content only. Which of rows with the same content has which of their results nobody knows,
+ * and any assignment is as true as another: the first come first.
+ */
+function* resultsIn(
+  lists: readonly (readonly [OutcomeOf, unknown])[],
+  rows: IngestRows['rows'],
+): Generator<IngestResult, void> {
+  const { columns, cells } = tableOf(rows);
+  const places = Map.groupBy(cells.keys(), (row) => JSON.stringify(cells[row]));
+  for (const same of places.values()) same.reverse();
+  for (const [outcomeOf, body] of lists) {
+    for (const found of tableIn(body)) {
+      const content = JSON.stringify(columns.map((name) => found.get(name) ?? ''));
+      yield { row: places.get(content)?.pop(), ...outcomeOf(found) };
+    }
+  }
 }

@@ -1,11 +1,17 @@
 import { type ChangeNote, change, differences } from '../db/change.ts';
+import { type ListQuery, listPage } from '../db/listing.ts';
 import { assertAllStorable } from '../db/storable.ts';
 import { isUniqueViolation } from '../db/violations.ts';
 import { AppError, pointer } from '../errors.ts';
 import type { Platform } from '../platform.ts';
-import { prepareSql } from '../where/index.ts';
 import { REMOVAL_TOPIC } from './account-removal.ts';
-import { type AccountRow, type AccountValues, createAccountStore, FILTERABLE_ACCOUNT } from './account-store.ts';
+import {
+  type AccountRow,
+  type AccountValues,
+  changeable,
+  createAccountStore,
+  FILTERABLE_ACCOUNT,
+} from './account-store.ts';
 import type { Accounts } from './accounts.ts';
 import type { PrincipalChanges } from './principal-changes.ts';
 import { createRoleStore } from './role-store.ts';
@@ -13,43 +19,13 @@ import { createRoleStore } from './role-store.ts';
 /** An account of an organization, as it is administered. */
 export type AccountRecord = AccountRow;
 
-/** Name and description are the external id unless they are given. */
-export type NewAccount = Pick<AccountValues, 'externalId'> & Partial<AccountValues>;
-
-export interface AccountQuery {
+export interface AccountQuery extends ListQuery {
   /** Only this one. */
   readonly id?: number | undefined;
-  /** A filter in the query language over `FILTERABLE_ACCOUNT`. */
-  readonly where?: string | undefined;
-  readonly afterId?: number | undefined;
-  readonly limit: number;
-}
-
-export interface AccountPage {
-  readonly accounts: readonly AccountRecord[];
-  /** The id to go on from; absent at the end. */
-  readonly nextAfterId?: number;
 }
 
 /** The accounts of organizations. Every process obeys a change at once. */
-export interface AccountRecords {
-  /** @throws AppError NOT_FOUND */
-  readonly get: (organizationId: number, id: number) => Promise<AccountRecord>;
-  /** From old to new. Whoever lists takes of the share of his account. @throws AppError for a `where` that cannot be understood */
-  readonly list: (
-    lister: { readonly organizationId: number; readonly accountId: number },
-    query: AccountQuery,
-  ) => Promise<AccountPage>;
-  /** @throws AppError CONFLICT for an external id that the organization has */
-  readonly create: (organizationId: number, input: NewAccount) => Promise<AccountRecord>;
-  /** What is not given stays. @throws AppError NOT_FOUND; CONFLICT for an external id that the organization has */
-  readonly update: (organizationId: number, id: number, changes: Partial<AccountValues>) => Promise<AccountRecord>;
-  /**
-   * Its users, their secrets and its polls end at once; what else belongs to it is removed by and by (`account-removal.ts`).
-   * @throws AppError NOT_FOUND; CONFLICT for the default account, and for the one with the last administrator of the organization
-   */
-  readonly remove: (organizationId: number, id: number) => Promise<void>;
-}
+export type AccountRecords = ReturnType<typeof createAccountRecords>;
 
 export function createAccountRecords(
   { knex, notifier, shares }: Pick<Platform, 'knex' | 'notifier' | 'shares'>,
@@ -57,24 +33,27 @@ export function createAccountRecords(
     accounts,
     principals,
   }: { readonly accounts: Pick<Accounts, 'accountChanged'>; readonly principals: Pick<PrincipalChanges, 'change'> },
-): AccountRecords {
+) {
   const store = createAccountStore(knex);
   const roleStore = createRoleStore(knex);
 
   return {
-    get: async (organizationId, id) => (await store.find(organizationId, id)) ?? notFound(id),
+    /** @throws AppError NOT_FOUND */
+    get: async (organizationId: number, id: number) => (await store.find(organizationId, id)) ?? notFound(id),
 
-    list: async ({ organizationId, accountId }, { where, limit, ...filter }) => {
-      const condition = where === undefined ? undefined : prepareSql(where, FILTERABLE_ACCOUNT);
-      const rows = await shares.list(accountId, (via) =>
-        createAccountStore(via).list(organizationId, { ...filter, condition, limit: limit + 1 }),
+    /** From old to new. Whoever lists takes of the share of his account. @throws AppError for a `where` that cannot be understood */
+    list: async (
+      { organizationId, accountId }: { readonly organizationId: number; readonly accountId: number },
+      query: AccountQuery,
+    ) => {
+      const { rows, last } = await listPage(FILTERABLE_ACCOUNT, query, (selection) =>
+        shares.list(accountId, (via) => createAccountStore(via).list(organizationId, selection)),
       );
-      const accounts = rows.slice(0, limit);
-      const last = accounts.at(-1);
-      return { accounts, ...(rows.length > limit && last && { nextAfterId: last.id }) };
+      return { accounts: rows, nextAfterId: last?.id };
     },
 
-    create: (organizationId, input) => {
+    /** @throws AppError CONFLICT for an external id that the organization has */
+    create: (organizationId: number, input: Pick<AccountValues, 'externalId'> & Partial<AccountValues>) => {
       const externalId = input.externalId.trim();
       const values = { name: externalId, description: externalId, active: true, ...readGiven(input), externalId };
       return orTaken(
@@ -87,7 +66,8 @@ export function createAccountRecords(
       );
     },
 
-    update: async (organizationId, id, changes) => {
+    /** What is not given stays. @throws AppError NOT_FOUND; CONFLICT for an external id that the organization has */
+    update: async (organizationId: number, id: number, changes: Partial<AccountValues>) => {
       const values = readGiven(changes);
       const { after } = await orTaken(
         values.externalId,
@@ -108,7 +88,11 @@ export function createAccountRecords(
       return after;
     },
 
-    remove: async (organizationId, id) => {
+    /**
+     * Its users, their secrets and its polls end at once; what else belongs to it is removed by and by (`account-removal.ts`).
+     * @throws AppError NOT_FOUND; CONFLICT for the default account, and for the one with the last administrator of the organization
+     */
+    remove: async (organizationId: number, id: number) => {
       await principals.change(
         organizationId,
         async (via) => {
@@ -136,11 +120,6 @@ function readGiven({ externalId, name, description, active }: Partial<AccountVal
   };
   assertAllStorable(texts);
   return { ...texts, ...(active !== undefined && { active }) };
-}
-
-/** What can be changed of an account, none of which is a secret. */
-function changeable({ externalId, name, description, active }: AccountRow) {
-  return { externalId, name, description, active };
 }
 
 async function orTaken<Result>(externalId: string | undefined, work: Promise<Result>): Promise<Result> {

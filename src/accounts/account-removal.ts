@@ -13,15 +13,6 @@ export interface RemovalPlatform extends Pick<Platform, 'knex' | 'clock' | 'log'
   readonly notifier: Pick<Platform['notifier'], 'subscribe'>;
 }
 
-export interface AccountRemoval {
-  /** From now on it begins as soon as an account was deleted. */
-  readonly start: () => void;
-  /** Takes up nothing more; resolves when what is under way has ended. */
-  readonly stop: () => Promise<void>;
-  /** Whatever is due. @returns how many accounts were looked at */
-  readonly keep: (signal: AbortSignal) => Promise<number>;
-}
-
 /** Longer than a batch takes. Of a process that died another one takes over then. */
 const LEASE_MS = 120_000;
 /** What failed, or waits for deliveries. */
@@ -33,10 +24,7 @@ const SETTLED_MS = 3_600_000;
  * Removes what belongs to accounts that were deleted: in batches, part by part in their order, so that what one needs goes after it. Each
  * account is one process's at a time; where one stops, another goes on.
  */
-export function createAccountRemoval(
-  { knex, notifier, clock, log }: RemovalPlatform,
-  parts: readonly RemoveBatch[],
-): AccountRemoval {
+export function createAccountRemoval({ knex, notifier, clock, log }: RemovalPlatform, parts: readonly RemoveBatch[]) {
   const store = createRemovalStore(knex);
   const stopping = new AbortController();
   const underWay = new Set<Promise<unknown>>();
@@ -99,14 +87,17 @@ export function createAccountRemoval(
   }
 
   return {
+    /** From now on it begins as soon as an account was deleted. */
     start: () => {
       unsubscribe = notifier.subscribe(REMOVAL_TOPIC, () => void track(keepNow()));
     },
+    /** Takes up nothing more; resolves when what is under way has ended. */
     stop: async () => {
       unsubscribe();
       stopping.abort(new Error('The process stops.'));
       await Promise.allSettled(underWay);
     },
-    keep: (signal) => track(keep(signal)),
+    /** Whatever is due. @returns how many accounts were looked at */
+    keep: (signal: AbortSignal) => track(keep(signal)),
   };
 }

@@ -4,7 +4,7 @@ import { createAnnouncedCache } from '../db/announced-cache.ts';
 import { isStorable } from '../db/storable.ts';
 import { AppError, cutText } from '../errors.ts';
 import type { Platform } from '../platform.ts';
-import { completeTenant, type FirstCredentials, type KeepCredentials } from './new-organization.ts';
+import { completeTenant, type KeepCredentials } from './new-organization.ts';
 import { type Privilege, privilegesOf } from './privileges.ts';
 import { createSecret, createSecretStore } from './secret-store.ts';
 import { createAccountStore, type StoredAccount, type StoredRights, type StoredUser, type TenantIds } from './store.ts';
@@ -38,36 +38,7 @@ export interface FoundPrincipal {
   readonly expiresAt: Date | undefined;
 }
 
-export interface Accounts {
-  /** Makes the first organization, account and user; undefined when there is one. Later calls change nothing. */
-  readonly bootstrap: (options: BootstrapOptions) => Promise<FirstCredentials | undefined>;
-  /** Undefined for an unknown user secret, that of an inactive user, and an organization secret that is not of the user's organization. */
-  readonly findPrincipal: (secrets: {
-    readonly userSecret: string;
-    readonly organizationSecret?: string | undefined;
-  }) => Promise<FoundPrincipal | undefined>;
-  /**
-   * What a user may do in an account at this moment, for what acts for him without a secret of his. Undefined: he may not call, or is of another
-   * account and may not work in this one.
-   */
-  readonly findActing: (user: Pick<TenantIds, 'accountId' | 'userId'>) => Promise<Principal | undefined>;
-  /**
-   * The account of the organization that goes by this id or, where it is no number, by this external id; from memory when it was asked for
-   * before and nothing changed.
-   * @throws AppError NOT_FOUND, for one of another organization too
-   */
-  readonly getAccount: (organizationId: number, idOrExternalId: string) => Promise<StoredAccount>;
-  /** To be called in the transaction that changes an account, with what it was before. */
-  readonly accountChanged: (before: KnownAccount, via: Knex) => Promise<void>;
-  /** Whether it is there: what belongs to one that was deleted may be there for a while. From memory, as `getAccount`. */
-  readonly isThere: (accountId: number) => Promise<boolean>;
-  /** @throws AppError NOT_FOUND */
-  readonly getUser: (accountId: number, userId: number) => Promise<User>;
-  /** @throws AppError NOT_FOUND */
-  readonly getOrganizationId: (accountId: number) => Promise<number>;
-  /** Of the organization of the account, by id; those that are not there are left out. */
-  readonly findUsers: (accountId: number, userIds: readonly number[]) => Promise<ReadonlyMap<number, User>>;
-}
+export type Accounts = ReturnType<typeof createAccounts>;
 
 /** What an account is looked up by. */
 export interface KnownAccount {
@@ -77,9 +48,7 @@ export interface KnownAccount {
 }
 
 /** Who calls, and which accounts there are. */
-export function createAccounts(
-  platform: Pick<Platform, 'knex' | 'keyring' | 'keys' | 'random' | 'notifier'>,
-): Accounts {
+export function createAccounts(platform: Pick<Platform, 'knex' | 'keyring' | 'keys' | 'random' | 'notifier'>) {
   const { knex, keys, random, notifier } = platform;
   const store = createAccountStore(knex);
   const secrets = createSecretStore(platform);
@@ -121,11 +90,12 @@ export function createAccounts(
   }
 
   return {
+    /** Makes the first organization, account and user; undefined when there is one. Later calls change nothing. */
     bootstrap: async ({
       organizationSecret = createSecret(random),
       userSecret = createSecret(random),
       beforeCommit = async () => {},
-    }) => {
+    }: BootstrapOptions) => {
       const clear = { organizationSecret, userSecret };
       const tenant = {
         organizationName: 'First organization',
@@ -138,7 +108,14 @@ export function createAccounts(
       return ids === undefined ? undefined : { ...ids, ...clear };
     },
 
-    findPrincipal: async ({ userSecret, organizationSecret }) => {
+    /** Undefined for an unknown user secret, that of an inactive user, and an organization secret that is not of the user's organization. */
+    findPrincipal: async ({
+      userSecret,
+      organizationSecret,
+    }: {
+      readonly userSecret: string;
+      readonly organizationSecret?: string | undefined;
+    }) => {
       const userHash = keys.lookupHash(userSecret);
       const found = await store.findPrincipals(userHash);
       const stored = found.find(({ userSecretHash }) => timingSafeEqual(userSecretHash, userHash));
@@ -151,7 +128,11 @@ export function createAccounts(
       return toPrincipal(stored, true, earliest(ends));
     },
 
-    findActing: async ({ accountId, userId }) => {
+    /**
+     * What a user may do in an account at this moment, for what acts for him without a secret of his. Undefined: he may not call, or is of another
+     * account and may not work in this one.
+     */
+    findActing: async ({ accountId, userId }: Pick<TenantIds, 'accountId' | 'userId'>) => {
       const stored = await store.findRights(accountId, userId);
       if (stored === undefined) return undefined;
       const { principal } = toPrincipal(stored, false, null);
@@ -159,30 +140,40 @@ export function createAccounts(
       return isAtHome || principal.privileges.has('manageOrganization') ? { ...principal, accountId } : undefined;
     },
 
-    getAccount: async (organizationId, given) => {
+    /**
+     * The account of the organization that goes by this id or, where it is no number, by this external id; from memory when it was asked for
+     * before and nothing changed.
+     * @throws AppError NOT_FOUND, for one of another organization too
+     */
+    getAccount: async (organizationId: number, given: string) => {
       const id = ID.test(given) ? Number(given) : await findByExternalId(organizationId, given);
       const account = id === undefined ? undefined : await knownWithin.get(`${organizationId} ${id}`);
       if (account !== undefined) return account;
       throw new AppError('NOT_FOUND', `There is no account ${cutText(given)}.`);
     },
 
-    accountChanged: async ({ id, organizationId, externalId }, via) => {
+    /** To be called in the transaction that changes an account, with what it was before. */
+    accountChanged: async ({ id, organizationId, externalId }: KnownAccount, via: Knex) => {
       await known.changed(String(id), via);
       await knownWithin.changed(`${organizationId} ${id}`, via);
       await knownByName.changed(`${organizationId} ${externalId}`, via);
     },
 
-    isThere: async (accountId) => (await known.get(String(accountId))) !== undefined,
+    /** Whether it is there: what belongs to one that was deleted may be there for a while. From memory, as `getAccount`. */
+    isThere: async (accountId: number) => (await known.get(String(accountId))) !== undefined,
 
-    getOrganizationId: async (accountId) => {
+    /** @throws AppError NOT_FOUND */
+    getOrganizationId: async (accountId: number) => {
       const account = await known.get(String(accountId));
       if (account === undefined) throw new AppError('NOT_FOUND', `There is no account ${accountId}.`);
       return account.organizationId;
     },
 
+    /** @throws AppError NOT_FOUND */
     getUser,
 
-    findUsers: async (accountId, userIds) => {
+    /** Of the organization of the account, by id; those that are not there are left out. */
+    findUsers: async (accountId: number, userIds: readonly number[]) => {
       const users = await store.findUsers(accountId, userIds);
       return new Map(users.map((user) => [user.id, user]));
     },

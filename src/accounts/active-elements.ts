@@ -7,23 +7,14 @@ import type { PrincipalChanges } from './principal-changes.ts';
 import type { TenantIds } from './store.ts';
 
 /** Of which elements an account makes instances: of all, until it says otherwise. */
-export interface ActiveElements {
-  /** The keys of the others; from memory when it was asked for before and nothing changed. */
-  readonly inactiveOf: (accountId: number) => Promise<ReadonlySet<string>>;
-  /** @throws AppError CONFLICT for an element that is inactive in the account */
-  readonly assertActive: (accountId: number, elementKey: string) => Promise<void>;
-  /** Instances that are there already go on. One that is so already stays so. */
-  readonly setActive: (caller: ElementCaller, elementKey: string, active: boolean) => Promise<void>;
-  /** Of an account that is deleted. */
-  readonly remove: (accountId: number) => Promise<Removal>;
-}
+export type ActiveElements = ReturnType<typeof createActiveElements>;
 
 export type ElementCaller = Pick<TenantIds, 'organizationId' | 'accountId'>;
 
 export function createActiveElements(
   { knex, notifier }: Pick<Platform, 'knex' | 'notifier'>,
   principals: Pick<PrincipalChanges, 'change'>,
-): ActiveElements {
+) {
   const store = createInactiveElementStore(knex);
   const known = createAnnouncedCache<ReadonlySet<string>>({
     notifier,
@@ -36,20 +27,24 @@ export function createActiveElements(
   }
 
   return {
+    /** The keys of the others; from memory when it was asked for before and nothing changed. */
     inactiveOf,
 
-    remove: async (accountId) => {
+    /** Of an account that is deleted. */
+    remove: async (accountId: number): Promise<Removal> => {
       await store.removeAll(accountId);
       return 'done';
     },
 
-    assertActive: async (accountId, elementKey) => {
+    /** @throws AppError CONFLICT for an element that is inactive in the account */
+    assertActive: async (accountId: number, elementKey: string) => {
       if (!(await inactiveOf(accountId)).has(elementKey)) return;
       const message = `The element '${elementKey}' is inactive in account ${accountId}, which makes no new instances of it. PUT /elements/${elementKey}/active makes it active again.`;
       throw new AppError('CONFLICT', message);
     },
 
-    setActive: async ({ organizationId, accountId }, elementKey, active) => {
+    /** Instances that are there already go on. One that is so already stays so. */
+    setActive: async ({ organizationId, accountId }: ElementCaller, elementKey: string, active: boolean) => {
       await principals.change(
         organizationId,
         async (via) => {

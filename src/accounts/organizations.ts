@@ -6,19 +6,16 @@ import { createOrganizationStore, type OrganizationRow } from './organization-st
 
 export type Organization = OrganizationRow;
 
-export interface Organizations {
-  /** @throws AppError NOT_FOUND */
-  readonly get: (id: number) => Promise<Organization>;
-  /** @throws AppError NOT_FOUND, REQUEST_INVALID */
-  readonly rename: (id: number, name: string) => Promise<Organization>;
-}
+export type Organizations = ReturnType<typeof createOrganizations>;
 
-export function createOrganizations({ knex }: Pick<Platform, 'knex'>): Organizations {
+export function createOrganizations({ knex }: Pick<Platform, 'knex'>) {
   const store = createOrganizationStore(knex);
   return {
-    get: async (id) => (await store.find(id)) ?? notFound(id),
+    /** @throws AppError NOT_FOUND */
+    get: async (id: number) => (await store.find(id)) ?? notFound(id),
 
-    rename: async (id, given) => {
+    /** @throws AppError NOT_FOUND, REQUEST_INVALID */
+    rename: async (id: number, given: string) => {
       const name = given.trim();
       assertAllStorable({ name });
       const { after } = await change(

@@ -1,39 +1,20 @@
 import type { Knex } from 'knex';
 import { LRUCache } from 'lru-cache';
+import { atMost } from '../bounded.ts';
 import { type ChangeNote, change } from '../db/change.ts';
 import type { Platform } from '../platform.ts';
 
 /** What is known of callers in memory, and when it is out of date. */
-export interface PrincipalChanges {
-  /**
-   * A transaction (`db/change.ts`) after which callers of the organization may do something else than before. It ends when every process
-   * has been told.
-   */
-  readonly change: <Result>(
-    organizationId: number,
-    work: (via: Knex.Transaction) => Promise<Result>,
-    note?: (result: Result) => ChangeNote,
-  ) => Promise<Result>;
-  /** A moment to compare with later changes: taken before something is read. */
-  readonly moment: () => number;
-  /** Whether something of the organization has changed since. */
-  readonly isOutdated: (organizationId: number, moment: number) => boolean;
-  /** `handler` is called when anything has changed anywhere, or may have. */
-  readonly subscribe: (handler: (organizationId: number | undefined) => void) => void;
-}
+export type PrincipalChanges = ReturnType<typeof createPrincipalChanges>;
 
 const TOPIC = 'principals';
 /** Longer than anything about a caller is kept. */
 const KEEP_MS = 120_000;
 const MAX_ORGANIZATIONS = 100_000;
 
-export function createPrincipalChanges({
-  knex,
-  notifier,
-  clock,
-}: Pick<Platform, 'knex' | 'notifier' | 'clock'>): PrincipalChanges {
+export function createPrincipalChanges({ knex, notifier, clock }: Pick<Platform, 'knex' | 'notifier' | 'clock'>) {
   const changedAt = new LRUCache<number, number>({
-    max: MAX_ORGANIZATIONS,
+    ...atMost(MAX_ORGANIZATIONS),
     ttl: KEEP_MS,
     perf: { now: clock.steady },
   });
@@ -57,7 +38,15 @@ export function createPrincipalChanges({
   });
 
   return {
-    change: async (organizationId, work, describe) => {
+    /**
+     * A transaction (`db/change.ts`) after which callers of the organization may do something else than before. It ends when every process
+     * has been told.
+     */
+    change: async <Result>(
+      organizationId: number,
+      work: (via: Knex.Transaction) => Promise<Result>,
+      describe?: (result: Result) => ChangeNote,
+    ) => {
       const announced = async (via: Knex.Transaction) => {
         const done = await work(via);
         await notifier.publish(TOPIC, String(organizationId), via);
@@ -68,8 +57,12 @@ export function createPrincipalChanges({
       await notifier.settle();
       return result;
     },
+    /** A moment to compare with later changes: taken before something is read. */
     moment: () => now,
-    isOutdated: (organizationId, moment) => allChangedAt > moment || (changedAt.get(organizationId) ?? 0) > moment,
-    subscribe: (handler) => void handlers.push(handler),
+    /** Whether something of the organization has changed since. */
+    isOutdated: (organizationId: number, moment: number) =>
+      allChangedAt > moment || (changedAt.get(organizationId) ?? 0) > moment,
+    /** `handler` is called when anything has changed anywhere, or may have. */
+    subscribe: (handler: (organizationId: number | undefined) => void) => void handlers.push(handler),
   };
 }

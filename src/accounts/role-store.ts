@@ -5,8 +5,6 @@ import type { UserKey } from './user-store.ts';
 /** Who administers the organization is said user by user. */
 export type AccountRoleKey = Exclude<RoleKey, 'org-admin'>;
 
-export type RoleStore = ReturnType<typeof createRoleStore>;
-
 /** Which roles users have, and what roles may do where an organization decided otherwise than we. */
 export function createRoleStore(knex: Knex) {
   return {

@@ -26,25 +26,9 @@ export interface RoleDetails {
   readonly privileges: readonly Privilege[];
 }
 
-export interface Roles {
-  /** From most to least. */
-  readonly list: (organizationId: number) => Promise<readonly RoleDetails[]>;
-  /** @throws AppError NOT_FOUND with the nearest key */
-  readonly get: (organizationId: number, key: string) => Promise<RoleDetails>;
-  /**
-   * What the role may do from now on.
-   * @throws AppError NOT_FOUND; REQUEST_INVALID for a privilege that there is not; CONFLICT for `org-admin`; FORBIDDEN for a privilege that the caller lacks
-   */
-  readonly setPrivileges: (principal: Principal, key: string, keys: readonly string[]) => Promise<RoleDetails>;
-  /** What every user of the account may do beside what his own roles allow, from most to least. */
-  readonly listOfAccount: (principal: Principal) => Promise<readonly RoleDetails[]>;
-  /** One that the account has already is fine. @throws AppError NOT_FOUND; FORBIDDEN for a role above the caller's; CONFLICT for `org-admin` */
-  readonly grantToAccount: (principal: Principal, key: string) => Promise<RoleDetails>;
-  /** @throws AppError NOT_FOUND also for one that the account does not have; FORBIDDEN for a role above the caller's; CONFLICT for `org-admin` */
-  readonly revokeFromAccount: (principal: Principal, key: string) => Promise<RoleDetails>;
-}
+export type Roles = ReturnType<typeof createRoles>;
 
-export function createRoles({ knex }: Pick<Platform, 'knex'>, principals: Pick<PrincipalChanges, 'change'>): Roles {
+export function createRoles({ knex }: Pick<Platform, 'knex'>, principals: Pick<PrincipalChanges, 'change'>) {
   const store = createRoleStore(knex);
 
   /** The account is that of the principal. */
@@ -73,18 +57,21 @@ export function createRoles({ knex }: Pick<Platform, 'knex'>, principals: Pick<P
   }
 
   return {
-    listOfAccount: async ({ organizationId, accountId }) => {
+    /** What every user of the account may do beside what his own roles allow, from most to least. */
+    listOfAccount: async ({ organizationId, accountId }: Principal) => {
       const [given, held] = await Promise.all([store.privileges(organizationId), store.ofAccount(accountId)]);
       return ROLE_KEYS.filter((key) => held.includes(key)).map((key) => toRole(key, given));
     },
 
-    grantToAccount: (principal, key) =>
+    /** One that the account has already is fine. @throws AppError NOT_FOUND; FORBIDDEN for a role above the caller's; CONFLICT for `org-admin` */
+    grantToAccount: (principal: Principal, key: string) =>
       changeAccount(principal, key, {
         write: (via, role) => store.grantToAccount(via, principal.accountId, role),
         told: 'to',
       }),
 
-    revokeFromAccount: (principal, key) =>
+    /** @throws AppError NOT_FOUND also for one that the account does not have; FORBIDDEN for a role above the caller's; CONFLICT for `org-admin` */
+    revokeFromAccount: (principal: Principal, key: string) =>
       changeAccount(principal, key, {
         write: async (via, role) => {
           if (await store.revokeFromAccount(via, principal.accountId, role)) return;
@@ -93,14 +80,20 @@ export function createRoles({ knex }: Pick<Platform, 'knex'>, principals: Pick<P
         told: 'from',
       }),
 
-    list: async (organizationId) => {
+    /** From most to least. */
+    list: async (organizationId: number) => {
       const given = await store.privileges(organizationId);
       return ROLE_KEYS.map((key) => toRole(key, given));
     },
 
-    get: async (organizationId, key) => toRole(findRole(key), await store.privileges(organizationId)),
+    /** @throws AppError NOT_FOUND with the nearest key */
+    get: async (organizationId: number, key: string) => toRole(findRole(key), await store.privileges(organizationId)),
 
-    setPrivileges: async ({ organizationId, privileges }, key, keys) => {
+    /**
+     * What the role may do from now on.
+     * @throws AppError NOT_FOUND; REQUEST_INVALID for a privilege that there is not; CONFLICT for `org-admin`; FORBIDDEN for a privilege that the caller lacks
+     */
+    setPrivileges: async ({ organizationId, privileges }: Principal, key: string, keys: readonly string[]) => {
       const role = findRole(key);
       const wanted = readPrivileges(keys);
       const after = ALL_PRIVILEGES.filter((privilege) => wanted.has(privilege));

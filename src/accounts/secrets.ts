@@ -11,22 +11,14 @@ export interface Secret extends Pick<StoredSecret, 'id' | 'createdAt' | 'expires
 }
 
 /** The secrets of users and organizations, for those who own them. */
-export interface Secrets {
-  /** Those that are valid, the current one first. `sent`: what the owner was known by. */
-  readonly list: (owner: SecretOwner, sent: string | undefined) => Promise<readonly Secret[]>;
-  /**
-   * Makes a new one. The one before stays valid for so long, on every process; 0: it is over at once.
-   * @returns the new one
-   */
-  readonly rotate: (organizationId: number, owner: SecretOwner, overlapSeconds?: number) => Promise<Secret>;
-}
+export type Secrets = ReturnType<typeof createSecrets>;
 
 export const OVERLAP_SECONDS = 86_400;
 
 export function createSecrets(
   platform: Pick<Platform, 'knex' | 'keyring' | 'keys' | 'clock' | 'random'>,
   principals: Pick<PrincipalChanges, 'change'>,
-): Secrets {
+) {
   const { knex, keys, clock, random } = platform;
   const store = createSecretStore(platform);
 
@@ -34,7 +26,8 @@ export function createSecrets(
   const endOf = (overlapSeconds: number) => new Date(overlapSeconds === 0 ? 0 : clock.now() + overlapSeconds * 1000);
 
   return {
-    list: async (owner, sent) => {
+    /** Those that are valid, the current one first. `sent`: what the owner was known by. */
+    list: async (owner: SecretOwner, sent: string | undefined) => {
       const sentHash = sent === undefined ? undefined : keys.lookupHash(sent);
       const isSent = (hash: Buffer) => sentHash !== undefined && timingSafeEqual(sentHash, hash);
       const stored = await store.list(knex, owner);
@@ -46,7 +39,11 @@ export function createSecrets(
       }));
     },
 
-    rotate: (organizationId, owner, overlapSeconds = OVERLAP_SECONDS) => {
+    /**
+     * Makes a new one. The one before stays valid for so long, on every process; 0: it is over at once.
+     * @returns the new one
+     */
+    rotate: (organizationId: number, owner: SecretOwner, overlapSeconds: number = OVERLAP_SECONDS) => {
       const secret = createSecret(random);
       const previousUntil = endOf(overlapSeconds);
       return principals.change(

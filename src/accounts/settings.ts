@@ -3,7 +3,7 @@ import { change, differences } from '../db/change.ts';
 import type { Removal } from '../db/removal.ts';
 import { assertCallable } from '../egress/callback-url.ts';
 import { cutText, type ErrorDetail, invalidRequest, MOST_FAULTS, pointer, suggest } from '../errors.ts';
-import type { DeliverySettings, FailurePolicy, RetryCount } from '../events/model.ts';
+import type { FailurePolicy, RetryCount } from '../events/model.ts';
 import type { Platform } from '../platform.ts';
 import { createSettingsStore, type SettingsStore } from './settings-store.ts';
 
@@ -22,23 +22,13 @@ const DEFAULTS: AccountSettings = {
   [OPERATIONAL_URL]: null,
 };
 
-export interface Settings {
-  readonly get: (accountId: number) => Promise<AccountSettings>;
-  /** What is not given gets its default. @throws AppError REQUEST_INVALID for an unknown key or a URL that may not be called */
-  readonly replace: (accountId: number, given: Partial<AccountSettings>) => Promise<AccountSettings>;
-  /** What is not given stays. @throws AppError as `replace` does */
-  readonly update: (accountId: number, given: Partial<AccountSettings>) => Promise<AccountSettings>;
-  /** Deletes what an account has. */
-  readonly remove: (accountId: number) => Promise<Removal>;
-  /** What the delivery of events obeys; from memory when it was asked for before and nothing changed. */
-  readonly ofDelivery: (accountId: number) => Promise<DeliverySettings>;
-}
+export type Settings = ReturnType<typeof createSettings>;
 
 /** `ensureSubscription` prepares deliveries to the URL of operational notifications. */
 export function createSettings(
   { knex, notifier, egress }: Pick<Platform, 'knex' | 'notifier' | 'egress'>,
   ensureSubscription: (accountId: number, url: string) => Promise<unknown>,
-): Settings {
+) {
   const store = createSettingsStore(knex);
   const cache = createAnnouncedCache<AccountSettings>({
     notifier,
@@ -75,14 +65,18 @@ export function createSettings(
 
   return {
     get,
-    replace: (accountId, given) => write(accountId, given, 'replace'),
-    update: (accountId, given) => write(accountId, given, 'merge'),
-    remove: async (accountId) => {
+    /** What is not given gets its default. @throws AppError REQUEST_INVALID for an unknown key or a URL that may not be called */
+    replace: (accountId: number, given: Partial<AccountSettings>) => write(accountId, given, 'replace'),
+    /** What is not given stays. @throws AppError as `replace` does */
+    update: (accountId: number, given: Partial<AccountSettings>) => write(accountId, given, 'merge'),
+    /** Deletes what an account has. */
+    remove: async (accountId: number): Promise<Removal> => {
       await store.remove(accountId);
       await cache.changed(String(accountId));
       return 'done';
     },
-    ofDelivery: async (accountId) => {
+    /** What the delivery of events obeys; from memory when it was asked for before and nothing changed. */
+    ofDelivery: async (accountId: number) => {
       const settings = await get(accountId);
       return {
         failurePolicy: settings['notification.webhook.failure.policy'],

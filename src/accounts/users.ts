@@ -1,9 +1,9 @@
 import type { Knex } from 'knex';
 import { differences } from '../db/change.ts';
+import { type ListQuery, listPage } from '../db/listing.ts';
 import { assertAllStorable, isStorable } from '../db/storable.ts';
 import { AppError, cutText, pointer } from '../errors.ts';
 import type { Platform } from '../platform.ts';
-import { prepareSql } from '../where/index.ts';
 import type { Principal } from './accounts.ts';
 import type { Passwords, WritePassword } from './log-in/passwords.ts';
 import { createSessionStore } from './log-in/session-store.ts';
@@ -40,45 +40,11 @@ export interface CreatedUser {
   readonly secret: string;
 }
 
-/** `where` is a filter in the query language over `FILTERABLE_USER`. */
-export interface UserQuery {
-  readonly where?: string | undefined;
-  readonly afterId?: number | undefined;
-  readonly limit: number;
-}
-
-export interface UserPage {
-  readonly users: readonly UserRow[];
-  /** Undefined on the last page. */
-  readonly nextAfterId?: number;
-}
-
 /**
  * The users of organizations. That a caller may change users of the account or the organization is checked before (`api/access.ts`); here, that
  * he is not below the one whom he changes. What is changed holds on every process when the change is done.
  */
-export interface Users {
-  /** By id (digits), or by e-mail in any case. */
-  readonly find: (organizationId: number, emailOrId: string) => Promise<UserRow | undefined>;
-  /** @throws AppError NOT_FOUND */
-  readonly get: (organizationId: number, id: number) => Promise<UserRow>;
-  /** From old to new, for the account that reads. @throws AppError WHERE_SYNTAX, WHERE_INVALID */
-  readonly list: (readerAccountId: number, scope: UserScope, query: UserQuery) => Promise<UserPage>;
-  /**
-   * @param accountId by default the default account of the organization
-   * @throws AppError NOT_FOUND for the account; REQUEST_INVALID; CONFLICT for an e-mail that the organization has; FORBIDDEN for a role
-   * above the caller's
-   */
-  readonly create: (principal: Principal, accountId: number | undefined, input: NewUser) => Promise<CreatedUser>;
-  /** @throws AppError NOT_FOUND, REQUEST_INVALID, FORBIDDEN; CONFLICT for an e-mail that the organization has, and for the last org-admin */
-  readonly update: (principal: Principal, id: number, changes: UserChanges) => Promise<UserRow>;
-  /** The secrets are dead; the name stays with what the user made. @throws AppError NOT_FOUND, FORBIDDEN; CONFLICT for the last org-admin */
-  readonly remove: (principal: Principal, id: number) => Promise<void>;
-  /** One that the user has already is fine. @throws AppError NOT_FOUND, FORBIDDEN */
-  readonly grant: (principal: Principal, id: number, role: string) => Promise<RoleKey>;
-  /** @throws AppError NOT_FOUND, FORBIDDEN; CONFLICT for the last org-admin */
-  readonly revoke: (principal: Principal, id: number, role: string) => Promise<RoleKey>;
-}
+export type Users = ReturnType<typeof createUsers>;
 
 const ID = /^\d+$/;
 const DEFAULT_ROLES: readonly RoleKey[] = ['default-user'];
@@ -87,7 +53,7 @@ export function createUsers(
   platform: Pick<Platform, 'knex' | 'shares' | 'keyring' | 'keys' | 'random'>,
   principals: Pick<PrincipalChanges, 'change'>,
   passwords: Pick<Passwords, 'prepare'>,
-): Users {
+) {
   const { knex, shares, random } = platform;
   const store = createUserStore(knex);
   const roleStore = createRoleStore(knex);
@@ -191,25 +157,34 @@ export function createUsers(
   }
 
   return {
-    find: async (organizationId, emailOrId) => {
+    /** By id (digits), or by e-mail in any case. */
+    find: async (organizationId: number, emailOrId: string) => {
       if (!ID.test(emailOrId)) return isStorable(emailOrId) ? store.findByEmail(organizationId, emailOrId) : undefined;
       const id = Number(emailOrId);
       return Number.isSafeInteger(id) ? store.findById(organizationId, id) : undefined;
     },
 
-    get: (organizationId, id) => get(organizationId, id),
+    /** @throws AppError NOT_FOUND */
+    get: (organizationId: number, id: number) => get(organizationId, id),
 
-    list: async (readerAccountId, scope, { where, afterId, limit }) => {
-      const condition = where === undefined ? undefined : prepareSql(where, FILTERABLE_USER);
-      const rows = await shares.list(readerAccountId, (via) =>
-        createUserStore(via).list(scope, { condition, afterId, limit: limit + 1 }),
+    /** From old to new, for the account that reads. @throws AppError WHERE_SYNTAX, WHERE_INVALID */
+    list: async (readerAccountId: number, scope: UserScope, query: ListQuery) => {
+      const { rows, last } = await listPage(FILTERABLE_USER, query, (selection) =>
+        shares.list(readerAccountId, (via) => createUserStore(via).list(scope, selection)),
       );
-      const users = rows.slice(0, limit);
-      const last = users.at(-1);
-      return { users, ...(rows.length > limit && last && { nextAfterId: last.id }) };
+      return { users: rows, nextAfterId: last?.id };
     },
 
-    create: async (principal, accountId, { roles: keys = DEFAULT_ROLES, email, firstName, lastName, ...rest }) => {
+    /**
+     * @param accountId by default the default account of the organization
+     * @throws AppError NOT_FOUND for the account; REQUEST_INVALID; CONFLICT for an e-mail that the organization has; FORBIDDEN for a role
+     * above the caller's
+     */
+    create: async (
+      principal: Principal,
+      accountId: number | undefined,
+      { roles: keys = DEFAULT_ROLES, email, firstName, lastName, ...rest }: NewUser,
+    ) => {
       const { organizationId } = principal;
       const { externalId = null, active = true, password } = rest;
       const roles = readRoles(keys);
@@ -238,7 +213,8 @@ export function createUsers(
       return { user, secret };
     },
 
-    update: async (principal, id, changes) => {
+    /** @throws AppError NOT_FOUND, REQUEST_INVALID, FORBIDDEN; CONFLICT for an e-mail that the organization has, and for the last org-admin */
+    update: async (principal: Principal, id: number, changes: UserChanges) => {
       assertTexts(changes);
       const writePassword = await prepareChange(principal, id, changes);
       const write = async (via: Knex.Transaction, user: UserRow) => {
@@ -254,7 +230,8 @@ export function createUsers(
       return updated ?? get(principal.organizationId, id);
     },
 
-    remove: async (principal, id) => {
+    /** The secrets are dead; the name stays with what the user made. @throws AppError NOT_FOUND, FORBIDDEN; CONFLICT for the last org-admin */
+    remove: async (principal: Principal, id: number) => {
       await changeUser(principal, id, async (via, user) => {
         // The user first, as whoever rotates a secret has the row of its user before those of the secrets.
         await store.remove(via, user);
@@ -264,10 +241,12 @@ export function createUsers(
       });
     },
 
-    grant: (principal, id, key) =>
+    /** One that the user has already is fine. @throws AppError NOT_FOUND, FORBIDDEN */
+    grant: (principal: Principal, id: number, key: string) =>
       changeRole(principal, id, { key, write: (via, user, role) => roleStore.grant(via, user, [role]) }),
 
-    revoke: (principal, id, key) =>
+    /** @throws AppError NOT_FOUND, FORBIDDEN; CONFLICT for the last org-admin */
+    revoke: (principal: Principal, id: number, key: string) =>
       changeRole(principal, id, {
         key,
         write: async (via, user, role) => {

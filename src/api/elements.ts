@@ -2,7 +2,7 @@ import type { ActiveElements } from '../accounts/active-elements.ts';
 import type { Connector } from '../connector/contract.ts';
 import { hubsOf } from '../connector/define.ts';
 import type { Registry } from '../connector/registry.ts';
-import type { DemoAccounts } from '../connector/simulators/index.ts';
+import type { FindDemoAccount } from '../connector/simulators/index.ts';
 import { AppError, cutText, suggest } from '../errors.ts';
 import type { AuthorizationCaller, Authorizations, UrlRequest } from '../instances/oauth/authorizations.ts';
 import { inBody, withPlaces } from './body-faults.ts';
@@ -32,7 +32,7 @@ type Hub = OperationResult<'listHubs'>[number];
 
 export interface ElementServices {
   readonly registry: Registry;
-  readonly demoAccounts: DemoAccounts;
+  readonly findDemoAccount: FindDemoAccount;
   readonly activeElements: Pick<ActiveElements, 'inactiveOf' | 'setActive'>;
   readonly authorizations: Pick<Authorizations, 'begin'>;
 }
@@ -43,7 +43,7 @@ const ELEMENTS = fieldsOf('Element');
 const HUBS = fieldsOf('Hub');
 
 export function createElementHandlers(
-  { registry, demoAccounts, activeElements, authorizations }: ElementServices,
+  { registry, findDemoAccount, activeElements, authorizations }: ElementServices,
   seal: PageSeal,
 ): ElementHandlers {
   async function list({ principal: { accountId }, query, url }: ElementListing) {
@@ -109,7 +109,7 @@ export function createElementHandlers(
     getElement: async ({ principal, path }) => {
       const connector = registry.getConnector(path.keyOrId);
       const inactive = await activeElements.inactiveOf(principal.accountId);
-      return { body: toElementDetail(connector, inactive, demoAccounts[connector.key]) };
+      return { body: toElementDetail(connector, inactive, await findDemoAccount(connector.key)) };
     },
     getElementMetadata: ({ path }) => ({ body: toElementMetadata(registry.getConnector(path.keyOrId)) }),
     getElementConfiguration: ({ path }) => ({ body: toConfigurationForm(registry.getConnector(path.keyOrId)) }),

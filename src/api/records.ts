@@ -196,7 +196,7 @@ function instanceHeader(instance: Instance) {
 /** What a call on an instance did at the provider. */
 export function callHeaders(instance: Instance, { providerCalls, rateLimit }: CallReport) {
   return {
-    ...instanceHeader(instance),
+    'Elements-Element-Instance-Id': instance.id,
     'Elements-Provider-Calls': providerCalls,
     'RateLimit-Limit': rateLimit?.limit,
     'RateLimit-Remaining': rateLimit?.remaining,

@@ -89,7 +89,11 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
   const { dataDir, role, shutdownTimeoutMs } = config;
   const databaseUrl = ports.database.url;
   await prepareDatabase(config, { url: databaseUrl, log, signal });
-  const { registry, folders, simulatorsUrl, demoAccounts, sendWebhooks } = await openConnectors(config, cleanup, ports);
+  const { registry, folders, simulatorsUrl, findDemoAccount, sendWebhooks } = await openConnectors(
+    config,
+    cleanup,
+    ports,
+  );
   signal.throwIfAborted();
   const platform = await composePlatform({ config, databaseUrl, simulatorsUrl, log, cleanup });
   sendWebhooks(platform);
@@ -242,7 +246,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
       activity,
       connect,
       registry,
-      demoAccounts,
+      findDemoAccount,
       connectorFolders: folders,
       instances,
       authorizations,

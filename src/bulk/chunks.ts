@@ -18,21 +18,11 @@ const NOTHING = Buffer.alloc(0);
 /** Of which nobody else has a part. */
 const ownMemory = Buffer.allocUnsafeSlow;
 
-/** What was written of a file since it was taken last. */
-export interface ChunkBuffer {
-  readonly write: (text: string) => void;
-  readonly isFull: () => boolean;
-  /** All of it; the buffer is empty then. */
-  readonly take: () => Buffer;
-  /** What was taken is not needed any more, and is written over. */
-  readonly give: (taken: Buffer) => void;
-}
-
 /**
  * `fullBytes`: so much is gathered before it is stored; a single row may be more. The bytes are written into the same memory again and again:
  * V8 looks through all of the heap whenever so much was allocated beside it.
  */
-export function createChunkBuffer(fullBytes: number): ChunkBuffer {
+export function createChunkBuffer(fullBytes: number) {
   const textLength = Math.min(TEXT_LENGTH, fullBytes);
   const capacity = fullBytes + textLength * MOST_BYTES_OF_CHARACTER;
   let spare: Buffer | undefined;
@@ -57,11 +47,12 @@ export function createChunkBuffer(fullBytes: number): ChunkBuffer {
   }
 
   return {
-    write: (more) => {
+    write: (more: string) => {
       text += more;
       if (text.length >= textLength) settle();
     },
     isFull: () => byteCount >= fullBytes,
+    /** All of it; the buffer is empty then. */
     take: () => {
       settle();
       const taken = bytes.subarray(0, byteCount);
@@ -69,7 +60,8 @@ export function createChunkBuffer(fullBytes: number): ChunkBuffer {
       byteCount = 0;
       return taken;
     },
-    give: ({ buffer }) => {
+    /** What was taken is not needed any more, and is written over. */
+    give: ({ buffer }: Buffer) => {
       if (buffer.byteLength === capacity) spare = Buffer.from(buffer);
     },
   };

@@ -23,14 +23,9 @@ export const STORED_TYPES: Readonly<Record<BulkFormat, FileType>> = {
 };
 
 /** How rows are written into a file as it is stored. */
-export interface RowPrinter {
-  readonly header: string;
-  readonly print: (row: Row) => string;
-}
-
-export function createRowPrinter(format: BulkFormat, columns: readonly FileColumn[]): RowPrinter {
+export function createRowPrinter(format: BulkFormat, columns: readonly FileColumn[]) {
   if (format === 'csv') return { header: printHeader(columns), print: csvPrinter(columns) };
-  return { header: '', print: (row) => `${JSON.stringify(row)}\n` };
+  return { header: '', print: (row: Row) => `${JSON.stringify(row)}\n` };
 }
 
 /** A stored row, in either language. */

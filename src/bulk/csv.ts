@@ -1,4 +1,4 @@
-import { closingQuote } from '../resources/csv-rows.ts';
+import { closingQuote } from '../connector/kit/csv.ts';
 import { type Row, reader } from '../where/index.ts';
 import { type Cell, cellOf, END_OF_ROW, printCell, printCells } from './csv-cells.ts';
 import type { FileColumn } from './job.ts';

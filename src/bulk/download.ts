@@ -109,14 +109,11 @@ async function readOrSettle(
   }
 }
 
-interface NativeWait {
-  readonly job: ClaimedJob;
-  readonly writer: FileWriter;
-  readonly next: Position;
-}
-
 /** A job that the provider has just begun and nobody would know of is not left to it. */
-async function settleNative({ forget }: DownloadPorts, { job, writer, next }: NativeWait): Promise<void> {
+async function settleNative(
+  { forget }: DownloadPorts,
+  { job, writer, next }: { readonly job: ClaimedJob; readonly writer: FileWriter; readonly next: Position },
+): Promise<void> {
   try {
     await writer.settle(next);
   } catch (error) {
@@ -167,8 +164,6 @@ async function begin(
 
 /** One for each name, however often it was asked for. */
 function columnsOf(fields: readonly PushedField[]): readonly FileColumn[] {
-  const byName = new Map(
-    fields.map(({ name, type, format }) => [name, { name, type, ...(format !== undefined && { format }) }]),
-  );
+  const byName = new Map(fields.map(({ name, type, format }) => [name, { name, type, format }]));
   return [...byName.values()];
 }

@@ -6,10 +6,7 @@ import { bytesReader, type FilePorts } from './file.ts';
 import type { BulkJob, RowError } from './job.ts';
 
 /** Rows as they came. */
-export interface FailedRows {
-  readonly job: BulkJob;
-  readonly pieces: () => AsyncIterable<Buffer>;
-}
+export type FailedRows = ReturnType<typeof openFailedRows>;
 
 export interface FailedRowsPorts extends FilePorts {
   readonly store: Pick<BulkStore, 'findChunk' | 'listRowErrors'>;
@@ -22,7 +19,7 @@ const NEWLINE = 0x0a;
 const END_OF_ROW = Buffer.from('\r\n');
 
 /** @throws AppError NOT_FOUND for a download; WHERE_SYNTAX, WHERE_INVALID */
-export function openFailedRows(ports: FailedRowsPorts, job: BulkJob, where: string | undefined): FailedRows {
+export function openFailedRows(ports: FailedRowsPorts, job: BulkJob, where: string | undefined) {
   const { upload } = job;
   if (upload === null) throw new AppError('NOT_FOUND', `Job ${job.id} is a download: none of its rows can fail.`);
   const condition = where === undefined ? undefined : prepareSql(where, FILTERABLE_ROW_ERROR);

@@ -27,25 +27,7 @@ export interface CallCount {
 }
 
 /** The file of a job on its way into the database. */
-export interface FileWriter {
-  readonly write: (row: Row) => void;
-  /** So much was written that it is to be stored. */
-  readonly isFull: () => boolean;
-  /** For so long nothing was stored. */
-  readonly idleMs: () => number;
-  readonly recordCount: () => number;
-  readonly hasStored: () => boolean;
-  readonly estimate: (total: number) => void;
-  /**
-   * What was written, with the place of the row behind it. Resolves when what came before is stored, so that reading and storing go on at
-   * the same time. @throws JobLost
-   */
-  readonly store: (next: Position) => Promise<void>;
-  /** The same, to the end of it. Does nothing where all is stored. */
-  readonly settle: (next: Position) => Promise<void>;
-  /** The last step, for whoever stores it; all before it is stored. */
-  readonly finish: () => Promise<Checkpoint>;
-}
+export type FileWriter = ReturnType<typeof createFileWriter>;
 
 /** Nothing of a file is without a row of which a part is missing: a checkpoint ends behind a row. */
 export function createFileWriter(
@@ -61,7 +43,7 @@ export function createFileWriter(
     readonly calls: CallCount;
     readonly signal: AbortSignal;
   },
-): FileWriter {
+) {
   const { fields, walkKey } = begun;
   const printer = createRowPrinter(job.format, fields);
   const buffer = createChunkBuffer(options.chunkBytes);
@@ -101,22 +83,30 @@ export function createFileWriter(
   }
 
   return {
-    write: (row) => {
+    write: (row: Row) => {
       buffer.write(printer.print(row));
       recordCount++;
     },
+    /** So much was written that it is to be stored. */
     isFull: buffer.isFull,
+    /** For so long nothing was stored. */
     idleMs: () => clock.steady() - storedAtMs,
     recordCount: () => recordCount,
     hasStored: () => stored !== begun.position,
-    estimate: (total) => {
+    estimate: (total: number) => {
       estimatedTotal = total;
     },
+    /**
+     * What was written, with the place of the row behind it. Resolves when what came before is stored, so that reading and storing go on at
+     * the same time. @throws JobLost
+     */
     store: storeNext,
-    settle: async (next) => {
+    /** The same, to the end of it. Does nothing where all is stored. */
+    settle: async (next: Position) => {
       if (next !== stored) await storeNext(next);
       await storing;
     },
+    /** The last step, for whoever stores it; all before it is stored. */
     finish: async () => {
       await storing;
       return pack(null);

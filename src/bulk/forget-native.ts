@@ -1,8 +1,8 @@
 import type { Clock } from '../clock.ts';
+import type { NativeEnd } from '../connector/index.ts';
 import type { Instance } from '../instances/instance.ts';
 import type { Logger } from '../log.ts';
 import type { Resources } from '../resources/index.ts';
-import type { NativeEnd } from '../resources/native-job.ts';
 import type { BulkJob } from './job.ts';
 
 export interface ForgetPorts {

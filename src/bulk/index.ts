@@ -1,22 +1,21 @@
 import type { Knex } from 'knex';
 import type { Accounts } from '../accounts/accounts.ts';
+import { type ListQuery, listPage } from '../db/listing.ts';
 import { addDays, toDay } from '../db/partition-store.ts';
 import { createPartitions } from '../db/partitions.ts';
-import type { Removal } from '../db/removal.ts';
 import { isReferenceViolation } from '../db/violations.ts';
 import { AppError } from '../errors.ts';
 import { type Instance, type InstanceKey, instanceNotFound } from '../instances/instance.ts';
 import type { Instances } from '../instances/instances.ts';
 import type { Platform } from '../platform.ts';
-import { prepareSql } from '../where/index.ts';
 import { createBulkMetrics } from './bulk-metrics.ts';
 import { createBulkStore, FILTERABLE_JOB, FILTERABLE_ROW_ERROR, type JobPlace, type NewJob } from './bulk-store.ts';
 import { type CreatePorts, jobNotFound, type PlannedRequest, planDownload } from './create-job.ts';
 import { type BulkUploadRequest, receiveUpload } from './create-upload.ts';
-import { type FailedRows, openFailedRows } from './failed-rows.ts';
-import { type BulkFile, openFile } from './file.ts';
+import { openFailedRows } from './failed-rows.ts';
+import { openFile } from './file.ts';
 import { forgetNative } from './forget-native.ts';
-import type { BulkJob, JobKey, RowError } from './job.ts';
+import type { BulkJob, JobKey } from './job.ts';
 import { createBulkWorker, WORKER_OPTIONS, type WorkerOptions, type WorkerPorts } from './worker.ts';
 
 export interface BulkNeighbours extends Pick<WorkerPorts, 'prepare' | 'noteEnded'> {
@@ -34,61 +33,16 @@ export interface BulkRole {
   readonly options?: Partial<WorkerOptions> | undefined;
 }
 
-export interface JobQuery {
-  /** In the query language over `FILTERABLE_JOB`. */
-  readonly where?: string | undefined;
-  readonly limit: number;
+export interface JobQuery extends Pick<ListQuery, 'where' | 'limit'> {
   readonly beforeId?: number | undefined;
 }
 
-export interface JobPage {
-  readonly jobs: readonly BulkJob[];
-  /** The id to go on from; absent at the end. */
-  readonly nextBeforeId?: number;
-}
-
-export interface ErrorQuery {
-  /** In the query language over `FILTERABLE_ROW_ERROR`. */
-  readonly where?: string | undefined;
-  readonly limit: number;
+export interface ErrorQuery extends Pick<ListQuery, 'where' | 'limit'> {
   readonly afterRow?: number | undefined;
 }
 
-export interface ErrorPage {
-  readonly job: BulkJob;
-  readonly errors: readonly RowError[];
-  /** The row to go on from; absent at the end. */
-  readonly nextAfterRow?: number;
-}
-
 /** Jobs of an instance. */
-export interface Bulk {
-  readonly start: () => Promise<void>;
-  /** Rows that are being written have so long to come to their end. */
-  readonly stop: (timeoutMs: number) => Promise<void>;
-  /** @throws AppError as `planDownload` does */
-  readonly createDownload: (request: PlannedRequest) => Promise<BulkJob>;
-  /** With its file, which is read to its end. @throws AppError as `receiveUpload` does */
-  readonly createUpload: (request: BulkUploadRequest) => Promise<BulkJob>;
-  /** @throws AppError NOT_FOUND */
-  readonly get: (place: JobPlace) => Promise<BulkJob>;
-  /** The newest first. @throws AppError WHERE_SYNTAX, WHERE_INVALID */
-  readonly list: (instance: Instance, query: JobQuery) => Promise<JobPage>;
-  /** @throws AppError NOT_FOUND, CONFLICT for one that has come to an end */
-  readonly cancel: (place: JobPlace) => Promise<BulkJob>;
-  /** With its file; one that is under way is broken off. @throws AppError NOT_FOUND */
-  readonly remove: (place: JobPlace) => Promise<void>;
-  /** @throws AppError NOT_FOUND before there is one, with the status of the job */
-  readonly open: (place: JobPlace, objectName: string) => Promise<BulkFile>;
-  /** The files of an account that was deleted, when its instances are gone. */
-  readonly removeSome: (accountId: number) => Promise<Removal>;
-  /** What went wrong with rows of an upload. @throws AppError NOT_FOUND, WHERE_SYNTAX, WHERE_INVALID */
-  readonly listErrors: (place: JobPlace, query: ErrorQuery) => Promise<ErrorPage>;
-  /** The rows that failed, as they came: a file that can be sent again. @throws AppError NOT_FOUND, WHERE_SYNTAX, WHERE_INVALID */
-  readonly openFailedRows: (place: JobPlace, where: string | undefined) => Promise<FailedRows>;
-  /** Partitions and retention. */
-  readonly keep: () => Promise<void>;
-}
+export type Bulk = ReturnType<typeof composeBulk>;
 
 const DUE_TOPIC = 'bulk-due';
 const GONE_TOPIC = 'bulk-gone';
@@ -98,7 +52,7 @@ const DAY_MS = 86_400_000;
 const LONGEST_UPLOAD_MS = DAY_MS;
 
 /** Files of many records. It stands on instances, their resources and the engine of events. */
-export function composeBulk(platform: Platform, neighbours: BulkNeighbours, role: BulkRole): Bulk {
+export function composeBulk(platform: Platform, neighbours: BulkNeighbours, role: BulkRole) {
   const { knex, notifier, clock, egress, shares } = platform;
   const { accounts, instances, resources, prepare, noteEnded } = neighbours;
   const { works, retentionDays, maxUploadBytes, options } = role;
@@ -148,43 +102,48 @@ export function composeBulk(platform: Platform, neighbours: BulkNeighbours, role
       );
       worker.start();
     },
-    stop: async (timeoutMs) => {
+    /** Rows that are being written have so long to come to their end. */
+    stop: async (timeoutMs: number) => {
       await worker.stop(timeoutMs);
       for (const end of ends) end();
     },
 
-    createDownload: async (request) => {
+    /** @throws AppError as `planDownload` does */
+    createDownload: async (request: PlannedRequest) => {
       const planned = await planDownload({ store, resources, egress, clock }, request);
       return store.transaction((via) => begin(via, planned));
     },
 
-    createUpload: (request) =>
+    /** With its file, which is read to its end. @throws AppError as `receiveUpload` does */
+    createUpload: (request: BulkUploadRequest) =>
       receiveUpload({ store, resources, egress, clock, maxBytes: maxUploadBytes }, request, begin),
 
-    listErrors: async (place, { where, limit, afterRow }) => {
+    /** What went wrong with rows of an upload. @throws AppError NOT_FOUND, WHERE_SYNTAX, WHERE_INVALID */
+    listErrors: async (place: JobPlace, query: ErrorQuery) => {
       const job = await get(place);
-      const condition = where === undefined ? undefined : prepareSql(where, FILTERABLE_ROW_ERROR);
-      const filter = { condition, afterRow, limit: limit + 1 };
-      const found = await shares.list(job.accountId, (via) => store.listRowErrors(via, job, filter));
-      const errors = found.slice(0, limit);
-      const last = found.length > limit ? errors.at(-1) : undefined;
-      return { job, errors, ...(last !== undefined && { nextAfterRow: last.rowNumber }) };
+      const { rows, last } = await listPage(FILTERABLE_ROW_ERROR, query, (filter) =>
+        shares.list(job.accountId, (via) => store.listRowErrors(via, job, filter)),
+      );
+      return { job, errors: rows, nextAfterRow: last?.rowNumber };
     },
 
-    openFailedRows: async (place, where) => openFailedRows({ store, shares }, await get(place), where),
+    /** The rows that failed, as they came: a file that can be sent again. @throws AppError NOT_FOUND, WHERE_SYNTAX, WHERE_INVALID */
+    openFailedRows: async (place: JobPlace, where: string | undefined) =>
+      openFailedRows({ store, shares }, await get(place), where),
 
+    /** @throws AppError NOT_FOUND */
     get,
 
-    list: async ({ accountId, id: instanceId }, { where, limit, beforeId }) => {
-      const condition = where === undefined ? undefined : prepareSql(where, FILTERABLE_JOB);
-      const filter = { accountId, instanceId, condition, beforeId, limit: limit + 1 };
-      const found = await shares.list(accountId, (via) => store.list(via, filter));
-      const jobs = found.slice(0, limit);
-      const last = found.length > limit ? jobs.at(-1) : undefined;
-      return { jobs, ...(last !== undefined && { nextBeforeId: last.id }) };
+    /** The newest first. @throws AppError WHERE_SYNTAX, WHERE_INVALID */
+    list: async ({ accountId, id: instanceId }: Instance, query: JobQuery) => {
+      const { rows, last } = await listPage(FILTERABLE_JOB, query, (filter) =>
+        shares.list(accountId, (via) => store.list(via, { accountId, instanceId, ...filter })),
+      );
+      return { jobs: rows, nextBeforeId: last?.id };
     },
 
-    cancel: async (place) => {
+    /** @throws AppError NOT_FOUND, CONFLICT for one that has come to an end */
+    cancel: async (place: JobPlace) => {
       const { id } = await get(place);
       const { connector } = await instances.get(place.accountId, place.instanceId);
       const isCancelled = await store.transaction(async (via) => {
@@ -201,7 +160,8 @@ export function composeBulk(platform: Platform, neighbours: BulkNeighbours, role
       return cancelled;
     },
 
-    remove: async (place) => {
+    /** With its file; one that is under way is broken off. @throws AppError NOT_FOUND */
+    remove: async (place: JobPlace) => {
       await get(place);
       const removed = await store.transaction(async (via) => {
         const last = await store.remove(via, place);
@@ -212,7 +172,8 @@ export function composeBulk(platform: Platform, neighbours: BulkNeighbours, role
       if (removed?.finishedAt === null) await forgetNative(forget, removed, { isDone: false });
     },
 
-    open: async (place, objectName) => {
+    /** @throws AppError NOT_FOUND before there is one, with the status of the job */
+    open: async (place: JobPlace, objectName: string) => {
       const job = await get(place);
       if (job.objectName !== objectName)
         throw new AppError('NOT_FOUND', `Job ${job.id} is about '${job.objectName}', not '${objectName}'.`);
@@ -222,8 +183,10 @@ export function composeBulk(platform: Platform, neighbours: BulkNeighbours, role
       return openFile({ store, shares }, job);
     },
 
+    /** The files of an account that was deleted, when its instances are gone. */
     removeSome: store.removeSome,
 
+    /** Partitions and retention. */
     keep: async () => {
       await partitions.ensure();
       await partitions.expire();

@@ -4,12 +4,12 @@ import { AppError, isAppError } from '../errors.ts';
 import type { Instance } from '../instances/instance.ts';
 import type { CallReport } from '../resources/call.ts';
 import type { ObjectTarget, Resources } from '../resources/index.ts';
-import { type IngestCells, type IngestedRow, type IngestPlan, planIngest } from '../resources/native-ingest.ts';
-import { waitForJobMs } from '../resources/native-job.ts';
-import { printCell } from './csv-cells.ts';
+import { type IngestedRow, waitForJobMs } from '../resources/native-job.ts';
+import type { Row } from '../where/index.ts';
 import { bytesReader, type FilePorts } from './file.ts';
 import type { CallCount } from './file-writer.ts';
 import type { NativeEndHow, NativeOwner } from './forget-native.ts';
+import { type IngestPlan, planIngest } from './ingest-plan.ts';
 import { BrokenFile, type InputRow, ROW_READERS } from './input-file.ts';
 import type { BulkUpload, ClaimedJob, InputPosition, NativeLoad, RowOutcome } from './job.ts';
 import type { Outcome } from './outcomes.ts';
@@ -18,7 +18,7 @@ import type { RowPlace, UploadProgress } from './upload-progress.ts';
 import { failureOf, isOwnFault, valuesMaker } from './write-rows.ts';
 
 export interface LoadPorts extends FilePorts {
-  readonly resources: Pick<Resources, 'startIngest' | 'sendIngest' | 'lookAtIngest' | 'readIngest' | 'endNative'>;
+  readonly resources: Pick<Resources, 'startIngest' | 'lookAtIngest' | 'readIngest'>;
   /** Lets the provider forget its job, which may be at work. Does not reject. */
   readonly forget: (job: NativeOwner, how?: NativeEndHow) => Promise<void>;
 }
@@ -78,23 +78,28 @@ function createPlannedLoad(ports: LoadPorts, input: LoadInput, plan: IngestPlan)
     const last = Math.max(row, position.row + plan.ingest.fromRows);
     const single = { ...batchAt(position), single: { last, isDoubtful: false } };
     if (part.rows.length < plan.ingest.fromRows) return single;
-    const id = await start();
-    if (id === undefined) return single;
-    const load = { id, last: row, endByte: byte, digest: digestOf(part), isClosed: false, looks: 0 };
-    await know(position, load);
-    if (await send(id, part)) return wait(position, { ...load, isClosed: true });
-    await forget({ ...job, nativeJob: id });
-    return single;
-  }
-
-  /** @returns undefined where the provider does not do it for this object or this account */
-  async function start(): Promise<string | undefined> {
+    const begun = { last: row, endByte: byte, digest: digestOf(part), isClosed: false, looks: 0 };
+    const kept: { readonly load: NativeLoad; readonly known: Promise<void> }[] = [];
+    const keep = (id: string) => {
+      const load = { ...begun, id };
+      const known = know(position, load);
+      kept.push({ load, known });
+      return known;
+    };
     try {
-      return (await counted((target) => resources.startIngest(target, plan))).id;
+      await counted((target) => resources.startIngest(target, plan, { rows: nativeRows(part), keep }));
     } catch (error) {
-      if (isAppError(error, ...REFUSALS)) return undefined;
-      throw error;
+      const [one] = kept;
+      // What keeping its id threw is not the connector's.
+      await one?.known;
+      // The provider does not do it for this object or this account, or does not take what the job was to have.
+      if (!isAppError(error, ...REFUSALS)) throw error;
+      if (one !== undefined) await forget({ ...job, nativeJob: one.load.id });
+      return single;
     }
+    const [one] = kept;
+    if (one === undefined) throw new Error(`The connector ${instance.connector.key} keeps no id of its job`);
+    return wait(position, { ...one.load, isClosed: true });
   }
 
   /** A job that was begun and nobody may know of is not left open. Where it was stored all the same, it is asked what it did: nothing. */
@@ -107,17 +112,6 @@ function createPlannedLoad(ports: LoadPorts, input: LoadInput, plan: IngestPlan)
     }
   }
 
-  /** @returns false where the provider does not take what it was to have */
-  async function send(id: string, part: Part): Promise<boolean> {
-    try {
-      await counted((target) => resources.sendIngest(target, plan, { id, csv: part.csv() }));
-      return true;
-    } catch (error) {
-      if (isAppError(error, ...REFUSALS)) return false;
-      throw error;
-    }
-  }
-
   async function wait(position: InputPosition, load: NativeLoad): ReturnType<LoadStep> {
     if (load.looks === 0) progress.move();
     await progress.advance({ ...batchAt(position), load });
@@ -126,9 +120,12 @@ function createPlannedLoad(ports: LoadPorts, input: LoadInput, plan: IngestPlan)
 
   async function goOn(position: InputPosition, load: NativeLoad): ReturnType<LoadStep> {
     try {
-      const { meaning } = await counted((target) => resources.lookAtIngest(target, plan, load));
-      if (meaning === 'running' || meaning === 'open') return await wait(position, { ...load, looks: load.looks + 1 });
-      return await finish(position, load, meaning);
+      const { look } = await counted((target) => resources.lookAtIngest(target, plan, load.id));
+      if (look.kind === 'done' || look.kind === 'failed') return await finish(position, load, look.kind);
+      // Nobody will close it any more: what its rows were is told by its results.
+      if (look.kind === 'open' && !load.isClosed)
+        await forget({ ...job, nativeJob: load.id }, { isDone: false, isKept: true });
+      return await wait(position, { ...load, looks: load.looks + 1 });
     } catch (error) {
       if (isAppError(error, 'NOT_FOUND')) return lost(position, load);
       throw error;
@@ -142,7 +139,7 @@ function createPlannedLoad(ports: LoadPorts, input: LoadInput, plan: IngestPlan)
 
   async function finish(position: InputPosition, load: NativeLoad, meaning: 'done' | 'failed'): ReturnType<LoadStep> {
     const part = await readPart(ports, input, { plan, from: position, until: load.last });
-    const results = await readResults(load, meaning);
+    const results = await readResults(load, meaning, part);
     const after = next(position, load, { part, meaning, results });
     await progress.advance(after);
     await forget({ ...job, nativeJob: load.id }, { isDone: true });
@@ -150,9 +147,9 @@ function createPlannedLoad(ports: LoadPorts, input: LoadInput, plan: IngestPlan)
   }
 
   /** Of a job that never got its rows a provider may have no results. */
-  async function readResults({ id, isClosed }: NativeLoad, meaning: 'done' | 'failed') {
+  async function readResults({ id, isClosed }: NativeLoad, meaning: 'done' | 'failed', part: Part) {
     try {
-      return (await counted((target) => resources.readIngest(target, plan, id))).rows;
+      return (await counted((target) => resources.readIngest(target, plan, { id, rows: nativeRows(part) }))).rows;
     } catch (error) {
       if (meaning === 'failed' && !isClosed && isAppError(error, 'PROVIDER_REJECTED')) return [];
       throw error;
@@ -167,11 +164,13 @@ function createPlannedLoad(ports: LoadPorts, input: LoadInput, plan: IngestPlan)
     if (meaning === 'failed' && results.length === 0) return lost(position, load);
     // The object is not what it was: what was sent cannot be told any more.
     if (digestOf(part) !== load.digest) return lost(position, load);
-    const matched = matchRows(part, results);
-    if (matched === undefined) throw strangeResults(instance);
+    // There is one result for each row.
+    const byRow = new Map(results.map((result) => [result.row, result]));
+    if (byRow.size !== results.length || results.length !== part.rows.length || byRow.has(undefined))
+      throw strangeResults(instance);
     const left = [...part.single];
-    for (const { place, result } of matched) {
-      const outcome = outcomeOf(plan, place, result);
+    for (const [index, { place }] of part.rows.entries()) {
+      const outcome = outcomeOf(plan, place, byRow.get(index));
       if (outcome === undefined) left.push(place.number);
       else progress.settle(place, outcome);
     }
@@ -199,13 +198,11 @@ interface Part {
   readonly single: readonly number[];
   /** Behind the last of both. */
   readonly end: Pick<InputPosition, 'byte' | 'row'>;
-  readonly columns: readonly string[];
-  readonly csv: () => string;
 }
 
 interface PartRow {
   readonly place: RowPlace;
-  readonly cells: IngestCells;
+  readonly native: Row;
 }
 
 interface PartInput {
@@ -231,20 +228,16 @@ async function readPart(ports: FilePorts, input: LoadInput, { plan, from, until 
   return part.close();
 }
 
-/** Bytes of a separator, or of an end of row. */
-const SEPARATOR_BYTES = 1;
-
 function openPart(plan: IngestPlan, toValues: ReturnType<typeof valuesMaker>, from: PartInput['from']) {
-  const { ingest, keyOf, toCells } = plan;
+  const { ingest, keyOf, toNative } = plan;
   const rows: PartRow[] = [];
   const single: number[] = [];
-  const columns = new Set<string>();
   const keys = new Set<string>();
   let end = from;
-  let cellBytes = 0;
+  let bytes = 0;
 
   /** @returns undefined for a row that cannot be read, which is told when it is written by itself */
-  function read(row: InputRow): ReturnType<typeof toValues> | undefined {
+  function read(row: InputRow): Row | undefined {
     try {
       return toValues(row);
     } catch (error) {
@@ -261,76 +254,31 @@ function openPart(plan: IngestPlan, toValues: ReturnType<typeof valuesMaker>, fr
       const key = values && keyOf(values);
       // Rows about one record are written one after the other, and a job does not say in which order it works.
       if (key !== undefined && keys.has(key)) return false;
-      const cells = values && toCells(values);
-      const bytes = cells === undefined ? 0 : [...cells.values()].reduce((sum, cell) => sum + bytesOf(cell), 0);
-      const fits = cells !== undefined && fileBytes(cells.keys(), { bytes, rows: 1 }) <= ingest.mostBytes;
-      const all = { bytes: cellBytes + bytes, rows: rows.length + 1 };
-      if (fits && fileBytes([...columns, ...cells.keys()], all) > ingest.mostBytes) return false;
-      if (fits) {
-        const { number, startByte, endByte } = row;
-        rows.push({ place: { number, startByte, endByte }, cells });
-        cellBytes += bytes;
-        for (const name of cells.keys()) columns.add(name);
-      } else single.push(row.number);
+      const { number, startByte, endByte } = row;
+      const size = endByte - startByte;
+      const native = size > ingest.mostBytes ? undefined : values && toNative(values);
+      if (native !== undefined && bytes + size > ingest.mostBytes) return false;
+      if (native === undefined) single.push(number);
+      else {
+        rows.push({ place: { number, startByte, endByte }, native });
+        bytes += size;
+      }
       if (key !== undefined) keys.add(key);
-      end = { byte: row.endByte, row: row.number };
+      end = { byte: endByte, row: number };
       return true;
     },
-    close: (): Part => {
-      const names = [...columns];
-      const csv = () => [names, ...rows.map(({ cells }) => contentOf(names, cells))].map(printLine).join('');
-      return { rows, single, end, columns: names, csv };
-    },
+    close: (): Part => ({ rows, single, end }),
   };
 }
 
-/** Of a file with these columns. */
-function fileBytes(
-  columns: Iterable<string>,
-  { bytes, rows }: { readonly bytes: number; readonly rows: number },
-): number {
-  const names = [...new Set(columns)];
-  return names.reduce((sum, name) => sum + bytesOf(name), bytes) + (rows + 1) * names.length * SEPARATOR_BYTES;
+function nativeRows({ rows }: Part): readonly Row[] {
+  return rows.map(({ native }) => native);
 }
 
-function bytesOf(cell: string): number {
-  return Buffer.byteLength(printCell(cell));
-}
-
-/** What it leaves as it is is empty. */
-function contentOf(columns: readonly string[], cells: ReadonlyMap<string, string>): readonly string[] {
-  return columns.map((name) => cells.get(name) ?? '');
-}
-
-function printLine(cells: readonly string[]): string {
-  return `${cells.map((cell) => printCell(cell === '' ? null : cell)).join(',')}\n`;
-}
-
-function digestOf({ csv }: Part): string {
-  return createHash('sha256').update(csv()).digest('base64');
-}
-
-interface MatchedRow {
-  readonly place: RowPlace;
-  readonly result: IngestedRow;
-}
-
-/**
- * Results come in any order, and say of a row its content only. Which of rows with the same content has which of their results nobody knows, and
- * any assignment is as true as another. In the order of the rows.
- * @returns undefined unless there is one result for each row
- */
-function matchRows({ rows, columns }: Part, results: readonly IngestedRow[]): readonly MatchedRow[] | undefined {
-  if (results.length !== rows.length) return undefined;
-  const keyOf = (cells: ReadonlyMap<string, string>) => JSON.stringify(contentOf(columns, cells));
-  const found = Map.groupBy(results, ({ cells }) => keyOf(cells));
-  // The first come first.
-  for (const same of found.values()) same.reverse();
-  const matched = rows.flatMap(({ place, cells }) => {
-    const result = found.get(keyOf(cells))?.pop();
-    return result === undefined ? [] : [{ place, result }];
-  });
-  return matched.length === rows.length ? matched : undefined;
+function digestOf(part: Part): string {
+  return createHash('sha256')
+    .update(JSON.stringify(nativeRows(part)))
+    .digest('base64');
 }
 
 const DONE: Readonly<Record<IngestPlan['action'], (isNew: boolean) => Exclude<RowOutcome, 'failed'>>> = {
@@ -341,8 +289,12 @@ const DONE: Readonly<Record<IngestPlan['action'], (isNew: boolean) => Exclude<Ro
 };
 
 /** @returns undefined for a row that was not written, and may be, by another try */
-function outcomeOf({ action }: IngestPlan, { number: row }: RowPlace, result: IngestedRow): Outcome | undefined {
-  if (result.kind === 'unprocessed') return undefined;
+function outcomeOf(
+  { action }: IngestPlan,
+  { number: row }: RowPlace,
+  result: IngestedRow | undefined,
+): Outcome | undefined {
+  if (result === undefined || result.kind === 'unprocessed') return undefined;
   if (result.kind === 'written') {
     return { row, id: result.id, outcome: DONE[action](result.isNew), doubtful: false, code: null, message: null };
   }

@@ -5,17 +5,7 @@ import type { Position } from '../resources/page.ts';
 import { callsBesideCallers } from '../resources/rate-limits.ts';
 
 /** Reads pages, of which some may be on their way before they are asked for. What a page takes in memory is counted until it is released. */
-export interface Pages {
-  /** What comes from there is wanted soon, and at most so many rows behind it: they may be on their way from now on. */
-  readonly begin: (position: Position, rows: number) => void;
-  readonly isReading: () => boolean;
-  /** @throws AppError as calls of the provider do */
-  readonly read: (position: Position) => Promise<WalkedPage>;
-  /** What was read last is not needed any more. */
-  readonly release: () => void;
-  /** Breaks off what is on its way, and releases everything. */
-  readonly close: () => void;
-}
+export type Pages = ReturnType<typeof createPages>;
 
 export interface PagesInput {
   readonly target: Omit<ObjectTarget, 'instance'> & { readonly instance: Instance };
@@ -46,7 +36,7 @@ interface Reading {
 export function createPages(
   { resources }: { readonly resources: Pick<Resources, 'readPage' | 'rateLimitOf'> },
   { target, query, walk, onPage }: PagesInput,
-): Pages {
+) {
   let readings: Reading[] = [];
   let last: Reading | undefined;
   let pageBytes = 0;
@@ -91,7 +81,8 @@ export function createPages(
   }
 
   return {
-    begin: (position, rows) => {
+    /** What comes from there is wanted soon, and at most so many rows behind it: they may be on their way from now on. */
+    begin: (position: Position, rows: number) => {
       if (readings.length > 0 && !isDeepStrictEqual(readings[0]?.position, position)) giveUpGuesses();
       if (readings.length === 0) readings.push(start(position, false));
       for (let end = readings.at(-1); end !== undefined && hasRoom(end.position, rows); end = readings.at(-1)) {
@@ -101,7 +92,8 @@ export function createPages(
       }
     },
     isReading: () => readings.length > 0,
-    read: async (position) => {
+    /** @throws AppError as calls of the provider do */
+    read: async (position: Position) => {
       last = takeNext(position);
       const { isGuess, hasCome } = last;
       const page = await last.page.catch((error: unknown) => {
@@ -116,7 +108,9 @@ export function createPages(
       if (isForetold && !hasCome) atOnce = Math.min(atOnce + 1, most);
       return page;
     },
+    /** What was read last is not needed any more. */
     release: () => last?.end.abort(),
+    /** Breaks off what is on its way, and releases everything. */
     close: () => {
       drop();
       last?.end.abort();

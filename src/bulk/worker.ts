@@ -63,20 +63,7 @@ export interface WorkerPorts
   readonly options: WorkerOptions;
 }
 
-export interface BulkWorker {
-  readonly start: () => void;
-  /**
-   * Takes no more, breaks off what is under way, and gives it back. Rows that are being written have so long to come to their end: what is broken
-   * off there may have been written.
-   */
-  readonly stop: (timeoutMs: number) => Promise<void>;
-  /** Something may be due. */
-  readonly wake: () => void;
-  /** Breaks off a job that was cancelled or deleted. */
-  readonly drop: (job: JobKey) => void;
-  /** Breaks off what works with an instance as it was. */
-  readonly refresh: (instance: InstanceKey) => void;
-}
+export type BulkWorker = ReturnType<typeof createBulkWorker>;
 
 const TURNS = { DOWNLOAD: download, UPLOAD: upload } as const;
 
@@ -95,7 +82,7 @@ interface Running {
 export function createBulkWorker(
   { clock, log, random }: Pick<Platform, 'clock' | 'log' | 'random'>,
   { store, resources, shares, prepare, getInstance, noteEnded, mayAct, measures, retentionMs, options }: WorkerPorts,
-): BulkWorker {
+) {
   const places = createPool(options.concurrency);
   const running = new Set<Running>();
   const alarm = createAlarm(clock, look);
@@ -227,7 +214,10 @@ export function createBulkWorker(
     return forgetNative({ resources, getInstance, clock, log }, job, how);
   }
 
-  async function endWith(error: unknown, { job, signal, calls }: Attempt): Promise<void> {
+  async function endWith(
+    error: unknown,
+    { job, signal, calls }: { readonly job: ClaimedJob; readonly signal: AbortSignal; readonly calls: CallCount },
+  ): Promise<void> {
     const nowMs = clock.now();
     if (signal.aborted) {
       measures.ended('continued');
@@ -275,16 +265,23 @@ export function createBulkWorker(
       endRenewals = every(clock, options.leaseMs / RENEWALS, renew);
       look();
     },
+    /** Something may be due. */
     wake: look,
-    drop: ({ accountId, id }) => {
+    /** Breaks off a job that was cancelled or deleted. */
+    drop: ({ accountId, id }: JobKey) => {
       for (const { job, broken } of running)
         if (job.accountId === accountId && job.id === id) broken.abort(new JobLost());
     },
-    refresh: ({ accountId, id }) => {
+    /** Breaks off what works with an instance as it was. */
+    refresh: ({ accountId, id }: InstanceKey) => {
       for (const { job, broken } of running)
         if (job.accountId === accountId && job.instanceId === id) broken.abort(new Error('The instance changed.'));
     },
-    stop: async (timeoutMs) => {
+    /**
+     * Takes no more, breaks off what is under way, and gives it back. Rows that are being written have so long to come to their end: what is broken
+     * off there may have been written.
+     */
+    stop: async (timeoutMs: number) => {
       alarm.end();
       const reason = new Error('The service is stopping.');
       stopping.abort(reason);
@@ -300,12 +297,6 @@ export function createBulkWorker(
 }
 
 type TurnSignals = Pick<TurnInput, 'signal' | 'writeSignal'>;
-
-interface Attempt {
-  readonly job: ClaimedJob;
-  readonly signal: AbortSignal;
-  readonly calls: CallCount;
-}
 
 interface Later extends Pick<Postponement, 'failedAt' | 'hasWaited'> {
   readonly dueMs: number;

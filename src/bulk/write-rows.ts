@@ -249,7 +249,7 @@ export function valuesMaker(
 ) {
   const makers = columns.map((name) => {
     const { type = 'string', format } = fields[name] ?? {};
-    return { name, toValue: valueMaker({ type, ...(format !== undefined && { format }) }) };
+    return { name, toValue: valueMaker({ type, format }) };
   });
   const needed = action === 'delete' ? makers.filter(({ name }) => name === identifier) : makers;
 
@@ -300,11 +300,11 @@ function rowInvalid(message: string, cause?: unknown): AppError {
 }
 
 /** A record that is made has no fields without values. */
-function withoutNulls(values: Row): Row {
+export function withoutNulls(values: Row): Row {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null));
 }
 
-function without(values: Row, field: string): Row {
+export function without(values: Row, field: string): Row {
   return Object.fromEntries(Object.entries(values).filter(([name]) => name !== field));
 }
 

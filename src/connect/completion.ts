@@ -10,7 +10,7 @@ import type { Proxies } from '../instances/oauth/proxies/proxies.ts';
 import type { OAuthProxy } from '../instances/oauth/proxies/proxy.ts';
 import type { Platform } from '../platform.ts';
 import { createRedactor } from '../redaction.ts';
-import { chooseOffered, listOffered, type Offer, type OfferNeighbours, offerOf } from './offer.ts';
+import { chooseOffered, listOffered, type OfferNeighbours, offerOf } from './offer.ts';
 import type { Origins } from './origins.ts';
 import { assertOpen, endedStatus, type PageSession, refuseEnded, returnUrlOf, toSessionError } from './session.ts';
 import { createSessionStore } from './session-store.ts';
@@ -28,13 +28,6 @@ export interface Connected {
   readonly returnUrl: string | undefined;
 }
 
-/** An offer that was taken. */
-export interface ChosenOffer extends Offer {
-  readonly proxy: OAuthProxy | undefined;
-  /** The instance that is authenticated again. */
-  readonly earlier: Instance | undefined;
-}
-
 /** What a session ends with. */
 interface Ending {
   readonly configuration: Config;
@@ -45,28 +38,7 @@ interface Ending {
 }
 
 /** From what a session offers to the instance that it ends with. */
-export interface Completion {
-  /** All elements, each with what is asked for. */
-  readonly offersOf: (session: PageSession) => Promise<readonly Offer[]>;
-  /** @throws AppError CONFLICT for a session that has ended, REQUEST_INVALID for what was not asked for */
-  readonly choose: (session: PageSession, input: PageInput) => Promise<ChosenOffer>;
-  /**
-   * Verifies the settings with the provider, and stores instance, event and end of the session: all of it or nothing, and of several that come
-   * together one gets through. What goes wrong stays with the session, which stays open.
-   * @throws AppError as the creation of instances; CONFLICT for a session that has ended
-   */
-  readonly complete: (session: PageSession, connector: Connector, ending: Ending) => Promise<Connected>;
-  /** The session keeps what goes wrong, for the server that made it. */
-  readonly noting: <Result>(
-    session: PageSession,
-    { connector, configuration }: Noted,
-    work: () => Promise<Result>,
-  ) => Promise<Result>;
-  /** What went wrong before is not of the next try. */
-  readonly forgetError: (session: PageSession) => Promise<void>;
-  /** Where the browser goes from a session that has ended. An origin may have been taken back since. */
-  readonly returnUrl: (session: PageSession) => Promise<string | undefined>;
-}
+export type Completion = ReturnType<typeof createCompletion>;
 
 interface Noted {
   readonly connector: Connector;
@@ -84,7 +56,7 @@ export interface CompletionNeighbours extends OfferNeighbours {
 export function createCompletion(
   { knex, keyring, clock }: Pick<Platform, 'knex' | 'keyring' | 'clock'>,
   neighbours: CompletionNeighbours,
-): Completion {
+) {
   const { instances, proxies, notifications, origins } = neighbours;
   const store = createSessionStore(knex);
 
@@ -128,14 +100,17 @@ export function createCompletion(
   }
 
   return {
-    forgetError: (session) => store.noteError(session, null),
+    /** What went wrong before is not of the next try. */
+    forgetError: (session: PageSession) => store.noteError(session, null),
 
-    offersOf: async (session) => {
+    /** All elements, each with what is asked for. */
+    offersOf: async (session: PageSession) => {
       const { given } = await readGiven(session);
       return (await listElements(session)).map((connector) => offerOf(connector, given));
     },
 
-    choose: async (session, { elementKey, configuration, name }) => {
+    /** @throws AppError CONFLICT for a session that has ended, REQUEST_INVALID for what was not asked for */
+    choose: async (session: PageSession, { elementKey, configuration, name }: PageInput) => {
       assertOpen(session, clock.now());
       if (name !== undefined && session.name !== null) throw nameFixed();
       const { given, ...around } = await readGiven(session);
@@ -144,7 +119,16 @@ export function createCompletion(
       return { ...offer, ...around };
     },
 
-    complete: (session, connector, { configuration, providerData, name: givenName, signal }) =>
+    /**
+     * Verifies the settings with the provider, and stores instance, event and end of the session: all of it or nothing, and of several that come
+     * together one gets through. What goes wrong stays with the session, which stays open.
+     * @throws AppError as the creation of instances; CONFLICT for a session that has ended
+     */
+    complete: (
+      session: PageSession,
+      connector: Connector,
+      { configuration, providerData, name: givenName, signal }: Ending,
+    ) =>
       noting(session, { connector, configuration }, async () => {
         const { accountId, reauthenticates, instanceId, tags } = session;
         const elementKey = connector.key;
@@ -169,7 +153,9 @@ export function createCompletion(
         };
       }),
 
+    /** The session keeps what goes wrong, for the server that made it. */
     noting,
+    /** Where the browser goes from a session that has ended. An origin may have been taken back since. */
     returnUrl,
   };
 }

@@ -9,7 +9,7 @@ import { OAUTH_KEYS } from '../instances/oauth/fields.ts';
 import type { OAuthProxy } from '../instances/oauth/proxies/proxy.ts';
 import type { Platform } from '../platform.ts';
 import { NO_SECRETS } from '../redaction.ts';
-import { type Completion, type Connected, callerOf, type PageInput } from './completion.ts';
+import { type Completion, callerOf, type PageInput } from './completion.ts';
 import { createDepartureStore, type DepartureRow } from './departure-store.ts';
 import { isCodeFlow } from './offer.ts';
 import { type PageSession, statusOf } from './session.ts';
@@ -23,13 +23,6 @@ import { PAGE_PATH } from './sessions.ts';
 
 /** Where the provider's page is opened, and so what happens when the browser comes back. */
 export type Opener = 'popup' | 'page';
-
-/** A browser on its way to a provider. */
-export interface Departure {
-  readonly url: string;
-  /** What the browser is known by when it comes back: `id` tells it from others that are under way. */
-  readonly mark: { readonly id: number; readonly value: string };
-}
 
 /** A browser that a provider sent back. */
 export interface Arrival {
@@ -54,21 +47,7 @@ interface DepartureRequest extends PageInput {
   readonly isOfProxy: boolean;
 }
 
-export interface Departures {
-  /** Where the browser goes next, for once. @throws AppError CONFLICT, REQUEST_INVALID */
-  readonly begin: (session: PageSession, input: PageInput & { readonly opener: Opener }) => Promise<string>;
-  /** @returns undefined for what is no ticket, was used already, or is too old */
-  readonly depart: (ticket: string) => Promise<Departure | undefined>;
-  /** `markOf` reads what the browser is known by. @returns undefined for a state that is nobody's here */
-  readonly arrive: (
-    state: string,
-    markOf: (id: number) => string | undefined,
-  ) => Promise<Arrival | RefusedArrival | undefined>;
-  /** Goes on with what the provider sent. @throws AppError, which the session has then as its error */
-  readonly finish: (arrival: Arrival, parameters: Parameters, signal: AbortSignal) => Promise<Connected>;
-  /** Deletes what was begun before that time. @returns how many */
-  readonly purgeDepartures: (before: Date) => Promise<number>;
-}
+export type Departures = ReturnType<typeof createDepartures>;
 
 export interface DepartureNeighbours {
   readonly completion: Completion;
@@ -104,7 +83,7 @@ export function createDepartures(
     clock,
   }: Pick<Platform, 'knex' | 'shares' | 'keyring' | 'keys' | 'random' | 'clock'>,
   { completion, findSession, authorizations, publicUrl }: DepartureNeighbours,
-): Departures {
+) {
   const store = createDepartureStore(knex);
   const isOlder = ({ createdAt }: DepartureRow, ms: number) => createdAt.getTime() + ms <= clock.now();
   const isOpen = (session: PageSession | undefined): session is PageSession =>
@@ -127,7 +106,8 @@ export function createDepartures(
   }
 
   return {
-    begin: async (session, { opener, ...input }) => {
+    /** Where the browser goes next, for once. @throws AppError CONFLICT, REQUEST_INVALID */
+    begin: async (session: PageSession, { opener, ...input }: PageInput & { readonly opener: Opener }) => {
       const { connector, fixed, proxy, earlier } = await completion.choose(session, input);
       const known: Config = { ...earlier?.config, ...input.configuration, ...fixed };
       const state = createState(proxy);
@@ -150,7 +130,8 @@ export function createDepartures(
       return `${publicUrl()}${DEPARTURE_PATH}/${keys.seal(JSON.stringify(ticket), TICKET)}`;
     },
 
-    depart: async (sealed) => {
+    /** @returns undefined for what is no ticket, was used already, or is too old */
+    depart: async (sealed: string) => {
       const opened = keys.open(sealed, TICKET);
       if (opened === undefined) return undefined;
       const { key, ...place }: Ticket = JSON.parse(opened);
@@ -162,7 +143,11 @@ export function createDepartures(
       return { url: open(row).url, mark: { id: row.id, value } };
     },
 
-    arrive: async (state, markOf) => {
+    /** `markOf` reads what the browser is known by. @returns undefined for a state that is nobody's here */
+    arrive: async (
+      state: string,
+      markOf: (id: number) => string | undefined,
+    ): Promise<Arrival | RefusedArrival | undefined> => {
       const row = await shares.lookUp('stranger', () => store.findByState(keys.lookupHash(state)));
       if (row === undefined) return undefined;
       const key = readMark(row, markOf(row.id) ?? '');
@@ -173,7 +158,12 @@ export function createDepartures(
       return isOpen(session) ? { kind: 'arrived', session, request: open(row) } : { kind: 'refused', reason: 'ended' };
     },
 
-    finish: async ({ session, request }, { [STATE_PARAMETER]: _, ...providerData }, signal) => {
+    /** Goes on with what the provider sent. @throws AppError, which the session has then as its error */
+    finish: async (
+      { session, request }: Arrival,
+      { [STATE_PARAMETER]: _, ...providerData }: Parameters,
+      signal: AbortSignal,
+    ) => {
       const { connector, fixed } = await completion.choose(session, request);
       const configuration = codeSettings(connector, { ...request.configuration, ...fixed }, request);
       if ((providerData.code ?? '') !== '')
@@ -183,6 +173,7 @@ export function createDepartures(
       });
     },
 
+    /** Deletes what was begun before that time. @returns how many */
     purgeDepartures: store.purge,
   };
 }

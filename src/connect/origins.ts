@@ -5,14 +5,9 @@ import type { Platform } from '../platform.ts';
 import { createOriginStore } from './origin-store.ts';
 
 /** Where the pages of an organization are: they may show the connect page in a frame, and it returns to no others. */
-export interface Origins {
-  /** From memory when it was asked for before and nothing changed. */
-  readonly of: (organizationId: number) => Promise<readonly string[]>;
-  /** @returns them as browsers write them. @throws AppError REQUEST_INVALID that names what is no origin */
-  readonly replace: (organizationId: number, origins: readonly string[]) => Promise<readonly string[]>;
-}
+export type Origins = ReturnType<typeof createOrigins>;
 
-export function createOrigins({ knex, notifier }: Pick<Platform, 'knex' | 'notifier'>): Origins {
+export function createOrigins({ knex, notifier }: Pick<Platform, 'knex' | 'notifier'>) {
   const known = createAnnouncedCache<{ readonly origins: readonly string[] }>({
     notifier,
     topic: 'connect-origins',
@@ -20,9 +15,11 @@ export function createOrigins({ knex, notifier }: Pick<Platform, 'knex' | 'notif
   });
 
   return {
-    of: async (organizationId) => (await known.get(String(organizationId)))?.origins ?? [],
+    /** From memory when it was asked for before and nothing changed. */
+    of: async (organizationId: number) => (await known.get(String(organizationId)))?.origins ?? [],
 
-    replace: async (organizationId, given) => {
+    /** @returns them as browsers write them. @throws AppError REQUEST_INVALID that names what is no origin */
+    replace: async (organizationId: number, given: readonly string[]) => {
       const origins = readOrigins(given);
       await change(
         knex,

@@ -5,8 +5,8 @@ import type { Connector } from '../connector/contract.ts';
 import { change } from '../db/change.ts';
 import { AppError } from '../errors.ts';
 import type { Platform } from '../platform.ts';
-import { type CompletionNeighbours, type Connected, createCompletion, type PageInput } from './completion.ts';
-import { createDepartures, type DepartureNeighbours, type Departures } from './departures.ts';
+import { type CompletionNeighbours, createCompletion, type PageInput } from './completion.ts';
+import { createDepartures, type DepartureNeighbours } from './departures.ts';
 import type { Offer } from './offer.ts';
 import { assertOpen, CANCELLED, endedStatus, type PageSession, refuseEnded, statusOf } from './session.ts';
 import { createSessionStore } from './session-store.ts';
@@ -24,17 +24,7 @@ export interface Description {
 }
 
 /** What the page of a session can do. Whoever has its key acts for the user who made it, and no further than it allows. */
-export interface ConnectPage extends Departures {
-  /** Undefined: there is no such session, or the user who made it may not make instances of its account now. */
-  readonly find: (key: string) => Promise<PageSession | undefined>;
-  /** The origins whose pages may show the page in a frame. */
-  readonly framesOf: (session: PageSession) => Promise<readonly string[]>;
-  readonly describe: (session: PageSession) => Promise<Description>;
-  /** With what the user filled in. @throws AppError as the creation of instances; CONFLICT for a session that has ended */
-  readonly connect: (session: PageSession, input: PageInput, signal: AbortSignal) => Promise<Connected>;
-  /** The user gives up. @returns where the browser goes. @throws AppError CONFLICT */
-  readonly cancel: (session: PageSession) => Promise<string | undefined>;
-}
+export type ConnectPage = ReturnType<typeof createConnectPage>;
 
 export interface PageNeighbours extends CompletionNeighbours, Omit<DepartureNeighbours, 'completion' | 'findSession'> {
   readonly accounts: Pick<Accounts, 'findActing'>;
@@ -47,7 +37,7 @@ const KEY = /^[\w-]{43}$/;
 export function createConnectPage(
   platform: Pick<Platform, 'knex' | 'shares' | 'keyring' | 'keys' | 'random' | 'clock'>,
   neighbours: PageNeighbours,
-): ConnectPage {
+) {
   const { knex, shares, keys, clock } = platform;
   const store = createSessionStore(knex);
   const completion = createCompletion(platform, neighbours);
@@ -63,11 +53,13 @@ export function createConnectPage(
   return {
     ...createDepartures(platform, { ...neighbours, completion, findSession: find }),
 
+    /** Undefined: there is no such session, or the user who made it may not make instances of its account now. */
     find,
 
-    framesOf: ({ organizationId }) => neighbours.origins.of(organizationId),
+    /** The origins whose pages may show the page in a frame. */
+    framesOf: ({ organizationId }: PageSession) => neighbours.origins.of(organizationId),
 
-    describe: async (session) => ({
+    describe: async (session: PageSession) => ({
       session,
       offers: statusOf(session, clock.now()) === 'open' ? await completion.offersOf(session) : [],
       returnsTo: session.redirectUrl === null ? undefined : new URL(session.redirectUrl).origin,
@@ -75,7 +67,8 @@ export function createConnectPage(
       origins: await neighbours.origins.of(session.organizationId),
     }),
 
-    connect: async (session, { name, ...input }, signal) => {
+    /** With what the user filled in. @throws AppError as the creation of instances; CONFLICT for a session that has ended */
+    connect: async (session: PageSession, { name, ...input }: PageInput, signal: AbortSignal) => {
       const { connector, isAuthorized, fixed } = await completion.choose(session, { name, ...input });
       if (isAuthorized) throw mustAuthorize(connector);
       return completion.complete(session, connector, {
@@ -85,7 +78,8 @@ export function createConnectPage(
       });
     },
 
-    cancel: async (session) => {
+    /** The user gives up. @returns where the browser goes. @throws AppError CONFLICT */
+    cancel: async (session: PageSession) => {
       assertOpen(session, clock.now());
       const at = new Date(clock.now());
       const cancel = async (via: Knex) => {

@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import type { Config } from '../connector/contract.ts';
 import { change } from '../db/change.ts';
 import { encryptionContext } from '../db/encrypted-columns.ts';
-import type { Removal } from '../db/removal.ts';
+import { type ListQuery, listPage } from '../db/listing.ts';
 import { assertAllStorable } from '../db/storable.ts';
 import { AppError, isAppError } from '../errors.ts';
 import type { Instance } from '../instances/instance.ts';
@@ -12,7 +12,6 @@ import type { AuthorizationCaller } from '../instances/oauth/authorizations.ts';
 import type { Proxies } from '../instances/oauth/proxies/proxies.ts';
 import { assertStorable } from '../instances/storable.ts';
 import type { Platform } from '../platform.ts';
-import { prepareSql } from '../where/index.ts';
 import { assertFixable, assertOffered, isCodeFlow, listOffered, type OfferNeighbours } from './offer.ts';
 import type { Origins } from './origins.ts';
 import { CANCELLED, refuseEnded } from './session.ts';
@@ -20,7 +19,6 @@ import {
   createSessionStore,
   FILTERABLE_SESSION,
   type OpenSessions,
-  type SessionFilter,
   type SessionKey,
   type SessionMaker,
   type SessionRow,
@@ -36,46 +34,6 @@ export interface NewConnectSession {
   readonly expiresIn?: number | undefined;
   readonly instanceId?: number | undefined;
   readonly proxyId?: number | undefined;
-}
-
-export interface CreatedSession {
-  readonly session: SessionRow;
-  /** Of its page. Nobody is shown it again. */
-  readonly url: string;
-}
-
-export interface ShownSession {
-  readonly session: SessionRow;
-  /** Of the instance, once it is connected and while it is there. */
-  readonly token?: string;
-}
-
-/** What to list; `where` is a filter in the query language over `FILTERABLE_SESSION`. */
-export type SessionQuery = Omit<SessionFilter, 'condition'> & { readonly where?: string | undefined };
-
-export interface SessionPage {
-  readonly sessions: readonly SessionRow[];
-  /** The id to go on from; absent at the end. */
-  readonly nextAfterId?: number;
-}
-
-/** Connect sessions as servers make them and look after them. */
-export interface ConnectSessions {
-  /**
-   * @throws AppError REQUEST_INVALID; NOT_FOUND for an instance that is not the account's, or a proxy that it does not see;
-   * RATE_LIMITED where the user or the account has too many that are open
-   */
-  readonly create: (caller: AuthorizationCaller, input: NewConnectSession) => Promise<CreatedSession>;
-  /** From old to new. @throws AppError WHERE_SYNTAX, WHERE_INVALID */
-  readonly list: (accountId: number, query: SessionQuery) => Promise<SessionPage>;
-  /** @throws AppError NOT_FOUND */
-  readonly get: (accountId: number, id: number) => Promise<ShownSession>;
-  /** Ends one that is open. @throws AppError NOT_FOUND; CONFLICT for one that has ended */
-  readonly end: (accountId: number, id: number) => Promise<SessionRow>;
-  /** Deletes what had ended before that time. @returns how many */
-  readonly purge: (before: Date) => Promise<number>;
-  /** Deletes some of what an account has. */
-  readonly removeSome: (accountId: number) => Promise<Removal>;
 }
 
 export interface SessionNeighbours extends OfferNeighbours {
@@ -97,7 +55,7 @@ export const PAGE_PATH = '/connect';
 export function createSessions(
   platform: Pick<Platform, 'knex' | 'shares' | 'keyring' | 'keys' | 'random' | 'clock'>,
   neighbours: SessionNeighbours,
-): ConnectSessions {
+) {
   const { knex, shares, keyring, keys, random, clock } = platform;
   const { instances, proxies, origins, publicUrl } = neighbours;
   const store = createSessionStore(knex);
@@ -147,7 +105,11 @@ export function createSessions(
   }
 
   return {
-    create: async (caller, input) => {
+    /**
+     * @throws AppError REQUEST_INVALID; NOT_FOUND for an instance that is not the account's, or a proxy that it does not see;
+     * RATE_LIMITED where the user or the account has too many that are open
+     */
+    create: async (caller: AuthorizationCaller, input: NewConnectSession) => {
       const { configuration = {}, tags = [], redirectUrl, proxyId, instanceId, expiresIn = EXPIRES_IN } = input;
       assertStorable({ tags, configuration, ...(input.name !== undefined && { name: input.name }) });
       assertAllStorable({ redirectUrl });
@@ -184,25 +146,25 @@ export function createSessions(
       return { session, url: `${publicUrl()}${PAGE_PATH}/${key}` };
     },
 
-    list: async (accountId, { where, limit, afterId }) => {
-      const condition = where === undefined ? undefined : prepareSql(where, FILTERABLE_SESSION);
+    /** From old to new. @throws AppError WHERE_SYNTAX, WHERE_INVALID */
+    list: async (accountId: number, query: ListQuery) => {
       await store.expire(accountId, now());
-      const rows = await shares.list(accountId, (via) =>
-        createSessionStore(via).list(accountId, { condition, afterId, limit: limit + 1 }),
+      const { rows, last } = await listPage(FILTERABLE_SESSION, query, (selection) =>
+        shares.list(accountId, (via) => createSessionStore(via).list(accountId, selection)),
       );
-      const sessions = rows.slice(0, limit);
-      const last = sessions.at(-1);
-      return { sessions, ...(rows.length > limit && last && { nextAfterId: last.id }) };
+      return { sessions: rows, nextAfterId: last?.id };
     },
 
-    get: async (accountId, id) => {
+    /** @throws AppError NOT_FOUND */
+    get: async (accountId: number, id: number) => {
       await store.expire(accountId, now());
       const session = await get(knex, { accountId, id });
       const token = await tokenOf(session);
-      return { session, ...(token !== undefined && { token }) };
+      return { session, token };
     },
 
-    end: async (accountId, id) => {
+    /** Ends one that is open. @throws AppError NOT_FOUND; CONFLICT for one that has ended */
+    end: async (accountId: number, id: number) => {
       await store.expire(accountId, now());
       const end = async (via: Knex) => {
         const isEnded = await store.fail(via, { accountId, id }, CANCELLED, now());
@@ -213,7 +175,9 @@ export function createSessions(
       return change(knex, end, noteOf);
     },
 
+    /** Deletes what had ended before that time. @returns how many */
     purge: store.purge,
+    /** Deletes some of what an account has. */
     removeSome: store.removeSome,
   };
 }

@@ -107,12 +107,15 @@ export interface OffloadModule {
 
 export type OffloadResult<Module extends OffloadModule> = ReturnType<Module['default']>;
 
-/** A provider call in two pure halves, or a function where one call is not enough. Of both, `run` runs and `request` explains it. */
+/** A provider call in two pure halves. */
+export interface OneCall<Input, Output> {
+  readonly request: (input: Input, config: Config) => ProviderRequest;
+  readonly read: (response: ProviderResponse, input: Input) => Output;
+}
+
+/** A provider call, or a function where one call is not enough. Of both, `run` runs and `request` explains it. */
 export type Operation<Input, Output> =
-  | {
-      readonly request: (input: Input, config: Config) => ProviderRequest;
-      readonly read: (response: ProviderResponse, input: Input) => Output;
-    }
+  | OneCall<Input, Output>
   | { readonly run: (context: ConnectorContext, input: Input) => Promise<Output> };
 
 export interface SortTerm {
@@ -344,146 +347,96 @@ export interface FormPart {
 export type StoredUpload = { readonly record: unknown } | { readonly id: string };
 
 /**
- * What a provider does with many records at a time by itself: a job of its own, which is started, asked for its state until it is done, and
- * read page by page. All of it is data and requests: the core does the doing, and falls back on the pages of `list` where the job does not fit.
+ * Jobs of the provider's own for many records. The core decides which rows a job gets, stores its id, asks for its state until it has ended,
+ * reads it and ends it. What does not fit a job, and what the provider refuses to begin, goes by the pages of `list` or by single calls.
  */
 export interface NativeBulk<Native = unknown> {
+  /** Finds the rows of a query that the provider takes as one, in no order and without a limit. Supersets are checked again, as in a list. */
   readonly query?: NativeQuery<Native>;
+  /** Writes rows. */
   readonly ingest?: NativeIngest;
 }
 
-/** The names of members, one in the other, that lead to a value of an answer of JSON. */
-export type Place = readonly string[];
-
-/** Where a value of an answer stands. */
-export type Found = { readonly header: string } | { readonly member: Place };
-
-/** A job of the provider, whatever it does. */
-export interface NativeJob {
-  /** Where the answer to its start has its id. */
-  readonly id: Place;
-  /** Asks for its state. */
-  readonly status: (id: string, config: Config) => ProviderRequest;
-  /** Where the answer to `status` has the state. */
-  readonly state: Place;
-  /** What each state means. One that is not named is an answer that nobody understands. */
-  readonly states: NativeStates;
-  /** Where the answer to `status` says why it failed. */
-  readonly message?: Place;
-  /** Sent when nobody wants its rows any more, and it may still be at work. */
-  readonly abort?: (id: string, config: Config) => ProviderRequest;
-  /** Sent at its end, however it ended, so that the provider keeps nothing. */
-  readonly remove?: (id: string, config: Config) => ProviderRequest;
-}
-
-export interface NativeStates {
-  readonly running: readonly string[];
-  readonly done: readonly string[];
-  readonly failed: readonly string[];
-}
-
-/**
- * A job that finds the rows of a query. It is used for a query that the provider takes as one, in no order and without a limit; what is
- * pushed as a superset is checked again, as in a list.
- */
-export interface NativeQuery<Native = unknown> extends NativeJob {
-  /** From so many rows on. Below, the pages of `list` are cheaper. */
+interface NativeJob<Place, Result> {
+  /** Minimum number of rows for a job. Below, pages or single calls are cheaper. */
   readonly fromRows: number;
+  /** Types (`FieldSpec.nativeType`) whose values a job does not have, or not as the pages and the single calls have them. */
+  readonly withoutTypes?: readonly string[];
+  /** Asks for the state of a job. */
+  readonly look: Operation<RecordKey, NativeLook>;
+  /** Reads a job that has ended. */
+  readonly read: Operation<Place, Result>;
+  /** The requests that end a job, sent one after the other. What the provider refuses of them has happened already. */
+  readonly end: (job: NativeEnd, config: Config) => readonly ProviderRequest[];
+}
+
+/** The state of a job. `open`: it waits for rows, and does nothing with those that it has. */
+export type NativeLook =
+  | { readonly kind: 'open' | 'running' | 'done' }
+  | { readonly kind: 'failed'; readonly state: string; readonly message?: string };
+
+export interface NativeEnd extends RecordKey {
+  /** It has ended by itself; otherwise it is to be stopped. */
+  readonly isDone: boolean;
+  /** It is stopped, and not removed: somebody may still ask what it did. */
+  readonly isKept?: boolean;
+}
+
+export interface NativeQuery<Native = unknown> extends NativeJob<NativePlace, NativePage> {
+  /** Maximum number of rows per page. */
+  readonly pageSize: number;
   /** How many rows the query has, by one cheap call. Where it fails, the pages of `list` are read. */
   readonly count: Operation<ListInput<Native>, number>;
-  /** The input has neither order nor cursor; its limit means nothing. */
-  readonly start: (input: ListInput<Native>, config: Config) => ProviderRequest;
-  /** Types (`FieldSpec.nativeType`) whose values it does not answer, or not as the list does. */
-  readonly withoutTypes?: readonly string[];
-  readonly pages: NativePages;
+  /** Begins a job and reads its id. The input has neither order nor cursor; its limit means nothing. */
+  readonly start: OneCall<ListInput<Native>, string>;
 }
 
-/** How the rows of a job that is done are read. */
-export interface NativePages {
-  /**
-   * `csv`: a row of native names, then texts, which become what JSON would have by the types of the fields: no text is null. Fields of the
-   * type `object` are not fetched. `json`: native records, as `list` has them.
-   */
-  readonly format: 'csv' | 'json';
-  /** Rows of a page at most. An answer has 32 MB at most. */
-  readonly size: number;
-  readonly request: (place: NativePlace, config: Config) => ProviderRequest;
-  /** Of `json`: where the records are. */
-  readonly rows?: Place;
-  /** Where an answer says how to go on; it comes back as `cursor`. Nothing, null and empty text mean the end. */
-  readonly next: Found;
-  /** More texts that mean the end, such as `null`. */
-  readonly end?: readonly string[];
-  /** Where an answer says how many rows it has: one with another number of them was cut off. */
-  readonly rowCount?: Found;
+/** A page of a job: `cursor` is the `next` of the page before, and absent for the first. */
+export interface NativePlace extends RecordKey, Pick<ListInput<unknown>, 'cursor' | 'limit' | 'fields'> {}
+
+export interface NativePage extends Pick<ListPage, 'next'> {
+  /** Native records, as the list has them. They are made one by one where the iterable makes them. */
+  readonly records: Iterable<unknown>;
 }
 
 /** What is done with rows that somebody sends. */
 export type IngestAction = 'create' | 'update' | 'upsert' | 'delete';
 
-/**
- * A job that writes rows: it is begun, given one file of CSV, and closed; then the provider works. Which rows it has is stored before they
- * are sent. What it does not take, or did not process, is written by single calls.
- */
-export interface NativeIngest extends NativeJob {
-  /** From so many rows of a job on. Below, calls for single records are cheaper. */
-  readonly fromRows: number;
-  /** Of the file of one job. All of it is in memory at a time. */
+export interface NativeIngest extends NativeJob<IngestRows & RecordKey, Iterable<IngestResult>> {
+  /** Maximum number of rows per job. All of them are in memory at a time. */
   readonly mostRows: number;
+  /** Maximum size of the rows of a job, in bytes of the file that has them. */
   readonly mostBytes: number;
   /** What jobs do, with the native fields by which records may be found for it; of `create` there are none. */
   readonly actions: Readonly<Partial<Record<IngestAction, readonly string[]>>>;
-  /** Types (`FieldSpec.nativeType`) whose values it does not take. */
-  readonly withoutTypes?: readonly string[];
-  /** How a cell says that a field has no value any more. An empty cell leaves the field as it is. */
-  readonly nullCell: string;
-  /** The same for the empty text. Absent: there is no way to say it. */
-  readonly emptyCell?: string;
-  readonly start: (input: IngestStart, config: Config) => ProviderRequest;
-  /** Gives the job its rows, with `csv` as the body: a header of native names, values apart by commas, rows ending with LF. Sent once. */
-  readonly send: (id: string, csv: string, config: Config) => ProviderRequest;
-  /** Says that the job has all its rows, and may begin. */
-  readonly close: (id: string, config: Config) => ProviderRequest;
-  /** `open`: the job was not closed, and does nothing with what it has. */
-  readonly states: NativeStates & { readonly open: readonly string[] };
-  /** A job that is open does nothing after it; what one at work has done is told by the results. */
-  readonly abort: NonNullable<NativeJob['abort']>;
-  readonly results: IngestResults;
+  /** Texts that a job takes for something else. */
+  readonly withoutTexts?: readonly string[];
+  /** Begins a job, waits for `keep`, which stores its id, and only then sends its rows and has it work. No request is sent twice. */
+  readonly start: Operation<IngestStart, void>;
 }
 
-export interface IngestStart {
+export interface IngestRows {
+  /** Native names and native values. A field that is absent stays as it is; null empties it. */
+  readonly rows: readonly Readonly<Record<string, unknown>>[];
+}
+
+export interface IngestStart extends IngestRows {
   readonly action: IngestAction;
   /** The native field by which records are found; of `create` it is absent. */
   readonly key?: string;
+  readonly keep: (id: string) => Promise<void>;
 }
 
-/** Three lists of CSV, together all rows of the job: each row with the columns that were sent, in any order, and some of the provider's own. */
-export interface IngestResults {
-  readonly succeeded: {
-    readonly request: (id: string, config: Config) => ProviderRequest;
-    /** The column with the id of the record. */
-    readonly id: string;
-    /** The column with `true` for a record that is new. */
-    readonly created: string;
-  };
-  readonly failed: {
-    readonly request: (id: string, config: Config) => ProviderRequest;
-    /** The column that says why. */
-    readonly error: string;
-    /** What a call for the row alone would have answered, for `classify`. Absent: the row is rejected, with the text as the reason. */
-    readonly answer?: (error: string) => Pick<ProviderResponse, 'status' | 'body'>;
-  };
-  readonly unprocessed: { readonly request: (id: string, config: Config) => ProviderRequest };
-}
-
-export interface NativePlace {
-  /** Of the job. */
-  readonly id: string;
-  /** What the page before said; absent for the first. */
-  readonly cursor?: string;
-  /** Rows wanted. */
-  readonly limit: number;
-}
+/** What became of a row. There is one for each row of the job, in any order; none where the job never told its rows apart. */
+export type IngestResult = {
+  /** Its place among the rows of the job; absent for one that is none of them. */
+  readonly row?: number;
+} & (
+  | { readonly kind: 'written'; readonly id: string; readonly isNew: boolean }
+  /** `answer`: what a call for the row alone would have answered; `classify` judges it. */
+  | { readonly kind: 'failed'; readonly answer: Pick<ProviderResponse, 'status' | 'body'> }
+  | { readonly kind: 'unprocessed' }
+);
 
 /** By name: letters, digits, `_`, `.` and `-`. A name may have two words with a slash between them, as `affiliates/commissions`. */
 export type Objects = Readonly<Record<string, ObjectSpec>>;

@@ -5,7 +5,7 @@ import type { Egress } from '../egress/index.ts';
 import type { Logger } from '../log.ts';
 import type { Connector } from './contract.ts';
 import { createRegistry, loadConnectors, OWN_CONNECTORS, type Registry } from './registry.ts';
-import { type DemoAccounts, readDemoAccounts, SIMULATORS_HOST, startSimulators } from './simulators/index.ts';
+import { demoAccountsOf, type FindDemoAccount, SIMULATORS_HOST, startSimulators } from './simulators/index.ts';
 
 /** For tests of a connector. */
 export interface GivenConnectors {
@@ -22,7 +22,7 @@ export interface OpenedConnectors {
   /** Of the simulators, here or of another process, without a slash at the end; undefined: there are none. */
   readonly simulatorsUrl: string | undefined;
   /** Of these simulators. A worker, which serves no API, has none. */
-  readonly demoAccounts: DemoAccounts;
+  readonly findDemoAccount: FindDemoAccount;
   /** Lets them send webhooks; where to is the egress's to judge. */
   readonly sendWebhooks: (ground: WebhookGround) => void;
 }
@@ -61,9 +61,9 @@ export async function openConnectors(
         .catch((error: unknown) => log.warn({ err: error }, 'a simulator could not send a webhook'));
     });
   const showsThem = role !== 'worker' && config.simulatorsUrl !== undefined;
-  const demoAccounts = simulators?.accounts ?? (showsThem ? await readDemoAccounts(sources) : {});
+  const findDemoAccount = simulators?.findAccount ?? (showsThem ? demoAccountsOf(sources) : async () => undefined);
   const registry = createRegistry(connectors, config.providerHosts);
-  return { registry, folders, simulatorsUrl, demoAccounts, sendWebhooks };
+  return { registry, folders, simulatorsUrl, findDemoAccount, sendWebhooks };
 }
 
 /** A port that is chosen when listening is known to the process that listens only. */

@@ -5,7 +5,6 @@ import type { FieldSpec, FieldType, Translator } from '../where/model.ts';
 import type { Connector, ObjectSpec, Objects } from './contract.ts';
 import { hubsOf } from './define.ts';
 import { catalogueProblems } from './validate-catalogue.ts';
-import { nativeBulkProblems } from './validate-native-bulk.ts';
 import { oauthProblems } from './validate-oauth.ts';
 import { webhookProblems } from './validate-webhooks.ts';
 
@@ -239,6 +238,20 @@ function changesProblems({ changes, fields, list, describe }: ObjectSpec): reado
     ...when(updated !== undefined && list === undefined, 'its changes need a list'),
     ...when(updated === undefined && feed === undefined, 'its changes name neither a field nor a feed'),
     ...when(!(overlapSeconds >= 0 && overlapSeconds <= 86_400), 'overlapSeconds is not from 0 to 86,400'),
+  ];
+}
+
+/** What does not fit a job goes by pages, or by single calls. */
+function nativeBulkProblems({ bulk = {}, list, create, update, remove }: ObjectSpec): readonly string[] {
+  const writes = { create: [create], update: [update], upsert: [create, update], delete: [remove] };
+  const { query, ingest } = bulk;
+  return [
+    ...when(query !== undefined && list === undefined, 'bulk.query has no list beside it'),
+    ...Object.entries(writes)
+      .filter(([action, calls]) => Object.hasOwn(ingest?.actions ?? {}, action) && calls.includes(undefined))
+      .map(
+        ([action]) => `bulk.ingest takes '${action}', and the object has no such calls for single records beside it`,
+      ),
   ];
 }
 

@@ -1,5 +1,6 @@
 import knexPackage, { type Knex } from 'knex';
 import pg from 'pg';
+import { untilAborted } from '../abort.ts';
 import type { Logger } from '../log.ts';
 import { LossReportingClient } from './unavailable.ts';
 
@@ -137,13 +138,4 @@ function parseBigint(text: string): number {
   const value = Number(text);
   if (!Number.isSafeInteger(value)) throw new RangeError(`The bigint ${text} is beyond the integers JSON can carry`);
   return value;
-}
-
-function untilAborted<Result>(work: PromiseLike<Result>, signal: AbortSignal): Promise<Result> {
-  return new Promise((resolve, reject) => {
-    signal.throwIfAborted();
-    const abort = () => reject(signal.reason);
-    signal.addEventListener('abort', abort, { once: true });
-    work.then(resolve, reject).then(() => signal.removeEventListener('abort', abort));
-  });
 }

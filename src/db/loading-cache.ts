@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { atMost } from '../bounded.ts';
 
 /** Values by key, kept for a while. Callers that ask for one at the same time share a load. */
 export interface LoadingCache<Value> {
@@ -31,7 +32,7 @@ interface Loaded<Value> {
 export function createLoadingCache<Value extends object>(options: LoadingCacheOptions<Value>): LoadingCache<Value> {
   const { load, max, keepMs, clock } = options;
   const kept = new LRUCache<string, Loaded<Value>>({
-    max,
+    ...atMost(max),
     ttl: keepMs,
     ...(clock !== undefined && { perf: { now: clock }, ttlResolution: 0 }),
     // What is forgotten while it loads is not kept either way; with this those who wait get it nevertheless.

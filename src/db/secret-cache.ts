@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import { atMost } from '../bounded.ts';
 import { type Clock, SYSTEM_CLOCK } from '../clock.ts';
 
 /**
@@ -7,6 +8,8 @@ import { type Clock, SYSTEM_CLOCK } from '../clock.ts';
  * apart from what is there: guesses push out guesses only.
  */
 export interface SecretCache<Value> {
+  /** From memory if it is fresh. */
+  readonly peek: (key: string) => Value | undefined;
   /** From memory if it is fresh. `load` gets what was kept before, which makes its sender somebody known. */
   readonly find: (key: string, load: Load<Value>) => Promise<Value | undefined>;
   readonly forget: (key: string) => void;
@@ -40,10 +43,10 @@ export function createSecretCache<Value extends object>(
   clock: Clock = SYSTEM_CLOCK,
 ): SecretCache<Value> {
   const kept = new LRUCache<string, Entry<Value>>({
-    max: MAX_KEPT,
+    ...atMost(MAX_KEPT),
     dispose: ({ value }) => observer?.onDropped(value),
   });
-  const misses = new LRUCache<string, true>({ max: MAX_MISSES, ttl: MISS_MS, perf: { now: clock.steady } });
+  const misses = new LRUCache<string, true>({ ...atMost(MAX_MISSES), ttl: MISS_MS, perf: { now: clock.steady } });
   // Not lru-cache's own loads: those stand among what is kept, where a guess under way would push out what is there.
   const flights = new Map<string, Promise<Value | undefined>>();
 
@@ -69,10 +72,16 @@ export function createSecretCache<Value extends object>(
     }
   }
 
+  function peek(key: string): Value | undefined {
+    const entry = kept.get(key);
+    return entry !== undefined && clock.steady() - entry.loadedAtMs < KEEP_MS ? entry.value : undefined;
+  }
+
   return {
+    peek,
     find: async (key, load) => {
-      const entry = kept.get(key);
-      if (entry !== undefined && clock.steady() - entry.loadedAtMs < KEEP_MS) return entry.value;
+      const fresh = peek(key);
+      if (fresh !== undefined) return fresh;
       if (misses.has(digest(key))) return undefined;
       return flights.get(key) ?? fly(key, load);
     },

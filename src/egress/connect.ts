@@ -1,6 +1,7 @@
 import { isIP, type LookupFunction } from 'node:net';
 import { LRUCache } from 'lru-cache';
 import { buildConnector } from 'undici';
+import { atMost } from '../bounded.ts';
 import { type AddressPolicy, isPublicAddress } from './address-policy.ts';
 import { EgressError } from './error.ts';
 
@@ -30,7 +31,7 @@ const KEPT_HOSTS = 10_000;
 
 /** A name that led to an address that is not public counts as such from then on: a kept connection may still go there. */
 export function createReach(): Reach {
-  const publicity = new LRUCache<string, boolean>({ max: KEPT_HOSTS });
+  const publicity = new LRUCache<string, boolean>(atMost(KEPT_HOSTS));
   return {
     note: (hostname, addresses) => {
       const isPublic = addresses.every(({ address }) => isPublicAddress(address));

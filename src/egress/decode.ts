@@ -1,5 +1,6 @@
 import type { Transform } from 'node:stream';
 import { brotliDecompressSync, createBrotliDecompress, createGunzip, gunzipSync } from 'node:zlib';
+import { onAbort } from '../abort.ts';
 import { EgressError } from './error.ts';
 import {
   aborted,
@@ -11,7 +12,6 @@ import {
   type RawResponse,
   tooLarge,
 } from './exchange.ts';
-import { onAbort } from './shared-abort.ts';
 
 /**
  * Asked for as JSON shrinks to a fifth on the way, and unpacking costs less than parsing it: 26 µs of CPU for 800 bytes,

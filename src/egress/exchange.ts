@@ -1,10 +1,10 @@
 import { type Dispatcher, errors } from 'undici';
+import { onAbort } from '../abort.ts';
 import type { Clock, EndWait } from '../clock.ts';
 import { CollectedBytes } from '../collected-bytes.ts';
 import { goOnInTurn, takeTurn } from '../pace.ts';
 import { countPiece } from '../turn-budget.ts';
 import { EgressError } from './error.ts';
-import { onAbort } from './shared-abort.ts';
 
 export interface RawResponse {
   readonly status: number;

@@ -12,7 +12,7 @@ import {
 import { ACCEPTED_ENCODINGS, decodeResponse } from './decode.ts';
 import { EgressError } from './error.ts';
 import { aborted, Exchange, isPacked, type RawResponse } from './exchange.ts';
-import { assertHeaders, type EgressTarget, parseTarget } from './outgoing.ts';
+import { completeHeaders, type EgressTarget, parseTarget } from './outgoing.ts';
 import { type EgressStream, type EgressStreamRequest, openStream } from './stream.ts';
 
 export type { AddressLookup, ResolvedAddress } from './connect.ts';
@@ -122,8 +122,7 @@ export function createEgress(options: EgressOptions): Egress {
     const { method = 'GET', body = null, onExcess = 'fail', toSimulator, signal } = given;
     const target = parseTarget(given.url);
     const by = agentFor(toSimulator, target);
-    const headers = { 'accept-encoding': onExcess === 'cut' ? 'identity' : ACCEPTED_ENCODINGS, ...given.headers };
-    assertHeaders(headers);
+    const headers = completeHeaders(given.headers ?? {}, onExcess === 'cut' ? 'identity' : ACCEPTED_ENCODINGS);
     if (signal?.aborted) throw aborted(signal.reason);
     const limits = {
       hostname: target.hostname,

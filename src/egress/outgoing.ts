@@ -44,8 +44,26 @@ const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
-/** @throws EgressError `invalid`; it names the header, never its value. */
-export function assertHeaders(headers: Readonly<Record<string, string>>): void {
+type Headers = Readonly<Record<string, string>>;
+
+/** By the headers that were given. */
+const completed = new WeakMap<Headers, { readonly encodings: string; readonly headers: Headers }>();
+
+/**
+ * The headers that are sent: those given, and `accept-encoding` unless it is there. A frozen object is looked at once, however often it is sent.
+ * @throws EgressError `invalid`; it names the header, never its value
+ */
+export function completeHeaders(given: Headers, encodings: string): Headers {
+  const isLasting = Object.isFrozen(given);
+  const known = isLasting ? completed.get(given) : undefined;
+  if (known?.encodings === encodings) return known.headers;
+  const headers = { 'accept-encoding': encodings, ...given };
+  assertHeaders(headers);
+  if (isLasting) completed.set(given, { encodings, headers });
+  return headers;
+}
+
+function assertHeaders(headers: Headers): void {
   for (const name in headers) {
     if (!HEADER_NAME.test(name)) throw invalid('A header name contains a character that is not allowed there.');
     if (CONNECTION_HEADERS.has(name.toLowerCase()))

@@ -3,7 +3,7 @@ import type { Dispatcher } from 'undici';
 import type { Clock } from '../clock.ts';
 import { EgressError } from './error.ts';
 import { aborted, joinHeaders, toEgressError } from './exchange.ts';
-import { assertHeaders, type EgressTarget } from './outgoing.ts';
+import { completeHeaders, type EgressTarget } from './outgoing.ts';
 
 export interface EgressStreamRequest {
   readonly url: string | URL;
@@ -38,8 +38,7 @@ export async function openStream(
   request: EgressStreamRequest,
   target: EgressTarget,
 ): Promise<Omit<EgressStream, 'quotable'>> {
-  const headers = { 'accept-encoding': 'identity', ...request.headers };
-  assertHeaders(headers);
+  const headers = completeHeaders(request.headers ?? {}, 'identity');
   const patience = createPatience(clock, request, target.hostname);
   try {
     const response = await agent.request({

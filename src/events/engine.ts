@@ -1,19 +1,13 @@
 import { sleep } from '../clock.ts';
 import type { Platform } from '../platform.ts';
 import { inBackground } from '../trace.ts';
-import {
-  type Acceptance,
-  createAcceptor,
-  type PreparedEvents,
-  prepareEvents,
-  storeAcceptances,
-} from './accept/accept.ts';
+import { type Acceptance, createAcceptor, prepareEvents, storeAcceptances } from './accept/accept.ts';
 import type { AcceptStore, StoredRow } from './accept/accept-store.ts';
 import { createDispatcher } from './dispatch/dispatcher.ts';
 import { createEngineMetrics } from './engine-metrics.ts';
 import { createEventIds } from './event-id.ts';
 import type { DeliveryLease } from './lease.ts';
-import type { Accepted, DeliverySettings, FindSource, NewEvent, ReadySubscription } from './model.ts';
+import type { DeliverySettings, FindSource, NewEvent, ReadySubscription } from './model.ts';
 import { DEFAULT_OPTIONS, type EngineOptions } from './options.ts';
 import { createOutcomeQueue, type DeliveryOutcome } from './outcomes/outcome-queue.ts';
 import type { OutcomeStore } from './outcomes/outcome-store.ts';
@@ -60,23 +54,7 @@ export interface EngineRole {
 }
 
 /** The engine of events: at least once, acknowledged = committed. */
-export interface Engine {
-  /** Before it nothing is pushed; events may be accepted already. */
-  readonly start: () => Promise<void>;
-  /**
-   * Takes no more events, lets pushes under way end within that time and breaks off those that do not, gives what is left to other processes
-   * and stores the outcomes.
-   */
-  readonly stop: (timeoutMs: number) => Promise<void>;
-  /**
-   * Resolves when all are committed. Nothing of the call is stored when it rejects, unless the connection broke while the database was
-   * committing: then it may be.
-   * @throws AppError PAYLOAD_TOO_LARGE, OVERLOADED
-   */
-  readonly accept: (events: readonly NewEvent[]) => Promise<Accepted>;
-  /** To be stored in somebody else's transaction. @throws AppError PAYLOAD_TOO_LARGE, OVERLOADED */
-  readonly prepare: (events: readonly NewEvent[]) => Promise<PreparedEvents>;
-}
+export type Engine = ReturnType<typeof createEngine>;
 
 /**
  * What is in memory is three values that do nothing by themselves: the dispatcher (what may be pushed), the queue of outcomes (what is to be stored)
@@ -87,7 +65,7 @@ export function createEngine(
   stores: EngineStores,
   neighbours: EngineNeighbours,
   { delivers, options: given }: EngineRole,
-): Engine {
+) {
   const { clock, log, notifier } = platform;
   const { findSource, subscriptions, settings } = neighbours;
   const options: EngineOptions = { ...DEFAULT_OPTIONS, ...given };
@@ -313,6 +291,7 @@ export function createEngine(
   let endBeats: () => Promise<void> = async () => undefined;
 
   return {
+    /** Before it nothing is pushed; events may be accepted already. */
     start: async () => {
       // A process without the name of an owner holds no deliveries: what it accepts waits for one that sends.
       if (!delivers) return;
@@ -330,7 +309,11 @@ export function createEngine(
       wake();
     },
 
-    stop: async (timeoutMs) => {
+    /**
+     * Takes no more events, lets pushes under way end within that time and breaks off those that do not, gives what is left to other processes
+     * and stores the outcomes.
+     */
+    stop: async (timeoutMs: number) => {
       const ended = endings.map((end) => end());
       await acceptor.stop();
       stopping.abort();
@@ -352,9 +335,15 @@ export function createEngine(
       await notifier.publish(DUE_TOPIC, '');
     },
 
+    /**
+     * Resolves when all are committed. Nothing of the call is stored when it rejects, unless the connection broke while the database was
+     * committing: then it may be.
+     * @throws AppError PAYLOAD_TOO_LARGE, OVERLOADED
+     */
     accept: acceptor.accept,
 
-    prepare: async (events) => {
+    /** To be stored in somebody else's transaction. @throws AppError PAYLOAD_TOO_LARGE, OVERLOADED */
+    prepare: async (events: readonly NewEvent[]) => {
       const wanted = (await acceptor.prepare(events)).filter((acceptance) => acceptance !== undefined);
       const prepared = prepareEvents({ dispatcher, agenda, measures, clock }, wanted);
       return {

@@ -1,16 +1,3 @@
-/** Something of which there is only so much, shared by all accounts. Amounts are counts or bytes. */
-export interface Pool {
-  /** What this account may take now, at least 0. */
-  readonly room: (accountId: number) => number;
-  /** What it has. */
-  readonly usedBy: (accountId: number) => number;
-  /** Below 0 when more was taken than there was room for. */
-  readonly free: () => number;
-  /** Default 1. Whoever must is not refused. */
-  readonly take: (accountId: number, amount?: number) => void;
-  readonly give: (accountId: number, amount?: number) => void;
-}
-
 /** Kept for accounts that have little. */
 const RESERVED_SHARE = 1 / 4;
 /** What every account may have whatever the others do. */
@@ -23,7 +10,7 @@ const GREED = 2;
  * the more accounts take much, the less each gets, and none has to give anything back. Up to 32 accounts that take all they can leave every
  * other one its assured share.
  */
-export function createPool(total: number): Pool {
+export function createPool(total: number) {
   const reserved = Math.floor(total * RESERVED_SHARE);
   const assured = Math.max(1, Math.floor(total * ASSURED_SHARE));
   const uses = new Map<number, number>();
@@ -39,32 +26,29 @@ export function createPool(total: number): Pool {
   }
 
   return {
-    room: (accountId) => {
+    /** What this account may take now, at least 0. */
+    room: (accountId: number) => {
       const used = usedBy(accountId);
       // The largest amount after which it has at most GREED times what is then left outside the reserve.
       const fair = Math.floor((GREED * (free - reserved) - used) / (GREED + 1));
       return Math.max(0, fair, Math.min(free, assured - used));
     },
+    /** What it has. */
     usedBy,
+    /** Below 0 when more was taken than there was room for. */
     free: () => free,
-    take: (accountId, amount = 1) => change(accountId, amount),
-    give: (accountId, amount = 1) => change(accountId, -amount),
+    /** Default 1. Whoever must is not refused. */
+    take: (accountId: number, amount: number = 1) => change(accountId, amount),
+    give: (accountId: number, amount: number = 1) => change(accountId, -amount),
   };
 }
 
 /** First in, first out, without moving what stays. */
-export interface Fifo<Item> {
-  readonly size: number;
-  readonly push: (item: Item) => void;
-  readonly peek: () => Item | undefined;
-  readonly shift: () => Item | undefined;
-  /** Takes all. */
-  readonly drain: () => Item[];
-}
+export type Fifo<Item> = ReturnType<typeof createFifo<Item>>;
 
 const COMPACT_AT = 1024;
 
-export function createFifo<Item>(): Fifo<Item> {
+export function createFifo<Item>() {
   let items: Item[] = [];
   let head = 0;
 
@@ -78,7 +62,7 @@ export function createFifo<Item>(): Fifo<Item> {
     get size() {
       return items.length - head;
     },
-    push: (item) => void items.push(item),
+    push: (item: Item) => void items.push(item),
     peek: () => items[head],
     shift: () => {
       const item = items[head];
@@ -87,6 +71,7 @@ export function createFifo<Item>(): Fifo<Item> {
       compact();
       return item;
     },
+    /** Takes all. */
     drain: () => {
       const taken = items.slice(head);
       items = [];
@@ -97,17 +82,7 @@ export function createFifo<Item>(): Fifo<Item> {
 }
 
 /** What waits, by account: accounts take turns, and each has one thing taken in its turn, the first that came. */
-export interface Rotation<Item> {
-  readonly push: (accountId: number, item: Item) => void;
-  /** Whose turn it is; undefined: nobody's. */
-  readonly turn: () => number | undefined;
-  /** What `shift` would take. */
-  readonly peek: () => Item | undefined;
-  readonly shift: () => Item | undefined;
-  /** It has no turn until it is resumed. */
-  readonly pause: (accountId: number) => void;
-  readonly resume: (accountId: number) => void;
-}
+export type Rotation<Item> = ReturnType<typeof createRotation<Item>>;
 
 interface Line<Item> {
   readonly accountId: number;
@@ -120,7 +95,7 @@ interface Line<Item> {
 /** Lines that are empty. To make one for each thing that comes to an account would cost more than the rest of its turn. */
 const KEPT_LINES = 256;
 
-export function createRotation<Item>(): Rotation<Item> {
+export function createRotation<Item>() {
   const lines = new Map<number, Line<Item>>();
   const turns = createFifo<Line<Item>>();
 
@@ -147,12 +122,14 @@ export function createRotation<Item>(): Rotation<Item> {
   }
 
   return {
-    push: (accountId, item) => {
+    push: (accountId: number, item: Item) => {
       const line = lineOf(accountId);
       line.items.push(item);
       queue(line);
     },
+    /** Whose turn it is; undefined: nobody's. */
     turn: () => current()?.accountId,
+    /** What `shift` would take. */
     peek: () => current()?.items.peek(),
     shift: () => {
       const line = current();
@@ -164,11 +141,12 @@ export function createRotation<Item>(): Rotation<Item> {
       else if (lines.size > KEPT_LINES) lines.delete(line.accountId);
       return item;
     },
-    pause: (accountId) => {
+    /** It has no turn until it is resumed. */
+    pause: (accountId: number) => {
       const line = lines.get(accountId);
       if (line !== undefined && line.items.size > 0) line.paused = true;
     },
-    resume: (accountId) => {
+    resume: (accountId: number) => {
       const line = lines.get(accountId);
       if (line?.paused !== true) return;
       line.paused = false;

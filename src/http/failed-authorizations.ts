@@ -1,5 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import { atMost } from '../bounded.ts';
 import type { Clock } from '../clock.ts';
 import { AppError, isAppError } from '../errors.ts';
 import { inSeconds } from './rate-limits.ts';
@@ -45,10 +46,10 @@ const KNOWN_MS = 24 * 60 * 60_000;
  */
 export function createFailedAuthorizations({ steady }: Clock): FailedAuthorizations {
   const exactly = { perf: { now: steady }, ttlResolution: 0 };
-  const networks = new LRUCache<string, GuessingNetwork>({ max: KEPT_NETWORKS, ttl: FORGET_MS, ...exactly });
+  const networks = new LRUCache<string, GuessingNetwork>({ ...atMost(KEPT_NETWORKS), ttl: FORGET_MS, ...exactly });
   // Not the secrets themselves: nothing needs them for a day.
   const salt = randomBytes(16).toString('base64');
-  const known = new LRUCache<string, true>({ max: KEPT_SECRETS, ttl: KNOWN_MS, ...exactly });
+  const known = new LRUCache<string, true>({ ...atMost(KEPT_SECRETS), ttl: KNOWN_MS, ...exactly });
 
   function assertAllowed({ failures, blockedUntilMs, underWay }: GuessingNetwork, key: string): void {
     // Many requests may wait for one look-up.

@@ -53,17 +53,12 @@ export interface Authenticated {
   readonly keep: (via: Knex, key: InstanceKey) => Promise<boolean>;
 }
 
-export interface Authenticate {
-  /** @throws AppError when the settings are not usable, or the provider does not take them */
-  readonly first: (connector: Connector, credentials: GivenCredentials) => Promise<Authenticated>;
-  /** A grant is asked for only when there is a new code, token or client. @throws AppError as `first` */
-  readonly again: (instance: TokenOwner, credentials: GivenAgain) => Promise<Authenticated>;
-}
+export type Authenticate = ReturnType<typeof createAuthenticate>;
 
 const KEEP_NOTHING = async () => false;
 
 /** Shows settings to the provider before they are stored. */
-export function createAuthenticate(neighbours: AuthenticateNeighbours): Authenticate {
+export function createAuthenticate(neighbours: AuthenticateNeighbours) {
   const { client, authorizations, tokens, requestToken } = neighbours;
 
   async function withSecrets(
@@ -143,9 +138,11 @@ export function createAuthenticate(neighbours: AuthenticateNeighbours): Authenti
   }
 
   return {
-    first: (connector, credentials) =>
+    /** @throws AppError when the settings are not usable, or the provider does not take them */
+    first: (connector: Connector, credentials: GivenCredentials) =>
       isOAuthConnector(connector) ? withGrant(connector, credentials) : withSecrets(connector, credentials),
-    again: (instance, credentials) => {
+    /** A grant is asked for only when there is a new code, token or client. @throws AppError as `first` */
+    again: (instance: TokenOwner, credentials: GivenAgain) => {
       const { connector } = instance;
       if (!isOAuthConnector(connector)) return withSecrets(connector, credentials);
       return needsGrant(connector, instance, credentials)

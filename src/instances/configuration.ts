@@ -169,13 +169,10 @@ export function invalidConfiguration(connector: Connector, faults: readonly Erro
 /** Of a setting that is an object, as JSON. */
 const MAX_OBJECT_CHARACTERS = 64 * 1024;
 
-interface Form {
-  readonly expected: string;
-  readonly read: (value: unknown) => unknown;
-}
-
 /** Values may arrive as strings, because configurations are often kept as such (decisions D8). */
-const FORMS: Readonly<Record<PlatformField['type'], Form>> = {
+const FORMS: Readonly<
+  Record<PlatformField['type'], { readonly expected: string; readonly read: (value: unknown) => unknown }>
+> = {
   string: {
     expected: 'a text',
     read: (value) => (typeof value === 'boolean' ? undefined : String(value)),

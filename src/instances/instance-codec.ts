@@ -10,21 +10,12 @@ import type { Instance, InstanceFault, InstanceKey } from './instance.ts';
 import type { InstanceRow } from './store.ts';
 
 /** Between instances and their rows, in which secrets are encrypted for that row alone. */
-export interface InstanceCodec {
-  /** What cannot be read, or has no connector, becomes an instance with a fault. */
-  readonly decode: (row: InstanceRow) => Instance;
-  readonly encodeSettings: (
-    connector: Connector,
-    config: Config,
-    key: InstanceKey,
-  ) => Pick<InstanceRow, 'configuration' | 'credentials'>;
-  readonly encodeToken: (token: string, key: InstanceKey) => string;
-}
+export type InstanceCodec = ReturnType<typeof createInstanceCodec>;
 
 export function createInstanceCodec(
   { keyring, log }: Pick<Platform, 'keyring' | 'log'>,
   registry: Pick<Registry, 'findConnector'>,
-): InstanceCodec {
+) {
   /** Undefined when it does not open: other rows must not suffer from one. */
   function open(row: InstanceRow, column: 'credentials' | 'token', decrypt: () => string): string | undefined {
     try {
@@ -37,7 +28,8 @@ export function createInstanceCodec(
   }
 
   return {
-    decode: (row) => {
+    /** What cannot be read, or has no connector, becomes an instance with a fault. */
+    decode: (row: InstanceRow): Instance => {
       const { elementKey, credentials, token: sealedToken, ...rest } = row;
       const known = registry.findConnector(elementKey);
       const opened = open(row, 'credentials', () => decryptBound(keyring, credentials, placeOf(row)).plain);
@@ -57,13 +49,13 @@ export function createInstanceCodec(
       });
     },
 
-    encodeSettings: (connector, config, key) => {
+    encodeSettings: (connector: Connector, config: Config, key: InstanceKey) => {
       const { plain, secret } = splitSecrets(connector, config);
       const place = placeOf({ ...key, elementKey: connector.key, configuration: plain });
       return { configuration: plain, credentials: encryptBound(keyring, JSON.stringify(secret), place) };
     },
 
-    encodeToken: (token, key) => keyring.encrypt(token, tokenContextOf(key)),
+    encodeToken: (token: string, key: InstanceKey) => keyring.encrypt(token, tokenContextOf(key)),
   };
 }
 

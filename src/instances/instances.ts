@@ -2,12 +2,11 @@ import type { Knex } from 'knex';
 import type { Config, Connector } from '../connector/contract.ts';
 import type { Registry } from '../connector/registry.ts';
 import { type ChangeNote, change, differences } from '../db/change.ts';
-import type { Removal } from '../db/removal.ts';
+import { listPage } from '../db/listing.ts';
 import { isStorable } from '../db/storable.ts';
 import { assertCallable } from '../egress/callback-url.ts';
 import { AppError, pointer, redactAppError } from '../errors.ts';
 import type { Platform } from '../platform.ts';
-import { prepareSql } from '../where/index.ts';
 import type { Authenticate, Authenticated, GivenAgain } from './authenticate.ts';
 import {
   assertUnmasked,
@@ -63,42 +62,7 @@ export type InstanceCaller = AuthorizationCaller;
 /** What is stored together with a change of an instance, in its transaction: where it throws, nothing is changed. */
 export type AlongWith = (via: Knex, instance: Instance) => Promise<void>;
 
-export interface Instances
-  extends Pick<InstanceRecords, 'get' | 'getAll' | 'findByToken' | 'noteCredentials' | 'noteEventWarning'> {
-  /** Verifies the credentials with the provider first. @throws AppError; then nothing is stored */
-  readonly create: (
-    caller: InstanceCaller,
-    input: NewInstance,
-    signal: AbortSignal,
-    along?: AlongWith,
-  ) => Promise<Instance>;
-  readonly list: (accountId: number, query: InstanceQuery) => Promise<InstancePage>;
-  /** All of the account, or all for which `where` is true, read in parts. */
-  readonly listAll: (accountId: number, where?: string) => Promise<readonly Instance[]>;
-  /** The id of one whose events go to the URL. */
-  readonly findByCallback: (accountId: number, callbackUrl: string) => Promise<number | undefined>;
-  /** New credentials are verified first; id and token stay. */
-  readonly update: (
-    caller: InstanceCaller,
-    id: number,
-    changes: InstanceUpdate,
-    signal: AbortSignal,
-    along?: AlongWith,
-  ) => Promise<Instance>;
-  /** What is not given is emptied; masked secrets stay. */
-  readonly replace: (
-    caller: InstanceCaller,
-    id: number,
-    input: Omit<NewInstance, 'element'>,
-    signal: AbortSignal,
-  ) => Promise<Instance>;
-  readonly setDisabled: (accountId: number, id: number, disabled: boolean) => Promise<Instance>;
-  /** Keeps headers and bodies of its calls until then; null: no longer. */
-  readonly traceUntil: (accountId: number, id: number, until: Date | null) => Promise<Instance>;
-  readonly remove: (accountId: number, id: number) => Promise<void>;
-  /** Ends some of those that an account has. `leave` is done before with what one has at its provider, whatever comes of it. */
-  readonly removeSome: (accountId: number, leave: LeaveProvider, signal: AbortSignal) => Promise<Removal>;
-}
+export type Instances = ReturnType<typeof createInstances>;
 
 type LeaveProvider = (instance: InstanceKey, signal: AbortSignal) => Promise<void>;
 
@@ -151,7 +115,7 @@ export function createInstances(
     shortestPollMs,
     ownUrls,
   }: InstanceNeighbours,
-): Instances {
+) {
   const { decode, encodeSettings } = codec;
 
   async function settle(accountId: number, id: number, changes: InstanceChanges, guard?: Guard): Promise<Instance> {
@@ -207,17 +171,14 @@ export function createInstances(
     };
   }
 
-  async function list(accountId: number, { where, ...filter }: InstanceQuery): Promise<InstancePage> {
-    const { limit, searchText = '', tags = [] } = filter;
-    const condition = where === undefined ? undefined : prepareSql(where, FILTERABLE_INSTANCE);
-    // What no instance can hold would be an error to PostgreSQL.
-    if (![searchText, ...tags].every(isStorable)) return { instances: [] };
-    const rows = await shares.list(accountId, (via) =>
-      createInstanceStore(via).list(accountId, { ...filter, condition, limit: limit + 1 }),
-    );
-    const instances = rows.slice(0, limit).map(decode);
-    const last = instances.at(-1);
-    return { instances, ...(rows.length > limit && last && { nextAfterId: last.id }) };
+  async function list(accountId: number, query: InstanceQuery): Promise<InstancePage> {
+    const { searchText = '', tags = [] } = query;
+    const { rows, last } = await listPage(FILTERABLE_INSTANCE, query, async (filter) => {
+      // What no instance can hold would be an error to PostgreSQL.
+      if (![searchText, ...tags].every(isStorable)) return [];
+      return shares.list(accountId, (via) => createInstanceStore(via).list(accountId, filter));
+    });
+    return { instances: rows.map(decode), nextAfterId: last?.id };
   }
 
   async function listAll(accountId: number, where?: string): Promise<readonly Instance[]> {
@@ -261,7 +222,8 @@ export function createInstances(
     noteCredentials: records.noteCredentials,
     noteEventWarning: records.noteEventWarning,
 
-    create: async (caller, input, signal, along) => {
+    /** Verifies the credentials with the provider first. @throws AppError; then nothing is stored */
+    create: async (caller: InstanceCaller, input: NewInstance, signal: AbortSignal, along?: AlongWith) => {
       const { accountId, userId } = caller;
       const connector = registry.getConnector(input.element);
       await assertActive(accountId, connector.key);
@@ -301,11 +263,20 @@ export function createInstances(
 
     list,
 
+    /** All of the account, or all for which `where` is true, read in parts. */
     listAll,
 
+    /** The id of one whose events go to the URL. */
     findByCallback: store.findByCallback,
 
-    update: async (caller, id, changes, signal, along) => {
+    /** New credentials are verified first; id and token stay. */
+    update: async (
+      caller: InstanceCaller,
+      id: number,
+      changes: InstanceUpdate,
+      signal: AbortSignal,
+      along?: AlongWith,
+    ) => {
       const instance = await records.get(caller.accountId, id);
       await assertEventSettings(instance.connector, changes.configuration);
       assertStorable(changes);
@@ -329,7 +300,8 @@ export function createInstances(
       return readyForEvents(await settle(caller.accountId, id, { ...change, ...settings }, { ...guard, along }));
     },
 
-    replace: async (caller, id, input, signal) => {
+    /** What is not given is emptied; masked secrets stay. */
+    replace: async (caller: InstanceCaller, id: number, input: Omit<NewInstance, 'element'>, signal: AbortSignal) => {
       const instance = await records.get(caller.accountId, id);
       await assertEventSettings(instance.connector, input.configuration);
       assertStorable(input);
@@ -343,11 +315,13 @@ export function createInstances(
       return readyForEvents(await settle(caller.accountId, id, change, guard));
     },
 
-    setDisabled: (accountId, id, disabled) => settle(accountId, id, { disabled }),
+    setDisabled: (accountId: number, id: number, disabled: boolean) => settle(accountId, id, { disabled }),
 
-    traceUntil: (accountId, id, traceLoggingUntil) => settle(accountId, id, { traceLoggingUntil }),
+    /** Keeps headers and bodies of its calls until then; null: no longer. */
+    traceUntil: (accountId: number, id: number, traceLoggingUntil: Date | null) =>
+      settle(accountId, id, { traceLoggingUntil }),
 
-    remove: async (accountId, id) => {
+    remove: async (accountId: number, id: number) => {
       const remove = async (via: Knex): Promise<Step> => {
         const before = await lock(via, accountId, id);
         await store.remove(via, accountId, id);
@@ -357,7 +331,8 @@ export function createInstances(
       await records.changed(accountId, id);
     },
 
-    removeSome: async (accountId, leave, signal) => {
+    /** Ends some of those that an account has. `leave` is done before with what one has at its provider, whatever comes of it. */
+    removeSome: async (accountId: number, leave: LeaveProvider, signal: AbortSignal) => {
       const ids = await store.listIds(accountId, REMOVED_AT_ONCE);
       const left = ids.values();
       const removeNext = async () => {

@@ -8,29 +8,7 @@ import type { TokenGrant } from './oauth/token-endpoint.ts';
 import type { InstanceStore } from './store.ts';
 
 /** Instances as they are stored, and what their providers say of their credentials. Tokens stand on these. */
-export interface InstanceRecords {
-  /** @throws AppError NOT_FOUND */
-  readonly get: (accountId: number, id: number) => Promise<Instance>;
-  /** Those that there are, in any order, by one statement. */
-  readonly getAll: (keys: readonly InstanceKey[]) => Promise<readonly Instance[]>;
-  /** From memory when it was asked for before and nothing changed. */
-  readonly findByToken: (accountId: number, token: string) => Promise<Instance | undefined>;
-  /**
-   * What came of a call, whose `work` is such as `list employees`. A refusal makes the instance invalid. A success makes it
-   * valid again only where the same was refused before: what a provider does for everybody proves nothing.
-   */
-  readonly noteCredentials: (instance: JudgedInstance, verdict: Verdict) => Promise<void>;
-  /** The provider granted access anew. */
-  readonly restore: (instance: InstanceKey) => Promise<void>;
-  /** The credentials are of no use any more, for a known reason. */
-  readonly invalidate: (refusal: CredentialRefusal, via: Knex) => Promise<void>;
-  /** What the provider told with new tokens, and was checked, goes into the configuration. */
-  readonly adoptValues: (told: InstanceKey & Pick<TokenGrant, 'values'>, via: Knex) => Promise<void>;
-  /** Why its events do not come; null: nothing is in their way. @returns whether that is news */
-  readonly noteEventWarning: (instance: InstanceKey, warning: string | null) => Promise<boolean>;
-  /** To be called after every change. Forgets the instance here at once, and in every other process; with `via` at its commit. */
-  readonly changed: (accountId: number, id: number, via?: Knex) => Promise<void>;
-}
+export type InstanceRecords = ReturnType<typeof createInstanceRecords>;
 
 type JudgedInstance = InstanceKey & Pick<Instance, 'valid' | 'refusedCalls'>;
 
@@ -56,7 +34,7 @@ const TOPIC = 'instance';
 export function createInstanceRecords(
   { keys, notifier, shares }: Pick<Platform, 'keys' | 'notifier' | 'shares'>,
   { store, codec, notifications }: RecordNeighbours,
-): InstanceRecords {
+) {
   /** An instance has one token as long as it is there. */
   const cacheKeys = new Map<string, string>();
   /** By account and token, so that a call on a known instance costs no query. */
@@ -106,18 +84,25 @@ export function createInstanceRecords(
   }
 
   return {
-    get: async (accountId, id) => {
+    /** @throws AppError NOT_FOUND */
+    get: async (accountId: number, id: number) => {
       const row = await store.find(accountId, id);
       if (row === undefined) throw instanceNotFound(id);
       return codec.decode(row);
     },
 
-    getAll: async (keys) => (await store.findAll(keys)).map(codec.decode),
+    /** Those that there are, in any order, by one statement. */
+    getAll: async (keys: readonly InstanceKey[]) => (await store.findAll(keys)).map(codec.decode),
 
-    findByToken: (accountId, token) =>
+    /** From memory when it was asked for before and nothing changed. */
+    findByToken: (accountId: number, token: string) =>
       cache.find(`${accountId}:${token}`, (kept) => shares.lookUp(accountId, () => load(accountId, token, kept))),
 
-    noteCredentials: async (instance, { kind, work }) => {
+    /**
+     * What came of a call, whose `work` is such as `list employees`. A refusal makes the instance invalid. A success makes it
+     * valid again only where the same was refused before: what a provider does for everybody proves nothing.
+     */
+    noteCredentials: async (instance: JudgedInstance, { kind, work }: Verdict) => {
       const { accountId, id } = instance;
       const wasRefused = instance.refusedCalls.includes(work);
       if (kind === 'accepted') {
@@ -135,18 +120,21 @@ export function createInstanceRecords(
       });
     },
 
-    restore: async ({ accountId, id }) => {
+    /** The provider granted access anew. */
+    restore: async ({ accountId, id }: InstanceKey) => {
       if (await store.setValid(accountId, id)) await changed(accountId, id);
     },
 
-    invalidate: async (refusal, via) => {
+    /** The credentials are of no use any more, for a known reason. */
+    invalidate: async (refusal: CredentialRefusal, via: Knex) => {
       const { accountId, id, reason } = refusal;
       if (await refuse(via, refusal, [], await notifications.prepare(accountId))) return;
       await store.setInvalidReason(via, accountId, id, reason);
       await changed(accountId, id, via);
     },
 
-    adoptValues: async ({ accountId, id, values }, via) => {
+    /** What the provider told with new tokens, and was checked, goes into the configuration. */
+    adoptValues: async ({ accountId, id, values }: InstanceKey & Pick<TokenGrant, 'values'>, via: Knex) => {
       const row = await store.lock(via, accountId, id);
       if (row === undefined) return;
       const { connector, config, fault } = codec.decode(row);
@@ -156,12 +144,14 @@ export function createInstanceRecords(
       await changed(accountId, id, via);
     },
 
-    noteEventWarning: async ({ accountId, id }, warning) => {
+    /** Why its events do not come; null: nothing is in their way. @returns whether that is news */
+    noteEventWarning: async ({ accountId, id }: InstanceKey, warning: string | null) => {
       const isNews = await store.setEventWarning(accountId, id, warning);
       if (isNews) await changed(accountId, id);
       return isNews;
     },
 
+    /** To be called after every change. Forgets the instance here at once, and in every other process; with `via` at its commit. */
     changed,
   };
 }

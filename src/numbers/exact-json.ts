@@ -31,7 +31,7 @@ declare global {
 
 /** A value of JSON that has members. A number with more digits than a double has is none. */
 export function isJsonObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof ExactNumber);
+  return isMembers(value) && !Array.isArray(value);
 }
 
 /**
@@ -74,7 +74,8 @@ const LOWER_E = 0x65;
 /** Looks at every 16th character: a run of 16 digits goes over one of them. Text that consists of digits is passed over. */
 function hasLongNumber(text: string): boolean {
   for (let at = LONG - 1; at < text.length; at += LONG) {
-    if (!isDigitOrPoint(text.charCodeAt(at))) continue;
+    const code = text.charCodeAt(at);
+    if (code > NINE || code < POINT || !isDigitOrPoint(code)) continue;
     let begin = at;
     while (isDigitOrPoint(text.charCodeAt(begin - 1))) begin--;
     while (isDigitOrPoint(text.charCodeAt(at))) at++;
@@ -139,6 +140,11 @@ function sameDecimal(one: string, other: string): boolean {
 
 type Members = unknown[] | Record<string, unknown>;
 
+/** An array or object of JSON. A number with more digits than a double has is none. */
+export function isMembers(value: unknown): value is Members {
+  return typeof value === 'object' && value !== null && !(value instanceof ExactNumber);
+}
+
 /** Step by step, because the text may be nested deeper than functions can call themselves. */
 function restoreNumbers(parsed: unknown): unknown {
   const root = [parsed];
@@ -157,10 +163,6 @@ function restoreNumbers(parsed: unknown): unknown {
     }
   }
   return root[0];
-}
-
-function isMembers(value: unknown): value is Members {
-  return typeof value === 'object' && value !== null;
 }
 
 /** The number in place of its mark; anything else is still to be looked into. */

@@ -7,7 +7,7 @@ import type { Instances } from '../instances/instances.ts';
 import { readPollSettings } from '../instances/polling/poll-settings.ts';
 import type { Platform } from '../platform.ts';
 import { createPollMetrics } from './poll-metrics.ts';
-import { createPollStore, type PollKey, type PollRow } from './poll-store.ts';
+import { createPollStore, type PollKey } from './poll-store.ts';
 import { createPoller, POLLER_OPTIONS, type PollerOptions, type PollerPorts } from './poller.ts';
 import { MOST_WAITS } from './run.ts';
 
@@ -21,18 +21,7 @@ export interface PollRole {
   readonly options?: Partial<PollerOptions> | undefined;
 }
 
-export interface Polls {
-  readonly start: () => void;
-  readonly stop: () => Promise<void>;
-  /** Of one instance. @throws AppError NOT_FOUND */
-  readonly list: (accountId: number, instanceId: number) => Promise<readonly PollRow[]>;
-  /** Now instead of when it is due. @throws AppError NOT_FOUND, CONFLICT while it is stopped, or its account rests */
-  readonly runNow: (key: PollKey) => Promise<void>;
-  /** Once more from that time on: what changed since becomes events again. @throws AppError NOT_FOUND, REQUEST_INVALID for a time to come */
-  readonly replay: (key: PollKey, from: Date) => Promise<void>;
-  /** Makes up for messages that were lost: pollers are those that the settings of instances want. @returns how many instances were put right */
-  readonly keep: (signal: AbortSignal) => Promise<number>;
-}
+export type Polls = ReturnType<typeof composePolls>;
 
 const INSTANCE_TOPIC = 'instance';
 const ACCOUNT_TOPIC = 'account';
@@ -41,7 +30,7 @@ const SYNC_BATCH = 500;
 const SYNCS_AT_ONCE = 4;
 
 /** Changes at providers that are asked for again and again. It stands on instances, their resources and the engine of events. */
-export function composePolls(platform: Platform, neighbours: PollNeighbours, { polls, options }: PollRole): Polls {
+export function composePolls(platform: Platform, neighbours: PollNeighbours, { polls, options }: PollRole) {
   const { knex, notifier, clock, log } = platform;
   const { instances, resources, prepare } = neighbours;
   const store = createPollStore(knex);
@@ -174,12 +163,14 @@ export function composePolls(platform: Platform, neighbours: PollNeighbours, { p
       await poller.stop();
     },
 
-    list: async (accountId, instanceId) => {
+    /** Of one instance. @throws AppError NOT_FOUND */
+    list: async (accountId: number, instanceId: number) => {
       await instances.get(accountId, instanceId);
       return store.list(accountId, instanceId);
     },
 
-    runNow: async (key) => {
+    /** Now instead of when it is due. @throws AppError NOT_FOUND, CONFLICT while it is stopped, or its account rests */
+    runNow: async (key: PollKey) => {
       await assertPossible(key);
       // Who asks for it is a caller, and does not wait for others.
       await change(knex, async (via) => {
@@ -191,7 +182,8 @@ export function composePolls(platform: Platform, neighbours: PollNeighbours, { p
       await notifier.publish(DUE_TOPIC, '');
     },
 
-    replay: async (key, from) => {
+    /** Once more from that time on: what changed since becomes events again. @throws AppError NOT_FOUND, REQUEST_INVALID for a time to come */
+    replay: async (key: PollKey, from: Date) => {
       await assertPossible(key);
       const now = new Date(clock.now());
       if (from > now)
@@ -203,6 +195,7 @@ export function composePolls(platform: Platform, neighbours: PollNeighbours, { p
       await notifier.publish(DUE_TOPIC, '');
     },
 
+    /** Makes up for messages that were lost: pollers are those that the settings of instances want. @returns how many instances were put right */
     keep,
   };
 }

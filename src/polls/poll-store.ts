@@ -62,11 +62,6 @@ export interface RunResult extends PollKey {
   readonly providerCalls: number;
 }
 
-export interface WantedPoll {
-  readonly resource: string;
-  readonly intervalMs: number;
-}
-
 export type PollStore = ReturnType<typeof createPollStore>;
 
 /** The statements of pollers. They look at instances, too: a poller runs only under the settings that it was made for. */
@@ -239,7 +234,7 @@ export function createPollStore(knex: Knex) {
       readonly accountId: number;
       readonly instanceId: number;
       readonly settingsVersion: number;
-      readonly wanted: readonly WantedPoll[];
+      readonly wanted: readonly { readonly resource: string; readonly intervalMs: number }[];
       readonly isRunning: boolean;
       readonly now: Date;
     }): Promise<boolean> => {

@@ -48,15 +48,7 @@ export interface PollerPorts extends Pick<RunPorts, 'resources' | 'prepare'> {
   readonly options: PollerOptions;
 }
 
-export interface Poller {
-  readonly start: () => void;
-  /** Takes no more, breaks off what is under way, and gives it back. */
-  readonly stop: () => Promise<void>;
-  /** Something may be due. */
-  readonly wake: () => void;
-  /** Breaks off what is under way of an account, and gives it back. */
-  readonly breakOff: (accountId: number) => void;
-}
+export type Poller = ReturnType<typeof createPoller>;
 
 /** Of the places: while more are due than there is room for, so many are filled at a time. */
 const REFILL_SHARE = 1 / 4;
@@ -74,11 +66,11 @@ const JITTER = 0.05;
 export function createPoller(
   { clock, log, random, tracer }: Pick<Platform, 'clock' | 'log' | 'random' | 'tracer'>,
   { store, resources, prepare, getInstances, measures, options }: PollerPorts,
-): Poller {
+) {
   const stopping = new AbortController();
   const { signal } = stopping;
   const places = createPool(options.concurrency);
-  const running = new Map<ClaimedPoll, Running>();
+  const running = new Map<ClaimedPoll, { readonly work: Promise<void>; readonly end: AbortController }>();
   const finished: RunResult[] = [];
   const readSettings = createSettingsCache();
   const runStore = { ...store, seen: gatherSeen(store) };
@@ -277,11 +269,14 @@ export function createPoller(
       endRenewals = every(clock, options.leaseMs / RENEWALS, renew);
       look();
     },
+    /** Something may be due. */
     wake,
-    breakOff: (accountId) => {
+    /** Breaks off what is under way of an account, and gives it back. */
+    breakOff: (accountId: number) => {
       for (const [poll, { end }] of running)
         if (poll.accountId === accountId) end.abort(new Error('The account is not active any more.'));
     },
+    /** Takes no more, breaks off what is under way, and gives it back. */
     stop: async () => {
       stopping.abort(new Error('The service is stopping.'));
       for (const { end } of running.values()) end.abort(signal.reason);
@@ -292,12 +287,6 @@ export function createPoller(
       await storing;
     },
   };
-}
-
-/** A run, and what breaks it off. */
-interface Running {
-  readonly work: Promise<void>;
-  readonly end: AbortController;
 }
 
 /** What a run is begun with. */

@@ -33,12 +33,9 @@ export interface RunOptions {
   readonly mostPasses: number;
 }
 
-/** The instance that is polled. */
-type Polled = Parameters<Resources['getObject']>[0]['instance'];
-
 export interface RunInput {
   readonly poll: ClaimedPoll;
-  readonly instance: Polled;
+  readonly instance: Parameters<Resources['getObject']>[0]['instance'];
   readonly settings: PollSettings;
   readonly resource: PolledResource;
   readonly signal: AbortSignal;

@@ -1,3 +1,4 @@
+import { onAbort } from '../abort.ts';
 import type {
   AccessTokens,
   ByteBudget,
@@ -115,7 +116,7 @@ export function startCall(
   }
   const hold = budget.open(instance.accountId);
   if (signal.aborted) hold.close();
-  else signal.addEventListener('abort', hold.close, { once: true });
+  else onAbort(signal, hold.close);
   const { connector, config } = instance;
   let mostMembers = 0;
   const noteMembers = (members: number) => {
@@ -124,19 +125,15 @@ export function startCall(
   const call = { connector, config, tokens: tokensOf(instance), signal, hold, tally, noteMembers };
 
   /** Polls leave what is left of the provider's limit to callers, whichever call was told of it. */
-  async function noted<Result>(result: Promise<Result>): Promise<Result> {
-    const before = tally.rateLimit;
-    try {
-      return await result;
-    } finally {
-      const { rateLimit } = tally;
-      if (rateLimit !== undefined && rateLimit !== before) rateLimits.note(instance, rateLimit);
-    }
+  function noteLimit(before: CallTally['rateLimit']): void {
+    const { rateLimit } = tally;
+    if (rateLimit !== undefined && rateLimit !== before) rateLimits.note(instance, rateLimit);
   }
 
   async function judged<Result>(what: string, result: Promise<Result>): Promise<Result> {
+    const before = tally.rateLimit;
     try {
-      const found = await noted(result);
+      const found = await result;
       if (!instance.valid) await noteCredentials(instance, { kind: 'accepted', work: what });
       return found;
     } catch (error) {
@@ -144,6 +141,17 @@ export function startCall(
         await noteCredentials(instance, { kind: 'refused', work: what });
       }
       throw error;
+    } finally {
+      noteLimit(before);
+    }
+  }
+
+  async function pass(request: PassedRequest): Promise<PassedResponse> {
+    const before = tally.rateLimit;
+    try {
+      return await client.pass(call, request);
+    } finally {
+      noteLimit(before);
     }
   }
 
@@ -160,7 +168,7 @@ export function startCall(
       if (mostMembers > MOST_OBJECT_MEMBERS) assertMembers(record);
     },
     send: (request) => judged(records, client.send(call, request)),
-    pass: (request) => noted(client.pass(call, request)),
+    pass,
     sendForFile: (request) => judged(`${records} as a file`, client.sendForFile(call, request)),
     upload: (operation, input, bytes) => judged(records, client.upload(operation, { input, bytes }, call)),
     judge: (answer) => client.judge(call, answer),

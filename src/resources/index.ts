@@ -1,6 +1,17 @@
 import type { CallTally, PassedRequest, PassedResponse } from '../connector/client/index.ts';
 import type { ChangesInput, RecordChange } from '../connector/contract.ts';
-import type { ListOperation, NativeBulk, ObjectSpec, Objects, StoredUpload } from '../connector/index.ts';
+import type {
+  IngestRows,
+  IngestStart,
+  ListOperation,
+  NativeBulk,
+  NativeEnd,
+  NativeIngest,
+  NativeLook,
+  ObjectSpec,
+  Objects,
+  StoredUpload,
+} from '../connector/index.ts';
 import type { PlatformKeys } from '../db/platform-keys.ts';
 import { AppError, isAppError, pointer } from '../errors.ts';
 import { createPacer } from '../pace.ts';
@@ -18,28 +29,17 @@ import {
 import { type CallNeighbours, type CallReport, type ConnectedInstance, type InstanceCall, startCall } from './call.ts';
 import { createCatalog } from './catalog.ts';
 import { chooseFile, describeFile, fetchFile, type RecordFile } from './media.ts';
-import {
-  type IngestedRow,
-  type IngestFile,
-  type IngestPlan,
-  type IngestSeen,
-  lookAtIngest,
-  readIngest,
-  sendIngest,
-  startIngest,
-} from './native-ingest.ts';
-import { endJob, type JobLook, type NativeEnd } from './native-job.ts';
+import { endJob, type IngestedRow, judgeResults } from './native-job.ts';
 import { goOnNatively, judgeNative, type NativeFit, nativeStart, toNativeInput } from './native-walk.ts';
 import { getChild, type NamedChild, requireOperation } from './objects.ts';
 import {
   type BulkExplanation,
+  createPageTokens,
   explainQuery,
   firstPosition,
   foretell,
-  openPosition,
   type Position,
   type QueryExplanation,
-  sealPosition,
 } from './page.ts';
 import { createQueryCache, type Query, wholeRecord } from './query.ts';
 import { createRateLimits, type TimedRateLimit } from './rate-limits.ts';
@@ -109,6 +109,11 @@ export interface Walk {
   readonly behind: (position: Position) => Position | undefined;
 }
 
+/** What jobs of the provider do with rows. */
+export interface IngestWork extends Pick<IngestStart, 'action' | 'key'> {
+  readonly ingest: NativeIngest;
+}
+
 export interface WalkedPage extends CallReport {
   readonly records: readonly Row[];
   /** Where the next page begins; absent at the end. */
@@ -153,17 +158,23 @@ export interface Resources {
   readonly readPage: (target: ObjectTarget, request: WalkRequest, position: Position) => Promise<WalkedPage>;
   /** Lets the provider forget a job of its own that was started for us. @throws AppError as calls of the provider do */
   readonly endNative: (target: ObjectTarget, end: NativeEnd & { readonly ability: keyof NativeBulk }) => Promise<void>;
-  /** Begins a job of the provider that writes rows, and has none yet. @throws AppError as calls of the provider do */
-  readonly startIngest: (target: ObjectTarget, plan: IngestPlan) => Promise<CallReport & { readonly id: string }>;
-  /** Gives it all its rows, once, and has it work. @throws AppError as calls of the provider do */
-  readonly sendIngest: (target: ObjectTarget, plan: IngestPlan, file: IngestFile) => Promise<CallReport>;
+  /** Begins a job of the provider that writes rows, and gives it the rows when its id is kept. @throws AppError as calls of the provider do */
+  readonly startIngest: (
+    target: ObjectTarget,
+    work: IngestWork,
+    input: Omit<IngestStart, 'action' | 'key'>,
+  ) => Promise<CallReport>;
   /** @throws AppError as calls of the provider do; NOT_FOUND where it has no such job any more */
-  readonly lookAtIngest: (target: ObjectTarget, plan: IngestPlan, job: IngestSeen) => Promise<CallReport & JobLook>;
-  /** What came of the rows of a job that has ended. @throws as `lookAtIngest` */
+  readonly lookAtIngest: (
+    target: ObjectTarget,
+    work: IngestWork,
+    id: string,
+  ) => Promise<CallReport & { readonly look: NativeLook }>;
+  /** What became of the rows of a job that has ended. @throws as `lookAtIngest` */
   readonly readIngest: (
     target: ObjectTarget,
-    plan: IngestPlan,
-    id: string,
+    work: IngestWork,
+    job: IngestRows & { readonly id: string },
   ) => Promise<CallReport & { readonly rows: readonly IngestedRow[] }>;
   /** How the query would be answered; it is not sent. Answers for a disabled instance too. */
   readonly explain: (
@@ -210,6 +221,7 @@ export function composeResources(
   const neighbours = { ...given, rateLimits };
   const catalog = createCatalog(clock);
   const prepare = createQueryCache();
+  const pageTokens = createPageTokens(keys);
 
   async function open(target: ObjectTarget, action: Action): Promise<Opened> {
     const call = startCall(neighbours, target.instance, target.signal, `${action} ${target.objectName}`, target.tally);
@@ -259,14 +271,14 @@ export function composeResources(
     const start =
       request.nextPage === undefined
         ? firstPosition(query.plan, operation, { page, pageSize, resultWindow })
-        : openPosition(keys, request.nextPage, scope);
+        : pageTokens.open(request.nextPage, scope);
     const input = { list: operation, query, pageSize, start, maxProviderCalls, resultWindow, parentId };
     const { records, next, total, cutBy } = await scan(call, input);
     const pushdown = pushdownOf(query);
     noteList(pushdown, records.length);
     return {
       records,
-      ...(next !== undefined && { nextPage: sealPosition(keys, next, scope) }),
+      ...(next !== undefined && { nextPage: pageTokens.seal(next, scope) }),
       ...(total !== undefined && { totalCount: total }),
       pushdown,
       ...(cutBy !== undefined && { cutBy }),
@@ -284,7 +296,7 @@ export function composeResources(
   /** What a bulk job would send first, if there are rows enough. */
   function explainBulk(instance: ConnectedInstance, query: Query, { native, reason }: NativeFit): BulkExplanation {
     if (native === undefined) return { way: 'paging', reason };
-    const request = native.start(toNativeInput(query, nativeStart(native)), instance.config);
+    const request = native.start.request(toNativeInput(query, nativeStart(native)), instance.config);
     return { way: 'native', fromRows: native.fromRows, request: neighbours.client.preview(instance, request) };
   }
 
@@ -409,22 +421,18 @@ export function composeResources(
       await endJob(call, requireNative(target, object, ability), end);
     },
 
-    startIngest: async (target, plan) => {
-      const { call } = await open(target, plan.action);
-      return { id: await startIngest(call, plan), ...call.tally };
-    },
-    sendIngest: async (target, plan, file) => {
-      const { call } = await open(target, plan.action);
-      await sendIngest(call, plan, file);
+    startIngest: async (target, { ingest, action, key }, input) => {
+      const { call } = await open(target, action);
+      await call.execute(ingest.start, { ...input, action, key });
       return call.tally;
     },
-    lookAtIngest: async (target, plan, job) => {
-      const { call } = await open(target, plan.action);
-      return { ...(await lookAtIngest(call, plan, job)), ...call.tally };
+    lookAtIngest: async (target, { ingest, action }, id) => {
+      const { call } = await open(target, action);
+      return { look: await call.execute(ingest.look, { id }), ...call.tally };
     },
-    readIngest: async (target, plan, id) => {
-      const { call } = await open(target, plan.action);
-      return { rows: await readIngest(call, plan, id), ...call.tally };
+    readIngest: async (target, { ingest, action }, job) => {
+      const { call } = await open(target, action);
+      return { rows: await judgeResults(call, await call.execute(ingest.read, job)), ...call.tally };
     },
 
     explain: async ({ instance, objectName, signal }, request) => {

@@ -4,8 +4,7 @@ import { AppError, cutText, isAppError } from '../errors.ts';
 import { createPacer } from '../pace.ts';
 import type { PushedField, Row } from '../where/index.ts';
 import type { InstanceCall } from './call.ts';
-import { jobIdIn, lookAtJob, readAs, unreadable, waitForJobMs } from './native-job.ts';
-import { readNativeAnswer } from './native-rows.ts';
+import { readAs, unreadable, waitForJobMs } from './native-job.ts';
 import { type NativeStep, type Position, toListInput } from './page.ts';
 import type { Query } from './query.ts';
 import { sizeOf } from './record.ts';
@@ -49,15 +48,13 @@ export function judgeNative(object: ObjectSpec, query: Query, limit: number | un
   return { reason: `a job of the provider does not answer ${unfit.join(', ')}: name the fields without` };
 }
 
-function isUnfit({ withoutTypes = [], pages }: NativeQuery, { type, nativeType }: PushedField): boolean {
-  return (
-    (pages.format === 'csv' && type === 'object') || (nativeType !== undefined && withoutTypes.includes(nativeType))
-  );
+function isUnfit({ withoutTypes = [] }: NativeQuery, { nativeType }: PushedField): boolean {
+  return nativeType !== undefined && withoutTypes.includes(nativeType);
 }
 
 /** The first position of a walk that leaves the work to a job of the provider, if there are rows enough. */
-export function nativeStart({ pages }: NativeQuery): Position {
-  return { native: { looks: 0 }, skipRows: 0, skipMatches: 0, limit: pages.size };
+export function nativeStart({ pageSize }: NativeQuery): Position {
+  return { native: { looks: 0 }, skipRows: 0, skipMatches: 0, limit: pageSize };
 }
 
 /** What the provider's job is told of a query. */
@@ -100,8 +97,7 @@ async function countRows(call: InstanceCall, { native, query, position }: Native
 async function start(call: InstanceCall, walk: NativeWalk, total: number): Promise<NativePart> {
   const { native, query, position } = walk;
   try {
-    const { body } = await call.send(native.start(toNativeInput(query, position), call.instance.config));
-    const id = jobIdIn(call, native, body);
+    const id = await call.execute(native.start, toNativeInput(query, position));
     return { ...wait(walk, { id, looks: 0 }), ...(query.plan.residual === undefined && { total }) };
   } catch (error) {
     if (isAppError(error, 'PROVIDER_REJECTED', 'NOT_FOUND')) return onPages(walk);
@@ -115,43 +111,30 @@ function wait({ position }: NativeWalk, native: NativeStep): NativePart {
 
 async function look(call: InstanceCall, walk: NativeWalk, id: string): Promise<NativePart> {
   const { native, position } = walk;
-  const { meaning, state, said } = await lookAtJob(call, native, id);
-  switch (meaning) {
-    case 'open':
-    case 'running':
-      return wait(walk, { id, looks: position.native.looks + 1 });
-    case 'done':
-      return { ...NOTHING, next: { ...position, native: { id, looks: position.native.looks, isDone: true } } };
-    case 'failed': {
-      const { name } = call.instance.connector;
-      throw new AppError(
-        'PROVIDER_REJECTED',
-        `The job ${cutText(id)} of ${name} did not find the rows: it is ${cutText(state)}.`,
-        {
-          ...(said !== undefined && { providerMessage: cutText(said) }),
-        },
-      );
-    }
-  }
+  const { looks } = position.native;
+  const found = await call.execute(native.look, { id });
+  if (found.kind === 'done') return { ...NOTHING, next: { ...position, native: { id, looks, isDone: true } } };
+  if (found.kind !== 'failed') return wait(walk, { id, looks: looks + 1 });
+  const { name } = call.instance.connector;
+  const what = `The job ${cutText(id)} of ${name} did not find the rows: it is ${cutText(found.state)}.`;
+  throw new AppError('PROVIDER_REJECTED', what, {
+    providerMessage: found.message === undefined ? undefined : cutText(found.message),
+  });
 }
 
 async function readPage(call: InstanceCall, walk: NativeWalk, id: string): Promise<NativePart> {
   const { native, query, position } = walk;
   const { cursor, limit } = position;
-  const place = { id, limit, ...(cursor !== undefined && { cursor }) };
-  const response = await call.send(native.pages.request(place, call.instance.config));
+  const page = await call.execute(native.read, { id, cursor, limit, fields: query.steps.fields });
   const pacer = createPacer(call.signal);
-  const answer = readAs(call, () => readNativeAnswer(native.pages, response, query.steps.fields));
-  if (answer.next !== undefined && answer.next === cursor) throw unreadable(call, new Error(CIRCLE));
-  const rows = answer.records[Symbol.iterator]();
+  if (page.next !== undefined && page.next === cursor) throw unreadable(call, new Error(CIRCLE));
+  const rows = page.records[Symbol.iterator]();
   const records: Row[] = [];
   let { skipMatches } = position;
   let bytes = 0;
   let counted = 0;
-  let count = 0;
   for (let row = readAs(call, () => rows.next()); !row.done; row = readAs(call, () => rows.next())) {
     if (pacer.isDue()) await pacer.pause();
-    count++;
     call.assertMembers(row.value);
     const record = query.steps.map(row.value);
     if (!query.steps.matches(record, 0) || skipMatches-- > 0) continue;
@@ -161,11 +144,9 @@ async function readPage(call: InstanceCall, walk: NativeWalk, id: string): Promi
     if (!call.take(bytes - counted)) throw noRoom();
     counted = bytes;
   }
-  if (answer.rowCount !== undefined && answer.rowCount !== count)
-    throw unreadable(call, new Error(`The page of the job has ${count} rows of the ${answer.rowCount} that it says.`));
   call.keep(bytes);
-  if (answer.next === undefined) return { records, bytes };
-  return { records, bytes, next: { ...position, cursor: answer.next, skipMatches: 0 } };
+  if (page.next === undefined) return { records, bytes };
+  return { records, bytes, next: { ...position, cursor: page.next, skipMatches: 0 } };
 }
 
 /** Records are counted in the memory of the account as they are made, in such steps. */

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { ProviderClient, RequestPreview } from '../connector/client/index.ts';
 import type { ListInput, ListOperation, ListPage } from '../connector/index.ts';
 import type { PlatformKeys } from '../db/platform-keys.ts';
@@ -54,20 +55,40 @@ export interface TokenScope {
   readonly query: string;
 }
 
-export function sealPosition({ seal }: Pick<PlatformKeys, 'seal'>, position: Position, scope: TokenScope): string {
-  return seal(JSON.stringify(position), contextOf(scope));
-}
+const MOST_KEPT_TOKENS = 1_000;
+/** Characters, of the query and the position. */
+const LONGEST_KEPT = 2_048;
 
-/** @throws AppError REQUEST_INVALID for a token that was changed, or made for another query. */
-export function openPosition({ open }: Pick<PlatformKeys, 'open'>, token: string, scope: TokenScope): Position {
-  const plain = open(token, contextOf(scope));
-  // What opens was sealed here, so its form is known.
-  if (plain !== undefined) return JSON.parse(plain) as Position;
-  const message =
-    'nextPage does not belong to this query: send the token of the page before, with the same instance, object, where, orderBy and fields.';
-  throw new AppError('REQUEST_INVALID', message, {
-    details: [{ path: '/query/nextPage', message: 'Not a token of this query.' }],
-  });
+/**
+ * Seals and opens positions. To set up the cipher takes as long as to map a page of rows, and most tokens are those of pages that are asked for again
+ * and again: the last of them are kept.
+ */
+export function createPageTokens({ seal, open }: Pick<PlatformKeys, 'seal' | 'open'>) {
+  const kept = new LRUCache<string, string>({ max: MOST_KEPT_TOKENS });
+  return {
+    seal: (position: Position, scope: TokenScope): string => {
+      const plain = JSON.stringify(position);
+      const context = contextOf(scope);
+      const key = context + plain;
+      const known = kept.get(key);
+      if (known !== undefined) return known;
+      const token = seal(plain, context);
+      if (key.length <= LONGEST_KEPT) kept.set(key, token);
+      return token;
+    },
+
+    /** @throws AppError REQUEST_INVALID for a token that was changed, or made for another query. */
+    open: (token: string, scope: TokenScope): Position => {
+      const plain = open(token, contextOf(scope));
+      // What opens was sealed here, so its form is known.
+      if (plain !== undefined) return JSON.parse(plain) as Position;
+      const message =
+        'nextPage does not belong to this query: send the token of the page before, with the same instance, object, where, orderBy and fields.';
+      throw new AppError('REQUEST_INVALID', message, {
+        details: [{ path: '/query/nextPage', message: 'Not a token of this query.' }],
+      });
+    },
+  };
 }
 
 function contextOf({ accountId, instanceId, object, query }: TokenScope): string {

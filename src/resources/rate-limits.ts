@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { atMost } from '../bounded.ts';
 import type { Clock } from '../clock.ts';
 import type { RateLimitState } from '../connector/contract.ts';
 
@@ -32,7 +33,7 @@ export function waitForCallersMs(state: TimedRateLimit | undefined): number | un
 
 /** What providers told last of their limits, to whatever call of this process. It is forgotten when the limit is new. */
 export function createRateLimits(clock: Pick<Clock, 'steady'>) {
-  const told = new LRUCache<string, RateLimitState & { readonly resetAtMs: number }>({ max: MOST_KEPT });
+  const told = new LRUCache<string, RateLimitState & { readonly resetAtMs: number }>(atMost(MOST_KEPT));
   const nameOf = ({ accountId, id }: Limited) => `${accountId}:${id}`;
   return {
     note: (instance: Limited, state: RateLimitState): void => {

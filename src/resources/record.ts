@@ -3,35 +3,62 @@ import { MAX_DEPTH, MOST_OBJECT_MEMBERS, tooDeep, tooMany } from '../connector/c
 import type { ObjectSpec } from '../connector/contract.ts';
 import { AppError, cutText, type ErrorDetail, invalidRequest, MOST_FAULTS, pointer, suggest } from '../errors.ts';
 import { canonicalDecimal, compareDecimals } from '../numbers/decimal.ts';
-import { ExactNumber, isJsonObject } from '../numbers/exact-json.ts';
+import { ExactNumber, isJsonObject, isMembers } from '../numbers/exact-json.ts';
 import { DECIMAL_TEXT, readDecimal, toDecimalText, toJsonNumber } from '../numbers/number-value.ts';
-import { type FieldSpec, type FieldType, type PushedField, pushedField, type Row, reader } from '../where/index.ts';
+import {
+  type FieldSpec,
+  type FieldType,
+  isPlainName,
+  type PushedField,
+  pushedField,
+  type Row,
+  reader,
+} from '../where/index.ts';
 
 /** Makes records of ours out of a provider's; a field's `native` path leads into nested JSON. */
 export type RecordMapper = (native: unknown) => Record<string, unknown>;
 
 /** Compiled once per query, because it runs once per row. */
 export function createRecordMapper(fields: readonly PushedField[]): RecordMapper {
-  const assignments = fields.map((field) => createAssignment(field, field.native, converter(field)));
-  return mapper(assignments);
+  return mapper(fields.map((field) => toColumn(field.name, field.native, converter(field))));
 }
 
 /** Makes of a record of ours one that has these fields only. */
 export function createProjection(fields: readonly PushedField[]): RecordMapper {
-  return mapper(fields.map((field) => createAssignment(field, field.name, keep)));
+  return mapper(fields.map(({ name }) => toColumn(name, name, keep)));
 }
 
-function mapper(assignments: readonly Assignment[]): RecordMapper {
+/** One loop for all fields: a closure for each would be a call for each of them in each row. */
+function mapper(columns: readonly Column[]): RecordMapper {
   return (native) => {
     if (!isJsonObject(native))
       throw new AppError('PROVIDER_PROTOCOL', 'The provider answered a record that is not an object.');
     const record: Record<string, unknown> = {};
-    for (const assign of assignments) assign(native, record);
+    for (const { name, path, native: key, read, convert } of columns) {
+      const found = read === undefined ? native[key] : read(native);
+      const value = convert === keep || (convert === toText && typeof found === 'string') ? found : convert(found);
+      if (path === undefined) record[name] = value ?? null;
+      else setPath(record, path, value ?? null);
+    }
     return record;
   };
 }
 
-type Assignment = (native: Row, record: Record<string, unknown>) => void;
+/** How a member of the record is made. */
+interface Column {
+  readonly name: string;
+  /** Where the name is no plain one. */
+  readonly path: readonly string[] | undefined;
+  readonly native: string;
+  /** Where the native name is no plain one. */
+  readonly read: ((row: Row) => unknown) | undefined;
+  readonly convert: Convert;
+}
+
+function toColumn(name: string, native: string, convert: Convert): Column {
+  const path = isPlainName(name) ? undefined : name.split('.');
+  return { name, path, native, read: isPlainName(native) ? undefined : reader(native), convert };
+}
 
 type Convert = (value: unknown) => unknown;
 
@@ -43,15 +70,6 @@ function converter({ read, ...field }: PushedField): Convert {
   const readNumber = numberReader(field);
   if (read === undefined || readNumber === undefined) return readNumber ?? read ?? keep;
   return (native) => readNumber(read(native));
-}
-
-function createAssignment({ name }: PushedField, native: string, convert: Convert): Assignment {
-  const read = reader(native);
-  const path = name.split('.');
-  if (path.length > 1) return (row, record) => setPath(record, path, convert(read(row)) ?? null);
-  return (row, record) => {
-    record[name] = convert(read(row)) ?? null;
-  };
 }
 
 /** `address.city` → `{ address: { city } }`. By definition, not assignment: a field called `__proto__` stays a field. */
@@ -135,14 +153,10 @@ export function writeRecord(body: Row, object: ObjectSpec, action: 'create' | 'u
 }
 
 function faultOf(name: string, spec: FieldSpec, value: unknown): ErrorDetail | undefined {
-  if (isObject(value) && !STRUCTURED.has(spec.type))
+  if (isMembers(value) && !STRUCTURED.has(spec.type))
     return { path: pointer('body', name), message: `'${name}' is of type ${spec.type}: expected a single value.` };
   const fault = faultOfNumber(spec, value);
   return fault === undefined ? undefined : { path: pointer('body', name), message: `'${name}' ${fault}` };
-}
-
-function isObject(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !(value instanceof ExactNumber);
 }
 
 function isNumeric({ type }: FieldSpec): boolean {
@@ -210,7 +224,7 @@ export function assertMembers(record: unknown): void {
 
 /** What is left of `room` with the members of a value; below zero once it is too little. */
 function membersLeft(value: unknown, room: number, depth: number): number {
-  if (!isMembers(value) || value instanceof ExactNumber) return room;
+  if (!isMembers(value)) return room;
   if (depth === MAX_DEPTH) throw tooDeep();
   let left = room;
   if (Array.isArray(value)) {
@@ -231,14 +245,18 @@ const MEMBER_BYTES = 16;
 /** About the memory that a value of JSON takes. @throws AppError PROVIDER_PROTOCOL for nesting beyond 200 levels */
 export function sizeOf(value: unknown, depth = 0): number {
   if (typeof value === 'string') return MEMBER_BYTES + value.length;
+  if (value instanceof ExactNumber) return CONTAINER_BYTES + 2 * MEMBER_BYTES + value.text.length;
   if (!isMembers(value)) return MEMBER_BYTES;
   if (depth === MAX_DEPTH) throw tooDeep();
   let size = CONTAINER_BYTES;
-  if (Array.isArray(value)) for (const item of value) size += sizeOf(item, depth + 1);
-  else for (const name in value) size += MEMBER_BYTES + sizeOf(value[name], depth + 1);
+  if (Array.isArray(value)) {
+    for (const item of value) size += sizeOf(item, depth + 1);
+    return size;
+  }
+  for (const name in value) {
+    const member = value[name];
+    // Most are texts: no call for each of them.
+    size += MEMBER_BYTES + (typeof member === 'string' ? MEMBER_BYTES + member.length : sizeOf(member, depth + 1));
+  }
   return size;
-}
-
-function isMembers(value: unknown): value is unknown[] | Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
 }

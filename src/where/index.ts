@@ -21,6 +21,6 @@ export {
   recordFields,
   type SqlQueryable,
 } from './query.ts';
-export { type Row, reader } from './row-values.ts';
+export { isPlainName, type Row, reader } from './row-values.ts';
 export { readSelect, type Selected } from './select.ts';
 export { EXACT_IN_SQL, type Sql, type SqlColumns, toSql } from './sql.ts';

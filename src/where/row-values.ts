@@ -1,4 +1,4 @@
-import { ExactNumber } from '../numbers/exact-json.ts';
+import { ExactNumber, isMembers } from '../numbers/exact-json.ts';
 import { isDate } from './instant.ts';
 
 /** A normalised record: our names, our values. */
@@ -9,18 +9,18 @@ export type Row = Readonly<Record<string, unknown>>;
  * `constructor` because every object has one.
  */
 export function reader(name: string): (row: Row) => unknown {
+  if (isPlainName(name)) return (row) => row[name];
   const path = name.split('.');
-  const [only] = path;
-  if (path.length > 1 || only === undefined) return (row) => path.reduce<unknown>(ownProperty, row);
-  return only in Object.prototype ? (row) => ownProperty(row, only) : (row) => row[only];
+  return (row) => path.reduce<unknown>(ownProperty, row);
+}
+
+/** Whether a field of that name is read, and set, as a member of its row. */
+export function isPlainName(name: string): boolean {
+  return !name.includes('.') && !(name in Object.prototype);
 }
 
 function ownProperty(value: unknown, key: string): unknown {
-  return isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
+  return isMembers(value) && Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined;
 }
 
 // What a value in a row is under its field's type; undefined when it cannot be read so, which makes a predicate unknown.

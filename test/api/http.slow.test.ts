@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import document from '../../generated/openapi.json' with { type: 'json' };
-import { isPackable } from '../../src/api/server.ts';
+import { isPackable } from '../../src/api/endpoint.ts';
 import { chooseEncoding } from '../../src/http/compression.ts';
 import { useApp } from '../support/app.ts';
 import { expectProblem } from './support/expect-problem.ts';

@@ -19,10 +19,7 @@ describe('the listener', () => {
   const listeners = new Set<Listener>();
   const sockets = new Set<Socket>();
   const logged: string[] = [];
-  const log = createLogger({
-    level: 'info',
-    destination: { write: (line: string) => void logged.push(line) },
-  });
+  const log = createLogger({ level: 'info', destination: { write: (line: string) => void logged.push(line) } });
 
   afterEach(async () => {
     for (const socket of sockets) socket.destroy();

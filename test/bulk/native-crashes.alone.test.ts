@@ -1,5 +1,11 @@
 import { expect } from 'chai';
-import type { NativeQuery, ObjectSpec, ProviderRequest, ProviderResponse } from '../../src/connector/index.ts';
+import {
+  json,
+  type NativeQuery,
+  type ObjectSpec,
+  type ProviderRequest,
+  type ProviderResponse,
+} from '../../src/connector/index.ts';
 import { AppError } from '../../src/errors.ts';
 import { createObject, createService, type FakeRow } from '../resources/fake-provider.ts';
 import { useDatabase } from '../support/database.ts';
@@ -14,25 +20,35 @@ const ROWS: readonly FakeRow[] = Array.from({ length: 60 }, (_, index) => ({
 
 const NATIVE: NativeQuery<unknown> = {
   fromRows: 50,
+  pageSize: 7,
   count: { request: () => ({ path: '/count' }), read: ({ body }) => Number(body) },
-  start: () => ({ method: 'POST', path: '/jobs' }),
-  id: ['job', 'id'],
-  status: (id) => ({ path: `/jobs/${id}` }),
-  state: ['job', 'state'],
-  states: { running: ['busy'], done: ['ready'], failed: ['broken'] },
-  message: ['job', 'why'],
-  abort: (id) => ({ method: 'PATCH', path: `/jobs/${id}` }),
-  remove: (id) => ({ method: 'DELETE', path: `/jobs/${id}` }),
-  pages: {
-    format: 'json',
-    size: 7,
-    request: ({ id, cursor = '0', limit }) => ({ path: `/jobs/${id}/rows`, query: { cursor, limit } }),
-    rows: ['rows'],
-    next: { member: ['next'] },
-    end: ['-'],
-    rowCount: { member: ['count'] },
+  start: {
+    request: () => ({ method: 'POST', path: '/jobs' }),
+    read: ({ body }) => json.key(json.at(body, 'id'), 'the id of the job'),
   },
+  look: {
+    request: ({ id }) => ({ path: `/jobs/${id}` }),
+    read: ({ body }) => {
+      const [state, message] = [json.text(json.at(body, 'state'), 'its state'), json.findText(json.at(body, 'why'))];
+      return state === 'broken' ? { kind: 'failed', state, message } : { kind: state === 'busy' ? 'running' : 'done' };
+    },
+  },
+  read: {
+    request: ({ id, cursor = '0', limit }) => ({ path: `/jobs/${id}/rows`, query: { cursor, limit } }),
+    read: ({ body }) => ({ records: rowsOf(body), next: json.findText(json.at(body, 'next')) }),
+  },
+  end: ({ id, isDone }) => [
+    ...(isDone ? [] : [{ method: 'PATCH', path: `/jobs/${id}` } as const]),
+    { method: 'DELETE', path: `/jobs/${id}` },
+  ],
 };
+
+/** That a page was cut off shows behind its rows. */
+function* rowsOf(body: unknown): Generator<unknown, void> {
+  const rows = json.array(json.at(body, 'rows'), 'the rows');
+  yield* rows;
+  if (rows.length !== json.at(body, 'count')) throw new Error('The page lacks rows.');
+}
 
 interface FakeJob {
   looks: number;
@@ -53,16 +69,16 @@ function createProvider(change: Partial<NativeQuery<unknown>> = {}, looks = 3) {
     if (method === 'POST') {
       if (faults.refuses) throw new AppError('PROVIDER_REJECTED', 'No jobs for these.');
       jobs.set(id, { looks: 0 });
-      return { body: { job: { id } } };
+      return { body: { id } };
     }
     const job = jobs.get(id);
     if (job === undefined) throw new AppError('NOT_FOUND', 'There is no such job.');
     if (method === 'DELETE') jobs.set(id, { looks: 0 });
     if (method !== 'GET') return {};
-    if (rows === undefined) return { body: { job: { id, state: stateOf(job), why: faults.why } } };
+    if (rows === undefined) return { body: { id, state: stateOf(job), why: faults.why } };
     const from = Number(query.cursor);
     const found = ROWS.slice(from, from + Number(query.limit));
-    const next = from + found.length < ROWS.length ? String(from + found.length) : '-';
+    const next = from + found.length < ROWS.length ? String(from + found.length) : undefined;
     return { body: { rows: faults.cutsPages ? found.slice(1) : found, next, count: found.length } };
   }
 

@@ -1,7 +1,14 @@
 import { expect } from 'chai';
-import type { NativeIngest, ObjectSpec, ProviderRequest, ProviderResponse } from '../../src/connector/index.ts';
+import {
+  type IngestResult,
+  type Json,
+  json,
+  type NativeIngest,
+  type ObjectSpec,
+  type ProviderRequest,
+  type ProviderResponse,
+} from '../../src/connector/index.ts';
 import { AppError } from '../../src/errors.ts';
-import { csvRows } from '../../src/resources/csv-rows.ts';
 import { createService } from '../resources/fake-provider.ts';
 import { useDatabase } from '../support/database.ts';
 import { addUpload, createMortalStore, outcomesOf, useBulkBench } from './bench.ts';
@@ -17,34 +24,48 @@ function printFile(): string {
   return `key,name\r\n${ALL.map((index) => `k${index},${nameOf(index)}\r\n`).join('')}`;
 }
 
+const KINDS = { open: 'open', busy: 'running', ready: 'done' } as const;
+
 const INGEST: NativeIngest = {
   fromRows: 5,
   mostRows: 12,
   mostBytes: 10_000,
   actions: { create: [], update: ['id'] },
-  nullCell: '-',
-  start: () => ({ method: 'POST', path: '/jobs' }),
-  id: ['id'],
-  send: (id, csv) => ({ method: 'PUT', path: `/jobs/${id}/rows`, csv }),
-  close: (id) => ({ method: 'POST', path: `/jobs/${id}/close` }),
-  status: (id) => ({ path: `/jobs/${id}` }),
-  state: ['state'],
-  states: { open: ['open'], running: ['busy'], done: ['ready'], failed: ['broken'] },
-  abort: (id) => ({ method: 'POST', path: `/jobs/${id}/abort` }),
-  remove: (id) => ({ method: 'DELETE', path: `/jobs/${id}` }),
-  results: {
-    succeeded: { request: (id) => ({ path: `/jobs/${id}/good` }), id: 'its id', created: 'is new' },
-    failed: { request: (id) => ({ path: `/jobs/${id}/bad` }), error: 'why' },
-    unprocessed: { request: (id) => ({ path: `/jobs/${id}/left` }) },
+  start: {
+    run: async ({ send }, { rows, keep }) => {
+      const id = json.key(json.at((await send({ method: 'POST', path: '/jobs' })).body, 'id'), 'the id of the job');
+      await keep(id);
+      await send({ method: 'PUT', path: `/jobs/${id}/rows`, json: rows });
+      await send({ method: 'POST', path: `/jobs/${id}/close` });
+    },
   },
+  look: {
+    request: ({ id }) => ({ path: `/jobs/${id}` }),
+    read: ({ body }) => {
+      const state = json.at(body, 'state');
+      return isState(state) && state !== 'broken' ? { kind: KINDS[state] } : { kind: 'failed', state: String(state) };
+    },
+  },
+  read: {
+    request: ({ id }) => ({ path: `/jobs/${id}/results` }),
+    read: ({ body }) => body as readonly IngestResult[],
+  },
+  end: ({ id, isDone, isKept }) => [
+    ...(isDone ? [] : [{ method: 'POST', path: `/jobs/${id}/abort` } as const]),
+    ...(isKept ? [] : [{ method: 'DELETE', path: `/jobs/${id}` } as const]),
+  ],
 };
 
 interface FakeJob {
   state: 'open' | 'busy' | 'ready' | 'broken';
   looks: number;
-  rows: readonly (readonly string[])[];
+  rows: readonly Json[];
   /** So many are done. */
   done: number;
+}
+
+function isState(value: unknown): value is FakeJob['state'] {
+  return value === 'open' || value === 'busy' || value === 'ready' || value === 'broken';
 }
 
 /** A provider with jobs in memory, each of which is done when it was looked at twice. `written` are the keys of all records that came to be. */
@@ -76,34 +97,24 @@ function createProvider() {
   };
 
   function work(job: FakeJob): void {
-    const end = Math.min(job.rows.length - 1, faults.breaksAt);
+    job.done = Math.min(job.rows.length, faults.breaksAt);
     // The last come first: a job works in any order.
-    for (const [key = '', name] of job.rows.slice(job.done + 1, end + 1).toReversed())
-      if (name !== 'refused') write(key, name);
-    job.done = end;
+    for (const { id, key = id, name } of job.rows.slice(0, job.done).toReversed())
+      if (name !== 'refused') write(String(key), name);
     job.state = faults.breaksAt < Number.POSITIVE_INFINITY ? 'broken' : 'ready';
   }
 
-  const print = (...rows: readonly (readonly string[])[]) =>
-    rows.map((row) => `${row.map((cell) => `"${cell.replaceAll('"', '""')}"`).join(',')}\n`).join('');
-  const isGood = ([, name]: readonly string[]) => name !== 'refused';
-
-  // In another order than they came, with the columns in another order.
-  function results({ rows, done }: FakeJob, list: string): string {
-    const [named = []] = rows;
-    const [keyed = ''] = named;
-    const all = rows.slice(1, done + 1).toReversed();
-    if (list === 'good')
-      return print(
-        ['name', 'its id', 'is new', keyed],
-        ...all.filter(isGood).map(([key = '', name = '']) => [name, `p${key}`, 'true', faults.lies ? 'other' : key]),
-      );
-    if (list === 'bad')
-      return print(['why', ...named], ...all.filter((row) => !isGood(row)).map((row) => ['No!', ...row]));
-    return print(named, ...rows.slice(done + 1));
+  // In another order than they came.
+  function results({ rows, done }: FakeJob): readonly IngestResult[] {
+    const all = rows.map(({ key, name }, index): IngestResult => {
+      if (index >= done) return { row: index, kind: 'unprocessed' };
+      if (name === 'refused') return { row: index, kind: 'failed', answer: { status: 400, body: 'No!' } };
+      return { row: faults.lies ? undefined : index, kind: 'written', id: `p${key}`, isNew: true };
+    });
+    return all.toReversed();
   }
 
-  function act({ method = 'GET', path = '', csv }: ProviderRequest): Partial<ProviderResponse> {
+  function act({ method = 'GET', path = '', json: sent }: ProviderRequest): Partial<ProviderResponse> {
     const [, , id = String(jobs.size + 1), what] = path.split('/');
     if (method === 'POST' && what === undefined) {
       jobs.set(id, { state: 'open', looks: 0, rows: [], done: 0 });
@@ -114,7 +125,7 @@ function createProvider() {
     if (method === 'DELETE') jobs.delete(id);
     if (method === 'PUT') {
       if (job.state !== 'open' || job.rows.length > 0) throw new AppError('PROVIDER_REJECTED', 'It has its rows.');
-      job.rows = [...csvRows(csv ?? '')];
+      job.rows = json.objects(sent, 'the rows');
     }
     if (what === 'close') {
       if (job.state !== 'open') throw new AppError('PROVIDER_REJECTED', 'It is not open.');
@@ -122,7 +133,7 @@ function createProvider() {
     }
     if (what === 'abort') job.state = 'broken';
     if (method !== 'GET') return {};
-    if (what !== undefined) return { body: results(job, what) };
+    if (what !== undefined) return { body: results(job) };
     if (job.state === 'busy' && ++job.looks >= 2) work(job);
     return { body: { id, state: job.state } };
   }

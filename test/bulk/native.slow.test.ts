@@ -19,11 +19,7 @@ function withSmallJobs(connector: Connector): Connector {
   const { objects } = connector;
   const shrink = (object: ObjectSpec): ObjectSpec => {
     const { bulk, describe } = object;
-    const query = bulk?.query && {
-      ...bulk.query,
-      fromRows: FROM_ROWS,
-      pages: { ...bulk.query.pages, size: 17 },
-    };
+    const query = bulk?.query && { ...bulk.query, fromRows: FROM_ROWS, pageSize: 17 };
     return {
       ...object,
       ...(query !== undefined && { bulk: { query } }),

@@ -3,25 +3,14 @@ import type { Changes, Connector, FieldSpec, ObjectSpec } from '../../src/connec
 import { ConnectorError, findObjectProblems, findProblems } from '../../src/connector/validate.ts';
 import { DECIMAL_TEXT } from '../../src/numbers/number-value.ts';
 import type { Operator } from '../../src/where/ast.ts';
+import { leastConnector } from '../support/least-connector.ts';
 
 const list = { run: async () => ({ records: [] }), maxPageSize: 100 };
 const get = { run: async () => ({}) };
 
 function createConnector(changes: Partial<Connector> = {}): Connector {
-  return {
-    key: 'shop',
-    id: 1,
-    name: 'Shop',
-    description: 'Things for sale',
-    hub: 'general',
-    auth: { type: 'none' },
-    configuration: [{ key: 'site', type: 'string', description: 'The site' }],
-    baseUrl: () => 'https://shop.example.com',
-    hosts: ['shop.example.com'],
-    objects: { things: createObject() },
-    probe: { path: '/' },
-    ...changes,
-  };
+  const configuration = [{ key: 'site', type: 'string', description: 'The site' }] as const;
+  return leastConnector({ configuration, objects: { things: createObject() }, ...changes });
 }
 
 function createObject(changes: Partial<ObjectSpec> = {}): ObjectSpec {
@@ -286,6 +275,29 @@ describe('the problems of an object', () => {
     expect(problemsOf({ upload: { create } })).to.deep.equal([]);
     expect(problemsOf({ upload: {} })).to.deep.equal(['things: its upload neither creates nor replaces']);
     expect(findObjectProblems({ things })).to.deep.equal(['things: its upload needs a get']);
+  });
+
+  it('include jobs of the provider without the calls that take what does not fit them', () => {
+    const pair = { request: () => ({}), read: () => ({ kind: 'done' as const }) };
+    const job = { fromRows: 1, look: pair, end: () => [] };
+    const read = { run: async () => ({ records: [] }) };
+    const start = { request: () => ({}), read: () => '1' };
+    const count = { run: async () => 1 };
+    const query = { ...job, count, start, read, pageSize: 1 };
+    const ingest = {
+      ...job,
+      mostRows: 1,
+      mostBytes: 1,
+      actions: { create: [], delete: ['id'] },
+      start: { run: async () => undefined },
+      read: { run: async () => [] },
+    };
+    const { list: _list, create: _create, remove: _remove, ...rest } = createObject();
+    expect(findObjectProblems({ things: { ...rest, bulk: { query, ingest } } })).to.deep.equal([
+      'things: bulk.query has no list beside it',
+      "things: bulk.ingest takes 'create', and the object has no such calls for single records beside it",
+      "things: bulk.ingest takes 'delete', and the object has no such calls for single records beside it",
+    ]);
   });
 
   it('include media types that no Accept header could name, and JSON', () => {

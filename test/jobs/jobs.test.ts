@@ -59,25 +59,31 @@ describe('createJobs', function () {
     while ((await jobsOf(name, ['created', 'retry', 'active'])).length > 0);
   }
 
-  it('runs a job once, with its data', async () => {
-    const { runs, queue, finished } = scripted({ kind: 'done' });
-    const jobs = await start({ 'test.done': queue });
-    await jobs.send('test.done', { accountId: 1 });
+  /** Runs a job of this queue until nothing is left to do. */
+  async function runToEnd(
+    name: string,
+    { queue, finished }: Pick<ReturnType<typeof scripted>, 'queue' | 'finished'>,
+    { data, log }: { readonly data?: object; readonly log?: typeof silentLog } = {},
+  ): Promise<void> {
+    const jobs = await start({ [name]: queue }, { ...(log !== undefined && { log }) });
+    await jobs.send(name, data);
     await finished;
-    await untilSettled('test.done');
+    await untilSettled(name);
+  }
+
+  it('runs a job once, with its data', async () => {
+    const { runs, ...script } = scripted({ kind: 'done' });
+    await runToEnd('test.done', script, { data: { accountId: 1 } });
     expect(runs).to.deep.equal([{ data: { accountId: 1 }, attempt: 1 }]);
     expect(await jobsOf('test.done', ['completed'])).to.have.length(1);
   });
 
   it('tries again what asks for it or fails, up to the limit of the queue, and keeps the last reason', async () => {
-    const { runs, queue, finished } = scripted({ kind: 'retry', reason: 'busy' }, new Error('broken'), {
+    const { runs, ...script } = scripted({ kind: 'retry', reason: 'busy' }, new Error('broken'), {
       kind: 'retry',
       reason: 'still busy',
     });
-    const jobs = await start({ 'test.retry': queue });
-    await jobs.send('test.retry');
-    await finished;
-    await untilSettled('test.retry');
+    await runToEnd('test.retry', script);
     expect(runs.map(({ attempt }) => attempt)).to.deep.equal([1, 2, 3]);
     const [failed] = await jobsOf('test.retry', ['failed']);
     expect(failed.output).to.deep.equal({ reason: 'still busy' });
@@ -85,25 +91,17 @@ describe('createJobs', function () {
 
   it('logs the error of a handler that throws', async () => {
     const lines: string[] = [];
-    const log = createLogger({
-      level: 'error',
-      destination: { write: (line) => lines.push(line) },
-    });
+    const log = createLogger({ level: 'error', destination: { write: (line) => lines.push(line) } });
     const { queue, finished } = scripted(new Error('the cause of it all'));
-    const jobs = await start({ 'test.throws': { ...queue, retry: { ...QUICK.retry, limit: 0 } } }, { log });
-    await jobs.send('test.throws');
-    await finished;
-    await untilSettled('test.throws');
+    const once = { ...queue, retry: { ...QUICK.retry, limit: 0 } };
+    await runToEnd('test.throws', { queue: once, finished }, { log });
     expect(lines.map((line) => JSON.parse(line))).to.have.nested.property('[0].err.message', 'the cause of it all');
     expect(JSON.parse(lines[0] ?? '')).to.include({ queue: 'test.throws', msg: 'a job failed' });
   });
 
   it('does not try again what is dead, and keeps the reason', async () => {
-    const { runs, queue, finished } = scripted({ kind: 'dead', reason: 'the instance is gone' });
-    const jobs = await start({ 'test.dead': queue });
-    await jobs.send('test.dead');
-    await finished;
-    await untilSettled('test.dead');
+    const { runs, ...script } = scripted({ kind: 'dead', reason: 'the instance is gone' });
+    await runToEnd('test.dead', script);
     expect(runs).to.have.length(1);
     const [failed] = await jobsOf('test.dead', ['failed']);
     expect(failed.output).to.deep.equal({ reason: 'the instance is gone' });
@@ -111,14 +109,11 @@ describe('createJobs', function () {
 
   it('puts a job off without using an attempt, however often, and without giving any back', async () => {
     const later = { kind: 'later', ms: 1 } as const;
-    const { runs, queue, finished } = scripted(later, later, { kind: 'retry', reason: 'busy' }, later, {
+    const { runs, ...script } = scripted(later, later, { kind: 'retry', reason: 'busy' }, later, {
       kind: 'dead',
       reason: 'enough',
     });
-    const jobs = await start({ 'test.later': queue });
-    await jobs.send('test.later', { accountId: 1 });
-    await finished;
-    await untilSettled('test.later');
+    await runToEnd('test.later', script, { data: { accountId: 1 } });
     expect(runs.map(({ attempt }) => attempt)).to.deep.equal([1, 1, 1, 2, 2]);
     expect(runs.every(({ data }) => JSON.stringify(data) === '{"accountId":1}')).to.equal(true);
     expect(await jobsOf('test.later', ['failed'])).to.have.length(1);

@@ -1,31 +1,14 @@
 import { type Answer, BAD_BODY, Fault, json } from '#connector/simulator';
 
 /** Errors by Fortnox's codes, in its words: of its page on errors, or of recorded answers. */
-
-/** A parameter, or a value of one, that the list does not have. */
-export function badParameter(): Fault {
-  return new Fault(400, '2000588', 'Ogiltig parameter i anropet.');
-}
-
-export function badFilter(): Fault {
-  return new Fault(400, '2000587', 'Ett ogiltigt filter har använts.');
-}
-
-export function badData(): Fault {
-  return new Fault(400, '2001392', 'Ingen eller felaktig typ av data.');
-}
-
 export function refused(code: number, message: string): Fault {
   return new Fault(400, String(code), message);
 }
 
-export function badLogin(): Fault {
-  return new Fault(403, '2000310', 'Ogiltig inloggning');
-}
-
-export function noLogin(): Fault {
-  return new Fault(403, '2000311', 'Kan inte logga in, access-token eller client-secret saknas(2).');
-}
+/** A parameter, or a value of one, that the list does not have. */
+export const badParameter = () => refused(2_000_588, 'Ogiltig parameter i anropet.');
+export const badData = () => refused(2_001_392, 'Ingen eller felaktig typ av data.');
+export const badLogin = () => new Fault(403, '2000310', 'Ogiltig inloggning');
 
 const OWN_CODE = /^\d+$/;
 /** For what the kit itself refuses. */

@@ -16,7 +16,7 @@ import {
   type SimulatorMemory,
   shareMemory,
 } from '#connector/simulator';
-import { badLogin, noLogin } from './faults.ts';
+import { badLogin } from './faults.ts';
 
 const API_HOST = 'api.fortnox.se';
 const LOGIN_HOST = 'apps.fortnox.se';
@@ -38,7 +38,7 @@ const HOUR_MS = 3_600_000;
 export function createOAuthLogin(
   memory: SimulatorMemory | undefined,
   clock: MovableClock,
-): Pick<OAuthServer, 'accepts' | 'endSessions'> & { readonly routes: Routes } {
+): Pick<OAuthServer, 'accepts' | 'commands'> & { readonly routes: Routes } {
   const server = createOAuthServer({
     title: 'Fortnox simulator',
     clients: CLIENTS,
@@ -58,7 +58,7 @@ export function createOAuthLogin(
   });
   return {
     accepts: server.accepts,
-    endSessions: server.endSessions,
+    commands: server.commands,
     routes: {
       'GET /oauth-v1/auth': (call) => {
         assertHost(call, LOGIN_HOST);
@@ -126,7 +126,8 @@ export function createLogin({ memory, deactivatesOnReuse, acceptsBearer }: Login
         if (tokens.has(bearer) || acceptsBearer(bearer)) return;
         throw new Fault(401, 'UNAUTHORIZED', 'unauthorized');
       }
-      if (token === undefined || secret === undefined) throw noLogin();
+      if (token === undefined || secret === undefined)
+        throw new Fault(403, '2000311', 'Kan inte logga in, access-token eller client-secret saknas(2).');
       if (!tokens.has(String(token)) || secret !== CLIENT_SECRET) throw badLogin();
     },
     exchanging: (routes) =>

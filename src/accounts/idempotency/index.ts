@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { encryptionContext } from '../../db/encrypted-columns.ts';
-import type { Removal } from '../../db/removal.ts';
 import { AppError, type ErrorCode, isAppError } from '../../errors.ts';
 import { parseJson } from '../../numbers/exact-json.ts';
 import type { Platform } from '../../platform.ts';
@@ -15,18 +14,7 @@ export interface KeyedRequest {
   readonly fingerprint: string;
 }
 
-export interface Idempotency {
-  /**
-   * Does the work at most once per key.
-   * @returns its first result, for 24 hours
-   * @throws AppError CONFLICT when the key belongs to another request, or its request is running or was cut off
-   */
-  readonly once: <Body>(request: KeyedRequest, work: () => Promise<Body>) => Promise<Body>;
-  /** Deletes what was created before that time. @returns how many records */
-  readonly purge: (before: Date) => Promise<number>;
-  /** Deletes some of what an account has. */
-  readonly removeSome: (accountId: number) => Promise<Removal>;
-}
+export type Idempotency = ReturnType<typeof createIdempotency>;
 
 const KEEP_HOURS = 24;
 
@@ -42,7 +30,7 @@ type Stored<Body> =
   | { readonly kind: 'answer'; readonly body: Body }
   | { readonly kind: 'failure'; readonly code: ErrorCode; readonly message: string };
 
-export function createIdempotency({ knex, keyring, keys }: Pick<Platform, 'knex' | 'keyring' | 'keys'>): Idempotency {
+export function createIdempotency({ knex, keyring, keys }: Pick<Platform, 'knex' | 'keyring' | 'keys'>) {
   const store = createIdempotencyStore(knex);
 
   async function remember(key: IdempotencyKey, status: number, stored: Stored<unknown>): Promise<void> {
@@ -94,12 +82,22 @@ export function createIdempotency({ knex, keyring, keys }: Pick<Platform, 'knex'
   }
 
   return {
-    once: async ({ accountId, userId, key: text, fingerprint }, work) => {
+    /**
+     * Does the work at most once per key.
+     * @returns its first result, for 24 hours
+     * @throws AppError CONFLICT when the key belongs to another request, or its request is running or was cut off
+     */
+    once: async <Body>(
+      { accountId, userId, key: text, fingerprint }: KeyedRequest,
+      work: () => Promise<Body>,
+    ): Promise<Body> => {
       const key = { accountId, userId, keyHash: sha256(text) };
       const isClaimed = await store.claim(key, hashOf(fingerprint), KEEP_HOURS);
       return isClaimed ? run(key, work) : recall(key, fingerprint);
     },
+    /** Deletes what was created before that time. @returns how many records */
     purge: store.purge,
+    /** Deletes some of what an account has. */
     removeSome: store.removeSome,
   };
 }

@@ -18,17 +18,7 @@ export interface StoredPassword extends PasswordOwner {
   readonly passwordHash: string | null;
 }
 
-export interface PasswordHasher {
-  /** @returns a PHC string. @throws AppError OVERLOADED */
-  readonly hash: (password: string, owner: PasswordOwner) => Promise<string>;
-  /**
-   * Always the work of one password: where there is no user, or none with a password, it is done for nothing.
-   * @throws AppError OVERLOADED
-   */
-  readonly verify: (password: string, stored: StoredPassword | undefined) => Promise<boolean>;
-  /** Whether it costs as much as those that are made now. */
-  readonly isCurrent: (passwordHash: string) => boolean;
-}
+export type PasswordHasher = ReturnType<typeof createPasswordHasher>;
 
 export interface PasswordHasherOptions {
   readonly cost?: PasswordCost;
@@ -52,7 +42,7 @@ const NOBODY: PasswordOwner = { accountId: 0, userId: 0 };
 export function createPasswordHasher(
   { keys, random, clock }: Pick<Platform, 'keys' | 'random' | 'clock'>,
   { cost = COST, run = runArgon2 }: PasswordHasherOptions = {},
-): PasswordHasher {
+) {
   const turns = createTurns({ atOnce: AT_ONCE, mostWaiting: MOST_WAITING, waitMs: WAIT_MS, clock, refuse });
   const ofNobody = printPhc({ cost, salt: Buffer.alloc(SALT_BYTES), tag: Buffer.alloc(TAG_BYTES) });
 
@@ -66,17 +56,23 @@ export function createPasswordHasher(
     );
 
   return {
-    hash: async (password, owner) => {
+    /** @returns a PHC string. @throws AppError OVERLOADED */
+    hash: async (password: string, owner: PasswordOwner) => {
       const salt = random.bytes(SALT_BYTES);
       const tag = await compute(password, owner, { cost, salt, tagLength: TAG_BYTES });
       return printPhc({ cost, salt, tag });
     },
-    verify: async (password, stored) => {
+    /**
+     * Always the work of one password: where there is no user, or none with a password, it is done for nothing.
+     * @throws AppError OVERLOADED
+     */
+    verify: async (password: string, stored: StoredPassword | undefined) => {
       const { cost, salt, tag } = parsePhc(stored?.passwordHash ?? ofNobody);
       const computed = await compute(password, stored ?? NOBODY, { cost, salt, tagLength: tag.length });
       return timingSafeEqual(computed, tag) && stored?.passwordHash != null;
     },
-    isCurrent: (passwordHash) => {
+    /** Whether it costs as much as those that are made now. */
+    isCurrent: (passwordHash: string) => {
       const { cost: own } = parsePhc(passwordHash);
       return own.memory === cost.memory && own.passes === cost.passes && own.parallelism === cost.parallelism;
     },

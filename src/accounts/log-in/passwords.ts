@@ -40,25 +40,7 @@ export type WritePassword = (via: Knex.Transaction, keptSession?: number) => Pro
  * locks out another one elsewhere. Those for an address from everywhere (100) and from a network for all addresses (50) are counted as well,
  * but a network from which the address was lately logged in with a password waits for its own tries only.
  */
-export interface Passwords {
-  /**
-   * The same work and the same number of statements, whether there is such a user or not.
-   * @throws AppError RATE_LIMITED without looking at the password, OVERLOADED
-   */
-  readonly check: (given: PasswordTry) => Promise<PasswordOutcome>;
-  /**
-   * Ends all sessions of the user but that of the caller, on every process. @returns how many
-   * @throws AppError REQUEST_INVALID, RATE_LIMITED, OVERLOADED; FORBIDDEN for a wrong one of now
-   */
-  readonly set: (change: PasswordChange) => Promise<number>;
-  /**
-   * For somebody else's password, or that of a user whom there is not yet: it is his when `write` is done, in the transaction that changes him.
-   * @throws AppError REQUEST_INVALID, OVERLOADED
-   */
-  readonly prepare: (user: TenantIds, known: PasswordUser, password: string) => Promise<WritePassword>;
-  /** Deletes what tells nothing any more at that time, and the passwords of deleted users. @returns how many rows */
-  readonly purge: (at: Date) => Promise<number>;
-}
+export type Passwords = ReturnType<typeof createPasswords>;
 
 export interface PasswordParts {
   readonly principals: Pick<PrincipalChanges, 'change'>;
@@ -75,7 +57,7 @@ const TRUSTED_MS = 30 * 24 * 60 * 60_000;
 export function createPasswords(
   platform: Pick<Platform, 'knex' | 'keys' | 'clock' | 'random' | 'shares'>,
   { principals, getUser, hasher = createPasswordHasher(platform) }: PasswordParts,
-): Passwords {
+) {
   const { knex, keys, clock, shares } = platform;
   const store = createPasswordStore(knex);
   const sessions = createSessionStore(platform);
@@ -147,9 +129,17 @@ export function createPasswords(
   }
 
   return {
+    /**
+     * For somebody else's password, or that of a user whom there is not yet: it is his when `write` is done, in the transaction that changes him.
+     * @throws AppError REQUEST_INVALID, OVERLOADED
+     */
     prepare,
 
-    check: async ({ email, password, organizationId, network }) => {
+    /**
+     * The same work and the same number of statements, whether there is such a user or not.
+     * @throws AppError RATE_LIMITED without looking at the password, OVERLOADED
+     */
+    check: async ({ email, password, organizationId, network }: PasswordTry): Promise<PasswordOutcome> => {
       const trier = trierOf(email, network);
       const { id, found, isRight } = await tryPassword(trier, password, () => store.findUser(email, organizationId));
       if (!isRight || found?.mayCall !== true) {
@@ -164,7 +154,11 @@ export function createPasswords(
       return { kind: 'right', user: found };
     },
 
-    set: async (change) => {
+    /**
+     * Ends all sessions of the user but that of the caller, on every process. @returns how many
+     * @throws AppError REQUEST_INVALID, RATE_LIMITED, OVERLOADED; FORBIDDEN for a wrong one of now
+     */
+    set: async (change: PasswordChange) => {
       const { user, session, password } = change;
       const known = await getUser(user.accountId, user.userId);
       await assertCurrent(change, known);
@@ -176,7 +170,8 @@ export function createPasswords(
       );
     },
 
-    purge: async (at) => {
+    /** Deletes what tells nothing any more at that time, and the passwords of deleted users. @returns how many rows */
+    purge: async (at: Date) => {
       const tries = await store.purgeTries(windowAt(at.getTime()));
       return tries + (await store.purgePasswords());
     },

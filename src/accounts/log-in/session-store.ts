@@ -11,12 +11,6 @@ export type StoredSession = RowOf<'console_session', SessionColumn> & StoredRigh
 
 export type SessionUser = Pick<TenantIds, 'accountId' | 'userId'>;
 
-export interface NewSession {
-  readonly token: string;
-  readonly createdAt: Date;
-  readonly endsAt: Date;
-}
-
 /** Who is logged in, for people to read. */
 export interface SessionNames {
   readonly organizationName: string;
@@ -40,7 +34,7 @@ export function createSessionStore({ knex, keys }: Pick<Platform, 'knex' | 'keys
     insert: async (
       via: Knex.Transaction,
       user: SessionUser,
-      { token, createdAt, endsAt }: NewSession,
+      { token, createdAt, endsAt }: { readonly token: string; readonly createdAt: Date; readonly endsAt: Date },
       most: number,
     ): Promise<number> => {
       const of = columnsOf(user);

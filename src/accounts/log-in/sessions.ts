@@ -4,7 +4,7 @@ import type { Platform } from '../../platform.ts';
 import { type FoundPrincipal, toPrincipal } from '../accounts.ts';
 import type { PrincipalChanges } from '../principal-changes.ts';
 import type { TenantIds } from '../store.ts';
-import { createSessionStore, type SessionNames, type SessionUser, type StoredSession } from './session-store.ts';
+import { createSessionStore, type SessionUser, type StoredSession } from './session-store.ts';
 
 /** Somebody's log-in to the console. */
 export interface ConsoleSession {
@@ -16,11 +16,6 @@ export interface ConsoleSession {
   readonly endsAt: Date;
 }
 
-/** What the browser keeps. */
-export interface BegunSession extends ConsoleSession {
-  readonly token: string;
-}
-
 export interface FoundSession extends FoundPrincipal {
   readonly session: ConsoleSession;
 }
@@ -29,17 +24,7 @@ export interface FoundSession extends FoundPrincipal {
  * The sessions of the console, in the database: any process knows them, and one that is ended is so on all of them. A session is over after
  * 8 hours, or 30 minutes without a request, and when its user is deactivated. A user has 20 at most; then the oldest goes, which other processes may notice 30 s later.
  */
-export interface ConsoleSessions {
-  /** Under a token that nobody has had before. @throws AppError UNAUTHENTICATED for a user who was deactivated or deleted meanwhile */
-  readonly begin: (user: SessionUser) => Promise<BegunSession>;
-  /** Whose it is: in one statement, which notes that it is in use. Undefined: it is over, or there was none. */
-  readonly find: (token: string) => Promise<FoundSession | undefined>;
-  /** @throws AppError NOT_FOUND without one */
-  readonly end: (user: TenantIds, session: ConsoleSession | undefined) => Promise<void>;
-  readonly namesOf: (user: SessionUser) => Promise<SessionNames>;
-  /** Deletes those that were over at that time. @returns how many */
-  readonly purge: (at: Date) => Promise<number>;
-}
+export type ConsoleSessions = ReturnType<typeof createSessions>;
 
 const IDLE_MS = 30 * 60_000;
 const LONGEST_MS = 8 * 60 * 60_000;
@@ -50,14 +35,15 @@ const TOKEN = /^[\w-]{43}$/;
 export function createSessions(
   platform: Pick<Platform, 'knex' | 'keys' | 'clock' | 'random'>,
   principals: Pick<PrincipalChanges, 'change'>,
-): ConsoleSessions {
+) {
   const { knex, keys, clock, random } = platform;
   const store = createSessionStore(platform);
   const csrfTokenOf = (token: string) => keys.digest(token, 'console_session.csrf').toString('base64url');
   const idleSince = (atMs: number) => new Date(atMs - IDLE_MS);
 
   return {
-    begin: async (user) => {
+    /** Under a token that nobody has had before. @throws AppError UNAUTHENTICATED for a user who was deactivated or deleted meanwhile */
+    begin: async (user: SessionUser) => {
       const token = random.bytes(TOKEN_BYTES).toString('base64url');
       const createdAt = new Date(clock.now());
       const times = { createdAt, endsAt: new Date(clock.now() + LONGEST_MS) };
@@ -69,13 +55,15 @@ export function createSessions(
       return { id, token, csrfToken: csrfTokenOf(token), ...times };
     },
 
-    find: async (token) => {
+    /** Whose it is: in one statement, which notes that it is in use. Undefined: it is over, or there was none. */
+    find: async (token: string) => {
       const atMs = clock.now();
       const stored = TOKEN.test(token) ? await store.use(token, new Date(atMs), idleSince(atMs)) : undefined;
       return stored && { ...toPrincipal(stored, true, stored.endsAt), session: toSession(stored, csrfTokenOf(token)) };
     },
 
-    end: async (user, session) => {
+    /** @throws AppError NOT_FOUND without one */
+    end: async (user: TenantIds, session: ConsoleSession | undefined) => {
       if (session === undefined) throw noSession();
       const note = () => ({ targetId: String(session.id) });
       await principals.change(user.organizationId, (via) => store.remove(via, user, session.id), note);
@@ -83,7 +71,8 @@ export function createSessions(
 
     namesOf: store.findNames,
 
-    purge: (at) => store.purge(at, idleSince(at.getTime())),
+    /** Deletes those that were over at that time. @returns how many */
+    purge: (at: Date) => store.purge(at, idleSince(at.getTime())),
   };
 }
 

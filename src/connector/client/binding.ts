@@ -11,8 +11,13 @@ type Headers = Readonly<Record<string, string>>;
 export interface Binding extends UrlBinding {
   readonly connector: Connector;
   readonly config: Config;
-  /** Of every request, with authentication. Lower-case names. */
+  /**
+   * Of every request to the host of the base URL, with authentication. Lower-case names. Frozen, as those with a type: what stays the same object
+   * is checked once (src/egress/outgoing.ts).
+   */
   readonly headers: Headers;
+  /** The same for a body of that type. */
+  readonly headersOfType: Readonly<Record<BodyType, Headers>>;
   readonly headersWithoutAuth: Headers;
   /** Of the secrets that the provider is sent. */
   readonly redactor: Redactor;
@@ -55,19 +60,21 @@ function bind(simulatorsUrl: string | undefined, connector: Connector, config: C
   }
   const simulator = config.simulator === true ? createSimulatorRoute(simulatorsUrl, connector) : undefined;
   const authentication = lowerCaseNames(authenticate(connector.auth, config));
-  const headersWithoutAuth = {
+  const headersWithoutAuth = Object.freeze({
     accept: 'application/json',
     'user-agent': `Causeway/${manifest.version}`,
     ...lowerCaseNames(connector.headers),
-  };
+    ...(simulator !== undefined && { forwarded: simulator.forwarded(base) }),
+  });
   return {
     connector,
     config,
     base: base.origin + base.pathname.replace(/\/+$/, ''),
     origin: base.origin,
+    host: base.host,
     protocol: base.protocol,
     hosts,
-    headers: { ...headersWithoutAuth, ...authentication },
+    ...withAuthentication(headersWithoutAuth, authentication),
     headersWithoutAuth,
     simulator,
     redactor: createRedactor([...configuredSecrets(connector, config), ...secretsOf(authentication)]),
@@ -113,7 +120,17 @@ function configuredSecrets(connector: Connector, config: Config): readonly strin
 function withToken(binding: Binding, accessToken: string): Binding {
   const authentication = lowerCaseNames(tokenHeaders(binding.connector.auth, accessToken, binding.config));
   const redactor = combineRedactors([binding.redactor, createRedactor([accessToken, ...secretsOf(authentication)])]);
-  return { ...binding, headers: { ...binding.headers, ...authentication }, redactor };
+  return { ...binding, ...withAuthentication(binding.headers, authentication), redactor };
+}
+
+const TYPES = { json: 'application/json', csv: 'text/csv', form: 'application/x-www-form-urlencoded' } as const;
+
+type BodyType = keyof typeof TYPES;
+
+function withAuthentication(given: Headers, authentication: Headers): Pick<Binding, 'headers' | 'headersOfType'> {
+  const headers = Object.freeze({ ...given, ...authentication });
+  const ofType = (type: BodyType) => Object.freeze({ ...headers, 'content-type': TYPES[type] });
+  return { headers, headersOfType: { json: ofType('json'), csv: ofType('csv'), form: ofType('form') } };
 }
 
 /** RFC 6750, 2.1, unless the connector has a way of its own. */
@@ -137,29 +154,37 @@ export interface Outgoing {
   readonly method: NonNullable<EgressRequest['method']>;
   readonly headers: Headers;
   /** For a redirect to another origin. */
-  readonly headersWithoutAuth: Headers;
+  readonly headersWithoutAuth: () => Headers;
   readonly body: string | undefined;
 }
 
 export function prepareOutgoing(binding: Binding, request: ProviderRequest): Outgoing {
-  const method = request.method ?? 'GET';
-  const { type, body } = encodeBody(request);
-  const { headersWithoutAuth } = binding;
-  const headers = request.anonymous === true ? headersWithoutAuth : binding.headers;
-  if (request.headers === undefined && type === undefined) return { method, headers, headersWithoutAuth, body };
-  const own: Headers = { ...(type !== undefined && { 'content-type': type }), ...lowerCaseNames(request.headers) };
-  const { authorization: _authorization, cookie: _cookie, ...ownWithoutAuth } = own;
+  const { method = 'GET', headers: given } = request;
+  const [type, body] = encodeBody(request);
+  const own: Headers = { ...(type !== undefined && { 'content-type': TYPES[type] }), ...lowerCaseNames(given) };
+  const headersWithoutAuth = () => {
+    const { authorization: _authorization, cookie: _cookie, ...ownWithoutAuth } = own;
+    return { ...binding.headersWithoutAuth, ...ownWithoutAuth };
+  };
+  if (given !== undefined || request.anonymous === true) {
+    const all = request.anonymous === true ? binding.headersWithoutAuth : binding.headers;
+    return { method, headers: { ...all, ...own }, headersWithoutAuth, body };
+  }
   return {
     method,
-    headers: { ...headers, ...own },
-    headersWithoutAuth: { ...headersWithoutAuth, ...ownWithoutAuth },
+    headers: type === undefined ? binding.headers : binding.headersOfType[type],
+    headersWithoutAuth,
     body,
   };
 }
 
-function encodeBody(request: ProviderRequest): { readonly type?: string; readonly body?: string } {
-  if (request.json !== undefined) return { type: 'application/json', body: JSON.stringify(request.json) };
-  if (request.csv !== undefined) return { type: 'text/csv', body: request.csv };
-  if (request.form === undefined) return {};
-  return { type: 'application/x-www-form-urlencoded', body: new URLSearchParams(request.form).toString() };
+/** The headers with which a request goes to that URL: `forwarded` names the host of the base URL unless it is another one. */
+export function headersTo({ host, simulator }: Binding, headers: Headers, url: URL): Headers {
+  return simulator === undefined || url.host === host ? headers : { ...headers, forwarded: simulator.forwarded(url) };
+}
+
+function encodeBody({ json, csv, form }: ProviderRequest): readonly [type?: BodyType, body?: string] {
+  if (json !== undefined) return ['json', JSON.stringify(json)];
+  if (csv !== undefined) return ['csv', csv];
+  return form === undefined ? [] : ['form', new URLSearchParams(form).toString()];
 }

@@ -3,7 +3,7 @@ import type { Egress } from '../../egress/index.ts';
 import { AppError } from '../../errors.ts';
 import { currentTrace } from '../../trace.ts';
 import type { Config, Connector, Failure, ProviderRequest, ProviderResponse, RateLimitState } from '../contract.ts';
-import type { Binding, Outgoing } from './binding.ts';
+import { type Binding, headersTo, type Outgoing } from './binding.ts';
 import type { Hold } from './byte-budget.ts';
 import {
   describeEgressError,
@@ -100,7 +100,8 @@ export async function exchange(
   const { simulator, redactor } = binding;
   const { method } = outgoing;
   const toSimulator = simulator !== undefined;
-  const headers = chooseHeaders(errand, url);
+  const chosen = getsCredentials(errand, url) ? outgoing.headers : outgoing.headersWithoutAuth();
+  const headers = headersTo(binding, chosen, url);
   countRequest(call);
   const wire = currentTrace()?.wire?.open({ headers, body: outgoing.body }, redactor);
   let taken = 0;
@@ -177,13 +178,7 @@ function undertakingOf({ binding, request, target }: Errand, url: URL) {
 
 /** A redirect to another origin, though among the hosts, does not get the credentials. */
 function getsCredentials({ target }: Pick<Errand, 'target'>, url: URL): boolean {
-  return url.origin === target.origin;
-}
-
-function chooseHeaders(errand: Errand, url: URL): Readonly<Record<string, string>> {
-  const { binding, outgoing } = errand;
-  const headers = getsCredentials(errand, url) ? outgoing.headers : outgoing.headersWithoutAuth;
-  return binding.simulator === undefined ? headers : { ...headers, forwarded: binding.simulator.forwarded(url) };
+  return url === target || url.origin === target.origin;
 }
 
 /** Where a response leads that is none yet; undefined for any other, and where the connector says what it is. */

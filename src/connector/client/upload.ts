@@ -4,7 +4,7 @@ import type { EgressStream } from '../../egress/index.ts';
 import { AppError, isAppError } from '../../errors.ts';
 import { currentTrace } from '../../trace.ts';
 import type { ProviderResponse, UploadedFile, UploadForm, UploadRequest } from '../contract.ts';
-import { type Bind, type Binding, prepareOutgoing } from './binding.ts';
+import { type Bind, type Binding, headersTo, prepareOutgoing } from './binding.ts';
 import { type Hold, noRoom } from './byte-budget.ts';
 import {
   type AccessTokens,
@@ -82,7 +82,7 @@ async function sendOnce(
     taken += bytes;
     return true;
   };
-  const headers = { ...outgoing.headers, ...(simulator !== undefined && { forwarded: simulator.forwarded(target) }) };
+  const headers = headersTo(binding, outgoing.headers, target);
   const pieces = body.pieces();
   countRequest(call);
   const wire = currentTrace()?.wire?.open({ headers, body: pieces }, redactor);

@@ -7,6 +7,7 @@ export interface UrlBinding {
   /** The provider's base URL, without a slash at the end. Never the simulator's. */
   readonly base: string;
   readonly origin: string;
+  readonly host: string;
   readonly protocol: string;
   readonly hosts: readonly string[];
   readonly simulator: SimulatorRoute | undefined;

@@ -2,6 +2,7 @@
 
 export { can, type OperatorSet } from './can.ts';
 export { type Codec, codec } from './codec.ts';
+export { csvRows } from './csv.ts';
 export { defined } from './defined.ts';
 export { type ErrorOptions, errors } from './errors.ts';
 export { type InfixTable, infix, type LikeWriter, plainText, quoteDoubled } from './infix.ts';

@@ -28,13 +28,13 @@ export {
 } from './filter.ts';
 export type { Complaint, InputForm } from './input.ts';
 export {
-  type Description,
   describedMembers,
   FOLDS,
   filterFieldOf,
   type Member,
   type Members,
   membersOf,
+  type RecordDescription,
   type TextRule,
   valueAt,
 } from './members.ts';

@@ -5,13 +5,7 @@ import type { Config, Simulator, SimulatorOptions } from '../contract.ts';
 import type { ConnectorPlace, ConnectorSources } from '../places.ts';
 import { findPlaces } from '../places.ts';
 import { provideContract } from '../provide-contract.ts';
-import {
-  type DemoAccount,
-  type DemoAccounts,
-  type Listening,
-  SIMULATORS_HOST,
-  type SimulatorsOptions,
-} from './index.ts';
+import { type DemoAccount, SIMULATORS_HOST, type SimulatorsOptions } from './index.ts';
 import { createMemory } from './memory.ts';
 
 export type ListenOptions = SimulatorsOptions & { readonly port: number } & Pick<SimulatorOptions, 'send'>;
@@ -20,19 +14,40 @@ const FILE = 'simulator.ts';
 
 /** What `connectors/<key>/simulator.ts` exports. */
 interface SimulatorModule {
-  readonly createSimulator?: (options: SimulatorOptions) => Simulator;
+  readonly createSimulator: (options: SimulatorOptions) => Simulator;
   /** What an instance on the simulator is set up with. */
   readonly DEMO_CONFIGURATION?: Config;
   /** Applications that may log in, by their ids. */
   readonly CLIENTS?: Readonly<Record<string, { readonly secret?: string }>>;
 }
 
-/** Listens and serves `/<key>/…` with each connector's simulator. */
-export async function listen(options: ListenOptions): Promise<Listening & { readonly server: Server }> {
+/** Each simulator is made when it is first asked for: their rows and parsers take memory, and most processes use a few of them. */
+export interface LoadedSimulators {
+  /** Undefined: the key has none. @throws what its module says */
+  readonly find: (key: string) => Promise<SimulatorModule | undefined>;
+  readonly keys: readonly string[];
+}
+
+export async function findSimulators(sources: ConnectorSources): Promise<LoadedSimulators> {
   provideContract();
-  const byKey = new Map<string, Simulator>();
-  const accounts: Record<string, DemoAccount> = {};
-  const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => route(byKey, request, response));
+  const places = new Map((await findPlaces(sources, FILE)).map((place) => [place.key, place]));
+  return {
+    find: async (key) => {
+      const place = places.get(key);
+      return place === undefined ? undefined : await load(place);
+    },
+    keys: [...places.keys()],
+  };
+}
+
+/** Listens and serves `/<key>/…` with each connector's simulator. */
+export async function listen(
+  options: ListenOptions,
+  simulators?: LoadedSimulators,
+): Promise<{ readonly url: string; readonly server: Server }> {
+  const { find, keys } = simulators ?? (await findSimulators(options.sources));
+  const byKey = new Map<string, Promise<Simulator | undefined>>();
+  const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => void route(request, response));
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(options.port, SIMULATORS_HOST, resolve);
@@ -40,50 +55,46 @@ export async function listen(options: ListenOptions): Promise<Listening & { read
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('The simulators listen on no port.');
   const { memoryFolder, send, url = `http://${SIMULATORS_HOST}:${address.port}` } = options;
-  for (const place of await findPlaces(options.sources, FILE)) {
-    const { key } = place;
-    const baseUrl = `${url}/${key}`;
+
+  async function create(key: string): Promise<Simulator | undefined> {
     const memory = memoryFolder === undefined ? {} : { memory: createMemory(join(memoryFolder, `${key}.json`)) };
-    const module = await load(place);
-    byKey.set(key, module.createSimulator({ baseUrl, ...(send && { send }), ...memory }));
-    accounts[key] = accountOf(module);
+    return (await find(key))?.createSimulator({ baseUrl: `${url}/${key}`, ...(send && { send }), ...memory });
   }
-  return { server, url, accounts };
+
+  async function route(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const [, key = '', rest = '/'] = /^\/([^/?]*)(.*)$/.exec(request.url ?? '/') ?? [];
+    try {
+      const simulator = byKey.get(key) ?? create(key);
+      if (keys.includes(key)) byKey.set(key, simulator);
+      const made = await simulator;
+      if (made === undefined) return tell(response, 404, `No simulator here. There are: ${keys.join(', ')}`);
+      request.url = rest.startsWith('/') ? rest : `/${rest}`;
+      made.handle(request, response);
+    } catch (error) {
+      byKey.delete(key);
+      tell(response, 500, `The simulator cannot be used: ${error instanceof Error ? error.message : error}`);
+    }
+  }
+
+  return { server, url };
 }
 
-/** Those of all simulators, without serving any. */
-export async function loadAccounts(sources: ConnectorSources): Promise<DemoAccounts> {
-  provideContract();
-  const places = await findPlaces(sources, FILE);
-  const accounts = places.map(async (place) => [place.key, accountOf(await load(place))] as const);
-  return Object.fromEntries(await Promise.all(accounts));
+function tell(response: ServerResponse, status: number, message: string): void {
+  response.writeHead(status, { 'content-type': 'application/json' });
+  response.end(JSON.stringify({ message }));
 }
 
-async function load({
-  folder,
-}: ConnectorPlace): Promise<SimulatorModule & Required<Pick<SimulatorModule, 'createSimulator'>>> {
+async function load({ folder }: ConnectorPlace): Promise<SimulatorModule> {
   const file = join(folder, FILE);
-  const module: SimulatorModule = await import(pathToFileURL(file).href);
+  const module: Partial<SimulatorModule> = await import(pathToFileURL(file).href);
   const { createSimulator } = module;
   if (createSimulator === undefined) throw new Error(`${file} exports no createSimulator.`);
   return { ...module, createSimulator };
 }
 
-function accountOf({ DEMO_CONFIGURATION = {}, CLIENTS = {} }: SimulatorModule): DemoAccount {
+export function accountOf({ DEMO_CONFIGURATION = {}, CLIENTS = {} }: SimulatorModule): DemoAccount {
   const [first] = Object.entries(CLIENTS);
   if (first === undefined) return { configuration: DEMO_CONFIGURATION };
   const [id, { secret }] = first;
   return { configuration: DEMO_CONFIGURATION, client: { id, secret } };
-}
-
-function route(byKey: ReadonlyMap<string, Simulator>, request: IncomingMessage, response: ServerResponse): void {
-  const [, key = '', rest = '/'] = /^\/([^/?]*)(.*)$/.exec(request.url ?? '/') ?? [];
-  const simulator = byKey.get(key);
-  if (simulator === undefined) {
-    response.writeHead(404, { 'content-type': 'application/json' });
-    response.end(JSON.stringify({ message: `No simulator here. There are: ${[...byKey.keys()].join(', ')}` }));
-    return;
-  }
-  request.url = rest.startsWith('/') ? rest : `/${rest}`;
-  simulator.handle(request, response);
 }

@@ -1,14 +1,23 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { SentWebhook } from '../contract.ts';
-import type { SimulatorsOptions } from './index.ts';
-import { listen, loadAccounts } from './server.ts';
+import type { SimulatorsMessage, SimulatorsOptions } from './index.ts';
+import { accountOf, findSimulators, listen } from './server.ts';
 
 const { port, ...options }: SimulatorsOptions = workerData;
-const send = (webhook: SentWebhook) => parentPort?.postMessage(webhook);
+const report = (message: SimulatorsMessage) => parentPort?.postMessage(message);
+const simulators = await findSimulators(options.sources);
 
-if (port === undefined) {
-  parentPort?.postMessage({ accounts: await loadAccounts(options.sources) });
-} else {
-  const { url, accounts } = await listen({ ...options, port, send });
-  parentPort?.postMessage({ url, accounts });
+parentPort?.on('message', async (key: string) => {
+  try {
+    const module = await simulators.find(key);
+    report({ kind: 'account', key, account: module && accountOf(module) });
+  } catch (error) {
+    report({ kind: 'fault', key, message: error instanceof Error ? error.message : String(error) });
+  }
+});
+
+if (port !== undefined) {
+  const send = (webhook: SentWebhook) => report({ kind: 'webhook', webhook });
+  const { url } = await listen({ ...options, port, send }, simulators);
+  report({ kind: 'listening', url });
 }

@@ -57,20 +57,7 @@ interface Call extends Unit {
   readonly settle: PromiseWithResolvers<Accepted>;
 }
 
-export interface Acceptor {
-  /**
-   * Takes events of one account. Resolves when all are committed: with the ids in the order given. Nothing of a call is stored when it rejects, unless the connection broke
-   * while the database was committing.
-   * @throws AppError PAYLOAD_TOO_LARGE, OVERLOADED
-   */
-  readonly accept: (events: readonly NewEvent[]) => Promise<Accepted>;
-  /** Of one account, to be stored by somebody else; undefined: nobody wants it. @throws AppError PAYLOAD_TOO_LARGE, OVERLOADED */
-  readonly prepare: (events: readonly NewEvent[]) => Promise<readonly (Acceptance | undefined)[]>;
-  /** Takes no more; resolves when those under way are stored or refused. */
-  readonly stop: () => Promise<void>;
-}
-
-export function createAcceptor(ports: AcceptPorts): Acceptor {
+export function createAcceptor(ports: AcceptPorts) {
   const { options } = ports;
   const write = (calls: readonly Call[]) => storeCalls(ports, calls);
   const { acceptBatchRows: maxRows, acceptBatchBytes: maxBytes } = options;
@@ -111,9 +98,15 @@ export function createAcceptor(ports: AcceptPorts): Acceptor {
   }
 
   return {
+    /** Of one account, to be stored by somebody else; undefined: nobody wants it. @throws AppError PAYLOAD_TOO_LARGE, OVERLOADED */
     // Of many, found by somebody who looks again and again: each is a trace of its own.
-    prepare: (events) => prepareAll(events, (start) => currentSpan()?.follow(start)),
-    accept: async (events) => {
+    prepare: (events: readonly NewEvent[]) => prepareAll(events, (start) => currentSpan()?.follow(start)),
+    /**
+     * Takes events of one account. Resolves when all are committed: with the ids in the order given. Nothing of a call is stored when it rejects, unless the connection broke
+     * while the database was committing.
+     * @throws AppError PAYLOAD_TOO_LARGE, OVERLOADED
+     */
+    accept: async (events: readonly NewEvent[]) => {
       const accountId = events[0]?.accountId;
       if (accountId === undefined) return { eventIds: [] };
       const acceptances = await prepareAll(events, (start) => currentSpan()?.child(start));
@@ -125,6 +118,7 @@ export function createAcceptor(ports: AcceptPorts): Acceptor {
       const call = { accountId, events: acceptances, rows, rowCount: rows.length, bytes, settle };
       return inSpan({ name: 'store events' }, () => commit(call));
     },
+    /** Takes no more; resolves when those under way are stored or refused. */
     stop: async () => {
       stopped = true;
       await Promise.all([unordered.idle(), ordered.idle()]);
@@ -228,17 +222,13 @@ export interface AcceptancePorts {
 }
 
 /** Events that are stored together with something else, in the transaction of whoever does that. */
-export interface PreparedEvents {
-  readonly insert: (via: Knex) => Promise<void>;
-  /** To be called after the commit: they are delivered from then on. */
-  readonly committed: () => void;
-}
+export type PreparedEvents = ReturnType<typeof prepareEvents>;
 
 /** They wait for the sweep, so that nothing of them is in memory if the transaction fails. */
 export function prepareEvents(
   { agenda, measures, ...ports }: Omit<AcceptancePorts, 'store'>,
   acceptances: readonly Acceptance[],
-): PreparedEvents {
+) {
   let onCommit: (() => void)[] = [];
   const later = {
     ...ports,
@@ -249,11 +239,12 @@ export function prepareEvents(
     measures: { accepted: (event: AcceptedEvent) => void onCommit.push(() => measures.accepted(event)) },
   };
   return {
-    insert: async (via) => {
+    insert: async (via: Knex) => {
       onCommit = [];
       if (acceptances.length === 0) return;
       await storeAcceptances({ ...later, store: createAcceptStore(via) }, acceptances, undefined);
     },
+    /** To be called after the commit: they are delivered from then on. */
     committed: () => {
       for (const tell of onCommit) tell();
       for (const { span } of acceptances) span?.end();

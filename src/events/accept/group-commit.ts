@@ -18,13 +18,8 @@ export interface GroupCommitPorts<Work extends Unit> {
   readonly writesInFlight: number;
 }
 
-export interface GroupCommit<Work extends Unit> {
-  readonly add: (unit: Work) => void;
-  readonly idle: () => Promise<void>;
-}
-
 /** What comes in one turn of the event loop, or while others are written, shares a write. */
-export function createGroupCommit<Work extends Unit>(ports: GroupCommitPorts<Work>): GroupCommit<Work> {
+export function createGroupCommit<Work extends Unit>(ports: GroupCommitPorts<Work>) {
   const waiting = createRotation<Work>();
   let waitingRows = 0;
   /** Waiting and being written. */
@@ -77,13 +72,13 @@ export function createGroupCommit<Work extends Unit>(ports: GroupCommitPorts<Wor
   }
 
   return {
-    add: (unit) => {
+    add: (unit: Work) => {
       waiting.push(unit.accountId, unit);
       waitingRows += unit.rowCount;
       pendingRows += unit.rowCount;
       if (waitingRows >= ports.maxRows) flush();
       else schedule();
     },
-    idle: () => (pendingRows === 0 ? Promise.resolve() : new Promise((resolve) => onIdle.add(resolve))),
+    idle: () => (pendingRows === 0 ? Promise.resolve() : new Promise<void>((resolve) => onIdle.add(resolve))),
   };
 }

@@ -10,8 +10,7 @@ import type { Notifications } from '../notifications/notifications.ts';
 import { queueWaiting } from '../outcomes/outcome-store.ts';
 import type { Subscriptions } from '../subscriptions/subscriptions.ts';
 import { DUE_TOPIC, RELEASED_TOPIC } from '../sweep/announcement.ts';
-import { type AttemptRow, createDeliveryListingStore, type DeliveryRow } from './delivery-listing-store.ts';
-import type { DeliveryStatus } from './delivery-sources.ts';
+import { createDeliveryListingStore, type DeliveryRow } from './delivery-listing-store.ts';
 import { readQueueFilter } from './release-filter.ts';
 import {
   createRedeliveryStore,
@@ -41,12 +40,6 @@ export interface DeliveryQuery {
   readonly hydrate: boolean;
 }
 
-export interface DeliveryPage {
-  readonly deliveries: readonly Delivery[];
-  /** The id to go on from; absent at the end. */
-  readonly nextAfterId?: number;
-}
-
 export interface Released {
   /** Subscriptions that were deactivated. */
   readonly reactivated: number;
@@ -66,33 +59,7 @@ export interface DeliveryNeighbours {
   readonly notifications: Pick<Notifications, 'prepare'>;
 }
 
-export interface Deliveries {
-  /** A page whose payloads are large is shorter than its limit. @throws AppError for a bad `where` */
-  readonly list: (accountId: number, query: DeliveryQuery) => Promise<DeliveryPage>;
-  /** @throws AppError NOT_FOUND */
-  readonly get: (accountId: number, id: number) => Promise<Delivery & { readonly history: readonly AttemptRow[] }>;
-  /** Above 100,000 of a status no more are counted. @throws AppError for a bad `where` */
-  readonly count: (accountId: number, where: string | undefined) => Promise<Readonly<Record<DeliveryStatus, number>>>;
-  /** What a `where` of the form of D7 selects. @throws AppError for any other */
-  readonly release: (accountId: number, where: string) => Promise<Released>;
-  /** Deletes the queued deliveries that such a `where` selects. @returns how many. @throws AppError for any other */
-  readonly acknowledge: (accountId: number, where: string) => Promise<number>;
-  /** Deletes a queued delivery. @throws AppError NOT_FOUND, CONFLICT when it is not queued */
-  readonly acknowledgeOne: (accountId: number, id: number) => Promise<void>;
-  /** The same as `release` for one subscription. @throws AppError NOT_FOUND */
-  readonly resume: (accountId: number, subscriptionId: number) => Promise<Released>;
-  /** Deactivates the subscription and queues what waits. @throws AppError NOT_FOUND */
-  readonly suspend: (accountId: number, subscriptionId: number, reason: string) => Promise<void>;
-  /**
-   * Removes the subscription and what is queued or waits for it. It stays, deactivated, until that is gone, so that whoever is left with half
-   * of it removes it once more. @throws AppError NOT_FOUND
-   */
-  readonly discard: (accountId: number, subscriptionId: number) => Promise<void>;
-  /** Sends the event of a delivery again, as a new delivery. @throws AppError NOT_FOUND, CONFLICT when the event is no longer kept */
-  readonly redeliver: (accountId: number, id: number) => Promise<Delivery>;
-  /** @returns how many new deliveries were made. @throws AppError REQUEST_INVALID for more than 100,000 */
-  readonly redeliverPeriod: (accountId: number, period: RedeliveryPeriod) => Promise<number>;
-}
+export type Deliveries = ReturnType<typeof createDeliveries>;
 
 /** Of one answer; a page ends before the delivery that would follow on it. */
 const MAX_PAGE_BYTES = 32 * 1024 * 1024;
@@ -107,7 +74,7 @@ export function createDeliveries(
   { knex, shares, notifier, clock }: DeliveryPlatform,
   { subscriptions, notifications }: DeliveryNeighbours,
   batchRows = 5000,
-): Deliveries {
+) {
   const now = () => new Date(clock.now());
   const announceDue = () => notifier.publish(DUE_TOPIC, '');
 
@@ -185,7 +152,8 @@ export function createDeliveries(
   }
 
   return {
-    list: async (accountId, { where, newestFirst, afterId, limit, hydrate: withPayloads }) => {
+    /** A page whose payloads are large is shorter than its limit. @throws AppError for a bad `where` */
+    list: async (accountId: number, { where, newestFirst, afterId, limit, hydrate: withPayloads }: DeliveryQuery) => {
       const condition = conditionOf(where);
       return shares.list(accountId, async (via) => {
         const selection = { condition, newestFirst, afterId };
@@ -197,12 +165,14 @@ export function createDeliveries(
       });
     },
 
-    get: async (accountId, id) => ({
+    /** @throws AppError NOT_FOUND */
+    get: async (accountId: number, id: number) => ({
       ...(await get(accountId, id)),
       history: await shares.list(accountId, (via) => createDeliveryListingStore(via).attempts(accountId, id)),
     }),
 
-    count: async (accountId, where) => {
+    /** Above 100,000 of a status no more are counted. @throws AppError for a bad `where` */
+    count: async (accountId: number, where: string | undefined) => {
       const condition = conditionOf(where);
       const counted = await shares.list(accountId, (via) =>
         createDeliveryListingStore(via).count(accountId, condition),
@@ -212,14 +182,17 @@ export function createDeliveries(
       return counts;
     },
 
-    release: (accountId, where) => releaseQueue(accountId, readQueueFilter(where)),
+    /** What a `where` of the form of D7 selects. @throws AppError for any other */
+    release: (accountId: number, where: string) => releaseQueue(accountId, readQueueFilter(where)),
 
-    acknowledge: async (accountId, where) => {
+    /** Deletes the queued deliveries that such a `where` selects. @returns how many. @throws AppError for any other */
+    acknowledge: async (accountId: number, where: string) => {
       const target = readQueueFilter(where);
       return shares.bulk(accountId, (step) => acknowledgeInSteps(accountId, target, step));
     },
 
-    acknowledgeOne: async (accountId, id) => {
+    /** Deletes a queued delivery. @throws AppError NOT_FOUND, CONFLICT when it is not queued */
+    acknowledgeOne: async (accountId: number, id: number) => {
       await change(knex, async (via) => {
         if (await createReleaseStore(via).acknowledgeOne(accountId, id)) return;
         const { status } = await get(accountId, id, via);
@@ -227,12 +200,14 @@ export function createDeliveries(
       });
     },
 
-    resume: async (accountId, subscriptionId) => {
+    /** The same as `release` for one subscription. @throws AppError NOT_FOUND */
+    resume: async (accountId: number, subscriptionId: number) => {
       await subscriptions.get(accountId, subscriptionId);
       return releaseQueue(accountId, { subscriptionId });
     },
 
-    suspend: async (accountId, subscriptionId, reason) => {
+    /** Deactivates the subscription and queues what waits. @throws AppError NOT_FOUND */
+    suspend: async (accountId: number, subscriptionId: number, reason: string) => {
       const { url } = await subscriptions.get(accountId, subscriptionId);
       const publish = await notifications.prepare(accountId);
       const deactivate = async (trx: Knex.Transaction) => {
@@ -246,7 +221,11 @@ export function createDeliveries(
       });
     },
 
-    discard: async (accountId, subscriptionId) => {
+    /**
+     * Removes the subscription and what is queued or waits for it. It stays, deactivated, until that is gone, so that whoever is left with half
+     * of it removes it once more. @throws AppError NOT_FOUND
+     */
+    discard: async (accountId: number, subscriptionId: number) => {
       const { url } = await subscriptions.get(accountId, subscriptionId);
       const deactivate = (trx: Knex) => subscriptions.deactivate(trx, accountId, subscriptionId, LEAVING);
       await shares.bulk(accountId, async (step) => {
@@ -259,7 +238,8 @@ export function createDeliveries(
       });
     },
 
-    redeliver: async (accountId, id) => {
+    /** Sends the event of a delivery again, as a new delivery. @throws AppError NOT_FOUND, CONFLICT when the event is no longer kept */
+    redeliver: async (accountId: number, id: number) => {
       const redeliver = async (via: Knex) => {
         const newId = await createRedeliveryStore(via).redeliver(accountId, id, now());
         if (newId !== undefined) return newId;
@@ -271,7 +251,8 @@ export function createDeliveries(
       return get(accountId, made);
     },
 
-    redeliverPeriod: async (accountId, period) => {
+    /** @returns how many new deliveries were made. @throws AppError REQUEST_INVALID for more than 100,000 */
+    redeliverPeriod: async (accountId: number, period: RedeliveryPeriod) => {
       assertPeriod(period);
       const redeliver = async (via: Knex) => {
         const most = { limit: MAX_REDELIVERIES, now: now() };
@@ -302,25 +283,21 @@ interface Counted {
 }
 
 /** What the batches of a change came to until now, under a name. */
-interface Tally {
-  readonly sum: () => number;
-  readonly add: (count: number) => void;
-  readonly with: (count: number) => Readonly<Record<string, number>>;
-}
+type Tally = ReturnType<typeof createTally>;
 
 interface Tallied {
   readonly step: Step;
   readonly tally: Tally;
 }
 
-function createTally(name: string): Tally {
+function createTally(name: string) {
   let sum = 0;
   return {
     sum: () => sum,
-    add: (count) => {
+    add: (count: number) => {
       sum += count;
     },
-    with: (count) => ({ [name]: sum + count }),
+    with: (count: number) => ({ [name]: sum + count }),
   };
 }
 

@@ -11,23 +11,13 @@ export interface BreakerOptions {
 /** `closed`: all pass. `open`: contractual retries only. `probing`: also one first attempt at a time. */
 export type BreakerState = 'closed' | 'open' | 'probing';
 
-export interface Breaker {
-  readonly state: (nowMs: number) => BreakerState;
-  /** When first attempts are let through again; in the past unless open. */
-  readonly openUntilMs: () => number;
-  /** True when this failure opened it, or opened it again. */
-  readonly fail: (nowMs: number, hard: boolean) => boolean;
-  /** True when this success closed it. */
-  readonly succeed: () => boolean;
-  /** Nothing failed since the last success: it may be forgotten. */
-  readonly isClean: () => boolean;
-}
+export type Breaker = ReturnType<typeof createBreaker>;
 
 /**
  * Keeps first attempts from a receiver that does not answer. No attempt is used up by it and nothing is deactivated: it only decides when a
  * first attempt is worth a connection.
  */
-export function createBreaker(options: BreakerOptions): Breaker {
+export function createBreaker(options: BreakerOptions) {
   let failures = 0;
   let hardFailures = 0;
   let openings = 0;
@@ -38,12 +28,14 @@ export function createBreaker(options: BreakerOptions): Breaker {
   }
 
   return {
-    state: (nowMs) => {
+    state: (nowMs: number) => {
       if (openings === 0) return 'closed';
       return nowMs < untilMs ? 'open' : 'probing';
     },
+    /** When first attempts are let through again; in the past unless open. */
     openUntilMs: () => untilMs,
-    fail: (nowMs, hard) => {
+    /** True when this failure opened it, or opened it again. */
+    fail: (nowMs: number, hard: boolean) => {
       failures++;
       hardFailures = hard ? hardFailures + 1 : 0;
       // Those that were in flight when it opened do not lengthen the pause.
@@ -52,6 +44,7 @@ export function createBreaker(options: BreakerOptions): Breaker {
       openings = Math.min(openings + 1, 30);
       return true;
     },
+    /** True when this success closed it. */
     succeed: () => {
       const wasOpen = openings > 0;
       failures = 0;
@@ -60,6 +53,7 @@ export function createBreaker(options: BreakerOptions): Breaker {
       untilMs = 0;
       return wasOpen;
     },
+    /** Nothing failed since the last success: it may be forgotten. */
     isClean: () => failures === 0,
   };
 }

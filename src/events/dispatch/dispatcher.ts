@@ -17,43 +17,7 @@ export interface SweepRoom {
  * happens by itself: it is told what happened and when (milliseconds since 1970), gives back what it cannot keep as outcomes, notes in the agenda when
  * there is room again, and says by `next` what is to be pushed.
  */
-export interface Dispatcher {
-  /** Holds memory for a first attempt; false: it cannot be pushed from memory now. */
-  readonly reserve: (key: LaneKey, bytes: number, nowMs: number) => boolean;
-  readonly cancel: (subscriptionId: number, bytes: number) => void;
-  /** Takes a lease whose memory is reserved. */
-  readonly enqueue: (lease: DeliveryLease, nowMs: number) => void;
-  /** Takes a lease that the sweep brought, or gives it back when its account has in memory what it may. */
-  readonly takeIn: (lease: DeliveryLease, nowMs: number) => void;
-  /** Gives it back: its account has no room for it. */
-  readonly turnAway: (lease: DeliveryLease, nowMs: number) => void;
-  /** The next to push, which counts as under way from here on; undefined: none now. */
-  readonly next: (nowMs: number) => DeliveryLease | undefined;
-  /** What a push came to that began at `startedMs`. */
-  readonly end: (outcome: DeliveryOutcome, startedMs: number, nowMs: number) => void;
-  /** Their outcomes are stored, or lost: nothing of them is in memory any more. */
-  readonly settle: (outcomes: readonly DeliveryOutcome[]) => void;
-  /** From the statement that leased it to the one that stored its outcome. */
-  readonly holds: (deliveryId: number) => boolean;
-  /** For one subscription; `accountRoom` is for all of an account together. */
-  readonly sweepRoom: (key: LaneKey, nowMs: number) => SweepRoom;
-  readonly accountRoom: (accountId: number) => number;
-  /** Notes in the agenda when the account has room for many again. */
-  readonly wantRoom: (accountId: number) => void;
-  /** Whether an account may have more bodies in memory; the last one may be larger than its room. */
-  readonly hasBytes: (accountId: number) => boolean;
-  readonly freeBytes: () => number;
-  /** Forgets what failed for the subscription before: somebody says that it works again. */
-  readonly pardon: (subscriptionId: number) => void;
-  /** Forgets what is not under way of an owner that lost its leases. */
-  readonly forget: (owner: string) => void;
-  /** Gives back what is not under way, from now on too. */
-  readonly close: (nowMs: number) => void;
-  /** Gives back what is under way, whatever comes of it. */
-  readonly abandon: (nowMs: number) => void;
-  readonly inFlight: () => number;
-  readonly figures: (nowMs: number) => DispatchFigures;
-}
+export type Dispatcher = ReturnType<typeof createDispatcher>;
 
 export interface DispatchFigures {
   readonly lanes: number;
@@ -63,16 +27,12 @@ export interface DispatchFigures {
   readonly bytes: number;
 }
 
-export interface DispatchLimits extends LaneLimits {
-  readonly concurrency: number;
-}
-
 /** `agenda` and `outcomes` are what is written to; of them only whether there is room for outcomes is read. */
 export function createDispatcher(
   agenda: Pick<Agenda, 'want' | 'notePause' | 'callBack'>,
   outcomes: Pick<OutcomeQueue, 'add' | 'hasRoom'>,
-  limits: DispatchLimits,
-): Dispatcher {
+  limits: LaneLimits & { readonly concurrency: number },
+) {
   const lanes = createLanes(limits);
   const { hosts } = lanes;
   const ready = createRotation<Lane>();
@@ -213,7 +173,8 @@ export function createDispatcher(
   }
 
   return {
-    reserve: (key, bytes, nowMs) => {
+    /** Holds memory for a first attempt; false: it cannot be pushed from memory now. */
+    reserve: (key: LaneKey, bytes: number, nowMs: number) => {
       if (isClosed) return false;
       const lane = lanes.laneOf(key);
       const isReserved = hosts.stateOf(lane, nowMs) === 'closed' && lanes.reserve(lane, bytes);
@@ -221,29 +182,37 @@ export function createDispatcher(
       return isReserved;
     },
 
-    cancel: (subscriptionId, bytes) => {
+    cancel: (subscriptionId: number, bytes: number) => {
       const lane = lanes.find(subscriptionId);
       if (lane !== undefined && lanes.free(lane, bytes, false)) agenda.want();
     },
 
-    enqueue: (lease, nowMs) => queue(lanes.laneOf(lease), lease, nowMs),
+    /** Takes a lease whose memory is reserved. */
+    enqueue: (lease: DeliveryLease, nowMs: number) => queue(lanes.laneOf(lease), lease, nowMs),
 
-    takeIn: (lease, nowMs) => {
+    /** Takes a lease that the sweep brought, or gives it back when its account has in memory what it may. */
+    takeIn: (lease: DeliveryLease, nowMs: number) => {
       if (!lanes.hasBytes(lease.accountId)) return turnAway(lease, nowMs);
       const lane = lanes.laneOf(lease);
       lanes.hold(lane, lease.body.length, isSwept(lease));
       queue(lane, lease, nowMs);
     },
 
+    /** Gives it back: its account has no room for it. */
     turnAway,
+    /** The next to push, which counts as under way from here on; undefined: none now. */
     next,
+    /** What a push came to that began at `startedMs`. */
     end,
-    settle: (outcomes) => {
+    /** Their outcomes are stored, or lost: nothing of them is in memory any more. */
+    settle: (outcomes: readonly DeliveryOutcome[]) => {
       for (const { lease } of outcomes) held.delete(lease.id);
     },
-    holds: (deliveryId) => held.has(deliveryId),
+    /** From the statement that leased it to the one that stored its outcome. */
+    holds: (deliveryId: number) => held.has(deliveryId),
 
-    sweepRoom: (key, nowMs) => {
+    /** For one subscription; `accountRoom` is for all of an account together. */
+    sweepRoom: (key: LaneKey, nowMs: number) => {
       if (isClosed) return { firsts: 0, retries: 0 };
       const lane = lanes.find(key.subscriptionId);
       const room = lanes.sweepRoom(lane);
@@ -253,36 +222,42 @@ export function createDispatcher(
     },
 
     accountRoom: lanes.accountRoom,
+    /** Notes in the agenda when the account has room for many again. */
     wantRoom: lanes.wantRoom,
+    /** Whether an account may have more bodies in memory; the last one may be larger than its room. */
     hasBytes: lanes.hasBytes,
     freeBytes: lanes.freeBytes,
 
-    pardon: (subscriptionId) => {
+    /** Forgets what failed for the subscription before: somebody says that it works again. */
+    pardon: (subscriptionId: number) => {
       const lane = lanes.find(subscriptionId);
       if (lane === undefined) return;
       lane.breaker.succeed();
       lanes.tidy(lane);
     },
 
-    forget: (owner) =>
+    /** Forgets what is not under way of an owner that lost its leases. */
+    forget: (owner: string) =>
       drainAll((lane, lease) => {
         if (lease.owner !== owner) return queueLease(lane, lease);
         free(lane, lease);
         held.delete(lease.id);
       }),
 
-    close: (nowMs) => {
+    /** Gives back what is not under way, from now on too. */
+    close: (nowMs: number) => {
       isClosed = true;
       drainAll((lane, lease) => giveBack(lane, lease, nowMs));
     },
 
-    abandon: (nowMs) => {
+    /** Gives back what is under way, whatever comes of it. */
+    abandon: (nowMs: number) => {
       for (const lease of places.clear()) release(lease, nowMs);
     },
 
     inFlight: places.inFlight,
 
-    figures: (nowMs) => {
+    figures: (nowMs: number) => {
       const all = [...lanes.all()];
       return {
         lanes: all.length,

@@ -85,18 +85,13 @@ export interface ConcurrencyOptions {
 }
 
 /** How many pushes one receiver gets at a time. */
-export interface Concurrency {
-  readonly limit: () => number;
-  /** `wasFull`: it was one of as many as were allowed. Fewer prove nothing about more. */
-  readonly succeed: (durationMs: number, wasFull: boolean) => void;
-  readonly fail: () => void;
-}
+export type Concurrency = ReturnType<typeof createConcurrency>;
 
 /**
  * Grows by one with each round of quick successes under full use, as long as the receiver keeps up; shrinks by one with each slow success, so
  * that waiting for a receiver that has enough to do takes few places; falls back at once when a push fails.
  */
-export function createConcurrency({ least, most, quickMs }: ConcurrencyOptions): Concurrency {
+export function createConcurrency({ least, most, quickMs }: ConcurrencyOptions) {
   const top = Math.max(least, most);
   let limit = least;
   let quick = 0;
@@ -108,7 +103,8 @@ export function createConcurrency({ least, most, quickMs }: ConcurrencyOptions):
 
   return {
     limit: () => limit,
-    succeed: (durationMs, wasFull) => {
+    /** `wasFull`: it was one of as many as were allowed. Fewer prove nothing about more. */
+    succeed: (durationMs: number, wasFull: boolean) => {
       if (durationMs > quickMs) return change(-1);
       if (!wasFull) return;
       quick++;

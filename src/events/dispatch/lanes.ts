@@ -11,8 +11,6 @@ export interface LaneLimits extends LaneOptions {
   readonly maxIdleLanes: number;
 }
 
-export type Lanes = ReturnType<typeof createLanes>;
-
 /** Accounts for the memory of all lanes. */
 export function createLanes(limits: LaneLimits) {
   const lanes = new Map<number, Lane>();

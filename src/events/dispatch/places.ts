@@ -9,30 +9,11 @@ export interface PlaceLimits {
   readonly laneConcurrency: number;
 }
 
-/** The pushes that may be under way at a time, and what each account and each kind may have of them. */
-export interface Places {
-  readonly isFree: () => boolean;
-  /** False: the account has in flight what it may, and comes back when one of them ends. */
-  readonly hasRoom: (accountId: number) => boolean;
-  /** False: the lane has in flight what it may, and comes back when one of them ends. */
-  readonly mayPush: (lane: Lane) => boolean;
-  /** Undefined: there is none, or the lane comes back by `unblock` when it may push one. */
-  readonly takeRetry: (lane: Lane) => DeliveryLease | undefined;
-  readonly enter: (lane: Lane, lease: DeliveryLease) => void;
-  /** False: it had left before. */
-  readonly leave: (lane: Lane, lease: DeliveryLease) => boolean;
-  /** After a retry of the account has left: a lane that can use its place now. Other lanes come back by their own pushes, other accounts by their own retries. */
-  readonly unblock: (accountId: number) => Lane | undefined;
-  readonly inFlight: () => number;
-  /** Empties them. */
-  readonly clear: () => readonly DeliveryLease[];
-}
-
 /**
  * Half of the places at most are for retries, and a quarter for what lanes have beyond their own share: receivers that were quick and suddenly hang,
  * however many, leave the last quarter to the first attempts of others. Of the whole and of each of these an account has its share only.
  */
-export function createPlaces(limits: PlaceLimits): Places {
+export function createPlaces(limits: PlaceLimits) {
   const places = createPool(limits.concurrency);
   const retries = createPool(Math.max(1, Math.floor(limits.concurrency / 2)));
   const extras = createPool(Math.floor(limits.concurrency / 4));
@@ -47,10 +28,13 @@ export function createPlaces(limits: PlaceLimits): Places {
 
   return {
     isFree: () => leases.size < limits.concurrency,
-    hasRoom: (accountId) => places.room(accountId) > 0,
+    /** False: the account has in flight what it may, and comes back when one of them ends. */
+    hasRoom: (accountId: number) => places.room(accountId) > 0,
+    /** False: the lane has in flight what it may, and comes back when one of them ends. */
     mayPush,
 
-    takeRetry: (lane) => {
+    /** Undefined: there is none, or the lane comes back by `unblock` when it may push one. */
+    takeRetry: (lane: Lane) => {
       if (lane.retries.size === 0) return undefined;
       if (retries.room(lane.accountId) > 0) return lane.retries.shift();
       if (!lane.retriesBlocked) blockedByRetries.push(lane.accountId, lane);
@@ -58,7 +42,7 @@ export function createPlaces(limits: PlaceLimits): Places {
       return undefined;
     },
 
-    enter: (lane, lease) => {
+    enter: (lane: Lane, lease: DeliveryLease) => {
       leases.add(lease);
       places.take(lane.accountId);
       lane.inFlight++;
@@ -70,7 +54,8 @@ export function createPlaces(limits: PlaceLimits): Places {
       }
     },
 
-    leave: (lane, lease) => {
+    /** False: it had left before. */
+    leave: (lane: Lane, lease: DeliveryLease) => {
       if (!leases.delete(lease)) return false;
       places.give(lane.accountId);
       if (lane.inFlight > limits.laneConcurrency) extras.give(lane.accountId);
@@ -83,7 +68,8 @@ export function createPlaces(limits: PlaceLimits): Places {
       return true;
     },
 
-    unblock: (accountId) => {
+    /** After a retry of the account has left: a lane that can use its place now. Other lanes come back by their own pushes, other accounts by their own retries. */
+    unblock: (accountId: number) => {
       blockedByRetries.resume(accountId);
       for (let id = blockedByRetries.turn(); id !== undefined; id = blockedByRetries.turn()) {
         if (retries.room(id) === 0) {
@@ -99,6 +85,7 @@ export function createPlaces(limits: PlaceLimits): Places {
     },
 
     inFlight: () => leases.size,
+    /** Empties them. */
     clear: () => {
       const left = [...leases];
       leases.clear();

@@ -1,46 +1,34 @@
+import { type ListQuery, listPage } from '../../db/listing.ts';
 import type { Platform } from '../../platform.ts';
-import { prepareSql } from '../../where/index.ts';
 import { FILTERABLE_EVENT } from '../filter.ts';
 import { createHistoryStore, type StoredEvent } from './history-store.ts';
 
 export type { StoredEvent };
 
-export interface EventQuery {
-  /** A filter in the query language over `FILTERABLE_EVENT`. */
-  readonly where?: string | undefined;
+export interface EventQuery extends Pick<ListQuery, 'where' | 'limit'> {
   readonly before?: string | undefined;
-  readonly limit: number;
 }
 
-export interface EventPage {
-  readonly events: readonly StoredEvent[];
-  /** The id to go on from; absent at the end. */
-  readonly nextBefore?: string;
-}
-
-export interface EventHistory {
-  /** What was accepted of an instance, from new to old. A page of large events is shorter than its limit. @throws AppError for a bad `where` */
-  readonly list: (
-    instance: { readonly accountId: number; readonly id: number },
-    query: EventQuery,
-  ) => Promise<EventPage>;
-}
+export type EventHistory = ReturnType<typeof createEventHistory>;
 
 /** Of one response; a page ends before the event that would follow on it. */
 const MAX_PAGE_BYTES = 32 * 1024 * 1024;
 
-export function createEventHistory({ shares }: Pick<Platform, 'shares'>): EventHistory {
+export function createEventHistory({ shares }: Pick<Platform, 'shares'>) {
   return {
-    list: async (instance, { where, before, limit }) => {
-      const condition = where === undefined ? undefined : prepareSql(where, FILTERABLE_EVENT);
-      const rows = await shares.list(instance.accountId, (via) =>
-        createHistoryStore(via).list(instance, { condition, before, limit: limit + 1, maxBytes: MAX_PAGE_BYTES }),
-      );
-      const events = rows.slice(0, limit);
-      const last = events.at(-1);
+    /** What was accepted of an instance, from new to old. A page of large events is shorter than its limit. @throws AppError for a bad `where` */
+    list: async (instance: { readonly accountId: number; readonly id: number }, query: EventQuery) => {
+      let bytes = 0;
+      const { rows, last } = await listPage(FILTERABLE_EVENT, query, async (selection) => {
+        const found = await shares.list(instance.accountId, (via) =>
+          createHistoryStore(via).list(instance, { ...selection, maxBytes: MAX_PAGE_BYTES }),
+        );
+        bytes = sizeOf(found);
+        return found;
+      });
       // A page that was cut by its size may be the last one: then one that is empty follows.
-      const isCut = rows.length > limit || sizeOf(rows) >= MAX_PAGE_BYTES;
-      return { events, ...(isCut && last && { nextBefore: last.id }) };
+      const end = bytes >= MAX_PAGE_BYTES ? rows.at(-1) : last;
+      return { events: rows, nextBefore: end?.id };
     },
   };
 }

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import type { Settings } from '../../accounts/settings.ts';
+import { type ListQuery, listPage } from '../../db/listing.ts';
 import type { Platform } from '../../platform.ts';
-import { prepareSql } from '../../where/index.ts';
 import { createEventIds, showEventId } from '../event-id.ts';
 import { FILTERABLE_NOTIFICATION } from '../filter.ts';
 import { type OperationalType, wantsType } from '../model.ts';
@@ -11,19 +11,9 @@ import { createNotificationStore, type NotificationRow } from './notification-st
 
 export type Notification = NotificationRow;
 
-export interface NotificationQuery {
-  /** A filter in the query language over `FILTERABLE_NOTIFICATION`. */
-  readonly where?: string | undefined;
+export interface NotificationQuery extends ListQuery {
   /** Otherwise from old to new. */
   readonly newestFirst?: boolean | undefined;
-  readonly afterId?: number | undefined;
-  readonly limit: number;
-}
-
-export interface NotificationPage {
-  readonly notifications: readonly Notification[];
-  /** The id to go on from; absent at the end. */
-  readonly nextAfterId?: number;
 }
 
 export interface NotificationNeighbours {
@@ -34,28 +24,15 @@ export interface NotificationNeighbours {
 /** Stores an event and, where the account has a callback URL for it, its delivery; both as a part of the transaction. */
 export type Publisher = (via: Knex, type: OperationalType, data: object) => Promise<void>;
 
-export interface Notifications {
-  /** In a transaction of its own. */
-  readonly publish: (accountId: number, type: OperationalType, data: object) => Promise<void>;
-  /**
-   * For events that belong to a transaction: reads what is needed before it begins. Transactions that wait for a second
-   * connection each could wait for one another.
-   */
-  readonly prepare: (accountId: number) => Promise<Publisher>;
-  /** @throws AppError for a `where` that cannot be understood */
-  readonly list: (accountId: number, query: NotificationQuery) => Promise<NotificationPage>;
-}
-
-/** It only tells. */
-interface NotificationNotifier {
-  readonly notifier: Pick<Platform['notifier'], 'publish'>;
-}
+export type Notifications = ReturnType<typeof createNotifications>;
 
 /** Operational events of the platform: kept to be read, and sent where the account asks for it. */
 export function createNotifications(
-  platform: Pick<Platform, 'knex' | 'shares' | 'clock' | 'random'> & NotificationNotifier,
+  platform: Pick<Platform, 'knex' | 'shares' | 'clock' | 'random'> & {
+    readonly notifier: Pick<Platform['notifier'], 'publish'>;
+  },
   { subscriptions, settings }: NotificationNeighbours,
-): Notifications {
+) {
   const { knex, shares, notifier, clock } = platform;
   const nextEventId = createEventIds(platform);
   const store = createNotificationStore(knex);
@@ -89,21 +66,24 @@ export function createNotifications(
   }
 
   return {
+    /**
+     * For events that belong to a transaction: reads what is needed before it begins. Transactions that wait for a second
+     * connection each could wait for one another.
+     */
     prepare,
 
-    publish: async (accountId, type, data) => {
+    /** In a transaction of its own. */
+    publish: async (accountId: number, type: OperationalType, data: object) => {
       const publish = await prepare(accountId);
       await knex.transaction((trx) => publish(trx, type, data));
     },
 
-    list: async (accountId, { where, newestFirst, afterId, limit }) => {
-      const condition = where === undefined ? undefined : prepareSql(where, FILTERABLE_NOTIFICATION);
-      const rows = await shares.list(accountId, (via) =>
-        createNotificationStore(via).list(accountId, { condition, newestFirst, afterId, limit: limit + 1 }),
+    /** @throws AppError for a `where` that cannot be understood */
+    list: async (accountId: number, query: NotificationQuery) => {
+      const { rows, last } = await listPage(FILTERABLE_NOTIFICATION, query, (selection) =>
+        shares.list(accountId, (via) => createNotificationStore(via).list(accountId, selection)),
       );
-      const notifications = rows.slice(0, limit);
-      const last = notifications.at(-1);
-      return { notifications, ...(rows.length > limit && last && { nextAfterId: last.id }) };
+      return { notifications: rows, nextAfterId: last?.id };
     },
   };
 }

@@ -22,25 +22,7 @@ interface Failed {
  * Outcomes on their way to the database: many in one statement, and kept to be tried again while it is away. Times are of a clock that only
  * goes on.
  */
-export interface OutcomeQueue {
-  readonly add: (outcome: DeliveryOutcome) => void;
-  /** False: no push may be started. */
-  readonly hasRoom: () => boolean;
-  readonly isEmpty: () => boolean;
-  /** The batch to store now; undefined: none yet. It counts as under way until it is settled. */
-  readonly take: () => readonly DeliveryOutcome[] | undefined;
-  /**
-   * Time has passed: what waits for long enough is a batch now. To be told between turns of the event loop, not within one, so that a batch has
-   * all that came in the turn.
-   */
-  readonly ripen: (steadyMs: number) => void;
-  /** A batch of so many came to its end, but for those that are to be tried again. */
-  readonly settle: (batch: readonly DeliveryOutcome[], unstored: readonly DeliveryOutcome[], steadyMs: number) => void;
-  /** Does not wait for others any more. */
-  readonly hurry: () => void;
-  /** When it is to be told to `ripen`, as far as is known. */
-  readonly nextAtMs: (steadyMs: number) => number;
-}
+export type OutcomeQueue = ReturnType<typeof createOutcomeQueue>;
 
 type OutcomeLimits = Pick<
   EngineOptions,
@@ -49,7 +31,7 @@ type OutcomeLimits = Pick<
 
 const NEVER = Number.POSITIVE_INFINITY;
 
-export function createOutcomeQueue(limits: OutcomeLimits): OutcomeQueue {
+export function createOutcomeQueue(limits: OutcomeLimits) {
   const waiting: DeliveryOutcome[] = [];
   /** Waiting and under way. */
   let pending = 0;
@@ -76,13 +58,15 @@ export function createOutcomeQueue(limits: OutcomeLimits): OutcomeQueue {
   }
 
   return {
-    add: (outcome) => {
+    add: (outcome: DeliveryOutcome) => {
       pending++;
       waiting.push(outcome);
     },
+    /** False: no push may be started. */
     hasRoom: () => pending < limits.maxPendingOutcomes,
     isEmpty: () => pending === 0,
 
+    /** The batch to store now; undefined: none yet. It counts as under way until it is settled. */
     take: () => {
       const isFull = failures === 0 && waiting.length >= limits.outcomeBatchRows;
       if (!mayWrite() || !(isRipe || isFull)) return undefined;
@@ -92,7 +76,8 @@ export function createOutcomeQueue(limits: OutcomeLimits): OutcomeQueue {
       return waiting.splice(0, limits.outcomeBatchRows);
     },
 
-    settle: (batch, unstored, steadyMs) => {
+    /** A batch of so many came to its end, but for those that are to be tried again. */
+    settle: (batch: readonly DeliveryOutcome[], unstored: readonly DeliveryOutcome[], steadyMs: number) => {
       writes--;
       pending -= batch.length - unstored.length;
       failures = unstored.length === 0 ? 0 : failures + 1;
@@ -100,12 +85,18 @@ export function createOutcomeQueue(limits: OutcomeLimits): OutcomeQueue {
       dueAtMs = waiting.length === 0 ? undefined : steadyMs + (failures === 0 ? 0 : retryDelay());
     },
 
-    ripen: (steadyMs) => {
+    /**
+     * Time has passed: what waits for long enough is a batch now. To be told between turns of the event loop, not within one, so that a batch has
+     * all that came in the turn.
+     */
+    ripen: (steadyMs: number) => {
       isRipe = nextAtMs(steadyMs) <= steadyMs;
     },
+    /** Does not wait for others any more. */
     hurry: () => {
       isRipe = true;
     },
+    /** When it is to be told to `ripen`, as far as is known. */
     nextAtMs,
   };
 }

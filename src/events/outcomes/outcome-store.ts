@@ -38,12 +38,6 @@ export interface WrittenOutcomes {
   readonly queued: number;
 }
 
-export interface ExhaustedRow {
-  readonly lease: Fence;
-  readonly attempt: AttemptRecord;
-  readonly next: NextRow;
-}
-
 export type OutcomeStore = ReturnType<typeof createOutcomeStore>;
 
 /** `batchRows`: most that one statement locks. */
@@ -61,7 +55,10 @@ export function createOutcomeStore(knex: Knex, batchRows = 5000) {
      * The end of a schedule: this delivery becomes queued. `within` runs in the same transaction, after it was found to be ours still.
      * @returns false when the lease was lost: then nothing happened.
      */
-    exhaust: (row: ExhaustedRow, within: (trx: Knex.Transaction) => Promise<void>): Promise<boolean> =>
+    exhaust: (
+      row: { readonly lease: Fence; readonly attempt: AttemptRecord; readonly next: NextRow },
+      within: (trx: Knex.Transaction) => Promise<void>,
+    ): Promise<boolean> =>
       knex.transaction(async (trx) => {
         const { accountId, subscriptionId } = row.lease;
         // Before the shared lock of the statement below: two that both want to go on from that one would block each other.

@@ -11,27 +11,7 @@ export interface OwnerPorts {
   readonly options: Pick<EngineOptions, 'silentMs' | 'takeOverRows' | 'auditAgeMs'>;
 }
 
-/** The name under which this process holds deliveries, which heartbeats keep. */
-export interface Owner {
-  /** Undefined while it is not certain that others take this process for alive. */
-  readonly current: () => string | undefined;
-  /** Takes a new name. */
-  readonly enter: () => Promise<void>;
-  /** Says that this process lives. @returns the name that others took from it: its leases are no longer ours; undefined: none */
-  readonly renew: () => Promise<string | undefined>;
-  /** The database could not be asked. */
-  readonly noteFailure: () => void;
-  /** Ends those that were silent for long, and gives their deliveries to the sweep. @returns how many */
-  readonly takeOver: () => Promise<number>;
-  /**
-   * Gives back what the database says is ours and memory does not know: a connection that breaks during a commit leaves such deliveries, and
-   * nobody else would take them while this process lives. @returns how many
-   */
-  readonly giveBackForgotten: (isHeld: (deliveryId: number) => boolean) => Promise<number>;
-  readonly leave: () => Promise<void>;
-}
-
-export function createOwner({ store, clock, log, options }: OwnerPorts): Owner {
+export function createOwner({ store, clock, log, options }: OwnerPorts) {
   let id: string | undefined;
   let confirmedAtMs = Number.NEGATIVE_INFINITY;
   /** Since when every heartbeat came through. */
@@ -48,9 +28,12 @@ export function createOwner({ store, clock, log, options }: OwnerPorts): Owner {
   }
 
   return {
+    /** Undefined while it is not certain that others take this process for alive. */
     current,
+    /** Takes a new name. */
     enter,
 
+    /** Says that this process lives. @returns the name that others took from it: its leases are no longer ours; undefined: none */
     renew: async () => {
       // The new name could not be entered the last time.
       if (id === undefined) {
@@ -69,11 +52,13 @@ export function createOwner({ store, clock, log, options }: OwnerPorts): Owner {
       return lost;
     },
 
+    /** The database could not be asked. */
     // After an outage every process is overdue: none may judge the others before they had time to speak.
     noteFailure: () => {
       steadySinceMs = clock.steady();
     },
 
+    /** Ends those that were silent for long, and gives their deliveries to the sweep. @returns how many */
     takeOver: async () => {
       if (clock.steady() - steadySinceMs >= options.silentMs) await store.removeSilent(options.silentMs);
       let total = 0;
@@ -85,7 +70,11 @@ export function createOwner({ store, clock, log, options }: OwnerPorts): Owner {
       return total;
     },
 
-    giveBackForgotten: async (isHeld) => {
+    /**
+     * Gives back what the database says is ours and memory does not know: a connection that breaks during a commit leaves such deliveries, and
+     * nobody else would take them while this process lives. @returns how many
+     */
+    giveBackForgotten: async (isHeld: (deliveryId: number) => boolean) => {
       const owner = current();
       if (owner === undefined) return 0;
       const stored = await store.heldBy(owner, options.auditAgeMs);

@@ -1,13 +1,13 @@
 import type { Knex } from 'knex';
 import { LRUCache } from 'lru-cache';
+import { atMost } from '../../bounded.ts';
 import { createAnnouncedCache } from '../../db/announced-cache.ts';
 import { type ChangeNote, change, differences } from '../../db/change.ts';
 import { encryptionContext } from '../../db/encrypted-columns.ts';
 import { DecryptionError } from '../../db/keyring.ts';
-import type { Removal } from '../../db/removal.ts';
+import { type ListQuery, listPage } from '../../db/listing.ts';
 import { AppError } from '../../errors.ts';
 import type { Platform } from '../../platform.ts';
-import { prepareSql } from '../../where/index.ts';
 import { FILTERABLE_SUBSCRIPTION } from '../filter.ts';
 import { hostOf } from '../lease.ts';
 import type { ReadySubscription } from '../model.ts';
@@ -36,46 +36,7 @@ export interface SubscriptionPlatform extends Pick<Platform, 'knex'> {
   readonly clock: Pick<Platform['clock'], 'now'>;
 }
 
-export interface SubscriptionQuery {
-  /** A filter in the query language over `FILTERABLE_SUBSCRIPTION`. */
-  readonly where?: string | undefined;
-  readonly afterId?: number | undefined;
-  readonly limit: number;
-}
-
-export interface SubscriptionPage {
-  readonly subscriptions: readonly Subscription[];
-  /** The id to go on from; absent at the end. */
-  readonly nextAfterId?: number;
-}
-
-export interface Subscriptions {
-  /** The subscription of this URL, made if there is none. From memory when it was asked for before. */
-  readonly ensure: (accountId: number, url: string) => Promise<ReadySubscription>;
-  /** From memory when it was asked for before and nothing changed. */
-  readonly find: (accountId: number, id: number) => Promise<ReadySubscription | undefined>;
-  /** From old to new. @throws AppError for a `where` that cannot be understood */
-  readonly list: (accountId: number, query: SubscriptionQuery) => Promise<SubscriptionPage>;
-  /** @throws AppError NOT_FOUND */
-  readonly get: (accountId: number, id: number) => Promise<Subscription>;
-  /** All or nothing. @throws AppError NOT_FOUND, CONFLICT when the secret is rotated at the same time */
-  readonly update: (accountId: number, id: number, changes: SubscriptionChanges) => Promise<void>;
-  /** Within the caller's transaction. It is not found any more, until the URL is used again. */
-  readonly remove: (via: Knex, accountId: number, id: number) => Promise<void>;
-  /**
-   * Of an account that was deleted: what is queued, and all of its subscriptions once nothing waits for delivery any more. Until then what
-   * becomes of deliveries is told to subscriptions.
-   */
-  readonly removeSome: (accountId: number) => Promise<Removal>;
-  /** Within the caller's transaction. False when it was not active. */
-  readonly deactivate: (via: Knex, accountId: number, id: number, reason: string) => Promise<boolean>;
-  /** Within the caller's transaction: all of the account that are deactivated, or those of the target. @returns them */
-  readonly reactivate: (
-    via: Knex,
-    accountId: number,
-    target: ReactivationTarget,
-  ) => Promise<readonly { readonly id: number; readonly url: string }[]>;
-}
+export type Subscriptions = ReturnType<typeof createSubscriptions>;
 
 export interface SubscriptionChanges {
   /** Which events are stored for it from now on. */
@@ -95,11 +56,11 @@ interface Kept extends ReadySubscription {
   readonly isRemoved: boolean;
 }
 
-export function createSubscriptions(platform: SubscriptionPlatform): Subscriptions {
+export function createSubscriptions(platform: SubscriptionPlatform) {
   const { keyring, clock, random, shares } = platform;
   const store = createSubscriptionStore(platform.knex);
   /** The row of a URL stays, even when the subscription is removed, so this needs no announcements. */
-  const idsByUrl = new LRUCache<string, number>({ max: KEPT_URLS });
+  const idsByUrl = new LRUCache<string, number>(atMost(KEPT_URLS));
   const ready = createAnnouncedCache<Kept>({
     notifier: platform.notifier,
     topic: 'subscription',
@@ -197,7 +158,8 @@ export function createSubscriptions(platform: SubscriptionPlatform): Subscriptio
   }
 
   return {
-    ensure: async (accountId, url) => {
+    /** The subscription of this URL, made if there is none. From memory when it was asked for before. */
+    ensure: async (accountId: number, url: string) => {
       const id = await idOf(accountId, url);
       const kept = await find(accountId, id);
       const subscription = kept?.isRemoved === true ? await revive(accountId, id) : kept;
@@ -205,26 +167,27 @@ export function createSubscriptions(platform: SubscriptionPlatform): Subscriptio
       return subscription;
     },
 
+    /** From memory when it was asked for before and nothing changed. */
     find,
 
-    list: async (accountId, { where, afterId, limit }) => {
-      const condition = where === undefined ? undefined : prepareSql(where, FILTERABLE_SUBSCRIPTION);
-      return shares.list(accountId, async (via) => {
-        const filter = { condition, afterId, limit: limit + 1 };
-        const rows = await createSubscriptionStore(via).list(accountId, filter);
-        const subscriptions = await show(via, accountId, rows.slice(0, limit));
-        const last = subscriptions.at(-1);
-        return { subscriptions, ...(rows.length > limit && last && { nextAfterId: last.id }) };
-      });
-    },
+    /** From old to new. @throws AppError for a `where` that cannot be understood */
+    list: (accountId: number, query: ListQuery) =>
+      shares.list(accountId, async (via) => {
+        const { rows, last } = await listPage(FILTERABLE_SUBSCRIPTION, query, (selection) =>
+          createSubscriptionStore(via).list(accountId, selection),
+        );
+        return { subscriptions: await show(via, accountId, rows), nextAfterId: last?.id };
+      }),
 
-    get: async (accountId, id) => {
+    /** @throws AppError NOT_FOUND */
+    get: async (accountId: number, id: number) => {
       const [subscription] = await show(platform.knex, accountId, [await getRow(accountId, id)]);
       if (subscription === undefined) throw new Error('A row became no subscription.');
       return subscription;
     },
 
-    update: async (accountId, id, changes) => {
+    /** All or nothing. @throws AppError NOT_FOUND, CONFLICT when the secret is rotated at the same time */
+    update: async (accountId: number, id: number, changes: SubscriptionChanges) => {
       const { eventTypes, rotateSecret = false } = changes;
       const work = async (via: Knex) => {
         const stored = createSubscriptionStore(via);
@@ -238,12 +201,17 @@ export function createSubscriptions(platform: SubscriptionPlatform): Subscriptio
       await ready.changed(keyOf(accountId, id));
     },
 
-    remove: async (via, accountId, id) => {
+    /** Within the caller's transaction. It is not found any more, until the URL is used again. */
+    remove: async (via: Knex, accountId: number, id: number) => {
       await store.remove(via, accountId, id);
       await ready.changed(keyOf(accountId, id), via);
     },
 
-    removeSome: async (accountId) => {
+    /**
+     * Of an account that was deleted: what is queued, and all of its subscriptions once nothing waits for delivery any more. Until then what
+     * becomes of deliveries is told to subscriptions.
+     */
+    removeSome: async (accountId: number) => {
       if ((await store.removeQueued(accountId)) === 'more') return 'more';
       const removed = await store.removeUnused(accountId);
       if (removed === undefined) return 'waits';
@@ -251,13 +219,15 @@ export function createSubscriptions(platform: SubscriptionPlatform): Subscriptio
       return 'done';
     },
 
-    deactivate: async (via, accountId, id, reason) => {
+    /** Within the caller's transaction. False when it was not active. */
+    deactivate: async (via: Knex, accountId: number, id: number, reason: string) => {
       const deactivated = await store.deactivate(via, accountId, id, reason);
       if (deactivated) await ready.changed(keyOf(accountId, id), via);
       return deactivated;
     },
 
-    reactivate: async (via, accountId, target) => {
+    /** Within the caller's transaction: all of the account that are deactivated, or those of the target. @returns them */
+    reactivate: async (via: Knex, accountId: number, target: ReactivationTarget) => {
       const reactivated = await store.reactivate(via, accountId, target);
       for (const { id } of reactivated) await ready.changed(keyOf(accountId, id), via);
       return reactivated;

@@ -11,31 +11,12 @@ export interface Look {
 export type ParkedLane = Pick<Fence, 'accountId' | 'subscriptionId'>;
 
 /** When to look at the database for deliveries, and what to ask it there. Times are milliseconds since 1970. */
-export interface Agenda {
-  /** Something may be due, or there is room for it. */
-  readonly want: () => void;
-  /** The same of one ordered subscription. */
-  readonly wantOrdered: (subscriptionId: number) => void;
-  /** A delivery becomes due then. */
-  readonly noteDue: (atMs: number) => void;
-  /** First attempts are tried again then, which may be due by that time. */
-  readonly notePause: (untilMs: number) => void;
-  /** What is stored is what comes next. */
-  readonly noteStored: (outcome: DeliveryOutcome) => void;
-  /** Receivers of parked first attempts answer again. */
-  readonly callBack: (lanes: readonly ParkedLane[]) => void;
-  /** The look to take now; undefined: none yet. It is taken off the agenda. */
-  readonly take: (nowMs: number) => Look | undefined;
-  /** Those to call back; none: an empty list. They are taken off the agenda. */
-  readonly takeParked: () => readonly ParkedLane[];
-  /** When the next look is to be taken, as far as is known; in the past: now. */
-  readonly nextAtMs: () => number;
-}
+export type Agenda = ReturnType<typeof createAgenda>;
 
 const NOW = Number.NEGATIVE_INFINITY;
 const NEVER = Number.POSITIVE_INFINITY;
 
-export function createAgenda(): Agenda {
+export function createAgenda() {
   let lookAtMs = NEVER;
   let pauses: number[] = [];
   const ordered = new Set<number>();
@@ -53,27 +34,34 @@ export function createAgenda(): Agenda {
   }
 
   return {
+    /** Something may be due, or there is room for it. */
     want: () => noteDue(NOW),
-    wantOrdered: (subscriptionId) => void ordered.add(subscriptionId),
+    /** The same of one ordered subscription. */
+    wantOrdered: (subscriptionId: number) => void ordered.add(subscriptionId),
+    /** A delivery becomes due then. */
     noteDue,
 
-    notePause: (untilMs) => {
+    /** First attempts are tried again then, which may be due by that time. */
+    notePause: (untilMs: number) => {
       pauses.push(untilMs);
       noteDue(untilMs);
     },
 
-    noteStored: (outcome) => {
+    /** What is stored is what comes next. */
+    noteStored: (outcome: DeliveryOutcome) => {
       const { lease } = outcome;
       if (lease.ordered) ordered.add(lease.subscriptionId);
       else if (outcome.kind === 'failed') noteDue(outcome.next.dueAt?.getTime() ?? NEVER);
       else if (outcome.kind === 'released') noteDue(outcome.dueAt.getTime());
     },
 
-    callBack: (lanes) => {
+    /** Receivers of parked first attempts answer again. */
+    callBack: (lanes: readonly ParkedLane[]) => {
       for (const { accountId, subscriptionId } of lanes) parked.set(subscriptionId, { accountId, subscriptionId });
     },
 
-    take: (nowMs) => {
+    /** The look to take now; undefined: none yet. It is taken off the agenda. */
+    take: (nowMs: number) => {
       const all = lookAtMs <= nowMs;
       if (!all && ordered.size === 0) return undefined;
       if (all) {
@@ -83,6 +71,7 @@ export function createAgenda(): Agenda {
       return { all, orderedIds: takeOrdered() };
     },
 
+    /** Those to call back; none: an empty list. They are taken off the agenda. */
     takeParked: () => {
       if (parked.size === 0) return [];
       const lanes = [...parked.values()];
@@ -90,6 +79,7 @@ export function createAgenda(): Agenda {
       return lanes;
     },
 
+    /** When the next look is to be taken, as far as is known; in the past: now. */
     nextAtMs: () => (ordered.size > 0 ? NOW : lookAtMs),
   };
 }

@@ -7,18 +7,11 @@ export const DUE_TOPIC = 'delivery-due';
 /** Says of one subscription, by its id, that its queue was released: whoever pushes to it tries at once, whatever failed before. */
 export const RELEASED_TOPIC = 'delivery-released';
 
-export interface Announcement {
-  /** At most once in that time: what comes meanwhile is told with the next. */
-  readonly announce: () => void;
-  /** Resolves when nothing is sent any more. */
-  readonly stop: () => Promise<void>;
-}
-
 export function createAnnouncement(
   { clock, log }: { readonly clock: Clock; readonly log: Logger },
   send: () => Promise<void>,
   everyMs: number,
-): Announcement {
+) {
   let endWait: EndWait | undefined;
   let stopped = false;
   let sending: Promise<void> = Promise.resolve();
@@ -34,12 +27,14 @@ export function createAnnouncement(
   }
 
   return {
+    /** At most once in that time: what comes meanwhile is told with the next. */
     announce: () => {
       if (stopped) return;
       endWait ??= clock.after(everyMs, () => {
         sending = tell();
       });
     },
+    /** Resolves when nothing is sent any more. */
     stop: async () => {
       stopped = true;
       endWait?.();

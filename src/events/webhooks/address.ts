@@ -2,14 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import type { PlatformKeys } from '../../db/platform-keys.ts';
 
 /** Where calls of a provider for one instance arrive. */
-export interface WebhookAddresses {
-  /** Its secret part. */
-  readonly keyOf: (instance: InstancePlace) => string;
-  /** Absolute, as the provider is told it. */
-  readonly urlOf: (elementKey: string, instance: InstancePlace) => string;
-  /** Undefined for what is not a key that was handed out. Asks nobody. */
-  readonly read: (instanceKey: string) => InstancePlace | undefined;
-}
+export type WebhookAddresses = ReturnType<typeof createWebhookAddresses>;
 
 export interface InstancePlace {
   readonly accountId: number;
@@ -25,10 +18,7 @@ const PLACE_BYTES = 16;
  * The key of an instance is its account and id, encrypted and authenticated with an initialization vector made of both (as in RFC 5297), so that it is
  * always the same and need not be kept. It does not change when encryption keys rotate.
  */
-export function createWebhookAddresses(
-  { digest }: Pick<PlatformKeys, 'digest'>,
-  publicUrl: () => string,
-): WebhookAddresses {
+export function createWebhookAddresses({ digest }: Pick<PlatformKeys, 'digest'>, publicUrl: () => string) {
   const tagOf = (place: Buffer) => digest(place.toString('hex'), 'webhook.tag').subarray(0, TAG_BYTES);
 
   function mask(place: Buffer, tag: Buffer): Buffer {
@@ -45,11 +35,14 @@ export function createWebhookAddresses(
   }
 
   return {
+    /** Its secret part. */
     keyOf,
 
-    urlOf: (elementKey, instance) => `${publicUrl()}${PATH}/${elementKey}/${keyOf(instance)}`,
+    /** Absolute, as the provider is told it. */
+    urlOf: (elementKey: string, instance: InstancePlace) => `${publicUrl()}${PATH}/${elementKey}/${keyOf(instance)}`,
 
-    read: (instanceKey) => {
+    /** Undefined for what is not a key that was handed out. Asks nobody. */
+    read: (instanceKey: string) => {
       const bytes = Buffer.from(instanceKey, 'base64url');
       // Other texts may decode to the same bytes.
       if (bytes.length !== TAG_BYTES + PLACE_BYTES || bytes.toString('base64url') !== instanceKey) return undefined;

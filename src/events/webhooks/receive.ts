@@ -32,22 +32,9 @@ export interface WebhookTarget extends WebhookInstance {
   readonly redactor: Redactor;
 }
 
-export interface WebhookTargets {
-  /** From memory, as long as nothing changes. */
-  readonly get: (place: InstancePlace) => Promise<WebhookTarget | undefined>;
-  /** To be called when what calls are verified with may have changed. */
-  readonly changed: (place: InstancePlace) => Promise<void>;
-}
+type WebhookTargets = ReturnType<typeof createWebhookTargets>;
 
-export interface Receiver {
-  /** Whose address it is. @throws AppError NOT_FOUND for nobody's, whatever the reason */
-  readonly find: (elementKey: string, instanceKey: string) => Promise<WebhookTarget>;
-  /**
-   * Resolves when all events of the call are committed, or there are none.
-   * @throws AppError UNAUTHENTICATED for a call that is not shown to be the provider's, REQUEST_INVALID, PAYLOAD_TOO_LARGE, OVERLOADED; then nothing is stored
-   */
-  readonly receive: (target: WebhookTarget, call: WebhookCall) => Promise<WebhookAnswer>;
-}
+export type Receiver = ReturnType<typeof createReceiver>;
 
 export interface ReceiverNeighbours {
   readonly targets: Pick<WebhookTargets, 'get'>;
@@ -74,7 +61,7 @@ export interface TargetNeighbours {
 export function createWebhookTargets(
   { notifier }: Pick<Platform, 'notifier'>,
   { findInstance, findSecret, addresses }: TargetNeighbours,
-): WebhookTargets {
+) {
   // Also that there is none: a provider goes on calling for an instance that was deleted.
   const cache = createAnnouncedCache<{ readonly target: WebhookTarget | undefined }>({
     notifier,
@@ -94,8 +81,10 @@ export function createWebhookTargets(
   });
   const keyOf = ({ accountId, id }: InstancePlace) => `${accountId}:${id}`;
   return {
-    get: async (place) => (await cache.get(keyOf(place)))?.target,
-    changed: (place) => cache.changed(keyOf(place)),
+    /** From memory, as long as nothing changes. */
+    get: async (place: InstancePlace) => (await cache.get(keyOf(place)))?.target,
+    /** To be called when what calls are verified with may have changed. */
+    changed: (place: InstancePlace) => cache.changed(keyOf(place)),
   };
 }
 
@@ -123,10 +112,7 @@ interface Verifier {
 /** Why a genuine call is answered, and nothing of it stored. */
 type Idle = 'disabled' | 'off' | 'polling';
 
-export function createReceiver(
-  platform: Pick<Platform, 'clock' | 'log' | 'metrics'>,
-  neighbours: ReceiverNeighbours,
-): Receiver {
+export function createReceiver(platform: Pick<Platform, 'clock' | 'log' | 'metrics'>, neighbours: ReceiverNeighbours) {
   const { clock, log } = platform;
   const { targets, accounts, addresses, findSigningKey, getRecord, accept, noteEventWarning } = neighbours;
   const measures = createMeasures(platform);
@@ -221,7 +207,8 @@ export function createReceiver(
   }
 
   return {
-    find: async (elementKey, instanceKey) => {
+    /** Whose address it is. @throws AppError NOT_FOUND for nobody's, whatever the reason */
+    find: async (elementKey: string, instanceKey: string) => {
       const place = addresses.read(instanceKey);
       // What belongs to an account that was deleted is removed by and by.
       const isThere = place !== undefined && (await accounts.isThere(place.accountId));
@@ -237,7 +224,11 @@ export function createReceiver(
       });
     },
 
-    receive: async (target, call) => {
+    /**
+     * Resolves when all events of the call are committed, or there are none.
+     * @throws AppError UNAUTHENTICATED for a call that is not shown to be the provider's, REQUEST_INVALID, PAYLOAD_TOO_LARGE, OVERLOADED; then nothing is stored
+     */
+    receive: async (target: WebhookTarget, call: WebhookCall) => {
       const { webhooks, instance, secret } = target;
       const { key } = instance.connector;
       const answer = webhooks.handshake?.(call, { secret: secret ?? '' });

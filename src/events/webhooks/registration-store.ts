@@ -28,8 +28,6 @@ const COLUMNS = `account_id as "accountId", instance_id as "instanceId", version
   failures,
   renew_at as "renewAt"`;
 
-export type RegistrationStore = ReturnType<typeof createRegistrationStore>;
-
 export function createRegistrationStore(knex: Knex) {
   return {
     /** What is there is looked at again; where there is nothing, only if something is wanted. */

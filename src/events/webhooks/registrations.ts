@@ -29,16 +29,7 @@ export interface RegistrationNeighbours {
 }
 
 /** Keeps at providers what instances want there. */
-export interface Registrations {
-  /** From now on what is wanted is done as soon as it is. `publicUrl` is where providers reach this service. */
-  readonly start: (publicUrl: string) => Promise<void>;
-  /** Takes up nothing more; resolves when what is under way has ended. */
-  readonly stop: () => Promise<void>;
-  /** Everything that is due. @returns how many were looked at */
-  readonly keep: (signal: AbortSignal) => Promise<number>;
-  /** Before the instance goes, as long as there are credentials: what is left at the provider then is told. */
-  readonly end: (instance: InstancePlace, signal: AbortSignal) => Promise<void>;
-}
+export type Registrations = ReturnType<typeof createRegistrations>;
 
 const BATCH = 20;
 /** For all that is done at a provider for one registration. */
@@ -64,7 +55,7 @@ const NOTHING: SettledRegistration = {
   due: null,
 };
 
-export function createRegistrations(platform: RegistrationPlatform, neighbours: RegistrationNeighbours): Registrations {
+export function createRegistrations(platform: RegistrationPlatform, neighbours: RegistrationNeighbours) {
   const { knex, keyring, notifier, clock, log } = platform;
   const { findInstance, client, tokensOf, noteEventWarning, notifications, addresses, changed } = neighbours;
   const store = createRegistrationStore(knex);
@@ -228,7 +219,8 @@ export function createRegistrations(platform: RegistrationPlatform, neighbours: 
   }
 
   return {
-    start: async (publicUrl) => {
+    /** From now on what is wanted is done as soon as it is. `publicUrl` is where providers reach this service. */
+    start: async (publicUrl: string) => {
       unsubscribe = notifier.subscribe(REGISTRATION_TOPIC, (payload) => {
         const [accountId = 0, id = 0] = payload.split(':').map(Number);
         track(take({ accountId, id })).catch((error: unknown) =>
@@ -238,13 +230,15 @@ export function createRegistrations(platform: RegistrationPlatform, neighbours: 
       await store.noteMoved(publicUrl);
     },
 
+    /** Takes up nothing more; resolves when what is under way has ended. */
     stop: async () => {
       unsubscribe();
       stopping.abort(new Error('The process stops.'));
       await Promise.allSettled(underWay);
     },
 
-    keep: (signal) =>
+    /** Everything that is due. @returns how many were looked at */
+    keep: (signal: AbortSignal) =>
       track(
         (async () => {
           for (let done = 0; ; ) {
@@ -256,7 +250,8 @@ export function createRegistrations(platform: RegistrationPlatform, neighbours: 
         })(),
       ),
 
-    end: async (place, signal) => {
+    /** Before the instance goes, as long as there are credentials: what is left at the provider then is told. */
+    end: async (place: InstancePlace, signal: AbortSignal) => {
       const row = await store.find(place);
       if (row === undefined || row.providerId === null || row.url === null) return;
       const found = await findInstance(place.accountId, place.id);

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { atMost } from '../../bounded.ts';
 import type { ProviderCall, ProviderClient } from '../../connector/client/index.ts';
 import type { Operation, WebhookCall, Webhooks } from '../../connector/contract.ts';
 import { AppError, type ErrorCode, isAppError } from '../../errors.ts';
@@ -45,7 +46,7 @@ export function createSigningKeys(
   { client, tokensOf }: SigningKeyNeighbours,
 ): FindSigningKey {
   const kept = new LRUCache<string, Found>({
-    max: MOST_KEPT,
+    ...atMost(MOST_KEPT),
     ttl: KEEP_MS,
     perf: { now: clock.steady },
     ttlResolution: 0,

@@ -2,7 +2,6 @@ import { timingSafeEqual } from 'node:crypto';
 import type { Knex } from 'knex';
 import type { Config, Connector } from '../../connector/contract.ts';
 import { canonicalJson } from '../../db/bound-values.ts';
-import type { Removal } from '../../db/removal.ts';
 import { isStorable, UNSTORABLE } from '../../db/storable.ts';
 import { AppError } from '../../errors.ts';
 import type { Platform } from '../../platform.ts';
@@ -50,22 +49,7 @@ export interface ReturnedCode {
   readonly state: string | undefined;
 }
 
-export interface Authorizations {
-  /** The provider's page where a user authorizes. @throws AppError REQUEST_INVALID, NOT_FOUND for an unknown proxy, CONFLICT for one that cannot be used, and for an inactive element */
-  readonly begin: (caller: AuthorizationCaller, connector: Connector, request: UrlRequest) => Promise<string>;
-  /**
-   * Open authorizations are those of the same user in the last 15 minutes, with that state where one is given. Those that are used
-   * count only where there are no others: several users may have opened one URL. The verifier needs none of them.
-   * @throws AppError PROVIDER_CREDENTIALS_INVALID for a code that was exchanged already, whoever sent it
-   */
-  readonly find: (connector: OAuthConnector, key: AuthorizationKey, returned: ReturnedCode) => Promise<CodeOrigin>;
-  /** The code was exchanged, for one of the open authorizations where there are any. */
-  readonly use: (via: Knex, key: AuthorizationKey, returned: ReturnedCode) => Promise<void>;
-  /** Deletes what was begun before that time. @returns how many */
-  readonly purge: (before: Date) => Promise<number>;
-  /** Deletes some of what an account has. */
-  readonly removeSome: (accountId: number) => Promise<Removal>;
-}
+export type Authorizations = ReturnType<typeof createAuthorizations>;
 
 export interface AuthorizationNeighbours {
   /** @throws AppError CONFLICT for an element that the account makes no instances of */
@@ -82,11 +66,12 @@ const MOST_SETTINGS = 1000;
 export function createAuthorizations(
   { knex, random, keys: { digest } }: Pick<Platform, 'knex' | 'random' | 'keys'>,
   { assertActive, proxies, simulatorsUrl }: AuthorizationNeighbours,
-): Authorizations {
+) {
   const store = createAuthorizationStore(knex);
 
   return {
-    begin: async (caller, connector, request) => {
+    /** The provider's page where a user authorizes. @throws AppError REQUEST_INVALID, NOT_FOUND for an unknown proxy, CONFLICT for one that cannot be used, and for an inactive element */
+    begin: async (caller: AuthorizationCaller, connector: Connector, request: UrlRequest) => {
       assertCodeFlow(connector);
       await assertActive(caller.accountId, connector.key);
       assertUrlStorable(request);
@@ -110,7 +95,12 @@ export function createAuthorizations(
       return url;
     },
 
-    find: async (connector, key, { code, state }) => {
+    /**
+     * Open authorizations are those of the same user in the last 15 minutes, with that state where one is given. Those that are used
+     * count only where there are no others: several users may have opened one URL. The verifier needs none of them.
+     * @throws AppError PROVIDER_CREDENTIALS_INVALID for a code that was exchanged already, whoever sent it
+     */
+    find: async (connector: OAuthConnector, key: AuthorizationKey, { code, state }: ReturnedCode) => {
       if (await store.hasCode(key.accountId, hashOf(key, code))) throw codeUsed(connector);
       const verifier = verifierOf(connector, key);
       if (!mayBeOpen(key, state)) return { verifier, settings: [] };
@@ -120,12 +110,15 @@ export function createAuthorizations(
       return { verifier, settings: (unused.length > 0 ? unused : genuine).map(({ settings }) => settings) };
     },
 
-    use: async (via, key, { code, state }) => {
+    /** The code was exchanged, for one of the open authorizations where there are any. */
+    use: async (via: Knex, key: AuthorizationKey, { code, state }: ReturnedCode) => {
       await store.insertCode(via, key.accountId, hashOf(key, code));
       if (mayBeOpen(key, state)) await store.use(via, key, { state, minutes: AUTHORIZATION_MINUTES });
     },
 
+    /** Deletes what was begun before that time. @returns how many */
     purge: store.purge,
+    /** Deletes some of what an account has. */
     removeSome: store.removeSome,
   };
 

@@ -207,16 +207,12 @@ function isOfAccount(authorization: Authorization | undefined): boolean {
   return authorization !== undefined && (authorization.isOpen || authorization.verifier !== undefined);
 }
 
-interface Occasion extends Pick<ConnectRequest, 'signal'> {
-  readonly authorization: Authorization | undefined;
-}
-
 /** @throws AppError PROVIDER_CREDENTIALS_INVALID when the provider refuses; PROVIDER_* when it cannot answer */
 async function obtainGrant(
   requestToken: RequestToken,
   client: OAuthClient,
   source: GrantSource,
-  { authorization, signal }: Occasion,
+  { authorization, signal }: Pick<ConnectRequest, 'signal'> & { readonly authorization: Authorization | undefined },
 ): Promise<TokenGrant> {
   const { connector, config } = client;
   try {

@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module';
 import {
   ChronoField,
   type DateTimeFormatter,
@@ -6,9 +7,6 @@ import {
   ZonedDateTime,
   ZoneId,
 } from '@js-joda/core';
-// Without it only UTC and fixed offsets are known.
-import '@js-joda/timezone';
-import { Locale } from '@js-joda/locale_en';
 
 /** A text with placeholders for a time (decisions D8). */
 export interface DateTemplate {
@@ -17,6 +15,8 @@ export interface DateTemplate {
   /** What its coarsest placeholder cannot tell apart, in milliseconds; undefined: it has none. */
   readonly granularityMs: number | undefined;
 }
+
+const require = createRequire(import.meta.url);
 
 const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
@@ -146,8 +146,17 @@ const JAVA_LETTERS: Readonly<Record<string, Append>> = {
 const QUOTED = /'(?:[^']|'')*'/g;
 const PIECES = /'(?:[^']|'')*'|([A-Za-z])\1*|[^A-Za-z']+|'.*$/gs;
 
+/** A pattern without words, nor weeks, which begin on another day elsewhere. */
+const NUMBERS_ONLY = /^(?:[yDdHhKkmsSXZuF]|([ML])(?!\1\1)|[^A-Za-z'])*$/;
+
+/** The words of English take 35 MB, and most processes never need them. */
+function loadWords(): typeof import('@js-joda/locale_en') {
+  return require('@js-joda/locale_en');
+}
+
 /** @throws Error that says what is wrong with the pattern */
 export function createFormatter(pattern: string): DateTimeFormatter {
+  const words = NUMBERS_ONLY.test(lettersOf(pattern)) ? undefined : loadWords();
   // As Java reads: `jul` is a month, too.
   const builder = new DateTimeFormatterBuilder().parseCaseInsensitive().parseLenient();
   try {
@@ -156,14 +165,20 @@ export function createFormatter(pattern: string): DateTimeFormatter {
       if (append === undefined) throw new Error(`'${letter}' is no letter of patterns; text stands in single quotes.`);
       append(builder, piece.length);
     }
-    return builder.toFormatter().withLocale(Locale.US);
+    const formatter = builder.toFormatter();
+    return words === undefined ? formatter : formatter.withLocale(words.Locale.US);
   } catch (error) {
     throw new Error(`'${pattern}' is no date pattern of Java: ${messageOf(error)}`, { cause: error });
   }
 }
 
+/** What is known without a list of time zones. */
+const FIXED_ZONE = /^(?:UTC?|GMT)?(?:[+-][\d:]+)?$|^Z$/;
+
 /** Undefined: there is no such zone. */
 export function findZone(name: string): ZoneId | undefined {
+  // Adds its list to the library.
+  if (!FIXED_ZONE.test(name)) require('@js-joda/timezone');
   try {
     return ZoneId.of(name);
   } catch {

@@ -296,12 +296,6 @@ function attempt<Result>(read: () => Result, place: readonly string[], faults: F
   }
 }
 
-interface NumberBounds {
-  readonly least: number;
-  readonly most: number;
-  readonly isWhole?: boolean;
-}
-
 /** Values may be texts, because configurations are often kept as such. */
 function memberReader(members: Members, place: readonly string[], faults: Faults) {
   const given = (name: string) => (members[name] === null || members[name] === '' ? undefined : members[name]);
@@ -311,7 +305,10 @@ function memberReader(members: Members, place: readonly string[], faults: Faults
       if (value === undefined || typeof value === 'string') return value;
       return faults.add([...place, name], 'must be a text.');
     },
-    number: (name: string, { least, most, isWhole = false }: NumberBounds): number | undefined => {
+    number: (
+      name: string,
+      { least, most, isWhole = false }: { readonly least: number; readonly most: number; readonly isWhole?: boolean },
+    ): number | undefined => {
       const value = given(name);
       if (value === undefined) return undefined;
       const number = toJsonNumber(value);

@@ -1,7 +1,6 @@
 import { ZoneId } from '@js-joda/core';
+import '@js-joda/timezone';
 import { expect } from 'chai';
-// The zones come with it.
-import '../../../src/instances/polling/date-template.ts';
 import { timestampReader } from '../../../src/instances/polling/timestamps.ts';
 
 const BERLIN = ZoneId.of('Europe/Berlin');

@@ -3,10 +3,10 @@ import type { Connector } from '../../../connector/contract.ts';
 import { type BoundPlace, decryptBound, encryptBound } from '../../../db/bound-values.ts';
 import { type ChangeNote, change, differences } from '../../../db/change.ts';
 import { DecryptionError } from '../../../db/keyring.ts';
+import { type ListQuery, listPage } from '../../../db/listing.ts';
 import { assertAllStorable, isStorable } from '../../../db/storable.ts';
 import { AppError, cutText, suggestName } from '../../../errors.ts';
 import type { Platform } from '../../../platform.ts';
-import { prepareSql } from '../../../where/index.ts';
 import { MASK } from '../../configuration.ts';
 import { CALLBACK_PATH, readRedirectUrl } from '../addresses.ts';
 import {
@@ -18,15 +18,8 @@ import {
   readChanges,
   readTokenOrigins,
 } from './proxy.ts';
-import {
-  createProxyStore,
-  FILTERABLE_PROXY,
-  type ProxyCaller,
-  type ProxyFilter,
-  type ProxyRow,
-  type ProxyStore,
-} from './proxy-store.ts';
-import { judgeRedirect, type Redirect, readTarget, refused, withoutQuery } from './redirect.ts';
+import { createProxyStore, FILTERABLE_PROXY, type ProxyCaller, type ProxyRow, type ProxyStore } from './proxy-store.ts';
+import { judgeRedirect, readTarget, refused, withoutQuery } from './redirect.ts';
 
 /** A proxy whose secret is about to be used. */
 export interface ProxyClient extends OAuthProxy {
@@ -36,55 +29,11 @@ export interface ProxyClient extends OAuthProxy {
   readonly tokenOrigins: readonly string[];
 }
 
-/** What to list; `where` is a filter in the query language over `FILTERABLE_PROXY`. */
-export type ProxyQuery = Omit<ProxyFilter, 'condition'> & { readonly where?: string | undefined };
-
-export interface ProxyPage {
-  readonly proxies: readonly OAuthProxy[];
-  /** The id to go on from; absent at the end. */
-  readonly nextAfterId?: number;
-}
-
 /**
  * OAuth proxies: the account that made one sees, uses and changes it. One that is shared is seen and used by all accounts of the organization;
  * to the others one that is not might as well not be there.
  */
-export interface Proxies {
-  /** @throws AppError REQUEST_INVALID; CONFLICT for a name that the account has or, for one that is shared, the organization */
-  readonly create: (creator: ProxyCaller, input: NewProxy) => Promise<ProxyClient>;
-  /** From old to new. @throws AppError WHERE_SYNTAX, WHERE_INVALID */
-  readonly list: (caller: ProxyCaller, query: ProxyQuery) => Promise<ProxyPage>;
-  /** @throws AppError NOT_FOUND */
-  readonly get: (caller: ProxyCaller, id: number) => Promise<OAuthProxy>;
-  /** Of two by one name, the account's own. @throws AppError NOT_FOUND with the nearest name */
-  readonly find: (caller: ProxyCaller, name: string) => Promise<OAuthProxy>;
-  /** The proxy whose `proxyUrl` this is. */
-  readonly findByUrl: (caller: ProxyCaller, callbackUrl: string) => Promise<OAuthProxy | undefined>;
-  /** @throws AppError CONFLICT when it was changed outside of the service */
-  readonly openClient: (proxy: OAuthProxy) => ProxyClient;
-  /**
-   * Instances and authorizations that were made with the client of before keep it.
-   * @throws AppError NOT_FOUND, FORBIDDEN, REQUEST_INVALID; CONFLICT for a name as `create`, for changes at the
-   * same time, and for a proxy that was changed outside of the service
-   */
-  readonly update: (caller: ProxyCaller, id: number, changes: ProxyChanges) => Promise<OAuthProxy>;
-  /** @throws AppError NOT_FOUND, FORBIDDEN */
-  readonly remove: (caller: ProxyCaller, id: number) => Promise<void>;
-  /** One that it has already is fine. @returns all URLs of the proxy. @throws AppError NOT_FOUND, FORBIDDEN, REQUEST_INVALID, CONFLICT */
-  readonly addApplicationUrl: (caller: ProxyCaller, id: number, url: string) => Promise<readonly string[]>;
-  /** @returns those that are left. @throws AppError NOT_FOUND, FORBIDDEN, REQUEST_INVALID */
-  readonly removeApplicationUrl: (caller: ProxyCaller, id: number, url: string) => Promise<readonly string[]>;
-  /**
-   * For 24 hours the proxy redirects to exactly this URL when its own account names it. All others go where that account
-   * has allowed it for good: to application URLs. A browser that comes back brings no more than the URL, so whoever could
-   * name any could have the code of everybody. @throws AppError REQUEST_INVALID, FORBIDDEN
-   */
-  readonly allowTarget: (caller: ProxyCaller, proxy: OAuthProxy, url: string) => Promise<void>;
-  /** Where a browser goes that the provider sent to the proxy; `query` is what it came with, without the question mark. */
-  readonly redirectTarget: (key: string, query: string) => Promise<Redirect>;
-  /** Deletes targets that were named before that time. @returns how many */
-  readonly purgeTargets: (before: Date) => Promise<number>;
-}
+export type Proxies = ReturnType<typeof createProxies>;
 
 const KEY_BYTES = 24;
 const KEY = /^[A-Za-z0-9_-]{32}$/;
@@ -95,7 +44,7 @@ const MAX_APPLICATION_URLS = 100;
 export function createProxies(
   { knex, shares, keyring, keys, random }: Pick<Platform, 'knex' | 'shares' | 'keyring' | 'keys' | 'random'>,
   publicUrl: () => string,
-): Proxies {
+) {
   const store = createProxyStore(knex);
   const proxyUrlOf = (key: string) => `${publicUrl()}/oauth/proxy/${key}`;
 
@@ -145,7 +94,8 @@ export function createProxies(
   }
 
   return {
-    create: async (caller, input) => {
+    /** @throws AppError REQUEST_INVALID; CONFLICT for a name that the account has or, for one that is shared, the organization */
+    create: async (caller: ProxyCaller, input: NewProxy) => {
       const { organizationId, accountId } = caller;
       const { configuration = '{}', apiKey, apiSecret, shared = false } = input;
       const name = input.name.trim();
@@ -164,19 +114,19 @@ export function createProxies(
       return Object.freeze({ ...row, apiSecret, sealedSecret, tokenOrigins, proxyUrl, applicationUrls: [] });
     },
 
-    list: async (caller, { where, limit, afterId }) => {
-      const condition = where === undefined ? undefined : prepareSql(where, FILTERABLE_PROXY);
-      const rows = await shares.list(caller.accountId, (via) =>
-        createProxyStore(via).list(caller, { condition, afterId, limit: limit + 1 }),
+    /** From old to new. @throws AppError WHERE_SYNTAX, WHERE_INVALID */
+    list: async (caller: ProxyCaller, query: ListQuery) => {
+      const { rows, last } = await listPage(FILTERABLE_PROXY, query, (selection) =>
+        shares.list(caller.accountId, (via) => createProxyStore(via).list(caller, selection)),
       );
-      const proxies = rows.slice(0, limit).map(decode);
-      const last = proxies.at(-1);
-      return { proxies, ...(rows.length > limit && last && { nextAfterId: last.id }) };
+      return { proxies: rows.map(decode), nextAfterId: last?.id };
     },
 
+    /** @throws AppError NOT_FOUND */
     get,
 
-    find: async (caller, name) => {
+    /** Of two by one name, the account's own. @throws AppError NOT_FOUND with the nearest name */
+    find: async (caller: ProxyCaller, name: string) => {
       // What no row can hold would be an error to PostgreSQL.
       const row = isStorable(name) ? await store.find(caller, { name: name.trim() }) : undefined;
       if (row !== undefined) return decode(row);
@@ -184,21 +134,28 @@ export function createProxies(
       throw new AppError('NOT_FOUND', `There is no OAuth proxy '${cutText(name)}'.${hint}`);
     },
 
-    findByUrl: async (caller, callbackUrl) => {
+    /** The proxy whose `proxyUrl` this is. */
+    findByUrl: async (caller: ProxyCaller, callbackUrl: string) => {
       const key = URL.parse(callbackUrl)?.pathname.split('/').at(-1) ?? '';
       if (!KEY.test(key) || URL.parse(callbackUrl)?.href !== new URL(proxyUrlOf(key)).href) return undefined;
       const row = await store.find(caller, { key });
       return row === undefined ? undefined : decode(row);
     },
 
-    openClient: (proxy) => {
+    /** @throws AppError CONFLICT when it was changed outside of the service */
+    openClient: (proxy: OAuthProxy) => {
       const { plain: apiSecret, isBound } = open(proxy);
       // Of an earlier release, which knew no origins: nobody can have meant any.
       const tokenOrigins = isBound ? readTokenOrigins(proxy.configuration, '/body/configuration') : [];
       return Object.freeze({ ...proxy, apiSecret, tokenOrigins });
     },
 
-    update: (caller, id, changes) =>
+    /**
+     * Instances and authorizations that were made with the client of before keep it.
+     * @throws AppError NOT_FOUND, FORBIDDEN, REQUEST_INVALID; CONFLICT for a name as `create`, for changes at the
+     * same time, and for a proxy that was changed outside of the service
+     */
+    update: (caller: ProxyCaller, id: number, changes: ProxyChanges) =>
       changeProxy(caller, id, async (stored, proxy) => {
         assertFixed(proxy, changes);
         const given = readChanges(changes);
@@ -218,7 +175,8 @@ export function createProxies(
         }
       }),
 
-    remove: async (caller, id) => {
+    /** @throws AppError NOT_FOUND, FORBIDDEN */
+    remove: async (caller: ProxyCaller, id: number) => {
       const remove = async (via: Knex): Promise<Step> => {
         const before = await get(caller, id, via);
         assertMayChange(caller, before);
@@ -228,7 +186,8 @@ export function createProxies(
       await change(knex, remove, noteOf);
     },
 
-    addApplicationUrl: async (caller, id, text) => {
+    /** One that it has already is fine. @returns all URLs of the proxy. @throws AppError NOT_FOUND, FORBIDDEN, REQUEST_INVALID, CONFLICT */
+    addApplicationUrl: async (caller: ProxyCaller, id: number, text: string) => {
       const { applicationUrls } = await changeProxy(caller, id, async (stored) => {
         const url = readApplicationUrl(text);
         const added = await stored.addApplicationUrl(caller, id, url, MAX_APPLICATION_URLS);
@@ -238,7 +197,8 @@ export function createProxies(
       return applicationUrls;
     },
 
-    removeApplicationUrl: async (caller, id, text) => {
+    /** @returns those that are left. @throws AppError NOT_FOUND, FORBIDDEN, REQUEST_INVALID */
+    removeApplicationUrl: async (caller: ProxyCaller, id: number, text: string) => {
       const { applicationUrls } = await changeProxy(caller, id, async (stored, proxy) => {
         const url = readApplicationUrl(text);
         const left = await stored.removeApplicationUrl(caller, id, url);
@@ -248,14 +208,20 @@ export function createProxies(
       return applicationUrls;
     },
 
-    allowTarget: async (caller, proxy, text) => {
+    /**
+     * For 24 hours the proxy redirects to exactly this URL when its own account names it. All others go where that account
+     * has allowed it for good: to application URLs. A browser that comes back brings no more than the URL, so whoever could
+     * name any could have the code of everybody. @throws AppError REQUEST_INVALID, FORBIDDEN
+     */
+    allowTarget: async (caller: ProxyCaller, proxy: OAuthProxy, text: string) => {
       const url = readRedirectUrl(text, '/query/state');
       if (mayChange(caller, proxy) || isOwnCallback(url)) return store.nameTarget(proxy, hashOf(url));
       if (proxy.applicationUrls.includes(withoutQuery(url))) return;
       throw foreignTarget(proxy);
     },
 
-    redirectTarget: async (key, query) => {
+    /** Where a browser goes that the provider sent to the proxy; `query` is what it came with, without the question mark. */
+    redirectTarget: async (key: string, query: string) => {
       if (!KEY.test(key)) return refused('unknownProxy');
       const target = readTarget(query);
       if (target.kind === 'refused') return target;
@@ -266,6 +232,7 @@ export function createProxies(
       );
     },
 
+    /** Deletes targets that were named before that time. @returns how many */
     purgeTargets: store.purgeTargets,
   };
 }

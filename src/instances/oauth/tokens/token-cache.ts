@@ -37,12 +37,6 @@ interface CachePlatform {
   readonly clock: Pick<Clock, 'steady'>;
 }
 
-interface Watch {
-  readonly changed: Promise<void>;
-  readonly wake: () => void;
-  readonly end: () => void;
-}
-
 export type TokenCache = ReturnType<typeof createTokenCache>;
 
 const KEPT_INSTANCES = 10_000;
@@ -151,7 +145,9 @@ export function createTokenCache({ keyring, notifier, clock }: CachePlatform, st
       notifier.publish(TOPIC, `${nameOf(key)}:${generation}`),
 
     /** Resolves at the next announcement about these tokens, or when it is woken; `end` when nobody waits any more. */
-    watch: (key: InstanceKey): Watch => {
+    watch: (
+      key: InstanceKey,
+    ): { readonly changed: Promise<void>; readonly wake: () => void; readonly end: () => void } => {
       const name = nameOf(key);
       const { promise, resolve } = Promise.withResolvers<void>();
       const wakes = watchers.get(name) ?? new Set();

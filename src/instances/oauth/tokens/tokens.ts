@@ -1,5 +1,7 @@
 import type { Knex } from 'knex';
 import { LRUCache } from 'lru-cache';
+import { untilAborted } from '../../../abort.ts';
+import { atMost } from '../../../bounded.ts';
 import type { AccessTokens } from '../../../connector/client/index.ts';
 import { isAppError } from '../../../errors.ts';
 import type { Platform } from '../../../platform.ts';
@@ -22,36 +24,13 @@ import { createTokenStore, type DueToken } from './token-store.ts';
 /** An instance as far as its tokens are concerned. `valid`: whether the provider took the credentials the last time. */
 export type TokenOwner = InstanceKey & Pick<Instance, 'connector' | 'config' | 'valid'>;
 
-export interface Tokens {
-  /** The tokens of a new authentication, in its transaction: a refusal of older ones is forgotten. */
-  readonly store: (
-    via: Knex,
-    instance: InstanceKey & { readonly connector: OAuthConnector },
-    grant: TokenGrant,
-  ) => Promise<void>;
-  /**
-   * The provider took the client of new settings, in their transaction: a refusal of the client before is forgotten, and
-   * the tokens that are there are used again. @returns whether there was such a refusal
-   */
-  readonly acceptClient: (via: Knex, instance: InstanceKey) => Promise<boolean>;
-  /** Undefined for a connector without OAuth. */
-  readonly of: (instance: TokenOwner) => AccessTokens | undefined;
-  /** Refreshes ahead of expiry, 8 at a time. A failure is logged and stops no other. @returns how many */
-  readonly refreshDue: (signal: AbortSignal) => Promise<number>;
-  /** Waits for the refreshes under way, so that what they are granted is stored. At most `timeoutMs`. */
-  readonly close: (timeoutMs: number) => Promise<void>;
-}
+export type Tokens = ReturnType<typeof createTokens>;
 
 const BATCH = 100;
 const CONCURRENCY = 8;
 /** A provider that refuses every access token, new ones too, is asked for another only so often. */
 const INVALID_REFRESH_MS = 60_000;
 const KEPT_INSTANCES = 10_000;
-
-export interface TokenNeighbours {
-  readonly records: TokenRecords;
-  readonly requestToken: RequestToken;
-}
 
 /** For tests and measurements. */
 export interface TokenOptions {
@@ -63,15 +42,15 @@ type TokenPlatform = Pick<Platform, 'knex' | 'keyring' | 'notifier' | 'log' | 'm
 
 export function createTokens(
   platform: TokenPlatform,
-  { records, requestToken }: TokenNeighbours,
+  { records, requestToken }: { readonly records: TokenRecords; readonly requestToken: RequestToken },
   { onStep, timing: ofTest }: TokenOptions = {},
-): Tokens {
+) {
   const { log, clock } = platform;
   const timing = { ...REFRESH_TIMING, ...ofTest };
   const store = createTokenStore(platform.knex);
   const cache = createTokenCache(platform, store);
   const refresh = createRefresh(platform, { store, cache, records, requestToken, timing, onStep });
-  const replacedAtMs = new LRUCache<string, number>({ max: KEPT_INSTANCES });
+  const replacedAtMs = new LRUCache<string, number>(atMost(KEPT_INSTANCES));
 
   async function read(owner: OAuthOwner): Promise<CachedTokens> {
     const tokens = cache.peek(owner) ?? (await cache.read(owner));
@@ -163,20 +142,26 @@ export function createTokens(
   }
 
   return {
-    store: async (via, instance, grant) => {
+    /** The tokens of a new authentication, in its transaction: a refusal of older ones is forgotten. */
+    store: async (via: Knex, instance: InstanceKey & { readonly connector: OAuthConnector }, grant: TokenGrant) => {
       const { accessToken, refreshToken } = grant;
       const tokens = cache.encode(instance, { accessToken, refreshToken });
       await store.replace(via, instance, { tokens, ...planLifeOf(instance.connector, grant) });
       await cache.changed(instance, via);
     },
 
-    acceptClient: async (via, instance) => {
+    /**
+     * The provider took the client of new settings, in their transaction: a refusal of the client before is forgotten, and
+     * the tokens that are there are used again. @returns whether there was such a refusal
+     */
+    acceptClient: async (via: Knex, instance: InstanceKey) => {
       if (!(await store.acceptClient(via, instance))) return false;
       await cache.changed(instance, via);
       return true;
     },
 
-    of: (instance) => {
+    /** Undefined for a connector without OAuth. */
+    of: (instance: TokenOwner): AccessTokens | undefined => {
       if (!isOAuth(instance)) return undefined;
       return {
         current: (signal) => current(instance, signal),
@@ -184,7 +169,8 @@ export function createTokens(
       };
     },
 
-    refreshDue: async (signal) => {
+    /** Refreshes ahead of expiry, 8 at a time. A failure is logged and stops no other. @returns how many */
+    refreshDue: async (signal: AbortSignal) => {
       let refreshed = 0;
       for (let after: DueToken | undefined; ; ) {
         const due = await store.findDue(after, BATCH);
@@ -194,7 +180,8 @@ export function createTokens(
       }
     },
 
-    close: async (timeoutMs) => {
+    /** Waits for the refreshes under way, so that what they are granted is stored. At most `timeoutMs`. */
+    close: async (timeoutMs: number) => {
       const late = Promise.withResolvers<'late'>();
       const endWait = clock.after(timeoutMs, () => late.resolve('late'));
       const outcome = await Promise.race([refresh.settled(), late.promise]);
@@ -206,13 +193,4 @@ export function createTokens(
 
 function isOAuth<Owner extends TokenOwner>(owner: Owner): owner is Owner & { readonly connector: OAuthConnector } {
   return owner.connector.auth.type === 'oauth2';
-}
-
-function untilAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
-  return new Promise((resolve, reject) => {
-    const abort = () => reject(signal.reason);
-    if (signal.aborted) abort();
-    signal.addEventListener('abort', abort, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
-  });
 }

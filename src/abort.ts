@@ -1,0 +1,28 @@
+const callbacksBySignal = new WeakMap<AbortSignal, Set<() => void>>();
+
+/**
+ * Calls back when the signal aborts, until the answered function is called. However many calls share a signal, it has one listener: to add one to an
+ * event target takes longer for each that is there.
+ */
+export function onAbort(signal: AbortSignal, callback: () => void): () => void {
+  const callbacks = callbacksBySignal.get(signal) ?? new Set();
+  callbacksBySignal.set(signal, callbacks);
+  if (callbacks.size === 0) signal.addEventListener('abort', callAll, { once: true });
+  callbacks.add(callback);
+  return () => {
+    if (callbacks.delete(callback) && callbacks.size === 0) signal.removeEventListener('abort', callAll);
+  };
+}
+
+function callAll(this: AbortSignal): void {
+  for (const callback of [...(callbacksBySignal.get(this) ?? [])]) callback();
+}
+
+/** The outcome of the work, unless the signal aborts before it. The work goes on. @throws the reason of the signal */
+export function untilAborted<Result>(work: PromiseLike<Result>, signal: AbortSignal): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) reject(signal.reason);
+    const ignoreAbort = onAbort(signal, () => reject(signal.reason));
+    work.then(resolve, reject).then(ignoreAbort);
+  });
+}

@@ -1,0 +1,100 @@
+import type { IngestAction, NativeIngest, ObjectSpec } from '../connector/index.ts';
+import { isAppError } from '../errors.ts';
+import { ExactNumber } from '../numbers/exact-json.ts';
+import { readDecimal } from '../numbers/number-value.ts';
+import type { IngestWork } from '../resources/index.ts';
+import { writeRecord } from '../resources/record.ts';
+import { type FieldSpec, pushedField, type Row, reader } from '../where/index.ts';
+import { idFieldOf, without, withoutNulls } from './write-rows.ts';
+
+/** How rows become those of jobs of the provider. */
+export interface IngestPlan extends IngestWork {
+  /** By what the record of a row is found; undefined where there is nothing. */
+  readonly keyOf: (values: Row) => string | undefined;
+  /** Native values. @returns undefined for a row that a job cannot write, or not as a call of its own would */
+  readonly toNative: (values: Row) => Row | undefined;
+}
+
+/** @returns undefined where the provider has no jobs for it */
+export function planIngest(object: ObjectSpec, action: IngestAction, identifier: string): IngestPlan | undefined {
+  const ingest = object.bulk?.ingest;
+  const keys = ingest?.actions[action];
+  if (ingest === undefined || keys === undefined) return undefined;
+  if (action === 'create') {
+    const toNative = (values: Row) => nativeValues(withoutNulls(values), { object, ingest, writes: ['create'] });
+    return { ingest, action, keyOf: () => undefined, toNative };
+  }
+  const spec = specOf(object, identifier);
+  const key = spec === undefined ? undefined : pushedField(identifier, spec).native;
+  if (key === undefined || !keys.includes(key)) return undefined;
+  const read = reader(identifier);
+  const keyOf = (values: Row) => String(read(values) ?? '') || undefined;
+  const isById = identifier === idFieldOf(object);
+  const writes = action === 'upsert' ? (['create', 'update'] as const) : (['update'] as const);
+
+  return {
+    ingest,
+    action,
+    key,
+    keyOf,
+    toNative: (values) => {
+      const found = keyOf(values);
+      // Without one the row is at fault, or is to be created, which a call of its own tells.
+      if (found === undefined || ingest.withoutTexts?.includes(found)) return undefined;
+      if (action === 'delete') return { [key]: found };
+      const native = nativeValues(isById ? without(values, identifier) : values, { object, ingest, writes });
+      return native && { [key]: found, ...native };
+    },
+  };
+}
+
+function specOf({ fields }: ObjectSpec, name: string): FieldSpec | undefined {
+  return Object.hasOwn(fields, name) ? fields[name] : undefined;
+}
+
+interface NativeInput {
+  readonly object: ObjectSpec;
+  readonly ingest: NativeIngest;
+  /** Which calls would take the values. */
+  readonly writes: readonly ('create' | 'update')[];
+}
+
+/** @returns undefined for values that a single call would refuse, and those that a job does not take */
+function nativeValues(values: Row, { object, ingest, writes }: NativeInput): Row | undefined {
+  const { withoutTypes = [], withoutTexts = [] } = ingest;
+  try {
+    for (const action of writes) writeRecord(action === 'create' ? withoutNulls(values) : values, object, action);
+  } catch (error) {
+    if (isAppError(error, 'REQUEST_INVALID')) return undefined;
+    throw error;
+  }
+  const entries: (readonly [string, unknown])[] = [];
+  for (const [name, value] of Object.entries(values)) {
+    const spec = specOf(object, name);
+    if (spec === undefined || withoutTypes.includes(spec.nativeType ?? '')) return undefined;
+    const { native, write } = pushedField(name, spec);
+    if (value !== null && !isOfType(spec, value)) return undefined;
+    const written = value === null || write === undefined ? value : write(value);
+    const isScalar = typeof written !== 'object' || written instanceof ExactNumber;
+    if (written !== null && (!isScalar || withoutTexts.includes(String(written)))) return undefined;
+    entries.push([native, written]);
+  }
+  return entries.length === 0 ? undefined : Object.fromEntries(entries);
+}
+
+/** What is of another type a provider may read in a file, and not in JSON. */
+function isOfType({ type }: FieldSpec, value: unknown): boolean {
+  switch (type) {
+    case 'boolean':
+      return typeof value === 'boolean';
+    case 'integer':
+    case 'number':
+      return readDecimal(value) !== undefined;
+    case 'array':
+      return Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === 'string');
+    case 'object':
+      return false;
+    default:
+      return typeof value === 'string';
+  }
+}
