@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { freePorts } from '../../scripts/bench/free-ports.ts';
 import { createSessionStore } from '../../src/connect/session-store.ts';
-import { type ApiAnswer, startTestApp, type TestApp, useApp } from '../support/app.ts';
+import { type ApiAnswer, startTestApp, type TestApp, useApp, useSharedApp } from '../support/app.ts';
 import { status } from '../support/misbehaving-server.ts';
 import { QUICK, type Receiver, startReceiver } from './events/receiving.ts';
 import { createBrowser, openPage, PRODUCT, registerOrigins } from './support/connect-page.ts';
@@ -618,7 +618,7 @@ describe('a connect session over HTTPS', () => {
 });
 
 describe('what is connected', () => {
-  const service = useApp({}, { engineOptions: QUICK });
+  const service = useSharedApp({}, { engineOptions: QUICK });
   let receiver: Receiver;
   before(async () => {
     receiver = await startReceiver();
@@ -636,7 +636,10 @@ describe('what is connected', () => {
     const { token } = await page.read();
     const data = { sessionId: page.session.id, instanceId, elementKey: 'odata', name: 'Shop', reauthenticated: false };
     for (const event of [first, second])
-      expect(event?.body).to.deep.include({ type: 'instance.connected', data: { ...data, accountId: 1, token } });
+      expect(event?.body).to.deep.include({
+        type: 'instance.connected',
+        data: { ...data, accountId: service.accountId, token },
+      });
     const told = await service.call('/notifications', { query: { where: "type = 'instance.connected'" } });
     expect(told.body[0].data).to.deep.equal(data);
     expect((await readEverything(service)).includes(token)).to.equal(false);

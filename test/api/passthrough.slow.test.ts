@@ -105,11 +105,8 @@ describe('a request that is passed through', () => {
 
   it('has the headers of the caller, but none that authenticate or belong to the way here', async () => {
     filing.provider.answer('/headers', json({}));
-    await pass('GET', '/headers', {
-      accept: 'application/xml',
-      'if-none-match': '"7"',
-      'x-own': 'mine',
-      'idempotency-key': 'once',
+    const passed = { accept: 'application/xml', 'if-none-match': '"7"', 'x-own': 'mine', 'idempotency-key': 'once' };
+    const kept = {
       cookie: 'session=1',
       origin: 'https://app.example.com',
       referer: 'https://app.example.com/',
@@ -120,31 +117,12 @@ describe('a request that is passed through', () => {
       traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
       tracestate: 'house=secret',
       baggage: 'user=ada',
-      connection: 'close, x-hop',
       'x-hop': '1',
       te: 'trailers',
-    });
+    };
+    await pass('GET', '/headers', { ...passed, ...kept, connection: 'close, x-hop' });
     const headers = lastRequest()?.headers ?? {};
-    expect(headers).to.include({
-      accept: 'application/xml',
-      'if-none-match': '"7"',
-      'x-own': 'mine',
-      'idempotency-key': 'once',
-    });
-    expect(headers).not.to.have.any.keys(
-      'cookie',
-      'origin',
-      'referer',
-      'forwarded',
-      'x-forwarded-for',
-      'proxy-authorization',
-      'elements-version',
-      'traceparent',
-      'tracestate',
-      'baggage',
-      'x-hop',
-      'te',
-    );
+    expect(headers).to.include(passed).and.not.have.any.keys(Object.keys(kept));
     expect(JSON.stringify(headers)).not.to.include(service.userSecret).and.not.to.include(filing.instance.token);
   });
 
@@ -158,23 +136,25 @@ describe('a request that is passed through', () => {
   });
 
   it('gives the provider no say in this origin', async () => {
-    const dangerous = {
-      'content-type': 'text/html',
+    const dropped = {
       'set-cookie': 'a=b',
       'www-authenticate': 'Basic',
       'access-control-allow-origin': '*',
-      'content-security-policy': "script-src 'unsafe-inline'",
-      'x-content-type-options': 'sniff',
       'x-accel-redirect': '/etc/passwd',
       'x-sendfile': '/etc/passwd',
       'clear-site-data': '"*"',
       'strict-transport-security': 'max-age=1',
       refresh: '0; url=https://evil.example.com',
-      'cache-control': 'public',
-      'elements-request-id': 'forged',
       'service-worker-allowed': '/',
     };
-    filing.provider.answer('/page', status(200, dangerous, '<script>alert(1)</script>'));
+    const replaced = {
+      'content-security-policy': "script-src 'unsafe-inline'",
+      'x-content-type-options': 'sniff',
+      'cache-control': 'public',
+      'elements-request-id': 'forged',
+    };
+    const sent = { 'content-type': 'text/html', ...dropped, ...replaced };
+    filing.provider.answer('/page', status(200, sent, '<script>alert(1)</script>'));
     const { headers, body } = await pass('GET', '/page');
     expect(body).to.equal('<script>alert(1)</script>');
     expect(Object.fromEntries(headers)).to.include({
@@ -185,11 +165,7 @@ describe('a request that is passed through', () => {
       'cache-control': 'no-store',
     });
     expect(headers.get('elements-request-id')).not.to.equal('forged');
-    for (const name of [
-      ...['set-cookie', 'www-authenticate', 'access-control-allow-origin', 'x-accel-redirect', 'x-sendfile'],
-      ...['clear-site-data', 'strict-transport-security', 'refresh', 'service-worker-allowed'],
-    ])
-      expect(headers.has(name), name).to.equal(false);
+    for (const name of Object.keys(dropped)) expect(headers.has(name), name).to.equal(false);
   });
 
   it('shows no secret of the instance in headers, errors and the log', async () => {
