@@ -5,8 +5,8 @@ import { expect } from 'chai';
 
 const ROOT = join(import.meta.dirname, '../..');
 /** What a warm GET went through when this was written. Whoever makes it more says here why. */
-const FILES = 68;
-const NAMED_FUNCTIONS = 246;
+const FILES = 66;
+const NAMED_FUNCTIONS = 242;
 const MORE_FILES = 3;
 const MORE_FUNCTIONS = 10;
 
