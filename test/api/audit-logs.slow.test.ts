@@ -2,8 +2,9 @@ import { expect } from 'chai';
 import { assert, asyncProperty, constantFrom, record, integer as wholeNumber } from 'fast-check';
 import { type ApiCall, useApp } from '../support/app.ts';
 import { expectProblem } from './support/expect-problem.ts';
+import { rowsOf } from './support/pages.ts';
 import { SHOP } from './support/simulated.ts';
-import { authorizationOf, createTenants, type OtherTenants, type Tenant, withDatabase } from './support/tenants.ts';
+import { authorizationOf, type Tenant, useTenants, withDatabase } from './support/tenants.ts';
 
 interface Entry {
   readonly id: number;
@@ -38,12 +39,11 @@ const WRITTEN = `
 describe('reading the audit log', function reading() {
   this.timeout(60_000);
   const service = useApp();
-  let tenants: OtherTenants;
+  const tenants = useTenants(service);
   let shopId: number;
   let startedAt: Date;
 
   before(async () => {
-    tenants = await createTenants(service);
     startedAt = new Date();
     shopId = (await service.createInstance('odata', SHOP)).id;
     await withDatabase(service, async (knex) => {
@@ -202,14 +202,11 @@ describe('reading the audit log', function reading() {
     await assert(
       asyncProperty(written, async ({ pageSize, section }) => {
         const expected = await read({}, `/audit-logs${section}`);
-        const paged: Entry[] = [];
-        let nextPage: string | undefined;
-        do {
-          const answer = await service.call(`/audit-logs${section}`, { query: { pageSize, nextPage } });
-          paged.push(...answer.body);
-          nextPage = answer.headers.get('elements-next-page-token') ?? undefined;
+        const paged = await rowsOf(async (nextPage) => {
+          const page = await service.call(`/audit-logs${section}`, { query: { pageSize, nextPage } });
           await service.call('/accounts/settings', { method: 'PATCH', body: {} });
-        } while (nextPage !== undefined);
+          return page;
+        });
         expect(paged).to.deep.equal(expected);
       }),
       { numRuns: 6 },

@@ -7,15 +7,7 @@ import { QUICK, type Receiver, startReceiver } from './events/receiving.ts';
 import { createBrowser, openPage, PRODUCT, registerOrigins } from './support/connect-page.ts';
 import { expectProblem, faultsOf } from './support/expect-problem.ts';
 import { BAMBOOHR, PRIVATE_SHOP, SHOP } from './support/simulated.ts';
-import {
-  authorizationOf,
-  countRows,
-  createTenants,
-  createUser,
-  type OtherTenants,
-  readEverything,
-  withDatabase,
-} from './support/tenants.ts';
+import { authorizationOf, countRows, createUser, readEverything, useTenants, withDatabase } from './support/tenants.ts';
 
 const ADDRESS = { 'base.url': SHOP['base.url'] };
 const SIMULATED = { elements: ['odata'], configuration: { simulator: true } };
@@ -38,10 +30,9 @@ const letExpire = (service: TestApp, id: number) =>
 describe('a connect session', () => {
   const service = useApp({}, { engineOptions: QUICK });
   const create = (body: object, headers = {}) => service.call('/connect/sessions', { method: 'POST', body, headers });
-  let tenants: OtherTenants;
+  const tenants = useTenants(service);
 
   before(async () => {
-    tenants = await createTenants(service);
     await registerOrigins(service);
   });
 
@@ -652,10 +643,7 @@ describe('the origins of an organization', () => {
   const PATH = '/organizations/me/connect-origins';
   const set = (origins: readonly string[], headers = {}) =>
     service.call(PATH, { method: 'PUT', body: { origins }, headers });
-  let tenants: OtherTenants;
-  before(async () => {
-    tenants = await createTenants(service);
-  });
+  const tenants = useTenants(service);
 
   it('are none at first, and then those that were set, as browsers write them', async () => {
     expect((await service.call(PATH)).body).to.deep.equal({ origins: [] });

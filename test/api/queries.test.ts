@@ -1,18 +1,15 @@
 import { expect } from 'chai';
 import { useSharedApp } from '../support/app.ts';
 import { expectProblem } from './support/expect-problem.ts';
+import { useInstance } from './support/instances.ts';
 import { BAMBOOHR, SHOP } from './support/simulated.ts';
 
 type Query = Readonly<Record<string, string | number | undefined>>;
 
 describe('queries', () => {
   const service = useSharedApp();
-  let shop: { readonly id: number; readonly token: string };
-  let people: { readonly id: number; readonly token: string };
-  before(async () => {
-    shop = await service.createInstance('odata', SHOP);
-    people = await service.createInstance('bamboohr', BAMBOOHR);
-  });
+  const shop = useInstance(service, 'odata', SHOP);
+  const people = useInstance(service, 'bamboohr', BAMBOOHR);
 
   const products = (query: Query, headers: Readonly<Record<string, string>> = {}) =>
     service.call('/Products', { token: shop.token, query, headers });

@@ -1,16 +1,13 @@
 import { expect } from 'chai';
 import { useApp } from '../support/app.ts';
 import { expectProblem, faultsOf } from './support/expect-problem.ts';
+import { useInstance } from './support/instances.ts';
 import { BAMBOOHR, SHOP } from './support/simulated.ts';
 
 describe('records', () => {
   const service = useApp();
-  let shop: { readonly id: number; readonly token: string };
-  let people: { readonly id: number; readonly token: string };
-  before(async () => {
-    shop = await service.createInstance('odata', SHOP);
-    people = await service.createInstance('bamboohr', BAMBOOHR);
-  });
+  const shop = useInstance(service, 'odata', SHOP);
+  const people = useInstance(service, 'bamboohr', BAMBOOHR);
 
   const inShop = (method: string, path: string, body?: unknown) =>
     service.call(path, { method, token: shop.token, ...(body !== undefined && { body }) });

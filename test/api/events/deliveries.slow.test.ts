@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { type ApiAnswer, useSharedApp } from '../../support/app.ts';
 import { expectProblem } from '../support/expect-problem.ts';
-import { authorizationOf, createTenants, type OtherTenants, withDatabase } from '../support/tenants.ts';
+import { pagesOf } from '../support/pages.ts';
+import { authorizationOf, useTenants, withDatabase } from '../support/tenants.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import {
   createSource,
@@ -22,11 +23,8 @@ const SETTINGS = '/accounts/settings';
 describe('deliveries', () => {
   const service = useSharedApp({}, { engineOptions: QUICK });
   const receiver = useReceiver();
-  let tenants: OtherTenants;
+  const tenants = useTenants(service);
 
-  before(async () => {
-    tenants = await createTenants(service);
-  });
   afterEach(() => setPolicy(service, 'retry'));
 
   const release = (where: string, headers = {}) =>
@@ -196,17 +194,13 @@ describe('deliveries', () => {
     it('come page by page without gap or overlap while they change their status', async () => {
       const { url, eventIds, where } = await createQueue('paged', 7);
       const filter = `config.url = '${url}'`;
-      const first = await service.call(DELIVERIES, { query: { where: filter, pageSize: 3 } });
-      await release(where);
-      await receiver.waitFor(url, 7);
-      const ids = eventIdsOf(first);
-      let nextPage = first.headers.get('elements-next-page-token') ?? undefined;
-      expect(first.headers.get('link')).to.include('rel="next"');
-      while (nextPage !== undefined) {
+      const pages = await pagesOf(async (nextPage) => {
         const page = await service.call(DELIVERIES, { query: { where: filter, pageSize: 3, nextPage } });
-        ids.push(...eventIdsOf(page));
-        nextPage = page.headers.get('elements-next-page-token') ?? undefined;
-      }
+        if (nextPage === undefined) await release(where).then(() => receiver.waitFor(url, 7));
+        return page;
+      });
+      expect(pages[0]?.headers.get('link')).to.include('rel="next"');
+      const ids = pages.flatMap(eventIdsOf);
       expect(ids).to.deep.equal(eventIds);
       const big = await service.call(DELIVERIES, { query: { where: filter, pageSize: 6 } });
       expect(eventIdsOf(big)).to.deep.equal(ids.slice(0, 6));
