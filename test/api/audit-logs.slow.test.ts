@@ -140,11 +140,8 @@ describe('reading the audit log', function reading() {
     expect((await read({}, `/audit-logs/element-instances/${shopId}`)).length).to.equal(1);
     const early = { to: '2020-01-01T00:00:00Z' };
     expect(await read(early, `/audit-logs/element-instances/${shopId}`)).to.deep.equal([]);
-    expectProblem(
-      await service.call('/audit-logs/element-instances/98765'),
-      'NOT_FOUND',
-      'There is no instance 98765.',
-    );
+    const message = 'There is no instance 98765.';
+    expectProblem(await service.call('/audit-logs/element-instances/98765'), 'NOT_FOUND', message);
   });
 
   it('has those of an element, by its key and its id', async () => {
@@ -183,11 +180,8 @@ describe('reading the audit log', function reading() {
     );
     expect(matching.length).to.be.greaterThan(0);
     expect(await read({ where })).to.deep.equal(matching);
-    expectProblem(
-      await service.call('/audit-logs', { query: { from: to, to: from } }),
-      'REQUEST_INVALID',
-      "'to' must be after 'from'.",
-    );
+    const message = "'to' must be after 'from'.";
+    expectProblem(await service.call('/audit-logs', { query: { from: to, to: from } }), 'REQUEST_INVALID', message);
     expectProblem(await service.call('/audit-logs', { query: { where: "actoin = 'update'" } }), 'WHERE_INVALID');
   });
 

@@ -181,11 +181,8 @@ describe('bulk queries', () => {
 
     it('bound the time of change only where there is one', async () => {
       const body = { objectName: 'Products', from: '2026-01-01T00:00:00Z' };
-      expectProblem(
-        await post(body),
-        'REQUEST_INVALID',
-        "'Products' does not say when its records changed, so that 'from' cannot be answered.",
-      );
+      const message = "'Products' does not say when its records changed, so that 'from' cannot be answered.";
+      expectProblem(await post(body), 'REQUEST_INVALID', message);
     });
 
     it('are answered below the hub', async () => {

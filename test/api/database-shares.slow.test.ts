@@ -66,11 +66,8 @@ describe('what one tenant may have of the database', () => {
     expect(renamed.body).to.include({ name: 'Renamed' });
     await waitUntil(async () => refused.length === 2);
     for (const answer of refused) {
-      expectProblem(
-        answer,
-        'RATE_LIMITED',
-        'The account has 34 listings under way or waiting. Send the next when one has ended.',
-      );
+      const message = 'The account has 34 listings under way or waiting. Send the next when one has ended.';
+      expectProblem(answer, 'RATE_LIMITED', message);
       expect(answer.headers.get('retry-after')).to.equal('1');
     }
     await locker.query('rollback');

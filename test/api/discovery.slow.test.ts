@@ -247,11 +247,9 @@ describe('discovery', () => {
     });
 
     it('says that a record or what would be below it is not there', async () => {
-      expectProblem(
-        await call(`/Account/0015g0000000999AAA/Contacts`),
-        'NOT_FOUND',
-        "There are no 'Contacts' of the record '0015g0000000999AAA' in 'Account': there is no such record, or nothing of it that this instance may see.",
-      );
+      const message =
+        "There are no 'Contacts' of the record '0015g0000000999AAA' in 'Account': there is no such record, or nothing of it that this instance may see.";
+      expectProblem(await call(`/Account/0015g0000000999AAA/Contacts`), 'NOT_FOUND', message);
       expectProblem(
         await call(`/Account/${ACCOUNT}/Contact`),
         'NOT_FOUND',

@@ -122,11 +122,9 @@ describe('the pages of a query', () => {
         await at('/Products', shop.token, { nextPage: '{"skipRows":1}' }),
       ];
       for (const answer of refused) {
-        expectProblem(
-          answer,
-          'REQUEST_INVALID',
-          'nextPage does not belong to this query: send the token of the page before, with the same instance, object, where, orderBy and fields.',
-        );
+        const message =
+          'nextPage does not belong to this query: send the token of the page before, with the same instance, object, where, orderBy and fields.';
+        expectProblem(answer, 'REQUEST_INVALID', message);
       }
     });
 

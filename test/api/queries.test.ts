@@ -165,11 +165,8 @@ describe('queries', () => {
 
     it('are refused with the place that it cannot', async () => {
       const answer = await products({ where: "Stock > 5 AND Name LIKE '%x_y%'" }, headers);
-      expectProblem(
-        answer,
-        'WHERE_UNSUPPORTED',
-        'The provider cannot answer this query alone, and pushdown-only was asked for.',
-      );
+      const message = 'The provider cannot answer this query alone, and pushdown-only was asked for.';
+      expectProblem(answer, 'WHERE_UNSUPPORTED', message);
       expect(answer.body.details[0]).to.include({ position: 14, length: 17 });
       const query = { orderBy: 'amount' };
       const sorted = await service.call('/time-off', { token: people.token, query, headers });

@@ -174,11 +174,8 @@ describe('deliveries', () => {
   describe('are not released by a where', () => {
     it('of another form', async () => {
       for (const where of [`status = 'queued'`, `${QUEUED} AND id = 1`, `${QUEUED} OR id = 1`]) {
-        expectProblem(
-          await release(where),
-          'WHERE_UNSUPPORTED',
-          /The filter takes channel = 'webhook' AND status = 'queued'/,
-        );
+        const message = /The filter takes channel = 'webhook' AND status = 'queued'/;
+        expectProblem(await release(where), 'WHERE_UNSUPPORTED', message);
       }
       expectProblem(await release('status ='), 'WHERE_SYNTAX');
       expectProblem(await release(`statu = 'queued'`), 'WHERE_INVALID');
@@ -296,11 +293,8 @@ describe('deliveries', () => {
 
     it('refuse a filter, a page or a token that is not theirs', async () => {
       const call = (query: Readonly<Record<string, string>>) => service.call(DELIVERIES, { query });
-      expectProblem(
-        await call({ where: `event.tipe = 'x'` }),
-        'WHERE_INVALID',
-        "There is no field 'event.tipe'. Did you mean 'event.type'?",
-      );
+      const message = "There is no field 'event.tipe'. Did you mean 'event.type'?";
+      expectProblem(await call({ where: `event.tipe = 'x'` }), 'WHERE_INVALID', message);
       expectProblem(await call({ where: `id = 'x'` }), 'WHERE_INVALID');
       expectProblem(await call({ where: 'id' }), 'WHERE_SYNTAX');
       expectProblem(await call({ nextPage: 'forged' }), 'REQUEST_INVALID', /^nextPage does not belong/);

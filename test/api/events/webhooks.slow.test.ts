@@ -295,11 +295,8 @@ describe('a webhook of a provider', () => {
     const before = await eventsOf(instance);
     await untilAccepted(0);
     expect(await eventsOf(instance)).to.deep.equal(before);
-    expectProblem(
-      await configure({ 'event.vendor.type': 'pigeon' }),
-      'REQUEST_INVALID',
-      /event\.vendor\.type' must be/,
-    );
+    const message = /event\.vendor\.type' must be/;
+    expectProblem(await configure({ 'event.vendor.type': 'pigeon' }), 'REQUEST_INVALID', message);
     await configure({ 'event.vendor.type': 'webhook' });
     await untilAccepted(1);
     await receiver.waitFor(callback, 1);
