@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';
 import { join, relative } from 'node:path';
-import type { Readable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -21,7 +21,8 @@ import { authorizationOf, withDatabase } from './support/tenants.ts';
 import { waitUntil } from './support/wait-until.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
-type Process = ChildProcessByStdio<null, Readable, Readable>;
+const ENDS_WITH_STARTER = fileURLToPath(new URL('../../scripts/ends-with-starter.cjs', import.meta.url));
+type Process = ChildProcessByStdio<Writable | null, Readable, Readable>;
 
 interface Ready {
   readonly child: Process;
@@ -50,7 +51,7 @@ describe('the process', function processes() {
   });
 
   function start(environment: Readonly<Record<string, string>> = {}): Process {
-    const child = spawn(process.execPath, [MAIN], {
+    const child = spawn(process.execPath, ['--require', ENDS_WITH_STARTER, MAIN], {
       env: {
         PATH: process.env.PATH,
         NODE_ENV: 'test',
@@ -65,7 +66,7 @@ describe('the process', function processes() {
         LOG_LEVEL: 'info',
         ...environment,
       },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: 'pipe',
     });
     running.add(child);
     return child;
