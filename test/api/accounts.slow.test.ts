@@ -2,23 +2,15 @@ import { expect } from 'chai';
 import { type ApiCall, useSharedApp } from '../support/app.ts';
 import { expectProblem, faultsOf } from './support/expect-problem.ts';
 import { SHOP } from './support/simulated.ts';
-import {
-  authorizationOf,
-  createTenants,
-  createUser,
-  type OtherTenants,
-  type Tenant,
-  withDatabase,
-} from './support/tenants.ts';
+import { authorizationOf, createUser, type Tenant, useTenants, withDatabase } from './support/tenants.ts';
 
 const NO_PRIVILEGE = (key: string) => new RegExp(`^This needs the privilege ${key} \\(`);
 
 describe('accounts', () => {
   const service = useSharedApp();
-  let tenants: OtherTenants;
+  const tenants = useTenants(service);
   let worker: Tenant;
   before(async () => {
-    tenants = await createTenants(service);
     worker = await createUser(service, { accountId: tenants.sibling.accountId, name: 'worker', role: 'default-user' });
   });
 

@@ -4,6 +4,7 @@ import { type ApiAnswer, type ApiCall, useSharedApp } from '../support/app.ts';
 import { hang, json, type MisbehavingServer, startMisbehavingServer, status } from '../support/misbehaving-server.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { OUTSIDE_CONNECTORS } from './support/outside-connectors.ts';
+import { rowsOf } from './support/pages.ts';
 import { BAMBOOHR } from './support/simulated.ts';
 import { authorizationOf, createTenants, type OtherTenants } from './support/tenants.ts';
 import { waitUntil } from './support/wait-until.ts';
@@ -142,15 +143,11 @@ describe('the activity of an account', () => {
         made.unshift(requestIdOf(answer));
         await activityOf(answer);
       }
-      const read: string[] = [];
-      let nextPage: string | undefined;
-      do {
-        const page: ApiAnswer = await service.call('/activity', { query: { where, pageSize: 2, nextPage } });
-        read.push(...page.body.map(({ requestId }: ApiAnswer['body']) => requestId));
-        expect(page.headers.get('elements-returned-count')).to.equal(String(page.body.length));
-        nextPage = page.headers.get('elements-next-page-token') ?? undefined;
-        await activityOf(await service.call('/elements'));
-      } while (nextPage !== undefined);
+      const rows = await rowsOf(async (nextPage) => {
+        if (nextPage !== undefined) await activityOf(await service.call('/elements'));
+        return service.call('/activity', { query: { where, pageSize: 2, nextPage } });
+      });
+      const read = rows.map(({ requestId }) => requestId);
       expect(read).to.deep.equal(made);
     });
 

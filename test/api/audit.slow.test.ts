@@ -9,7 +9,7 @@ import { RECIPES, type Recipe, type RecipeRequest, requestOf } from './support/a
 import { expectProblem } from './support/expect-problem.ts';
 import { fillFirstPlace, type Place, type Thing, unique } from './support/places.ts';
 import { SHOP } from './support/simulated.ts';
-import { authorizationOf, createTenants, type OtherTenants, withDatabase } from './support/tenants.ts';
+import { authorizationOf, useTenants, withDatabase } from './support/tenants.ts';
 
 /** Operations that change nothing of ours, or nothing that the audit log is about, although they are no GET. */
 const NO_AUDIT: Readonly<Partial<Record<OperationId, string>>> = {
@@ -135,11 +135,10 @@ const ROWS: Readonly<Partial<Record<ApiOperationId, (answer: ApiAnswer['body'], 
 describe('the audit log', function auditLog() {
   this.timeout(60_000);
   const service = useApp({ ROLE: 'api' });
-  let tenants: OtherTenants;
+  const tenants = useTenants(service);
   let own: Place;
 
   before(async () => {
-    tenants = await createTenants(service);
     own = await fillFirstPlace(service, 'own-place');
   });
 

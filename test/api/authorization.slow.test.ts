@@ -1,9 +1,10 @@
 import { expect } from 'chai';
 import { type ApiAnswer, ORGANIZATION_SECRET, USER_SECRET, useApp } from '../support/app.ts';
 import { expectProblem } from './support/expect-problem.ts';
+import { useInstance } from './support/instances.ts';
 import { sendRaw } from './support/raw-request.ts';
 import { SHOP } from './support/simulated.ts';
-import { authorizationOf, createTenants, type OtherTenants } from './support/tenants.ts';
+import { authorizationOf, useTenants } from './support/tenants.ts';
 
 const FORM =
   '`User <secret>, Organization <secret>` for the platform, `User <secret>, Element <token>` for an instance';
@@ -19,12 +20,8 @@ function expectUnauthenticated(answer: ApiAnswer, message: string): void {
 
 describe('authorization', () => {
   const service = useApp();
-  let tenants: OtherTenants;
-  let instance: { readonly id: number; readonly token: string };
-  before(async () => {
-    tenants = await createTenants(service);
-    instance = await service.createInstance('odata', SHOP);
-  });
+  const tenants = useTenants(service);
+  const instance = useInstance(service, 'odata', SHOP);
 
   const get = (path: string, authorization: string) => service.call(path, { headers: { authorization } });
 

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { type ApiAnswer, useApp } from '../support/app.ts';
 import { expectProblem } from './support/expect-problem.ts';
+import { useInstance } from './support/instances.ts';
 import { SHOP } from './support/simulated.ts';
 import { authorizationOf, createTenants } from './support/tenants.ts';
 import { waitUntil } from './support/wait-until.ts';
@@ -27,10 +28,7 @@ const HOSTILE = [
 
 describe('bulk uploads', () => {
   const service = useApp({ BULK_UPLOAD_MAX_BYTES: '200000' });
-  let shop: { readonly id: number; readonly token: string };
-  before(async () => {
-    shop = await service.createInstance('odata', SHOP);
-  });
+  const shop = useInstance(service, 'odata', SHOP);
 
   type Part = readonly [name: 'file' | 'metaData', value: string | Buffer<ArrayBuffer> | object];
 

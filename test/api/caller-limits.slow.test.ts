@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { type ApiAnswer, useApp } from '../support/app.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { SHOP } from './support/simulated.ts';
-import { authorizationOf, createTenants, type OtherTenants, type Tenant } from './support/tenants.ts';
+import { authorizationOf, type Tenant, useTenants } from './support/tenants.ts';
 
 function budgetOf({ headers }: ApiAnswer): Record<string, string | null> {
   const names = ['ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset'];
@@ -14,10 +14,7 @@ const NONE = { limit: null, remaining: null, reset: null };
 describe('the limits of callers', () => {
   // So few a minute that none comes back while the tests run: the first after 10 s.
   const service = useApp({ RATE_LIMIT_USER: '6', RATE_LIMIT_ACCOUNT: '8' });
-  let tenants: OtherTenants;
-  before(async () => {
-    tenants = await createTenants(service);
-  });
+  const tenants = useTenants(service);
 
   const ask = (tenant: Tenant, token?: string) =>
     service.call(token === undefined ? '/elements' : '/Products', { headers: authorizationOf(tenant, token) });

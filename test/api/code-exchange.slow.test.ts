@@ -125,11 +125,9 @@ describe('a code that is exchanged once for a token', () => {
     await createWithCode();
     const [instances, exchanges] = [await countRows(service, 'instance'), sentTo('/exchange')];
     const answer = await create({ 'authorization.code': code });
-    expectProblem(
-      answer,
-      'PROVIDER_CREDENTIALS_INVALID',
-      "Coded refuses the code in 'authorization.code', or what was sent with it. A code can be used once, and only for a short time: get a new one. Nothing was stored.",
-    );
+    const message =
+      "Coded refuses the code in 'authorization.code', or what was sent with it. A code can be used once, and only for a short time: get a new one. Nothing was stored.";
+    expectProblem(answer, 'PROVIDER_CREDENTIALS_INVALID', message);
     expect(faultsOf(answer)).to.deep.equal({ 'body.configuration.authorization.code': 'is refused' });
     expect(answer.body.providerMessage).to.equal('Code [redacted] of [redacted] is no good');
     expectAbsent(answer, code, token);

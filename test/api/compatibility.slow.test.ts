@@ -3,17 +3,14 @@ import { createServer, type Server } from 'node:http';
 import { expect } from 'chai';
 import { useApp } from '../support/app.ts';
 import { expectProblem } from './support/expect-problem.ts';
+import { useInstance } from './support/instances.ts';
 import { OUTSIDE_CONNECTORS } from './support/outside-connectors.ts';
 import { BAMBOOHR, SHOP } from './support/simulated.ts';
 
 describe('clients of the original API', () => {
   const service = useApp({ CONNECTORS_PATH: OUTSIDE_CONNECTORS });
-  let shop: { readonly id: number; readonly token: string };
-  let people: { readonly id: number; readonly token: string };
-  before(async () => {
-    shop = await service.createInstance('odata', SHOP);
-    people = await service.createInstance('bamboohr', BAMBOOHR);
-  });
+  const shop = useInstance(service, 'odata', SHOP);
+  const people = useInstance(service, 'bamboohr', BAMBOOHR);
 
   describe('of the settings of their account', () => {
     it('need not know which one it is', async () => {

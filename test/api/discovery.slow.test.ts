@@ -1,7 +1,9 @@
 import { expect } from 'chai';
 import { CONNECTED } from '../../connectors/salesforce/simulator/samples.ts';
-import { type ApiAnswer, useSharedApp } from '../support/app.ts';
+import { useSharedApp } from '../support/app.ts';
 import { expectProblem } from './support/expect-problem.ts';
+import { useInstance } from './support/instances.ts';
+import { pagesOf } from './support/pages.ts';
 import { BAMBOOHR, SHOP } from './support/simulated.ts';
 
 interface Named {
@@ -10,12 +12,8 @@ interface Named {
 
 describe('discovery', () => {
   const service = useSharedApp();
-  let shop: { readonly id: number; readonly token: string };
-  let people: { readonly id: number; readonly token: string };
-  before(async () => {
-    shop = await service.createInstance('odata', SHOP);
-    people = await service.createInstance('bamboohr', BAMBOOHR);
-  });
+  const shop = useInstance(service, 'odata', SHOP);
+  const people = useInstance(service, 'bamboohr', BAMBOOHR);
 
   it('lists the elements, by hub and by text too', async () => {
     const keysOf = async (query = '') =>
@@ -231,14 +229,12 @@ describe('discovery', () => {
         where: `AccountId = '${ACCOUNT}' AND ${query.where}`,
         pageSize: '200',
       });
-      const rows = [];
-      for (let nextPage: string | undefined = ''; nextPage !== undefined; ) {
-        const page: ApiAnswer = await call(`/Account/${ACCOUNT}/Contacts`, { ...query, nextPage });
-        expect(page.headers.get('elements-query-pushdown')).to.equal('full');
-        expect(page.headers.get('elements-total-count')).to.equal(String(expected.body.length));
-        rows.push(...page.body);
-        nextPage = page.headers.get('elements-next-page-token') ?? undefined;
+      const pages = await pagesOf((nextPage = '') => call(`/Account/${ACCOUNT}/Contacts`, { ...query, nextPage }));
+      for (const { headers } of pages) {
+        expect(headers.get('elements-query-pushdown')).to.equal('full');
+        expect(headers.get('elements-total-count')).to.equal(String(expected.body.length));
       }
+      const rows = pages.flatMap(({ body }) => body);
       expect(rows).to.deep.equal(expected.body);
     });
 
@@ -251,11 +247,9 @@ describe('discovery', () => {
     });
 
     it('says that a record or what would be below it is not there', async () => {
-      expectProblem(
-        await call(`/Account/0015g0000000999AAA/Contacts`),
-        'NOT_FOUND',
-        "There are no 'Contacts' of the record '0015g0000000999AAA' in 'Account': there is no such record, or nothing of it that this instance may see.",
-      );
+      const message =
+        "There are no 'Contacts' of the record '0015g0000000999AAA' in 'Account': there is no such record, or nothing of it that this instance may see.";
+      expectProblem(await call(`/Account/0015g0000000999AAA/Contacts`), 'NOT_FOUND', message);
       expectProblem(
         await call(`/Account/${ACCOUNT}/Contact`),
         'NOT_FOUND',

@@ -4,7 +4,7 @@ import { configurationFields, exchangeOf } from '../../src/instances/configurati
 import { type ApiAnswer, type StartedApp, startTestApp, useApp, useSharedApp } from '../support/app.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { SHOP } from './support/simulated.ts';
-import { authorizationOf, createTenants, type OtherTenants, withDatabase } from './support/tenants.ts';
+import { authorizationOf, useTenants, withDatabase } from './support/tenants.ts';
 import { waitUntil } from './support/wait-until.ts';
 
 describe('elements', () => {
@@ -239,12 +239,11 @@ describe('what an element declares', () => {
 describe('an element that an account made inactive', () => {
   const service = useApp();
   let other: StartedApp;
-  let tenants: OtherTenants;
+  const tenants = useTenants(service);
 
   before('a second process on the same database', async function second() {
     this.timeout(60_000);
     other = await startTestApp({ DATABASE_URL: service.databaseUrl });
-    tenants = await createTenants(service);
   });
 
   after(() => other.stop());

@@ -4,6 +4,7 @@ import { type CapServer, startCapServer } from '../support/cap-server.ts';
 import { json, type MisbehavingServer, startMisbehavingServer, status } from '../support/misbehaving-server.ts';
 import { createSource, QUICK, useReceiver } from './events/receiving.ts';
 import { expectProblem, faultsOf } from './support/expect-problem.ts';
+import { useInstance } from './support/instances.ts';
 import { OUTSIDE_CONNECTORS } from './support/outside-connectors.ts';
 import { BAMBOOHR, SHOP } from './support/simulated.ts';
 import { authorizationOf } from './support/tenants.ts';
@@ -30,11 +31,7 @@ const ITEM = (id: string, weight: string, rating: string) =>
 
 describe('numbers', () => {
   const service = useApp({ CONNECTORS_PATH: OUTSIDE_CONNECTORS }, { engineOptions: QUICK });
-  let shop: { readonly token: string };
-  before(async () => {
-    shop = await service.createInstance('odata', SHOP);
-  });
-
+  const shop = useInstance(service, 'odata', SHOP);
   /** The answer as its bytes say, before a parser makes doubles of it. */
   const textOf = async (path: string, token: string) => {
     const headers = authorizationOf(service, token);
@@ -74,11 +71,8 @@ describe('numbers', () => {
         'body.Rating': "'Rating' must be from -1.7976931348623157e+308 to 1.7976931348623157e+308.",
         'body.Weight': "'Weight' is a number of more than 400 digits.",
       });
-      expectProblem(
-        await create('"Stock":9007199254740993'),
-        'REQUEST_INVALID',
-        "'Stock' must be from -32768 to 32767.",
-      );
+      const message = "'Stock' must be from -32768 to 32767.";
+      expectProblem(await create('"Stock":9007199254740993'), 'REQUEST_INVALID', message);
       expect(await count()).to.equal(before);
     });
 

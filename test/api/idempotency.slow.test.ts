@@ -8,7 +8,7 @@ import { expectProblem } from './support/expect-problem.ts';
 import { OUTSIDE_CONNECTORS } from './support/outside-connectors.ts';
 import { sendRaw } from './support/raw-request.ts';
 import { SHOP } from './support/simulated.ts';
-import { authorizationOf, countRows, createTenants, type OtherTenants, withDatabase } from './support/tenants.ts';
+import { authorizationOf, countRows, useTenants, withDatabase } from './support/tenants.ts';
 
 const OTHER_REQUEST = 'This Idempotency-Key was used with another request in the last 24 hours.';
 const RUNNING = 'The request with this Idempotency-Key has not finished; if it never does, its outcome is unknown.';
@@ -19,11 +19,10 @@ const connectors = OUTSIDE_CONNECTORS;
 describe('Idempotency-Key', () => {
   const service = useApp({ CONNECTORS_PATH: connectors });
   let provider: MisbehavingServer;
-  let tenants: OtherTenants;
+  const tenants = useTenants(service);
   let token: string;
   let keys = 0;
   before(async () => {
-    tenants = await createTenants(service);
     provider = await startMisbehavingServer();
     provider.answer('/me', json({}));
     const configuration = { 'base.url': provider.url, 'api.key': 'a-key' };

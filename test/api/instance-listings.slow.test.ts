@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { type ApiAnswer, type ApiCall, useSharedApp } from '../support/app.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { BAMBOOHR, PRIVATE_SHOP, SHOP } from './support/simulated.ts';
-import { authorizationOf, createTenants, type OtherTenants } from './support/tenants.ts';
+import { authorizationOf, useTenants } from './support/tenants.ts';
 
 interface Made {
   readonly name: string;
@@ -21,10 +21,9 @@ const MADE: readonly Made[] = [
 
 describe('listing instances', () => {
   const service = useSharedApp();
-  let tenants: OtherTenants;
+  const tenants = useTenants(service);
   before(async () => {
     for (const { name, tags } of MADE) await service.createInstance('odata', SHOP, { name, tags });
-    tenants = await createTenants(service);
     const body = { element: { key: 'odata' }, name: 'Alpha of another', tags: ['payroll'], configuration: SHOP };
     const headers = authorizationOf(tenants.stranger);
     await service.call('/instances', { method: 'POST', body, headers });

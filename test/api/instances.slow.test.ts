@@ -57,11 +57,8 @@ describe('the life of an instance', () => {
       const body = { name: 'Renamed', tags: ['x'], configuration: { password: 'confidential-word' } };
       for (const [path, withToken] of [[`/instances/${id}`], ['/instances', token]] as const) {
         const answer = await service.call(path, { method: 'PATCH', body, ...(withToken && { token: withToken }) });
-        expectProblem(
-          answer,
-          'PROVIDER_CREDENTIALS_INVALID',
-          'OData refuses these credentials. Check base.url, username, password. Nothing was stored.',
-        );
+        const message = 'OData refuses these credentials. Check base.url, username, password. Nothing was stored.';
+        expectProblem(answer, 'PROVIDER_CREDENTIALS_INVALID', message);
         expect(JSON.stringify(answer.body)).not.to.include('confidential');
       }
       expect(await get(id)).to.deep.equal(before);
@@ -144,11 +141,8 @@ describe('the life of an instance', () => {
       const refused = await service.call(path, { method: 'PATCH', body: { username: 'nobody' } });
       expectProblem(refused, 'PROVIDER_CREDENTIALS_INVALID');
       const unknown = await service.call(path, { method: 'PATCH', body: { pasword: 'confidential' } });
-      expectProblem(
-        unknown,
-        'REQUEST_INVALID',
-        "The configuration of OData: OData has no configuration key 'pasword'. Did you mean 'password'?",
-      );
+      const message = "The configuration of OData: OData has no configuration key 'pasword'. Did you mean 'password'?";
+      expectProblem(unknown, 'REQUEST_INVALID', message);
       expect((await service.call(path)).body).to.deep.equal({ ...MASKED_SHOP, 'text.binary': true });
       expect(await canRead(token)).to.equal(true);
     });

@@ -87,11 +87,8 @@ describe('a provider whose numbers cannot be', () => {
     it(`is waited for a day at most when it says ${retryAfter.slice(0, 40)}`, async () => {
       provider.answer('/items', json({}, 429, { 'retry-after': retryAfter }));
       const answer = await service.call('/items', { token });
-      expectProblem(
-        answer,
-        'PROVIDER_RATE_LIMITED',
-        'Patient answered 429: it takes no more calls for now. Try again in 86400 s.',
-      );
+      const message = 'Patient answered 429: it takes no more calls for now. Try again in 86400 s.';
+      expectProblem(answer, 'PROVIDER_RATE_LIMITED', message);
       expect(answer.headers.get('retry-after')).to.equal('86400');
     });
   }

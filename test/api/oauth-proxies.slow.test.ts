@@ -2,14 +2,7 @@ import { expect } from 'chai';
 import { type ApiAnswer, useSharedApp } from '../support/app.ts';
 import { expectProblem, faultsOf } from './support/expect-problem.ts';
 import { createProxy, shareProxy } from './support/oauth-proxies.ts';
-import {
-  authorizationOf,
-  countRows,
-  createTenants,
-  type OtherTenants,
-  readEverything,
-  withDatabase,
-} from './support/tenants.ts';
+import { authorizationOf, countRows, readEverything, useTenants, withDatabase } from './support/tenants.ts';
 
 const PATH = '/elements/oauthProxies';
 const SECRET = 'a-client-secret-of-a-proxy';
@@ -17,10 +10,7 @@ const NEW = { name: 'plain', apiKey: 'k', apiSecret: 's' };
 
 describe('OAuth proxies', () => {
   const service = useSharedApp();
-  let tenants: OtherTenants;
-  before(async () => {
-    tenants = await createTenants(service);
-  });
+  const tenants = useTenants(service);
 
   const post = (body: unknown, headers = {}) => service.call(PATH, { method: 'POST', body, headers });
   /** By the administrator of the organization. */

@@ -149,11 +149,9 @@ describe('OData services that go their own way', () => {
   it('do not make a creation look as if it had failed when they do not show the record', async () => {
     const { token } = await connect({ answersChanges: 'without record', quirks: { hidesCreated: true } });
     const created = await service.call('/Orders', { token, method: 'POST', body: { Code: 'hidden' } });
-    expectProblem(
-      created,
-      'PROVIDER_PROTOCOL',
-      /^The service created the record with the id 'hidden'\. Do not create it again\. Reading it back failed: OData answered 404/,
-    );
+    const message =
+      /^The service created the record with the id 'hidden'\. Do not create it again\. Reading it back failed: OData answered 404/;
+    expectProblem(created, 'PROVIDER_PROTOCOL', message);
   });
 
   it('are asked for a long list in pieces, whose pages go on from one to the next', async () => {

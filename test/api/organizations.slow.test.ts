@@ -1,14 +1,11 @@
 import { expect } from 'chai';
 import { type ApiCall, useApp } from '../support/app.ts';
 import { expectProblem, faultsOf } from './support/expect-problem.ts';
-import { authorizationOf, createTenants, type OtherTenants, type Tenant, withDatabase } from './support/tenants.ts';
+import { authorizationOf, type Tenant, useTenants, withDatabase } from './support/tenants.ts';
 
 describe('the organization', () => {
   const service = useApp();
-  let tenants: OtherTenants;
-  before(async () => {
-    tenants = await createTenants(service);
-  });
+  const tenants = useTenants(service);
 
   const as = (tenant: Tenant, path: string, call: ApiCall = {}) =>
     service.call(path, { ...call, headers: { ...authorizationOf(tenant), ...call.headers } });

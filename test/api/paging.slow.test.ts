@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { type ApiAnswer, useSharedApp } from '../support/app.ts';
 import { type MisbehavingServer, startMisbehavingServer } from '../support/misbehaving-server.ts';
 import { expectProblem } from './support/expect-problem.ts';
+import { useInstance } from './support/instances.ts';
 import { OUTSIDE_CONNECTORS } from './support/outside-connectors.ts';
 import { pagesOf } from './support/page-server.ts';
 import { sendRaw } from './support/raw-request.ts';
@@ -12,12 +13,8 @@ type Query = Readonly<Record<string, string | number | undefined>>;
 
 describe('the pages of a query', () => {
   const service = useSharedApp({ CONNECTORS_PATH: OUTSIDE_CONNECTORS });
-  let shop: { readonly token: string };
-  let people: { readonly token: string };
-  before(async () => {
-    shop = await service.createInstance('odata', SHOP);
-    people = await service.createInstance('bamboohr', BAMBOOHR);
-  });
+  const shop = useInstance(service, 'odata', SHOP);
+  const people = useInstance(service, 'bamboohr', BAMBOOHR);
 
   const products = (query: Query) => service.call('/Products', { token: shop.token, query });
 
@@ -125,11 +122,9 @@ describe('the pages of a query', () => {
         await at('/Products', shop.token, { nextPage: '{"skipRows":1}' }),
       ];
       for (const answer of refused) {
-        expectProblem(
-          answer,
-          'REQUEST_INVALID',
-          'nextPage does not belong to this query: send the token of the page before, with the same instance, object, where, orderBy and fields.',
-        );
+        const message =
+          'nextPage does not belong to this query: send the token of the page before, with the same instance, object, where, orderBy and fields.';
+        expectProblem(answer, 'REQUEST_INVALID', message);
       }
     });
 

@@ -126,11 +126,8 @@ describe('a stored secret', () => {
       const requests = evil.requests.length;
       for (const to of [{ 'base.url': evil.url }, { simulator: true }, { username: 'eve' }]) {
         const { id, token } = await createTampered(to);
-        expectProblem(
-          await service.call('/Products', { token }),
-          'INSTANCE_CREDENTIALS_FAILED',
-          `The stored settings and credentials of instance ${id} cannot be used: they cannot be read, or were changed outside of the service. PATCH /instances/${id} with the whole configuration puts it right.`,
-        );
+        const message = `The stored settings and credentials of instance ${id} cannot be used: they cannot be read, or were changed outside of the service. PATCH /instances/${id} with the whole configuration puts it right.`;
+        expectProblem(await service.call('/Products', { token }), 'INSTANCE_CREDENTIALS_FAILED', message);
         expectProblem(await service.call('/objects', { token }), 'INSTANCE_CREDENTIALS_FAILED');
         expect(await read(id)).to.deep.include({ valid: false, configuration: {} });
         const list = (await service.call('/instances')).body;

@@ -1,8 +1,9 @@
 import { expect } from 'chai';
 import { type ApiAnswer, type ApiCall, ORGANIZATION_SECRET, USER_SECRET, useApp } from '../support/app.ts';
 import { expectProblem, faultsOf } from './support/expect-problem.ts';
+import { useInstance } from './support/instances.ts';
 import { PRIVATE_SHOP, SHOP } from './support/simulated.ts';
-import { authorizationOf, createTenants, type OtherTenants } from './support/tenants.ts';
+import { authorizationOf, useTenants } from './support/tenants.ts';
 import { waitUntil } from './support/wait-until.ts';
 
 /*
@@ -21,13 +22,8 @@ interface Property {
 
 describe('clients of the original API, unchanged', () => {
   const service = useApp({}, { recorderOptions: { flushMs: 20 } });
-  let shop: { readonly id: number; readonly token: string };
-  let tenants: OtherTenants;
-
-  before(async () => {
-    tenants = await createTenants(service);
-    shop = await service.createInstance('odata', PRIVATE_SHOP, { name: 'churros-instance', tags: ['churros-backup'] });
-  });
+  const shop = useInstance(service, 'odata', PRIVATE_SHOP, { name: 'churros-instance', tags: ['churros-backup'] });
+  const tenants = useTenants(service);
 
   const secrets = `User ${USER_SECRET}, Organization ${ORGANIZATION_SECRET}`;
   const send = (path: string, call: ApiCall = {}, token = shop.token) =>

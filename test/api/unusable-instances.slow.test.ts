@@ -197,11 +197,8 @@ describe('instances that cannot be used', () => {
       expect((await service.call(path)).body).to.have.length(1);
       expect((await service.call(`${path}/${proxy.id}`)).body).to.include({ id: proxy.id, apiSecret: '********' });
       const query = { oauthProxyName: proxy.name, state: 'https://app.example.com/' };
-      expectProblem(
-        await service.call('/elements/salesforce/oauth/url', { query }),
-        'CONFLICT',
-        `The OAuth proxy '${proxy.name}' cannot be used: what is stored of it cannot be read, or was changed outside of the service. Delete it and make it again.`,
-      );
+      const message = `The OAuth proxy '${proxy.name}' cannot be used: what is stored of it cannot be read, or was changed outside of the service. Delete it and make it again.`;
+      expectProblem(await service.call('/elements/salesforce/oauth/url', { query }), 'CONFLICT', message);
       expect((await service.call(`${path}/${proxy.id}`, { method: 'DELETE' })).status).to.equal(200);
     });
   });

@@ -2,16 +2,13 @@ import { expect } from 'chai';
 import { AppError } from '../../src/errors.ts';
 import { createFailedAuthorizations } from '../../src/http/failed-authorizations.ts';
 import { expectProblem } from '../api/support/expect-problem.ts';
-import { authorizationOf, createTenants, type OtherTenants } from '../api/support/tenants.ts';
+import { authorizationOf, useTenants } from '../api/support/tenants.ts';
 import { useApp } from '../support/app.ts';
 import { createVirtualClock } from '../support/virtual-clock.ts';
 
 describe('wrong secrets', () => {
   const service = useApp({ TRUST_PROXY: '127.0.0.1' });
-  let tenants: OtherTenants;
-  before(async () => {
-    tenants = await createTenants(service);
-  });
+  const tenants = useTenants(service);
 
   const ask = (authorization: string, address: string) =>
     service.call('/elements', { headers: { authorization, 'x-forwarded-for': address } });

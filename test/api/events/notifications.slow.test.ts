@@ -3,6 +3,7 @@ import { type ApiAnswer, useSharedApp } from '../../support/app.ts';
 import { json, startMisbehavingServer, status } from '../../support/misbehaving-server.ts';
 import { expectProblem } from '../support/expect-problem.ts';
 import { OUTSIDE_CONNECTORS } from '../support/outside-connectors.ts';
+import { rowsOf } from '../support/pages.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { createSource, findSubscription, listDeliveries, QUICK, sendEvent, useReceiver, verify } from './receiving.ts';
 
@@ -131,14 +132,8 @@ describe('operational events', () => {
     await exhaust('listed-1');
     await exhaust('listed-2');
     const all = (await list()).body;
-    const ids: number[] = [];
-    let nextPage: string | undefined;
-    do {
-      const page = await service.call('/notifications', { query: { pageSize: 3, nextPage } });
-      ids.push(...page.body.map(({ id }: { id: number }) => id));
-      nextPage = page.headers.get('elements-next-page-token') ?? undefined;
-    } while (nextPage !== undefined);
-    expect(ids).to.deep.equal(all.map(({ id }: { id: number }) => id));
+    const rows = await rowsOf((nextPage) => service.call('/notifications', { query: { pageSize: 3, nextPage } }));
+    expect(rows).to.deep.equal(all);
     const [first] = all;
     expect((await list(`id = ${first.id} AND createdDate = ${first.createdDate}`)).body).to.deep.equal([first]);
     const types = (await list(`type = 'delivery.exhausted'`)).body.map(({ type }: { type: string }) => type);

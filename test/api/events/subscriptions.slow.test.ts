@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { useSharedApp } from '../../support/app.ts';
 import { expectProblem } from '../support/expect-problem.ts';
-import { authorizationOf, createTenants, type OtherTenants, readEverything } from '../support/tenants.ts';
+import { rowsOf } from '../support/pages.ts';
+import { authorizationOf, readEverything, useTenants } from '../support/tenants.ts';
 import {
   createSource,
   findSubscription,
@@ -18,11 +19,7 @@ const PATH = '/notifications/subscriptions';
 describe('subscriptions', () => {
   const service = useSharedApp({}, { engineOptions: QUICK });
   const receiver = useReceiver();
-  let tenants: OtherTenants;
-
-  before(async () => {
-    tenants = await createTenants(service);
-  });
+  const tenants = useTenants(service);
 
   const patch = (id: number, body: unknown) => service.call(`${PATH}/${id}`, { method: 'PATCH', body });
 
@@ -76,15 +73,8 @@ describe('subscriptions', () => {
     const where = `url LIKE '%/page-%'`;
     const all = await service.call(PATH, { query: { where } });
     expect(all.body).to.have.length(5);
-    const ids: number[] = [];
-    let nextPage: string | undefined;
-    do {
-      const page = await service.call(PATH, { query: { where, pageSize: 2, nextPage } });
-      ids.push(...page.body.map(({ id }: { id: number }) => id));
-      expect(page.headers.get('elements-returned-count')).to.equal(String(page.body.length));
-      nextPage = page.headers.get('elements-next-page-token') ?? undefined;
-    } while (nextPage !== undefined);
-    expect(ids).to.deep.equal(all.body.map(({ id }: { id: number }) => id));
+    const rows = await rowsOf((nextPage) => service.call(PATH, { query: { where, pageSize: 2, nextPage } }));
+    expect(rows).to.deep.equal(all.body);
   });
 
   it('take no token of another listing', async () => {

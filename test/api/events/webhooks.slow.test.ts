@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { type ApiAnswer, useApp } from '../../support/app.ts';
 import { json, status } from '../../support/misbehaving-server.ts';
 import { expectProblem } from '../support/expect-problem.ts';
+import { pagesOf } from '../support/pages.ts';
 import { sendRaw } from '../support/raw-request.ts';
 import { withDatabase } from '../support/tenants.ts';
 import { waitUntil } from '../support/wait-until.ts';
@@ -294,11 +295,8 @@ describe('a webhook of a provider', () => {
     const before = await eventsOf(instance);
     await untilAccepted(0);
     expect(await eventsOf(instance)).to.deep.equal(before);
-    expectProblem(
-      await configure({ 'event.vendor.type': 'pigeon' }),
-      'REQUEST_INVALID',
-      /event\.vendor\.type' must be/,
-    );
+    const message = /event\.vendor\.type' must be/;
+    expectProblem(await configure({ 'event.vendor.type': 'pigeon' }), 'REQUEST_INVALID', message);
     await configure({ 'event.vendor.type': 'webhook' });
     await untilAccepted(1);
     await receiver.waitFor(callback, 1);
@@ -422,13 +420,9 @@ describe('a webhook of a provider', () => {
       const { instance } = await open({ 'event.notification.hydrate': false });
       for (const item of ['m1', 'm2', 'm3', 'm4', 'm5'])
         await send(instance, { what: item === 'm3' ? 'deleted' : 'updated', item });
-      const pages: string[][] = [];
-      for (let nextPage: string | null | undefined; nextPage !== null; ) {
-        const query = { pageSize: 2, nextPage: nextPage ?? undefined };
-        const { body, headers } = await service.call(`/instances/${instance.id}/events`, { query });
-        pages.push(body.map(({ data }: ApiAnswer['body']) => data.objectId));
-        nextPage = headers.get('elements-next-page-token');
-      }
+      const path = `/instances/${instance.id}/events`;
+      const answers = await pagesOf((nextPage) => service.call(path, { query: { pageSize: 2, nextPage } }));
+      const pages = answers.map(({ body }) => body.map(({ data }: ApiAnswer['body']) => data.objectId));
       expect(pages).to.deep.equal([['m5', 'm4'], ['m3', 'm2'], ['m1']]);
       const [deleted] = await eventsOf(instance, { where: "type = 'items.deleted'" });
       expect(deleted.data.objectId).to.equal('m3');

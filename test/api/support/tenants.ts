@@ -90,6 +90,29 @@ export function createTenants(service: TestApp): Promise<OtherTenants> {
   });
 }
 
+/** The other tenants, made before the tests of the suite that calls this. */
+export function useTenants(service: TestApp): OtherTenants {
+  let made: OtherTenants | undefined;
+  before(async () => {
+    made = await createTenants(service);
+  });
+  const current = (): OtherTenants => {
+    if (made === undefined) throw new Error('The other tenants are there in tests, not before.');
+    return made;
+  };
+  return {
+    get stranger() {
+      return current().stranger;
+    },
+    get sibling() {
+      return current().sibling;
+    },
+    get colleague() {
+      return current().colleague;
+    },
+  };
+}
+
 /** Makes a caller in an account of the service's organization. */
 export function createUser(
   service: TestApp,
