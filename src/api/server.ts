@@ -22,7 +22,7 @@ import { createProblemHandler, notFound, wrongMethod } from './problem.ts';
 import type { NoteCaller } from './redact-call.ts';
 import { asOriginal, createRoutes, type FindRoute, joinName, type Route } from './routes.ts';
 import { assertStorableInput } from './storable-input.ts';
-import { createValidation, parseQuery, type Scope, type Validate } from './validation.ts';
+import { findValidation, parseQuery, type Scope, type Validate } from './validation.ts';
 
 export interface ServerParts extends Omit<RecordParts, 'routes'> {
   /** The paths outside the base path: health, documents, reference. */
@@ -230,7 +230,7 @@ type Operations = ReadonlyMap<OperationId, ServedOperation>;
 
 function createOperations({ handlers, validateResponses }: ApiParts): Operations {
   const ids = Object.keys(handlers) as ApiOperationId[];
-  return new Map(ids.map((id) => [id, { id, validate: createValidation(id, validateResponses) }]));
+  return new Map(ids.map((id) => [id, { id, validate: findValidation(id, validateResponses) }]));
 }
 
 /** @throws AppError NOT_FOUND; OPERATION_UNSUPPORTED for a path that takes other methods */
