@@ -8,10 +8,6 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Is the process alive?
-         * @description Answers as soon as the process serves requests, without asking anything. 503 when for two minutes nothing got through to the database here although it answers others: to start the process again helps then. A database that is away is no reason for that; `/health/ready` tells of it. A process that is blocked altogether does not answer: give the probe a time-out of some seconds.
-         */
         get: operations["getLiveness"];
         put?: never;
         post?: never;
@@ -28,10 +24,6 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Can it take requests?
-         * @description Asks the parts that the service needs, the database first of all.
-         */
         get: operations["getReadiness"];
         put?: never;
         post?: never;
@@ -48,10 +40,6 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Measurements of this process
-         * @description Counters, gauges and histograms in the text format of Prometheus, for this process alone: ask every process for its own. No tenant's data is in them. They are on METRICS_PORT where there is one. With METRICS_TOKEN they want `Authorization: Bearer <token>`; without it and without METRICS_PORT there are none (404) unless only this machine reaches the service: HOST and PUBLIC_URL are loopback, and TRUST_PROXY is empty.
-         */
         get: operations["getMetrics"];
         put?: never;
         post?: never;
@@ -68,10 +56,6 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * This document as JSON
-         * @description The OpenAPI document of the running service.
-         */
         get: operations["getOpenApiJson"];
         put?: never;
         post?: never;
@@ -88,10 +72,6 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * This document as YAML
-         * @description The OpenAPI document of the running service.
-         */
         get: operations["getOpenApiYaml"];
         put?: never;
         post?: never;
@@ -108,10 +88,6 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Leads to the reference
-         * @description The browser goes on to `/docs`.
-         */
         get: operations["redirectToDocs"];
         put?: never;
         post?: never;
@@ -128,10 +104,6 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * This document as a page
-         * @description A reference of the API where every operation can be tried, beside the guides. It loads nothing from other hosts.
-         */
         get: operations["getDocs"];
         put?: never;
         post?: never;
@@ -148,11 +120,6 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * The console
-         * @description The page for those who run integrations: it logs in by `POST /console/session` and uses the operations of this document alone. Each
-         *     path below `/console` is this page as well. It loads nothing from other hosts.
-         */
         get: operations["getConsole"];
         put?: never;
         post?: never;
@@ -169,10 +136,6 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * The query language as a page
-         * @description The language of `where` with examples, and what of it each provider answers itself.
-         */
         get: operations["getQueryReference"];
         put?: never;
         post?: never;
@@ -187,18 +150,10 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The name of a guide.
-                 * @example events
-                 */
                 guide: components["parameters"]["GuideName"];
             };
             cookie?: never;
         };
-        /**
-         * A guide as a page
-         * @description One of the guides that the navigation of `/docs` lists.
-         */
         get: operations["getGuide"];
         put?: never;
         post?: never;
@@ -213,18 +168,10 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The key of an element.
-                 * @example odata
-                 */
                 key: components["parameters"]["ElementKey"];
             };
             cookie?: never;
         };
-        /**
-         * What is particular to an element, as a page
-         * @description Configuration, objects, filters and limits of an element, and what was found out about its provider.
-         */
         get: operations["getElementGuide"];
         put?: never;
         post?: never;
@@ -241,11 +188,6 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * The callback URL of connect sessions, and for trying things by hand
-         * @description A browser that comes back to a connect session, from the authorization that it began itself, completes it and goes on to `redirectUrl` or back to the page (303); in a window of its own it is told what came of it.
-         *     Any other state shows what the provider sent (`code` and `state`, or `error`) and what to do with it; then nothing is kept and nothing exchanged.
-         */
         get: operations["showOAuthCallback"];
         put?: never;
         post?: never;
@@ -262,11 +204,6 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * The script that shows the connect page
-         * @description For the pages of your product, by a `script` element or as a module. It defines `Causeway.connect({ sessionUrl, mode, container })`, which shows the page of a connect session in a window
-         *     (`mode: window`) or in a frame (`frame`), and answers a promise of `{ instanceId, sessionId }`: [how](/docs/guides/connect-sessions).
-         */
         get: operations["getConnectScript"];
         put?: never;
         post?: never;
@@ -281,18 +218,10 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The end of the `url` of a connect session.
-                 * @example 8Zk3bq0H2v1mYt7oXc5RJw9dLsE4uNfKaGiVpTyQx6A
-                 */
                 key: components["parameters"]["ConnectPageKey"];
             };
             cookie?: never;
         };
-        /**
-         * The page of a connect session
-         * @description The `url` of a connect session, for the browser of whoever connects an account. Pages of the organization's connect origins may show it in a frame, and no others.
-         */
         get: operations["showConnectPage"];
         put?: never;
         post?: never;
@@ -307,18 +236,10 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The end of the `url` of `POST /connect/session/authorization`.
-                 * @example q3VfXk0yW1b2
-                 */
                 ticket: components["parameters"]["ConnectTicket"];
             };
             cookie?: never;
         };
-        /**
-         * The way to the provider
-         * @description The `url` of `POST /connect/session/authorization`, for the browser. Sets the cookie by which the browser is known when it comes back, and sends it on to the provider.
-         */
         get: operations["leaveForProvider"];
         put?: never;
         post?: never;
@@ -333,21 +254,10 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The end of a `proxyUrl`.
-                 * @example pX0Jc2sQmW4nB7vT1yLk9RfHdG3aZeUo
-                 */
                 proxyKey: components["parameters"]["OAuthProxyKey"];
             };
             cookie?: never;
         };
-        /**
-         * The redirect URL of an OAuth proxy
-         * @description The `proxyUrl` of an OAuth proxy, where a provider sends the user's browser. The browser is sent on to the URL in `state`, with every query parameter
-         *     that the provider sent (`code`, `state`, `error`, …) behind the URL's own ones.
-         *     It must be a URL that a caller of the proxy's own account named as `state` in `GET /elements/{keyOrId}/oauth/url` for this proxy within the last 24 hours,
-         *     the same to the last character of its parsed form, or one of the proxy's application URLs. Anything else is answered with a page, never with a redirect.
-         */
         get: operations["redirectThroughOAuthProxy"];
         put?: never;
         post?: never;
@@ -362,33 +272,13 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The key of the element.
-                 * @example bamboohr
-                 */
                 elementKey: components["parameters"]["EventElementKey"];
-                /**
-                 * @description The end of an instance's `eventUrl`.
-                 * @example 9oHq2n1vYkQ0b7wq3m8cJx5rT6uZpLs4dFgHjKlMnB0
-                 */
                 instanceKey: components["parameters"]["EventInstanceKey"];
             };
             cookie?: never;
         };
-        /**
-         * Where a provider asks whether somebody is there
-         * @description The `eventUrl` of an instance. Some providers ask there, before they send events, and want an answer that shows that somebody waits for them; some send events by GET. Both are taken as with POST.
-         */
         get: operations["answerProvider"];
         put?: never;
-        /**
-         * Where a provider sends its events
-         * @description The `eventUrl` of an instance, for elements whose provider sends events by itself. The answer comes when all events of the call are stored; an event that
-         *     was sent before is dropped. A call that is not signed as the provider signs is a 401 and stores nothing. While the instance is disabled, has no events enabled or
-         *     is polled (`event.vendor.type`), the call is answered and nothing is stored. What the provider sends and how it signs depends on the element.
-         *
-         *     Some providers want an answer of their own, which they get in place of the body below.
-         */
         post: operations["receiveProviderEvents"];
         delete?: never;
         options?: never;
@@ -403,10 +293,6 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * List the elements
-         * @description The elements that instances can be made of, by name.
-         */
         get: operations["listElements"];
         put?: never;
         post?: never;
@@ -423,10 +309,6 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * List the keys of the elements
-         * @description As `GET /elements`, with nothing but the key of each. `where` is over the whole record.
-         */
         get: operations["listElementKeys"];
         put?: never;
         post?: never;
@@ -441,18 +323,10 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The key or the integer id of an element.
-                 * @example odata
-                 */
                 keyOrId: components["parameters"]["KeyOrId"];
             };
             cookie?: never;
         };
-        /**
-         * Get an element
-         * @description An element by its key or its id, with the configuration keys that its instances take.
-         */
         get: operations["getElement"];
         put?: never;
         post?: never;
@@ -467,19 +341,10 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The key or the integer id of an element.
-                 * @example odata
-                 */
                 keyOrId: components["parameters"]["KeyOrId"];
             };
             cookie?: never;
         };
-        /**
-         * Get what an element tells of changes
-         * @description How events of the element's instances come about, as far as its connector declares it: what can be polled, and what the provider's webhooks tell of.
-         *     Where the objects of an instance are discovered, `polling` names those that are polled unless the configuration says otherwise, and `GET /objects?details=true` of the instance tells of all.
-         */
         get: operations["getElementMetadata"];
         put?: never;
         post?: never;
@@ -494,19 +359,10 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The key or the integer id of an element.
-                 * @example odata
-                 */
                 keyOrId: components["parameters"]["KeyOrId"];
             };
             cookie?: never;
         };
-        /**
-         * Get the configuration keys of an element, for a form
-         * @description The keys that a person gives who sets up an instance, in the order in which they are filled in: what the element needs, what else it takes, and the keys
-         *     that are the same for every element (its simulator, events, polls). Keys that the service sets by itself are left out.
-         */
         get: operations["getElementConfiguration"];
         put?: never;
         post?: never;
@@ -521,26 +377,13 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The key or the integer id of an element.
-                 * @example odata
-                 */
                 keyOrId: components["parameters"]["KeyOrId"];
             };
             cookie?: never;
         };
         get?: never;
-        /**
-         * Make an element active
-         * @description The account makes instances of the element again. Every element is active until the account says otherwise.
-         */
         put: operations["activateElement"];
         post?: never;
-        /**
-         * Make an element inactive
-         * @description The account makes no new instances of the element, and begins no OAuth authorization for it: both are a 409. Instances that are there already go on.
-         *     It holds on every process when this is answered.
-         */
         delete: operations["deactivateElement"];
         options?: never;
         head?: never;
@@ -552,32 +395,12 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The key or the integer id of an element.
-                 * @example salesforce
-                 */
                 keyOrId: components["parameters"]["OAuthKeyOrId"];
             };
             cookie?: never;
         };
-        /**
-         * Begin an OAuth 2.0 authorization
-         * @description The provider's page where a user authorizes. From there the browser goes to the callback URL with `code` and `state`, or with `error` when the user
-         *     says no. The code makes an instance with `POST /instances`. Any user of the account can send it.
-         *
-         *     Any number of authorizations can be open at a time, and each code can be exchanged without its `state`. The settings of the URL (`siteAddress`,
-         *     `sandbox`) are remembered for 15 minutes and for the user who asked for it. When the open authorizations of that user differ in their settings,
-         *     `providerData.state` has to say which one a code belongs to. Later, and from other users, the `configuration` of the instance says it.
-         *
-         *     With `oauthProxyName` the client and the callback URL are those of the OAuth proxy, and `state` is the URL of your application that the proxy
-         *     redirects to: any URL for the account that made the proxy, one of the proxy's application URLs for the other accounts of the organization, which use it when it is `shared`.
-         */
         get: operations["getOAuthUrl"];
         put?: never;
-        /**
-         * Begin an OAuth 2.0 authorization, parameters as body
-         * @description As `GET /elements/{keyOrId}/oauth/url`, with the parameters in the body, so that a secret stands in no URL.
-         */
         post: operations["beginOAuth"];
         delete?: never;
         options?: never;
@@ -590,24 +413,12 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The key or the integer id of an element.
-                 * @example odata
-                 */
                 keyOrId: components["parameters"]["KeyOrId"];
             };
             cookie?: never;
         };
-        /**
-         * List the instances of an element
-         * @description The instances of the caller that belong to this element, oldest first.
-         */
         get: operations["listElementInstances"];
         put?: never;
-        /**
-         * Create an instance of an element
-         * @description As `POST /instances`. The path says which element; `element` may be left out.
-         */
         post: operations["createElementInstance"];
         delete?: never;
         options?: never;
@@ -620,41 +431,17 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The key or the integer id of an element.
-                 * @example odata
-                 */
                 keyOrId: components["parameters"]["KeyOrId"];
-                /**
-                 * @description The id of an instance.
-                 * @example 1
-                 */
                 id: components["parameters"]["InstanceId"];
             };
             cookie?: never;
         };
-        /**
-         * Get an instance of an element
-         * @description As `GET /instances/{id}`. An instance of another element is a 404.
-         */
         get: operations["getElementInstance"];
-        /**
-         * Replace an instance of an element
-         * @description As `PUT /instances/{id}`. An instance of another element is a 404.
-         */
         put: operations["replaceElementInstance"];
         post?: never;
-        /**
-         * Delete an instance of an element
-         * @description As `DELETE /instances/{id}`. An instance of another element is a 404.
-         */
         delete: operations["deleteElementInstance"];
         options?: never;
         head?: never;
-        /**
-         * Change an instance of an element
-         * @description As `PATCH /instances/{id}`. An instance of another element is a 404.
-         */
         patch: operations["updateElementInstance"];
         trace?: never;
     };
@@ -665,16 +452,8 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * List the OAuth proxies
-         * @description The OAuth proxies of the account and those that are shared with all accounts of the organization, oldest first. Secrets are shown as `********`.
-         */
         get: operations["listOAuthProxies"];
         put?: never;
-        /**
-         * Create an OAuth proxy
-         * @description Stores a client key and secret of a provider and answers a `proxyUrl`: register that at the provider as the redirect URL of the client. The account that made the proxy sees, uses, changes and deletes it; with `shared: true`, which needs the privilege `manageOrganization`, all accounts of the organization see and use it. Nobody is shown the secret again.
-         */
         post: operations["createOAuthProxy"];
         delete?: never;
         options?: never;
@@ -687,35 +466,16 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of an OAuth proxy.
-                 * @example 1
-                 */
                 id: components["parameters"]["OAuthProxyId"];
             };
             cookie?: never;
         };
-        /**
-         * Get an OAuth proxy
-         * @description The proxy with this id. Its secret is shown as `********`.
-         */
         get: operations["getOAuthProxy"];
         put?: never;
         post?: never;
-        /**
-         * Delete an OAuth proxy
-         * @description Its `proxyUrl` redirects no more. Instances that were made through it keep their own credentials. Only the account that made the proxy can delete it.
-         */
         delete: operations["deleteOAuthProxy"];
         options?: never;
         head?: never;
-        /**
-         * Change an OAuth proxy
-         * @description Changes key, secret, name or configuration; `proxyUrl`, application URLs and what is left out stay. Only the account that made the proxy can change it.
-         *     `shared` needs the privilege `manageOrganization`. When it becomes `false`, other accounts begin and finish no authorization through the proxy any more.
-         *     Another `apiKey`, and `tokenOrigins` that were not there before, need `apiSecret` with them. `********` stands for the secret as it is.
-         *     Instances that were made through the proxy keep the key and the secret that they were made with; an authorization that was begun with the old key has to be begun again.
-         */
         patch: operations["updateOAuthProxy"];
         trace?: never;
     };
@@ -724,31 +484,13 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of an OAuth proxy.
-                 * @example 1
-                 */
                 id: components["parameters"]["OAuthProxyId"];
             };
             cookie?: never;
         };
-        /**
-         * List the application URLs of an OAuth proxy
-         * @description URLs that the proxy redirects to at any time.
-         */
         get: operations["listOAuthProxyApplicationUrls"];
         put?: never;
-        /**
-         * Add an application URL to an OAuth proxy
-         * @description From now on the proxy redirects to this URL whenever `state` is the URL, without `GET /elements/{keyOrId}/oauth/url` having been asked before.
-         *     Origin and path must be the same, by their parsed form. The query of `state` may be any, but must not have a name that the provider sends too (`code`, `state`, `error`, …).
-         *     A URL that is there already stays. Only the account that made the proxy can add URLs: the other accounts of the organization go on to these, and to no others.
-         */
         post: operations["addOAuthProxyApplicationUrl"];
-        /**
-         * Remove an application URL from an OAuth proxy
-         * @description The proxy redirects to this URL no more, unless its account names it as `state` in `GET /elements/{keyOrId}/oauth/url`. Only the account that made the proxy can remove it.
-         */
         delete: operations["removeOAuthProxyApplicationUrl"];
         options?: never;
         head?: never;
@@ -762,10 +504,6 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * List the hubs
-         * @description The hubs that have elements, by key.
-         */
         get: operations["listHubs"];
         put?: never;
         post?: never;
@@ -782,10 +520,6 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * List the keys of the hubs
-         * @description The keys of the hubs that have elements.
-         */
         get: operations["listHubKeys"];
         put?: never;
         post?: never;
@@ -800,18 +534,10 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The key of a hub.
-                 * @example general
-                 */
                 key: components["parameters"]["HubKey"];
             };
             cookie?: never;
         };
-        /**
-         * Get a hub
-         * @description The hub with the keys of its elements.
-         */
         get: operations["getHub"];
         put?: never;
         post?: never;
@@ -826,18 +552,10 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The key of a hub.
-                 * @example general
-                 */
                 key: components["parameters"]["HubKey"];
             };
             cookie?: never;
         };
-        /**
-         * List the elements of a hub
-         * @description As `GET /elements?hub=…`. With an `Element` token this path is the object `elements` of the instance.
-         */
         get: operations["listElementsOfHub"];
         put?: never;
         post?: never;
@@ -852,24 +570,12 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of the caller's organization, or `me`. Any other is a 404.
-                 * @example me
-                 */
                 organizationId: components["parameters"]["OrganizationId"];
             };
             cookie?: never;
         };
-        /**
-         * List the accounts of the organization
-         * @description As `GET /accounts`.
-         */
         get: operations["listOrganizationAccounts"];
         put?: never;
-        /**
-         * Create an account of the organization
-         * @description As `POST /accounts`.
-         */
         post: operations["createOrganizationAccount"];
         delete?: never;
         options?: never;
@@ -882,23 +588,11 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of the caller's organization, or `me`. Any other is a 404.
-                 * @example me
-                 */
                 organizationId: components["parameters"]["OrganizationId"];
-                /**
-                 * @description The id or the external id of an account of the organization. Digits are an id.
-                 * @example acme
-                 */
                 id: components["parameters"]["AccountName"];
             };
             cookie?: never;
         };
-        /**
-         * Get an account of the organization
-         * @description As `GET /accounts/{id}`.
-         */
         get: operations["getOrganizationAccount"];
         put?: never;
         post?: never;
@@ -915,24 +609,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Get the organization
-         * @description The organization that the secrets belong to.
-         */
         get: operations["getOrganization"];
-        /**
-         * Replace the organization
-         * @description As the change of the organization; the name is its only member that can be changed.
-         */
         put: operations["replaceOrganization"];
         post?: never;
         delete?: never;
         options?: never;
         head?: never;
-        /**
-         * Rename the organization
-         * @description Changes the name. Needs the privilege `manageOrganization`.
-         */
         patch: operations["updateOrganization"];
         trace?: never;
     };
@@ -943,16 +625,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Where may the connect page be shown?
-         * @description The origins of the organization whose pages may show the connect page in a frame, and which it may return to.
-         */
         get: operations["getConnectOrigins"];
-        /**
-         * Say where the connect page may be shown
-         * @description Replaces the origins of the organization. Each is exact: `https` with a host and perhaps a port, or `http` for this machine itself (`localhost`, `127.0.0.1`, `[::1]`),
-         *     with nothing behind it and no `*`. Pages of these origins may show the connect page in a frame, and sessions may return to them; no others. Needs the privilege `manageOrganization`.
-         */
         put: operations["setConnectOrigins"];
         post?: never;
         delete?: never;
@@ -968,23 +641,8 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * List the connect sessions
-         * @description The connect sessions of the account, oldest first, without the tokens of instances. Those that ended more than 30 days ago are gone. Needs the privilege `createElementInstances`.
-         */
         get: operations["listConnectSessions"];
         put?: never;
-        /**
-         * Let a user connect an account
-         * @description Answers the `url` of a page on which somebody without secrets of ours connects one account at a provider: chooses the element, fills in the fields that are not fixed by
-         *     `configuration`, or authorizes at the provider. The page is for one account, until `expiresDate`. Its URL is a secret, and answered this once. With `instanceId` the page authenticates
-         *     that instance again, which keeps its id and token.
-         *
-         *     What is fixed here is neither shown to the user nor changed by him, and shown by no other call. `redirectUrl` must be of an origin of `PUT /organizations/me/connect-origins`.
-         *     It gets `instanceId` and `sessionId` in its query, or `error` (`cancelled` or `expired`) and `sessionId`. Needs the privilege `createElementInstances`.
-         *
-         *     In an account 1,000 sessions of a user can be open, and 2,000 of all its users: then a new one is a 429.
-         */
         post: operations["createConnectSession"];
         delete?: never;
         options?: never;
@@ -997,25 +655,13 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of a connect session.
-                 * @example 1
-                 */
                 id: components["parameters"]["ConnectSessionId"];
             };
             cookie?: never;
         };
-        /**
-         * What has come of a connect session?
-         * @description The session, and once it is completed the `token` of its instance. The user who connected has not seen the token. Needs the privilege `createElementInstances`.
-         */
         get: operations["getConnectSession"];
         put?: never;
         post?: never;
-        /**
-         * End a connect session
-         * @description Its page connects nothing any more; the session becomes `failed`, with the error `CANCELLED`. One that has ended is a 409. Needs the privilege `createElementInstances`.
-         */
         delete: operations["deleteConnectSession"];
         options?: never;
         head?: never;
@@ -1029,18 +675,9 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * What is there to connect?
-         * @description For the page of a connect session, which sends the end of its own URL as `Authorization: Connect <key>`: the elements that are offered, with the fields that the user has to fill in, and what has come of the session.
-         *     The page asks again to see how an authorization in another window ends. Each session has 300 requests a minute.
-         */
         get: operations["getConnectPage"];
         put?: never;
         post?: never;
-        /**
-         * Give up connecting
-         * @description The user goes back without an account: the session becomes `failed`, with the error `CANCELLED`. One that has ended is a 409.
-         */
         delete: operations["cancelConnectPage"];
         options?: never;
         head?: never;
@@ -1056,11 +693,6 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /**
-         * Connect with what the user filled in
-         * @description For elements that have `authorizes: false`. Verifies the credentials with the provider, then makes the instance, or authenticates the one of the session again, and completes the session: all of it or nothing.
-         *     When it fails the session stays open and the user may try again, until it expires. A session that has ended is a 409, and of several calls at the same time one succeeds.
-         */
         post: operations["completeConnectPage"];
         delete?: never;
         options?: never;
@@ -1077,12 +709,6 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /**
-         * Begin an authorization at the provider
-         * @description For elements that have `authorizes: true`. Answers a `url` of this service to open at once: in a new window (`opener: popup`), or in the window of the page (`page`). It works once and for two minutes, only from
-         *     the page itself, and sends the browser on to the provider with a cookie that it has to bring back. From the provider it comes to `/oauth/callback`, which completes the session: a window of its own then closes,
-         *     and that of the page goes to `redirectUrl` or back to the page. A denial leaves the session open, with its `error`.
-         */
         post: operations["authorizeConnectPage"];
         delete?: never;
         options?: never;
@@ -1097,18 +723,8 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Show the secrets of the organization
-         * @description The secrets that are valid as `Organization <secret>`, the current one first. Needs the privilege `modifySecurity`.
-         *     Each showing is in the audit log.
-         */
         get: operations["listOrganizationSecrets"];
         put?: never;
-        /**
-         * Rotate the secret of the organization
-         * @description Makes a new secret and answers it. Those from before stay valid beside it for `overlapSeconds`, 24 hours unless given, so that callers can go over
-         *     to the new one without a moment of refusal. At most 20 are valid at a time (409). Needs the privilege `modifySecurity`.
-         */
         post: operations["rotateOrganizationSecret"];
         delete?: never;
         options?: never;
@@ -1123,17 +739,8 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * List the accounts
-         * @description The accounts of the organization, oldest first. Without the privilege `manageOrganization`, the own one alone.
-         */
         get: operations["listAccounts"];
         put?: never;
-        /**
-         * Create an account
-         * @description An account of the organization, with instances, users, settings and events of its own. No other account sees any of them.
-         *     Needs the privilege `manageOrganization`, with which one also works in the account: see `Elements-Account-Id`.
-         */
         post: operations["createAccount"];
         delete?: never;
         options?: never;
@@ -1146,41 +753,16 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id or the external id of an account of the organization. Digits are an id.
-                 * @example acme
-                 */
                 id: components["parameters"]["AccountName"];
             };
             cookie?: never;
         };
-        /**
-         * Get an account
-         * @description The account. Without the privilege `manageOrganization` every account but the own one is a 404.
-         */
         get: operations["getAccount"];
-        /**
-         * Replace an account
-         * @description As the change of an account, but what is left out becomes what a new account has. The external id stays unless it is given.
-         */
         put: operations["replaceAccount"];
         post?: never;
-        /**
-         * Delete an account
-         * @description At once its users, their secrets, the tokens of its instances, its polls, its OAuth proxies and the addresses for events of providers are no more, and its
-         *     external id is free. Its instances with their credentials, what providers were told of them, its settings and subscriptions are removed in the background.
-         *     What waits for delivery still goes out, what is queued does not; history stays until it is old enough. Needs the privilege `manageOrganization`.
-         *     The default account cannot be deleted, nor the one with the last active user who has the role `org-admin`.
-         */
         delete: operations["deleteAccount"];
         options?: never;
         head?: never;
-        /**
-         * Change an account
-         * @description Changes what is given; everything else stays. Needs the privilege `editAccount`, and `manageOrganization` for another external id.
-         *     With `active` false the polls of the account end at once, those under way too. Tokens are kept fresh, providers may send events, what is on its way
-         *     is delivered, and callers can work as before. With `active` true polls go on where they were: what changed meanwhile becomes events.
-         */
         patch: operations["updateAccount"];
         trace?: never;
     };
@@ -1191,10 +773,6 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * List the instances of the own account
-         * @description The instances of the account that the secrets belong to, oldest first.
-         */
         get: operations["listOwnAccountInstances"];
         put?: never;
         post?: never;
@@ -1211,24 +789,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Get the settings of the own account
-         * @description Every setting; what was never set has its default.
-         */
         get: operations["getOwnAccountSettings"];
         put?: never;
-        /**
-         * Set the settings of the own account
-         * @description Sets what is given; everything else gets its default.
-         */
         post: operations["setOwnAccountSettings"];
         delete?: never;
         options?: never;
         head?: never;
-        /**
-         * Change settings of the own account
-         * @description Changes what is given; everything else stays.
-         */
         patch: operations["updateOwnAccountSettings"];
         trace?: never;
     };
@@ -1237,18 +803,10 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id or the external id of an account of the organization. Digits are an id. Without the privilege `manageOrganization` it is the own account's.
-                 * @example 1
-                 */
                 id: components["parameters"]["AccountId"];
             };
             cookie?: never;
         };
-        /**
-         * List the instances of an account
-         * @description The instances of an account of the organization, oldest first.
-         */
         get: operations["listAccountInstances"];
         put?: never;
         post?: never;
@@ -1263,32 +821,16 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id or the external id of an account of the organization. Digits are an id. Without the privilege `manageOrganization` it is the own account's.
-                 * @example 1
-                 */
                 accountId: components["parameters"]["SettingsAccountId"];
             };
             cookie?: never;
         };
-        /**
-         * Get the settings of an account
-         * @description Every setting; what was never set has its default.
-         */
         get: operations["getAccountSettings"];
         put?: never;
-        /**
-         * Set the settings of an account
-         * @description Sets what is given; everything else gets its default.
-         */
         post: operations["setAccountSettings"];
         delete?: never;
         options?: never;
         head?: never;
-        /**
-         * Change settings of an account
-         * @description Changes what is given; everything else stays.
-         */
         patch: operations["updateAccountSettings"];
         trace?: never;
     };
@@ -1297,24 +839,12 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id or the external id of an account of the organization. Digits are an id. Without the privilege `manageOrganization` it is the own account's.
-                 * @example 1
-                 */
                 id: components["parameters"]["AccountId"];
             };
             cookie?: never;
         };
-        /**
-         * List the users of an account
-         * @description The users of the account, oldest first.
-         */
         get: operations["listAccountUsers"];
         put?: never;
-        /**
-         * Add a user to an account
-         * @description Adds a user to the account and answers the secret. None of the roles may have a privilege that you lack.
-         */
         post: operations["createAccountUser"];
         delete?: never;
         options?: never;
@@ -1327,42 +857,17 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id or the external id of an account of the organization. Digits are an id. Without the privilege `manageOrganization` it is the own account's.
-                 * @example 1
-                 */
                 id: components["parameters"]["AccountId"];
-                /**
-                 * @description The id of a user (digits), or the e-mail address in upper or lower case, percent-encoded.
-                 * @example ada@example.com
-                 */
                 emailOrId: components["parameters"]["EmailOrId"];
             };
             cookie?: never;
         };
-        /**
-         * Get a user of an account
-         * @description The user of the account. Everybody sees himself.
-         */
         get: operations["getAccountUser"];
-        /**
-         * Replace a user of an account
-         * @description Changes the user to what is given, on every process at once. A user who has a privilege that you lack cannot be changed. The last active user with the role `org-admin` stays (409). Everybody changes himself.
-         */
         put: operations["replaceAccountUser"];
         post?: never;
-        /**
-         * Delete a user of an account
-         * @description From then on the secrets of the user are refused everywhere, and the user is in no list; what the user made stays, under the user's name.
-         *     The e-mail address is free again. A user who has a privilege that you lack cannot be changed. The last active user with the role `org-admin` stays (409).
-         */
         delete: operations["deleteAccountUser"];
         options?: never;
         head?: never;
-        /**
-         * Change a user of an account
-         * @description Changes what is given, on every process at once. A user who has a privilege that you lack cannot be changed. The last active user with the role `org-admin` stays (409). Everybody changes himself.
-         */
         patch: operations["updateAccountUser"];
         trace?: never;
     };
@@ -1371,18 +876,10 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id or the external id of an account of the organization. Digits are an id. Without the privilege `manageOrganization` it is the own account's.
-                 * @example 1
-                 */
                 id: components["parameters"]["AccountId"];
             };
             cookie?: never;
         };
-        /**
-         * List the roles of an account
-         * @description The roles that every user of the account has beside his own, from most to least. A new account has none.
-         */
         get: operations["listAccountRoles"];
         put?: never;
         post?: never;
@@ -1397,31 +894,14 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id or the external id of an account of the organization. Digits are an id. Without the privilege `manageOrganization` it is the own account's.
-                 * @example 1
-                 */
                 id: components["parameters"]["AccountId"];
-                /**
-                 * @description The key of a role, such as `admin`.
-                 * @example default-user
-                 */
                 key: components["parameters"]["AccountRoleKey"];
             };
             cookie?: never;
         };
         get?: never;
-        /**
-         * Give a role to an account
-         * @description Every user of the account, also one who is added later, may do what the role allows, on every process at once. One that the account has already is fine.
-         *     Nobody gives a role that has a privilege which he lacks. `org-admin` is given to users only (409).
-         */
         put: operations["grantAccountRole"];
         post?: never;
-        /**
-         * Take a role from an account
-         * @description The users of the account keep the roles that they have themselves. Nobody takes a role that has a privilege which he lacks.
-         */
         delete: operations["revokeAccountRole"];
         options?: never;
         head?: never;
@@ -1435,16 +915,8 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * List the users of the organization
-         * @description The users of all accounts of the organization, oldest first; with `Elements-Account-Id` those of that account.
-         */
         get: operations["listOrganizationUsers"];
         put?: never;
-        /**
-         * Add a user to the organization
-         * @description Adds a user to any account of the organization and answers the secret. None of the roles may have a privilege that you lack.
-         */
         post: operations["createOrganizationUser"];
         delete?: never;
         options?: never;
@@ -1457,33 +929,16 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of a user (digits), or the e-mail address in upper or lower case, percent-encoded.
-                 * @example ada@example.com
-                 */
                 emailOrId: components["parameters"]["EmailOrId"];
             };
             cookie?: never;
         };
-        /**
-         * Get a user of the organization
-         * @description The user of any account of the organization.
-         */
         get: operations["getOrganizationUser"];
         put?: never;
         post?: never;
-        /**
-         * Delete a user of the organization
-         * @description From then on the secrets of the user are refused everywhere, and the user is in no list; what the user made stays, under the user's name.
-         *     The e-mail address is free again. A user who has a privilege that you lack cannot be changed. The last active user with the role `org-admin` stays (409).
-         */
         delete: operations["deleteOrganizationUser"];
         options?: never;
         head?: never;
-        /**
-         * Change a user of the organization
-         * @description Changes what is given, on every process at once. A user who has a privilege that you lack cannot be changed. The last active user with the role `org-admin` stays (409).
-         */
         patch: operations["updateOrganizationUser"];
         trace?: never;
     };
@@ -1494,10 +949,6 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * List the roles
-         * @description What users with each role may do in this organization, from most to least.
-         */
         get: operations["listRoles"];
         put?: never;
         post?: never;
@@ -1512,24 +963,11 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The key of a role, such as `admin`.
-                 * @example default-user
-                 */
                 key: components["parameters"]["RoleKey"];
             };
             cookie?: never;
         };
-        /**
-         * Get a role
-         * @description What users with the role may do in this organization.
-         */
         get: operations["getRole"];
-        /**
-         * Change what a role may do
-         * @description Sets the privileges of the role for the whole organization; it holds on every process at once. `org-admin` always has all of them (409).
-         *     You can give a role and take from it what you have yourself.
-         */
         put: operations["replaceRole"];
         post?: never;
         delete?: never;
@@ -1545,11 +983,6 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * List the users you see
-         * @description Those whom the caller may see, oldest first: with the privilege `viewOrganizationUsers` all of the organization (with `Elements-Account-Id` those of that account),
-         *     with `viewAccountUsers` those of the account, otherwise oneself alone.
-         */
         get: operations["listUsers"];
         put?: never;
         post?: never;
@@ -1566,20 +999,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Get yourself
-         * @description The user whose secret the request has.
-         */
         get: operations["getOwnUser"];
         put?: never;
         post?: never;
         delete?: never;
         options?: never;
         head?: never;
-        /**
-         * Change yourself
-         * @description Changes what is given. The last active user with the role `org-admin` stays (409).
-         */
         patch: operations["updateOwnUser"];
         trace?: never;
     };
@@ -1590,16 +1015,8 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Show your secrets
-         * @description Your secrets that are valid, the current one first. That they were shown stands in the audit log. Nobody else is shown them.
-         */
         get: operations["listOwnUserSecrets"];
         put?: never;
-        /**
-         * Rotate your secret
-         * @description Makes a new secret. Those from before stay valid for the overlap, so that no call is refused while programs learn the new one. At most 20 are valid at a time (409).
-         */
         post: operations["rotateOwnUserSecret"];
         delete?: never;
         options?: never;
@@ -1612,33 +1029,16 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of a user (digits), or the e-mail address in upper or lower case, percent-encoded.
-                 * @example ada@example.com
-                 */
                 emailOrId: components["parameters"]["EmailOrId"];
             };
             cookie?: never;
         };
-        /**
-         * Get a user
-         * @description A user of the organization or of the account, as your privileges go. Everybody sees himself.
-         */
         get: operations["getUser"];
         put?: never;
         post?: never;
-        /**
-         * Delete a user
-         * @description From then on the secrets of the user are refused everywhere, and the user is in no list; what the user made stays, under the user's name.
-         *     The e-mail address is free again. A user who has a privilege that you lack cannot be changed. The last active user with the role `org-admin` stays (409).
-         */
         delete: operations["deleteUser"];
         options?: never;
         head?: never;
-        /**
-         * Change a user
-         * @description Changes what is given, on every process at once. A user who has a privilege that you lack cannot be changed. The last active user with the role `org-admin` stays (409). Everybody changes himself.
-         */
         patch: operations["updateUser"];
         trace?: never;
     };
@@ -1647,18 +1047,10 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of a user (digits), or the e-mail address in upper or lower case, percent-encoded.
-                 * @example ada@example.com
-                 */
                 emailOrId: components["parameters"]["EmailOrId"];
             };
             cookie?: never;
         };
-        /**
-         * List the roles of a user
-         * @description What the user may do, by role, from most to least. Everybody sees his own.
-         */
         get: operations["listUserRoles"];
         put?: never;
         post?: never;
@@ -1673,35 +1065,14 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of a user (digits), or the e-mail address in upper or lower case, percent-encoded.
-                 * @example ada@example.com
-                 */
                 emailOrId: components["parameters"]["EmailOrId"];
-                /**
-                 * @description The key of a role, such as `admin`.
-                 * @example default-user
-                 */
                 key: components["parameters"]["RoleKey"];
             };
             cookie?: never;
         };
-        /**
-         * Get a role of a user
-         * @description What the role allows the user; a 404 for a role that the user does not have.
-         */
         get: operations["getUserRole"];
-        /**
-         * Give a role to a user
-         * @description One that the user has already is fine. Nobody changes his own roles, gives a role that has a privilege which he lacks, or changes a user who has one.
-         */
         put: operations["grantUserRole"];
         post?: never;
-        /**
-         * Take a role from a user
-         * @description Nobody changes his own roles, takes a role that has a privilege which he lacks, or changes a user who has one.
-         *     The last active user with the role `org-admin` stays (409).
-         */
         delete: operations["revokeUserRole"];
         options?: never;
         head?: never;
@@ -1715,14 +1086,6 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Read the audit log
-         * @description Who changed what, the newest first: every change that was asked for through the API, every log-in, every refusal for want of a privilege, every showing
-         *     and rotation of a secret. An entry is written in the transaction of its change; one with a `status` of 400 or more tells of a change that failed.
-         *     Secrets stand nowhere in it. Pages stay as they are while entries come in: what is new is found by asking without `nextPage`.
-         *     With the privilege `viewOrganizationLogs` all accounts of the organization are read, unless `accountId` or `Elements-Account-Id` names one;
-         *     with `viewAccountLogs` alone it is the own account, and any other is a 404.
-         */
         get: operations["listAuditLogs"];
         put?: never;
         post?: never;
@@ -1739,10 +1102,6 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Read who logged in, who was refused, and who saw or rotated secrets
-         * @description What the audit log has of log-ins and log-outs, of refusals, and of secrets that were shown or rotated.
-         */
         get: operations["listAuthenticationAuditLogs"];
         put?: never;
         post?: never;
@@ -1759,10 +1118,6 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Read the changes of instances
-         * @description What the audit log has of instances and their polls.
-         */
         get: operations["listInstancesAuditLogs"];
         put?: never;
         post?: never;
@@ -1777,18 +1132,10 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of an instance.
-                 * @example 1
-                 */
                 id: components["parameters"]["InstanceId"];
             };
             cookie?: never;
         };
-        /**
-         * Read the changes of an instance
-         * @description What the audit log has of one instance. One that was deleted is found as long as entries of it are kept.
-         */
         get: operations["listInstanceAuditLogs"];
         put?: never;
         post?: never;
@@ -1805,10 +1152,6 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Read the changes of elements
-         * @description What the audit log has of elements and OAuth proxies.
-         */
         get: operations["listElementsAuditLogs"];
         put?: never;
         post?: never;
@@ -1823,18 +1166,10 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The key or the integer id of an element.
-                 * @example odata
-                 */
                 keyOrId: components["parameters"]["KeyOrId"];
             };
             cookie?: never;
         };
-        /**
-         * Read the changes of an element
-         * @description What the audit log has of one element.
-         */
         get: operations["listElementAuditLogs"];
         put?: never;
         post?: never;
@@ -1851,10 +1186,6 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Read the changes of users
-         * @description What the audit log has of users and roles.
-         */
         get: operations["listUsersAuditLogs"];
         put?: never;
         post?: never;
@@ -1871,10 +1202,6 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Read the changes of settings
-         * @description What the audit log has of settings, accounts and the organization.
-         */
         get: operations["listSettingsAuditLogs"];
         put?: never;
         post?: never;
@@ -1891,29 +1218,9 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Who is logged in?
-         * @description The session whose cookie the request has, with what its user may do. A call with secrets has none (404).
-         */
         get: operations["getConsoleSession"];
         put?: never;
-        /**
-         * Log in to the console
-         * @description By e-mail address and password, without an `Authorization` header; or by the secrets in that header, and then the body means nothing.
-         *     The answer sets the cookie of the session (`HttpOnly`, `SameSite=Strict`; over HTTPS `Secure` and with the prefix `__Host-`) and tells
-         *     the `csrfToken`, which every request with the cookie but GET and HEAD sends as `X-CSRF-Token`. A call on an instance names it by the
-         *     header `Elements-Element-Instance-Id`, which means nothing without the cookie.
-         *
-         *     Ten wrong passwords in ten minutes for one e-mail address from one network make the next try wait (429 with `Retry-After`). A network
-         *     that tries fifty for any addresses waits as well, and so does everybody for an address that was tried a hundred times, save where it was
-         *     logged in from lately. Secrets do not wait for that. What is wrong is not told: an address that is nobody's, a user who may not call and
-         *     a wrong password are one 401.
-         */
         post: operations["createConsoleSession"];
-        /**
-         * Log out
-         * @description Ends the session whose cookie the request has, at once and on every process. A call with secrets has none (404).
-         */
         delete: operations["deleteConsoleSession"];
         options?: never;
         head?: never;
@@ -1928,13 +1235,6 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /**
-         * Set the own password
-         * @description For the log-in to the console: it is no secret of the API. 12 to 256 characters of any kind; what others try first is refused: common
-         *     passwords, also with a little added, and those made of the user's own e-mail address or name. `currentPassword` is needed when there is
-         *     a password and the call came with the cookie of a session, not with the user's secret; wrong ones count as wrong log-ins do.
-         *     All other sessions of the user end, on every process.
-         */
         put: operations["setOwnPassword"];
         post?: never;
         delete?: never;
@@ -1950,33 +1250,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * List the instances, or get this one
-         * @description Without a token the instances of the caller, oldest first. With an `Element` token the instance that the token belongs to.
-         *     With a token and any of the parameters it is the list again, and needs `Organization`: some clients send a token with every call.
-         */
         get: operations["listInstances"];
-        /**
-         * Replace this instance
-         * @description Sets everything that can be set; what is left out is emptied. The credentials are verified with the provider first; id, token and element stay. Secrets stay at the address they were given for: where the new settings lead calls elsewhere (base URL, site address, sandbox, `simulator`), they must be sent again, and the code too where there is one.
-         */
         put: operations["replaceThisInstance"];
-        /**
-         * Create an instance
-         * @description Verifies the credentials with one cheap call to the provider (a few more where it may answer whoever asks), then stores the instance. Where no answer depended on them, `warnings` say that it is not known whether they are right. Elements with OAuth 2.0 need `providerData.code`.
-         */
         post: operations["createInstance"];
-        /**
-         * Delete this instance
-         * @description Ends its polling, drops its credentials and its token. Events that were delivered stay on record.
-         */
         delete: operations["deleteThisInstance"];
         options?: never;
         head?: never;
-        /**
-         * Change this instance
-         * @description Changes what is given. New credentials or a new code are verified with the provider first; id and token stay. Secrets stay at the address they were given for: where the new settings lead calls elsewhere (base URL, site address, sandbox, `simulator`), they must be sent again, and the code too where there is one.
-         */
         patch: operations["updateThisInstance"];
         trace?: never;
     };
@@ -1985,36 +1264,16 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of an instance.
-                 * @example 1
-                 */
                 id: components["parameters"]["InstanceId"];
             };
             cookie?: never;
         };
-        /**
-         * Get an instance
-         * @description The instance with its configuration; secrets are shown as `********`.
-         */
         get: operations["getInstance"];
-        /**
-         * Replace an instance
-         * @description Sets everything that can be set; what is left out is emptied. The credentials are verified with the provider first; id, token and element stay. Secrets stay at the address they were given for: where the new settings lead calls elsewhere (base URL, site address, sandbox, `simulator`), they must be sent again, and the code too where there is one.
-         */
         put: operations["replaceInstance"];
         post?: never;
-        /**
-         * Delete an instance
-         * @description Ends its polling, drops its credentials and its token. Events that were delivered stay on record.
-         */
         delete: operations["deleteInstance"];
         options?: never;
         head?: never;
-        /**
-         * Change an instance
-         * @description Changes what is given. New credentials or a new code are verified with the provider first; id and token stay. Secrets stay at the address they were given for: where the new settings lead calls elsewhere (base URL, site address, sandbox, `simulator`), they must be sent again, and the code too where there is one.
-         */
         patch: operations["updateInstance"];
         trace?: never;
     };
@@ -2023,25 +1282,13 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of an instance.
-                 * @example 1
-                 */
                 id: components["parameters"]["InstanceId"];
             };
             cookie?: never;
         };
         get?: never;
-        /**
-         * Enable an instance
-         * @description Takes calls on the instance again. Nothing happens when it is enabled already.
-         */
         put: operations["enableInstance"];
         post?: never;
-        /**
-         * Disable an instance
-         * @description Refuses calls on the instance with a 403 until it is enabled again; discovery still answers.
-         */
         delete: operations["disableInstance"];
         options?: never;
         head?: never;
@@ -2053,18 +1300,10 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of an instance.
-                 * @example 1
-                 */
                 id: components["parameters"]["InstanceId"];
             };
             cookie?: never;
         };
-        /**
-         * List what was asked of an instance
-         * @description As `GET /activity`, of the requests with the token of the instance and those whose path names it. That of an instance which was deleted is found by `GET /activity?where=instanceId = …`.
-         */
         get: operations["listInstanceActivity"];
         put?: never;
         post?: never;
@@ -2079,25 +1318,13 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of an instance.
-                 * @example 1
-                 */
                 id: components["parameters"]["InstanceId"];
             };
             cookie?: never;
         };
         get?: never;
-        /**
-         * Trace the calls on an instance
-         * @description For the given time, and then no longer, headers and bodies of what the provider is sent and answers in calls with the token of the instance are kept beside the activity of each call, where `GET /activity/{requestId}` shows them. Secrets are taken out by value and by name; of a body the first 64 kB are kept, and binary ones are only described. Asked for again, the time begins anew.
-         */
         put: operations["startTraceLogging"];
         post?: never;
-        /**
-         * End the tracing of an instance
-         * @description Nothing more is kept; what was kept stays as long as activity does.
-         */
         delete: operations["endTraceLogging"];
         options?: never;
         head?: never;
@@ -2109,18 +1336,10 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of an instance.
-                 * @example 1
-                 */
                 id: components["parameters"]["InstanceId"];
             };
             cookie?: never;
         };
-        /**
-         * List the events of an instance
-         * @description What was accepted of an instance, as receivers get it, the newest first: what its provider sent, what polls found, and test events. Delivered events are kept for the time that the operator sets, queued ones until they are delivered. A page with more than 32 MB of events is shorter than its `pageSize`.
-         */
         get: operations["listInstanceEvents"];
         put?: never;
         post?: never;
@@ -2135,30 +1354,16 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of an instance.
-                 * @example 1
-                 */
                 id: components["parameters"]["InstanceId"];
             };
             cookie?: never;
         };
-        /**
-         * Get the configuration of an instance
-         * @description The settings of the instance; secrets are shown as `********`.
-         *
-         *     With an `Element` token in the header the answer is that of `GET /instances/{id}/configuration/properties`: clients of Cloud Elements send a token with every call.
-         */
         get: operations["getInstanceConfiguration"];
         put?: never;
         post?: never;
         delete?: never;
         options?: never;
         head?: never;
-        /**
-         * Change the configuration of an instance
-         * @description Changes the keys that are given. New credentials are verified with the provider before anything is stored. A secret given as `********` keeps its value. Secrets stay at the address they were given for: where the new settings lead calls elsewhere (base URL, site address, sandbox, `simulator`), they must be sent again, and the code too where there is one.
-         */
         patch: operations["updateInstanceConfiguration"];
         trace?: never;
     };
@@ -2167,18 +1372,10 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of an instance.
-                 * @example 1
-                 */
                 id: components["parameters"]["InstanceId"];
             };
             cookie?: never;
         };
-        /**
-         * List the configuration properties of an instance
-         * @description Every configuration key of the element with its value in the instance, as clients of Cloud Elements know them. Secrets are shown as `********`.
-         */
         get: operations["listConfigurationProperties"];
         put?: never;
         post?: never;
@@ -2193,33 +1390,17 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of an instance.
-                 * @example 1
-                 */
                 id: components["parameters"]["InstanceId"];
-                /**
-                 * @description The id of a configuration property, or its key. The id of a key is the same for every instance.
-                 * @example event.notification.enabled
-                 */
                 configId: components["parameters"]["ConfigId"];
             };
             cookie?: never;
         };
-        /**
-         * Get a configuration property of an instance
-         * @description One configuration key of the element with its value in the instance. A secret is shown as `********`.
-         */
         get: operations["getConfigurationProperty"];
         put?: never;
         post?: never;
         delete?: never;
         options?: never;
         head?: never;
-        /**
-         * Change a configuration property of an instance
-         * @description Sets one configuration key, as `PATCH /instances/{id}/configuration` does. New credentials are verified with the provider before anything is stored.
-         */
         patch: operations["updateConfigurationProperty"];
         trace?: never;
     };
@@ -2228,18 +1409,10 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of an instance.
-                 * @example 1
-                 */
                 id: components["parameters"]["InstanceId"];
             };
             cookie?: never;
         };
-        /**
-         * List the polls of an instance
-         * @description What of the instance is asked for changes again and again, how far each poll is, and what came of its last run. The polls are made of the configuration within a second of its change.
-         */
         get: operations["listInstancePolls"];
         put?: never;
         post?: never;
@@ -2254,25 +1427,13 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of an instance.
-                 * @example 1
-                 */
                 id: components["parameters"]["InstanceId"];
-                /**
-                 * @description The name of the resource in the configuration of the instance.
-                 * @example Orders
-                 */
                 resource: components["parameters"]["PollResource"];
             };
             cookie?: never;
         };
         get?: never;
         put?: never;
-        /**
-         * Poll now
-         * @description Runs the poll at once instead of when it is due. While it is running already, it runs once more afterwards.
-         */
         post: operations["runInstancePoll"];
         delete?: never;
         options?: never;
@@ -2285,25 +1446,13 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of an instance.
-                 * @example 1
-                 */
                 id: components["parameters"]["InstanceId"];
-                /**
-                 * @description The name of the resource in the configuration of the instance.
-                 * @example Orders
-                 */
                 resource: components["parameters"]["PollResource"];
             };
             cookie?: never;
         };
         get?: never;
         put?: never;
-        /**
-         * Poll once more from a time on
-         * @description Sets the poll back and runs it. What changed at the provider since that time becomes events again, also what has been delivered; a poll that reads everything makes events of all records.
-         */
         post: operations["replayInstancePoll"];
         delete?: never;
         options?: never;
@@ -2318,13 +1467,6 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * List what was asked
-         * @description The requests of the account, the newest first: who asked, what came of it, and what the provider was asked for it. Requests that were refused are there too,
-         *     but for those of callers that are not known (401). A request is there about a second after its answer. Polls and other work in the background are no requests.
-         *     What comes in while pages are read stands before the first of them. Activity is kept for the time that the operator sets, 7 days by default, and is the
-         *     first thing to go without while the database is away: then some of it may be missing.
-         */
         get: operations["listActivity"];
         put?: never;
         post?: never;
@@ -2339,18 +1481,10 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The `Elements-Request-Id` of an answer.
-                 * @example 8d2e3f9c-6f0b-4f0e-9d63-0a3c1d3a7c11
-                 */
                 requestId: components["parameters"]["ActivityRequestId"];
             };
             cookie?: never;
         };
-        /**
-         * Find a request
-         * @description The request that an `Elements-Request-Id` names. Where trace logging was on for its instance, its provider calls have headers and bodies.
-         */
         get: operations["getActivity"];
         put?: never;
         post?: never;
@@ -2367,10 +1501,6 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * List usage
-         * @description The requests of the account, the newest first, under the names that users of Cloud Elements know. The same rows as `GET /activity`.
-         */
         get: operations["listUsage"];
         put?: never;
         post?: never;
@@ -2385,18 +1515,10 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The `Elements-Request-Id` of an answer.
-                 * @example 8d2e3f9c-6f0b-4f0e-9d63-0a3c1d3a7c11
-                 */
                 requestId: components["parameters"]["ActivityRequestId"];
             };
             cookie?: never;
         };
-        /**
-         * Find the usage of a request
-         * @description The request that an `Elements-Request-Id` names.
-         */
         get: operations["getUsage"];
         put?: never;
         post?: never;
@@ -2413,10 +1535,6 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Count requests
-         * @description How many requests the account made in each interval; 0 where there were none.
-         */
         get: operations["countUsage"];
         put?: never;
         post?: never;
@@ -2433,10 +1551,6 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Count requests by element
-         * @description How many requests the account made on instances of each element; intervals and elements without any are left out.
-         */
         get: operations["countElementUsage"];
         put?: never;
         post?: never;
@@ -2453,10 +1567,6 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Count successes and failures
-         * @description How many requests of the account succeeded and how many failed (a status from 400 on) in each interval; 0 where there were none.
-         */
         get: operations["countUsageStatuses"];
         put?: never;
         post?: never;
@@ -2473,10 +1583,6 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Measure durations
-         * @description How long the requests of the account took in each interval with any, in milliseconds. The percentiles are exact to 5 % from a tenth of a millisecond to ten minutes.
-         */
         get: operations["measureUsageTimes"];
         put?: never;
         post?: never;
@@ -2491,18 +1597,10 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description What is counted: `api` every request, `hub-api` those on an instance, `events` what was accepted to be delivered, `element-instances-created`, and `bulk-jobs` that came to their end, downloads and uploads: completed, failed or cancelled.
-                 * @example api
-                 */
                 metric: components["parameters"]["MetricName"];
             };
             cookie?: never;
         };
-        /**
-         * Count what an account does
-         * @description One entry, for the account, with the intervals in which there was something; none where there was nothing. What operators measure is at `/metrics` outside of the base path.
-         */
         get: operations["getMetric"];
         put?: never;
         post?: never;
@@ -2517,18 +1615,10 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description What is counted: `api` every request, `hub-api` those on an instance, `events` what was accepted to be delivered, `element-instances-created`, and `bulk-jobs` that came to their end, downloads and uploads: completed, failed or cancelled.
-                 * @example api
-                 */
                 metric: components["parameters"]["MetricName"];
             };
             cookie?: never;
         };
-        /**
-         * Count what the accounts of the organization do
-         * @description As `GET /metrics/{metric}`, with an entry for each account of the organization in which there was something.
-         */
         get: operations["getOrganizationMetric"];
         put?: never;
         post?: never;
@@ -2545,10 +1635,6 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * List operational events
-         * @description What happened to the account's own deliveries and instances, oldest first unless `newestFirst` says otherwise. With the setting `notification.operational.callback.url` they are sent there as well.
-         */
         get: operations["listNotifications"];
         put?: never;
         post?: never;
@@ -2565,10 +1651,6 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * List the subscriptions
-         * @description The callback URLs of the account, oldest first. Secrets are masked; `GET /notifications/subscriptions/{id}` shows one.
-         */
         get: operations["listSubscriptions"];
         put?: never;
         post?: never;
@@ -2583,39 +1665,16 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of a subscription.
-                 * @example 1
-                 */
                 id: components["parameters"]["SubscriptionId"];
             };
             cookie?: never;
         };
-        /**
-         * Get a subscription
-         * @description The subscription with its signing secret.
-         */
         get: operations["getSubscription"];
         put?: never;
         post?: never;
-        /**
-         * Delete a subscription
-         * @description Removes a subscription that nothing sends events to any more, with what is queued or waits for it; while an instance with events on or a setting
-         *     of the account uses its URL it is a 409. It stays, deactivated, until all of that is gone: after an error send the request again. When the URL is used
-         *     again, the subscription is made anew, with another secret.
-         */
         delete: operations["deleteSubscription"];
         options?: never;
         head?: never;
-        /**
-         * Change a subscription
-         * @description `state: active` resumes a deactivated subscription and releases its queued deliveries, oldest first, as `PUT /notifications/subscriptions/deliveries` does.
-         *     `state: deactivated` stops pushing to it: what waits and what comes later is queued.
-         *     `rotateSecret: true` makes a new signing secret. The one before stays valid for 24 hours: until then deliveries carry a signature of each.
-         *     A second rotation within that time ends the oldest at once.
-         *     `eventTypes` says which events are stored for it from now on; what is not wanted is not stored.
-         *     The body may be the subscription as it was read: members that cannot be changed are ignored as long as they say what it is.
-         */
         patch: operations["updateSubscription"];
         trace?: never;
     };
@@ -2626,25 +1685,9 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * List deliveries
-         * @description The deliveries of the account, oldest first unless `newestFirst` says otherwise: what is queued, under way, waiting for a retry, or delivered. Reading consumes nothing.
-         *     A page whose payloads are large is shorter than `pageSize`; go on with `nextPage`.
-         */
         get: operations["listDeliveries"];
-        /**
-         * Release queued deliveries
-         * @description Reactivates the deactivated subscriptions and pushes the queued deliveries, oldest first. The `where` is `channel = 'webhook' AND status = 'queued'` and,
-         *     to release one or some URLs only, `AND config.url = '…'` or `AND config.url IN ('…', '…')`. Any other filter is a 400.
-         *     Under the policy `queue` it releases too; a delivery that fails is queued again then.
-         */
         put: operations["releaseDeliveries"];
         post?: never;
-        /**
-         * Acknowledge queued deliveries
-         * @description Removes queued deliveries, so that a queue that was read is empty. The `where` is of the same form as that of `PUT`. What is queued meanwhile stays,
-         *     and so does what is under way.
-         */
         delete: operations["acknowledgeDeliveries"];
         options?: never;
         head?: never;
@@ -2658,10 +1701,6 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Count deliveries
-         * @description How many deliveries there are of each status, up to 100,000 of each.
-         */
         get: operations["countDeliveries"];
         put?: never;
         post?: never;
@@ -2676,25 +1715,13 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of a delivery.
-                 * @example 1
-                 */
                 id: components["parameters"]["DeliveryId"];
             };
             cookie?: never;
         };
-        /**
-         * Get a delivery
-         * @description The delivery with every attempt that was made.
-         */
         get: operations["getDelivery"];
         put?: never;
         post?: never;
-        /**
-         * Acknowledge a queued delivery
-         * @description Removes a delivery that is queued; any other is a 409.
-         */
         delete: operations["acknowledgeDelivery"];
         options?: never;
         head?: never;
@@ -2706,20 +1733,12 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of a delivery.
-                 * @example 1
-                 */
                 id: components["parameters"]["DeliveryId"];
             };
             cookie?: never;
         };
         get?: never;
         put?: never;
-        /**
-         * Send an event again
-         * @description Makes a new delivery of the same event, whatever became of the first: the `webhook-id` is the same. It goes out at once, not in the order of an ordered instance; to a deactivated subscription it is queued.
-         */
         post: operations["redeliver"];
         delete?: never;
         options?: never;
@@ -2736,10 +1755,6 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /**
-         * Send the events of a period again
-         * @description Makes a new delivery of each event whose deliveries were created in the period, once per subscription, oldest first. More than 100,000 events are a 400 and none is sent.
-         */
         post: operations["redeliverPeriod"];
         delete?: never;
         options?: never;
@@ -2756,10 +1771,6 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /**
-         * Send a test event
-         * @description Sends an event to the callback URL of an instance, as an event of the provider would be: accepted, signed, delivered and retried like any other.
-         */
         post: operations["sendTestEvent"];
         delete?: never;
         options?: never;
@@ -2774,10 +1785,6 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * List the objects
-         * @description The names of the objects of the instance; with `details=true` or `Elements-Version` `Helium`, what can be done with each as well. Answers for a disabled instance too.
-         */
         get: operations["listObjects"];
         put?: never;
         post?: never;
@@ -2792,18 +1799,10 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The name of an object, as `GET /objects` lists it, or one of its aliases. A name of two words, such as `affiliates/commissions`, may be written with its slash or with `%2F`.
-                 * @example Orders
-                 */
                 objectName: components["parameters"]["ObjectName"];
             };
             cookie?: never;
         };
-        /**
-         * Get the metadata of an object
-         * @description The fields of an object: types, what can be written, and what a `where` can ask of them. Answers for a disabled instance too.
-         */
         get: operations["getObjectMetadata"];
         put?: never;
         post?: never;
@@ -2818,23 +1817,11 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The name of an object, as `GET /objects` lists it, or one of its aliases. A name of two words, such as `affiliates/commissions`, may be written with its slash or with `%2F`.
-                 * @example Orders
-                 */
                 objectName: components["parameters"]["ObjectName"];
-                /**
-                 * @description The name of an object below the record, one of the `children` of the object's metadata.
-                 * @example Lines
-                 */
                 childObjectName: components["parameters"]["ChildObjectName"];
             };
             cookie?: never;
         };
-        /**
-         * Get the metadata of a child object
-         * @description The fields of an object as it is listed below a record of another one, at `/{objectName}/{objectId}/{childObjectName}`: types, and what a `where` can ask of them. Answers for a disabled instance too.
-         */
         get: operations["getChildObjectMetadata"];
         put?: never;
         post?: never;
@@ -2851,10 +1838,6 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Ask whether the provider answers
-         * @description One cheap call to the provider with the credentials of the instance. When it fails, so does this.
-         */
         get: operations["ping"];
         put?: never;
         post?: never;
@@ -2873,12 +1856,6 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /**
-         * Explain a query
-         * @description How a list query would be answered: what of the filter the provider is asked, what is checked again in the service and why,
-         *     and the very request that would be sent, secrets masked. The query itself is not sent; only when the fields of the
-         *     object are not known yet are they discovered first.
-         */
         post: operations["explainQuery"];
         delete?: never;
         options?: never;
@@ -2895,13 +1872,6 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /**
-         * Start a bulk query
-         * @description Reads all rows of a query in the background, page by page as the provider gives them, into a file. The query is a `SELECT` statement in `q`, or its parts: `objectName`, `where`, `fields`, `orderBy`, `limit`, `from`, `to` and `continueFromJobId`, each as a query parameter or as a member of the body. A part that is given twice is a 400.
-         *
-         *     The job survives a restart of the service and goes on behind the last row that was stored, so that each row is in the file once. Where the provider cannot sort as the query says, it is a 400.
-         *     What is left of the provider's rate limit goes to other calls first. Its end is an event, `bulk.completed` or `bulk.failed`, whose `data.object` is the status of the job.
-         */
         post: operations["createBulkQuery"];
         delete?: never;
         options?: never;
@@ -2916,10 +1886,6 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * List the bulk jobs
-         * @description The jobs of the instance, the newest first. Jobs and their files are kept for `BULK_RETENTION_DAYS`.
-         */
         get: operations["listBulkJobs"];
         put?: never;
         post?: never;
@@ -2938,19 +1904,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /**
-         * Start a bulk upload
-         * @description Writes the rows of a file to the provider in the background, each with an outcome of its own: a row that fails does not end the job. The file is CSV with a header, or a JSON object on each line. It is stored as it comes; the job begins when the whole form has come.
-         *
-         *     A cell becomes what its field is, the inverse of what a downloaded file has: an empty cell is no value, `""` the empty text, objects and lists are JSON, and a column with dots leads into nested records. Where there is no value, a new record has no such field, and one that is updated loses it.
-         *     After a crash the rows that were under way are sent again. Rows of `update`, `upsert` and `delete` are the same then as if they were sent once; those of `create` are told as `doubtful`, and there may be two records of each. A service that is stopped lets the rows under way come to their end first.
-         *     Where the provider has jobs of its own that write, and there are rows enough, they write the rows, each once also after a crash: `progress.way` is `native` then. Their outcomes come when such a job ends, with those that single calls have to write behind them. An upload that is cancelled aborts the job; what it had written by then is not told.
-         */
         post: operations["createBulkUpload"];
-        /**
-         * Delete a bulk job
-         * @description Deletes the job with its file. One that is under way is broken off; whoever reads the file at this moment loses the connection.
-         */
         delete: operations["deleteBulkJob"];
         options?: never;
         head?: never;
@@ -2962,18 +1916,10 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of a bulk job.
-                 * @example 1
-                 */
                 id: components["parameters"]["BulkJobId"];
             };
             cookie?: never;
         };
-        /**
-         * Get the status of a bulk job
-         * @description How far the job is.
-         */
         get: operations["getBulkStatus"];
         put?: never;
         post?: never;
@@ -2988,19 +1934,11 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of a bulk job.
-                 * @example 1
-                 */
                 id: components["parameters"]["BulkJobId"];
             };
             cookie?: never;
         };
         get?: never;
-        /**
-         * Cancel a bulk job
-         * @description Ends a job that is under way, with its calls of the provider. One that has ended is a 409.
-         */
         put: operations["cancelBulkJob"];
         post?: never;
         delete?: never;
@@ -3014,20 +1952,10 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of a bulk job.
-                 * @example 1
-                 */
                 id: components["parameters"]["BulkJobId"];
             };
             cookie?: never;
         };
-        /**
-         * List the errors of a bulk job
-         * @description What went wrong: what the job failed for, and of an upload the rows that failed or are doubtful. Of a download no row can fail alone.
-         *
-         *     With the media type of the file that was sent as `Accept`, `text/csv` or `application/x-ndjson`, the rows that failed are a file as they came, which can be corrected and sent again.
-         */
         get: operations["listBulkErrors"];
         put?: never;
         post?: never;
@@ -3042,26 +1970,11 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of a bulk job.
-                 * @example 1
-                 */
                 id: components["parameters"]["BulkJobId"];
-                /**
-                 * @description The name of an object, as `GET /objects` lists it, or one of its aliases. A name of two words, such as `affiliates/commissions`, may be written with its slash or with `%2F`.
-                 * @example Orders
-                 */
                 objectName: components["parameters"]["ObjectName"];
             };
             cookie?: never;
         };
-        /**
-         * Get the file of a bulk job
-         * @description The rows, as `Accept` has it: `text/csv`, `application/x-ndjson` or `application/json`; as the job was asked for where any will do. There is a file when the job is `COMPLETED`; before it is a 404.
-         *
-         *     CSV is RFC 4180 in UTF-8 with a header: a column for each field, nested ones by their names with dots, objects and lists as JSON. No value is an empty cell; the empty text is `""`.
-         *     The form that the job was asked for has a `Content-Length` and takes `Range`. A file that is deleted while it is read ends with a broken connection.
-         */
         get: operations["getBulkFile"];
         put?: never;
         post?: never;
@@ -3078,11 +1991,6 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Search files
-         * @description The files and folders that the words, the place, the days and the tags leave, on every element that has an object `search`; `GET /objects/search/metadata` lists its fields and which of the parameters it takes.
-         *     A `where` counts beside them.
-         */
         get: operations["search"];
         put?: never;
         post?: never;
@@ -3099,10 +2007,6 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * List commissions of affiliates
-         * @description `GET /{objectName}` for the object `affiliates/commissions`: names of two words stand in paths as they are, in every operation that has an `objectName`.
-         */
         get: operations["listAffiliateCommissions"];
         put?: never;
         post?: never;
@@ -3119,10 +2023,6 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Search tasks
-         * @description `GET /{objectName}` for the object `tasks/search`.
-         */
         get: operations["searchTasks"];
         put?: never;
         post?: never;
@@ -3139,77 +2039,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Get from the provider
-         * @description Sends the request to the provider as the instance and answers what the provider answers: its status, its body and what describes it.
-         *
-         *     `path` is everything behind `/passthrough/`, slashes and query included, below the provider's address that the instance has. OpenAPI has no way to
-         *     say so: a generated client that encodes the slashes of `path` gets a 400, and calls the URL itself instead. Segments `.` and `..`, encoded slashes,
-         *     control characters and addresses in the path are a 400.
-         *
-         *     Your headers go along, but for those that authenticate, cookies, and those of the connection and of traces; the authentication is the instance's, with another
-         *     access token when the provider refuses one (bodies above 1 MB are not sent again). Cookies, challenges and policies of the answer are left out.
-         *     Bodies of any type stream, up to 100 MB either way, and 30 s without a byte end the call. Nothing is tried again. Errors with the body
-         *     `ErrorResponse` and an `Elements-Request-Id` that is its `requestId` are this service's; all others are the provider's.
-         */
         get: operations["passGet"];
-        /**
-         * Put to the provider
-         * @description Sends the request to the provider as the instance and answers what the provider answers: its status, its body and what describes it.
-         *
-         *     `path` is everything behind `/passthrough/`, slashes and query included, below the provider's address that the instance has. OpenAPI has no way to
-         *     say so: a generated client that encodes the slashes of `path` gets a 400, and calls the URL itself instead. Segments `.` and `..`, encoded slashes,
-         *     control characters and addresses in the path are a 400.
-         *
-         *     Your headers go along, but for those that authenticate, cookies, and those of the connection and of traces; the authentication is the instance's, with another
-         *     access token when the provider refuses one (bodies above 1 MB are not sent again). Cookies, challenges and policies of the answer are left out.
-         *     Bodies of any type stream, up to 100 MB either way, and 30 s without a byte end the call. Nothing is tried again. Errors with the body
-         *     `ErrorResponse` and an `Elements-Request-Id` that is its `requestId` are this service's; all others are the provider's.
-         */
         put: operations["passPut"];
-        /**
-         * Post to the provider
-         * @description Sends the request to the provider as the instance and answers what the provider answers: its status, its body and what describes it.
-         *
-         *     `path` is everything behind `/passthrough/`, slashes and query included, below the provider's address that the instance has. OpenAPI has no way to
-         *     say so: a generated client that encodes the slashes of `path` gets a 400, and calls the URL itself instead. Segments `.` and `..`, encoded slashes,
-         *     control characters and addresses in the path are a 400.
-         *
-         *     Your headers go along, but for those that authenticate, cookies, and those of the connection and of traces; the authentication is the instance's, with another
-         *     access token when the provider refuses one (bodies above 1 MB are not sent again). Cookies, challenges and policies of the answer are left out.
-         *     Bodies of any type stream, up to 100 MB either way, and 30 s without a byte end the call. Nothing is tried again. Errors with the body
-         *     `ErrorResponse` and an `Elements-Request-Id` that is its `requestId` are this service's; all others are the provider's.
-         */
         post: operations["passPost"];
-        /**
-         * Delete at the provider
-         * @description Sends the request to the provider as the instance and answers what the provider answers: its status, its body and what describes it.
-         *
-         *     `path` is everything behind `/passthrough/`, slashes and query included, below the provider's address that the instance has. OpenAPI has no way to
-         *     say so: a generated client that encodes the slashes of `path` gets a 400, and calls the URL itself instead. Segments `.` and `..`, encoded slashes,
-         *     control characters and addresses in the path are a 400.
-         *
-         *     Your headers go along, but for those that authenticate, cookies, and those of the connection and of traces; the authentication is the instance's, with another
-         *     access token when the provider refuses one (bodies above 1 MB are not sent again). Cookies, challenges and policies of the answer are left out.
-         *     Bodies of any type stream, up to 100 MB either way, and 30 s without a byte end the call. Nothing is tried again. Errors with the body
-         *     `ErrorResponse` and an `Elements-Request-Id` that is its `requestId` are this service's; all others are the provider's.
-         */
         delete: operations["passDelete"];
         options?: never;
         head?: never;
-        /**
-         * Patch at the provider
-         * @description Sends the request to the provider as the instance and answers what the provider answers: its status, its body and what describes it.
-         *
-         *     `path` is everything behind `/passthrough/`, slashes and query included, below the provider's address that the instance has. OpenAPI has no way to
-         *     say so: a generated client that encodes the slashes of `path` gets a 400, and calls the URL itself instead. Segments `.` and `..`, encoded slashes,
-         *     control characters and addresses in the path are a 400.
-         *
-         *     Your headers go along, but for those that authenticate, cookies, and those of the connection and of traces; the authentication is the instance's, with another
-         *     access token when the provider refuses one (bodies above 1 MB are not sent again). Cookies, challenges and policies of the answer are left out.
-         *     Bodies of any type stream, up to 100 MB either way, and 30 s without a byte end the call. Nothing is tried again. Errors with the body
-         *     `ErrorResponse` and an `Elements-Request-Id` that is its `requestId` are this service's; all others are the provider's.
-         */
         patch: operations["passPatch"];
         trace?: never;
     };
@@ -3218,27 +2053,12 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The name of an object, as `GET /objects` lists it, or one of its aliases. A name of two words, such as `affiliates/commissions`, may be written with its slash or with `%2F`.
-                 * @example Orders
-                 */
                 objectName: components["parameters"]["ObjectName"];
             };
             cookie?: never;
         };
-        /**
-         * List records
-         * @description The records of an object that match the `where`, in the order asked for.
-         */
         get: operations["listRecords"];
         put?: never;
-        /**
-         * Create a record
-         * @description Creates a record at the provider and answers it as stored.
-         *
-         *     Where the `operations` of an object have `upload`, its records are files, sent as `multipart/form-data`: the fields first, then the part `file`. The file goes to the provider as it comes.
-         *     Where they have none, a form is a 415. An `Idempotency-Key` is not taken with a form.
-         */
         post: operations["createRecord"];
         delete?: never;
         options?: never;
@@ -3251,46 +2071,17 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The name of an object, as `GET /objects` lists it, or one of its aliases. A name of two words, such as `affiliates/commissions`, may be written with its slash or with `%2F`.
-                 * @example Orders
-                 */
                 objectName: components["parameters"]["ObjectName"];
-                /**
-                 * @description The id of a record, percent-encoded.
-                 * @example A-1
-                 */
                 objectId: components["parameters"]["ObjectId"];
             };
             cookie?: never;
         };
-        /**
-         * Get a record
-         * @description The record with this id.
-         *
-         *     Where an object has files, `Accept` with one of their media types (e.g. `application/pdf`) answers the file of the record instead, byte for byte, up to 32 MB.
-         *     JSON is answered when it is accepted as readily, so also for `*\/*` alone. What there is not is a 406 that says what there is.
-         */
         get: operations["getRecord"];
-        /**
-         * Replace a record
-         * @description Makes the record what is given and answers it as stored.
-         *
-         *     With `multipart/form-data`, where the object takes it, the file becomes a new version: the fields that change first, then the part `file`.
-         */
         put: operations["replaceRecord"];
         post?: never;
-        /**
-         * Delete a record
-         * @description Deletes the record at the provider.
-         */
         delete: operations["deleteRecord"];
         options?: never;
         head?: never;
-        /**
-         * Change a record
-         * @description Changes the fields that are given and answers the record as stored.
-         */
         patch: operations["updateRecord"];
         trace?: never;
     };
@@ -3299,28 +2090,12 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The name of an object, as `GET /objects` lists it, or one of its aliases. A name of two words, such as `affiliates/commissions`, may be written with its slash or with `%2F`.
-                 * @example Orders
-                 */
                 objectName: components["parameters"]["ObjectName"];
-                /**
-                 * @description The id of a record, percent-encoded.
-                 * @example A-1
-                 */
                 objectId: components["parameters"]["ObjectId"];
-                /**
-                 * @description The name of an object below the record, one of the `children` of the object's metadata.
-                 * @example Lines
-                 */
                 childObjectName: components["parameters"]["ChildObjectName"];
             };
             cookie?: never;
         };
-        /**
-         * List records below a record
-         * @description The records of a child object that match the `where`, in the order asked for.
-         */
         get: operations["listChildRecords"];
         put?: never;
         post?: never;
@@ -3335,18 +2110,10 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description A hub of the instance's element. Any other hub is a 404.
-                 * @example general
-                 */
                 hub: components["parameters"]["Hub"];
             };
             cookie?: never;
         };
-        /**
-         * List the objects, by hub
-         * @description As `GET /objects`, when the element is in this hub.
-         */
         get: operations["listHubObjects"];
         put?: never;
         post?: never;
@@ -3361,23 +2128,11 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description A hub of the instance's element. Any other hub is a 404.
-                 * @example general
-                 */
                 hub: components["parameters"]["Hub"];
-                /**
-                 * @description The name of an object, as `GET /objects` lists it, or one of its aliases. A name of two words, such as `affiliates/commissions`, may be written with its slash or with `%2F`.
-                 * @example Orders
-                 */
                 objectName: components["parameters"]["ObjectName"];
             };
             cookie?: never;
         };
-        /**
-         * Get the metadata of an object, by hub
-         * @description As `GET /objects/{objectName}/metadata`, when the element is in this hub.
-         */
         get: operations["getHubObjectMetadata"];
         put?: never;
         post?: never;
@@ -3392,28 +2147,12 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description A hub of the instance's element. Any other hub is a 404.
-                 * @example general
-                 */
                 hub: components["parameters"]["Hub"];
-                /**
-                 * @description The name of an object, as `GET /objects` lists it, or one of its aliases. A name of two words, such as `affiliates/commissions`, may be written with its slash or with `%2F`.
-                 * @example Orders
-                 */
                 objectName: components["parameters"]["ObjectName"];
-                /**
-                 * @description The name of an object below the record, one of the `children` of the object's metadata.
-                 * @example Lines
-                 */
                 childObjectName: components["parameters"]["ChildObjectName"];
             };
             cookie?: never;
         };
-        /**
-         * Get the metadata of a child object, by hub
-         * @description As `GET /objects/{objectName}/{childObjectName}/metadata`, when the element is in this hub.
-         */
         get: operations["getHubChildObjectMetadata"];
         put?: never;
         post?: never;
@@ -3428,18 +2167,10 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description A hub of the instance's element. Any other hub is a 404.
-                 * @example general
-                 */
                 hub: components["parameters"]["Hub"];
             };
             cookie?: never;
         };
-        /**
-         * Ask whether the provider answers, by hub
-         * @description As `GET /ping`, when the element is in this hub.
-         */
         get: operations["pingHub"];
         put?: never;
         post?: never;
@@ -3454,23 +2185,12 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description A hub of the instance's element. Any other hub is a 404.
-                 * @example general
-                 */
                 hub: components["parameters"]["Hub"];
             };
             cookie?: never;
         };
         get?: never;
         put?: never;
-        /**
-         * Start a bulk query, by hub
-         * @description Reads all rows of a query in the background, page by page as the provider gives them, into a file. The query is a `SELECT` statement in `q`, or its parts: `objectName`, `where`, `fields`, `orderBy`, `limit`, `from`, `to` and `continueFromJobId`, each as a query parameter or as a member of the body. A part that is given twice is a 400. Answers only when the element is in this hub.
-         *
-         *     The job survives a restart of the service and goes on behind the last row that was stored, so that each row is in the file once. Where the provider cannot sort as the query says, it is a 400.
-         *     What is left of the provider's rate limit goes to other calls first. Its end is an event, `bulk.completed` or `bulk.failed`, whose `data.object` is the status of the job.
-         */
         post: operations["createHubBulkQuery"];
         delete?: never;
         options?: never;
@@ -3483,18 +2203,10 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description A hub of the instance's element. Any other hub is a 404.
-                 * @example general
-                 */
                 hub: components["parameters"]["Hub"];
             };
             cookie?: never;
         };
-        /**
-         * List the bulk jobs, by hub
-         * @description The jobs of the instance, the newest first. Jobs and their files are kept for `BULK_RETENTION_DAYS`. Answers only when the element is in this hub.
-         */
         get: operations["listHubBulkJobs"];
         put?: never;
         post?: never;
@@ -3509,29 +2221,13 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description A hub of the instance's element. Any other hub is a 404.
-                 * @example general
-                 */
                 hub: components["parameters"]["Hub"];
             };
             cookie?: never;
         };
         get?: never;
         put?: never;
-        /**
-         * Start a bulk upload, by hub
-         * @description Writes the rows of a file to the provider in the background, each with an outcome of its own: a row that fails does not end the job. The file is CSV with a header, or a JSON object on each line. It is stored as it comes; the job begins when the whole form has come. Answers only when the element is in this hub.
-         *
-         *     A cell becomes what its field is, the inverse of what a downloaded file has: an empty cell is no value, `""` the empty text, objects and lists are JSON, and a column with dots leads into nested records. Where there is no value, a new record has no such field, and one that is updated loses it.
-         *     After a crash the rows that were under way are sent again. Rows of `update`, `upsert` and `delete` are the same then as if they were sent once; those of `create` are told as `doubtful`, and there may be two records of each. A service that is stopped lets the rows under way come to their end first.
-         *     Where the provider has jobs of its own that write, and there are rows enough, they write the rows, each once also after a crash: `progress.way` is `native` then. Their outcomes come when such a job ends, with those that single calls have to write behind them. An upload that is cancelled aborts the job; what it had written by then is not told.
-         */
         post: operations["createHubBulkUpload"];
-        /**
-         * Delete a bulk job, by hub
-         * @description Deletes the job with its file. One that is under way is broken off; whoever reads the file at this moment loses the connection. Answers only when the element is in this hub.
-         */
         delete: operations["deleteHubBulkJob"];
         options?: never;
         head?: never;
@@ -3543,23 +2239,11 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description A hub of the instance's element. Any other hub is a 404.
-                 * @example general
-                 */
                 hub: components["parameters"]["Hub"];
-                /**
-                 * @description The id of a bulk job.
-                 * @example 1
-                 */
                 id: components["parameters"]["BulkJobId"];
             };
             cookie?: never;
         };
-        /**
-         * Get the status of a bulk job, by hub
-         * @description How far the job is. Answers only when the element is in this hub.
-         */
         get: operations["getHubBulkStatus"];
         put?: never;
         post?: never;
@@ -3574,24 +2258,12 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description A hub of the instance's element. Any other hub is a 404.
-                 * @example general
-                 */
                 hub: components["parameters"]["Hub"];
-                /**
-                 * @description The id of a bulk job.
-                 * @example 1
-                 */
                 id: components["parameters"]["BulkJobId"];
             };
             cookie?: never;
         };
         get?: never;
-        /**
-         * Cancel a bulk job, by hub
-         * @description Ends a job that is under way, with its calls of the provider. One that has ended is a 409. Answers only when the element is in this hub.
-         */
         put: operations["cancelHubBulkJob"];
         post?: never;
         delete?: never;
@@ -3605,25 +2277,11 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description A hub of the instance's element. Any other hub is a 404.
-                 * @example general
-                 */
                 hub: components["parameters"]["Hub"];
-                /**
-                 * @description The id of a bulk job.
-                 * @example 1
-                 */
                 id: components["parameters"]["BulkJobId"];
             };
             cookie?: never;
         };
-        /**
-         * List the errors of a bulk job, by hub
-         * @description What went wrong: what the job failed for, and of an upload the rows that failed or are doubtful. Of a download no row can fail alone. Answers only when the element is in this hub.
-         *
-         *     With the media type of the file that was sent as `Accept`, `text/csv` or `application/x-ndjson`, the rows that failed are a file as they came, which can be corrected and sent again.
-         */
         get: operations["listHubBulkErrors"];
         put?: never;
         post?: never;
@@ -3638,31 +2296,12 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description A hub of the instance's element. Any other hub is a 404.
-                 * @example general
-                 */
                 hub: components["parameters"]["Hub"];
-                /**
-                 * @description The id of a bulk job.
-                 * @example 1
-                 */
                 id: components["parameters"]["BulkJobId"];
-                /**
-                 * @description The name of an object, as `GET /objects` lists it, or one of its aliases. A name of two words, such as `affiliates/commissions`, may be written with its slash or with `%2F`.
-                 * @example Orders
-                 */
                 objectName: components["parameters"]["ObjectName"];
             };
             cookie?: never;
         };
-        /**
-         * Get the file of a bulk job, by hub
-         * @description The rows, as `Accept` has it: `text/csv`, `application/x-ndjson` or `application/json`; as the job was asked for where any will do. There is a file when the job is `COMPLETED`; before it is a 404. Answers only when the element is in this hub.
-         *
-         *     CSV is RFC 4180 in UTF-8 with a header: a column for each field, nested ones by their names with dots, objects and lists as JSON. No value is an empty cell; the empty text is `""`.
-         *     The form that the job was asked for has a `Content-Length` and takes `Range`. A file that is deleted while it is read ends with a broken connection.
-         */
         get: operations["getHubBulkFile"];
         put?: never;
         post?: never;
@@ -3677,19 +2316,10 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description A hub of the instance's element. Any other hub is a 404.
-                 * @example general
-                 */
                 hub: components["parameters"]["Hub"];
             };
             cookie?: never;
         };
-        /**
-         * Search files, by hub
-         * @description The files and folders that the words, the place, the days and the tags leave, on every element that has an object `search`; `GET /objects/search/metadata` lists its fields and which of the parameters it takes.
-         *     A `where` counts beside them. Answers only when the element is in this hub.
-         */
         get: operations["searchHub"];
         put?: never;
         post?: never;
@@ -3704,18 +2334,10 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description A hub of the instance's element. Any other hub is a 404.
-                 * @example general
-                 */
                 hub: components["parameters"]["Hub"];
             };
             cookie?: never;
         };
-        /**
-         * List commissions of affiliates, by hub
-         * @description `GET /{objectName}` for the object `affiliates/commissions`: names of two words stand in paths as they are, in every operation that has an `objectName`. Answers only when the element is in this hub.
-         */
         get: operations["listHubAffiliateCommissions"];
         put?: never;
         post?: never;
@@ -3730,18 +2352,10 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description A hub of the instance's element. Any other hub is a 404.
-                 * @example general
-                 */
                 hub: components["parameters"]["Hub"];
             };
             cookie?: never;
         };
-        /**
-         * Search tasks, by hub
-         * @description `GET /{objectName}` for the object `tasks/search`. Answers only when the element is in this hub.
-         */
         get: operations["searchHubTasks"];
         put?: never;
         post?: never;
@@ -3756,32 +2370,13 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description A hub of the instance's element. Any other hub is a 404.
-                 * @example general
-                 */
                 hub: components["parameters"]["Hub"];
-                /**
-                 * @description The name of an object, as `GET /objects` lists it, or one of its aliases. A name of two words, such as `affiliates/commissions`, may be written with its slash or with `%2F`.
-                 * @example Orders
-                 */
                 objectName: components["parameters"]["ObjectName"];
             };
             cookie?: never;
         };
-        /**
-         * List records, by hub
-         * @description The records of an object that match the `where`, in the order asked for. Answers only when the element is in this hub.
-         */
         get: operations["listHubRecords"];
         put?: never;
-        /**
-         * Create a record, by hub
-         * @description Creates a record at the provider and answers it as stored. Answers only when the element is in this hub.
-         *
-         *     Where the `operations` of an object have `upload`, its records are files, sent as `multipart/form-data`: the fields first, then the part `file`. The file goes to the provider as it comes.
-         *     Where they have none, a form is a 415. An `Idempotency-Key` is not taken with a form.
-         */
         post: operations["createHubRecord"];
         delete?: never;
         options?: never;
@@ -3794,51 +2389,18 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description A hub of the instance's element. Any other hub is a 404.
-                 * @example general
-                 */
                 hub: components["parameters"]["Hub"];
-                /**
-                 * @description The name of an object, as `GET /objects` lists it, or one of its aliases. A name of two words, such as `affiliates/commissions`, may be written with its slash or with `%2F`.
-                 * @example Orders
-                 */
                 objectName: components["parameters"]["ObjectName"];
-                /**
-                 * @description The id of a record, percent-encoded.
-                 * @example A-1
-                 */
                 objectId: components["parameters"]["ObjectId"];
             };
             cookie?: never;
         };
-        /**
-         * Get a record, by hub
-         * @description The record with this id. Answers only when the element is in this hub.
-         *
-         *     Where an object has files, `Accept` with one of their media types (e.g. `application/pdf`) answers the file of the record instead, byte for byte, up to 32 MB.
-         *     JSON is answered when it is accepted as readily, so also for `*\/*` alone. What there is not is a 406 that says what there is.
-         */
         get: operations["getHubRecord"];
-        /**
-         * Replace a record, by hub
-         * @description Makes the record what is given and answers it as stored. Answers only when the element is in this hub.
-         *
-         *     With `multipart/form-data`, where the object takes it, the file becomes a new version: the fields that change first, then the part `file`.
-         */
         put: operations["replaceHubRecord"];
         post?: never;
-        /**
-         * Delete a record, by hub
-         * @description Deletes the record at the provider. Answers only when the element is in this hub.
-         */
         delete: operations["deleteHubRecord"];
         options?: never;
         head?: never;
-        /**
-         * Change a record, by hub
-         * @description Changes the fields that are given and answers the record as stored. Answers only when the element is in this hub.
-         */
         patch: operations["updateHubRecord"];
         trace?: never;
     };
@@ -3847,33 +2409,13 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description A hub of the instance's element. Any other hub is a 404.
-                 * @example general
-                 */
                 hub: components["parameters"]["Hub"];
-                /**
-                 * @description The name of an object, as `GET /objects` lists it, or one of its aliases. A name of two words, such as `affiliates/commissions`, may be written with its slash or with `%2F`.
-                 * @example Orders
-                 */
                 objectName: components["parameters"]["ObjectName"];
-                /**
-                 * @description The id of a record, percent-encoded.
-                 * @example A-1
-                 */
                 objectId: components["parameters"]["ObjectId"];
-                /**
-                 * @description The name of an object below the record, one of the `children` of the object's metadata.
-                 * @example Lines
-                 */
                 childObjectName: components["parameters"]["ChildObjectName"];
             };
             cookie?: never;
         };
-        /**
-         * List records below a record, by hub
-         * @description The records of a child object that match the `where`, in the order asked for. Answers only when the element is in this hub.
-         */
         get: operations["listHubChildRecords"];
         put?: never;
         post?: never;
@@ -3891,16 +2433,8 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /**
-         * Enable an instance, by token
-         * @description Takes calls on the instance again. Nothing happens when it is enabled already. The instance is that of the `Element` token.
-         */
         put: operations["enableThisInstance"];
         post?: never;
-        /**
-         * Disable an instance, by token
-         * @description Refuses calls on the instance with a 403 until it is enabled again; discovery still answers. The instance is that of the `Element` token.
-         */
         delete: operations["disableThisInstance"];
         options?: never;
         head?: never;
@@ -3915,16 +2449,8 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /**
-         * Trace the calls on an instance, by token
-         * @description For the given time, and then no longer, headers and bodies of what the provider is sent and answers in calls with the token of the instance are kept beside the activity of each call, where `GET /activity/{requestId}` shows them. Secrets are taken out by value and by name; of a body the first 64 kB are kept, and binary ones are only described. Asked for again, the time begins anew. The instance is that of the `Element` token.
-         */
         put: operations["startThisTraceLogging"];
         post?: never;
-        /**
-         * End the tracing of an instance, by token
-         * @description Nothing more is kept; what was kept stays as long as activity does. The instance is that of the `Element` token.
-         */
         delete: operations["endThisTraceLogging"];
         options?: never;
         head?: never;
@@ -3938,10 +2464,6 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * List the events of an instance, by token
-         * @description What was accepted of an instance, as receivers get it, the newest first: what its provider sent, what polls found, and test events. Delivered events are kept for the time that the operator sets, queued ones until they are delivered. A page with more than 32 MB of events is shorter than its `pageSize`. The instance is that of the `Element` token.
-         */
         get: operations["listThisInstanceEvents"];
         put?: never;
         post?: never;
@@ -3958,20 +2480,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * List the configuration properties of an instance, by token
-         * @description Every configuration key of the element with its value in this instance, as clients of Cloud Elements know them. Secrets are shown as `********`. The instance is that of the `Element` token.
-         */
         get: operations["getThisInstanceConfiguration"];
         put?: never;
         post?: never;
         delete?: never;
         options?: never;
         head?: never;
-        /**
-         * Change the configuration of an instance, by token
-         * @description Changes the keys that are given. New credentials are verified with the provider before anything is stored. A secret given as `********` keeps its value. Secrets stay at the address they were given for: where the new settings lead calls elsewhere (base URL, site address, sandbox, `simulator`), they must be sent again, and the code too where there is one. The instance is that of the `Element` token.
-         */
         patch: operations["updateThisInstanceConfiguration"];
         trace?: never;
     };
@@ -3980,28 +2494,16 @@ export interface paths {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of a configuration property, or its key. The id of a key is the same for every instance.
-                 * @example event.notification.enabled
-                 */
                 configId: components["parameters"]["ConfigId"];
             };
             cookie?: never;
         };
-        /**
-         * Get a configuration property of an instance, by token
-         * @description One configuration key of the element with its value in the instance. A secret is shown as `********`. The instance is that of the `Element` token.
-         */
         get: operations["getThisConfigurationProperty"];
         put?: never;
         post?: never;
         delete?: never;
         options?: never;
         head?: never;
-        /**
-         * Change a configuration property of an instance, by token
-         * @description Sets one configuration key, as `PATCH /instances/{id}/configuration` does. New credentials are verified with the provider before anything is stored. The instance is that of the `Element` token.
-         */
         patch: operations["updateThisConfigurationProperty"];
         trace?: never;
     };
@@ -4009,1691 +2511,597 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /**
-         * @description The state of the service or of a part of it.
-         * @enum {string}
-         */
         HealthStatus: "ok" | "unavailable";
-        /**
-         * @description Whether the service works.
-         * @example {
-         *       "status": "ok",
-         *       "checks": {
-         *         "database": "ok"
-         *       }
-         *     }
-         */
         Health: {
             status: components["schemas"]["HealthStatus"];
-            /** @description The state of each part that the service needs. */
             checks?: {
                 [key: string]: components["schemas"]["HealthStatus"];
             };
         };
-        /**
-         * @description The kind of a failure. Each code has one HTTP status.
-         * @enum {string}
-         */
         ErrorCode: "REQUEST_INVALID" | "WHERE_SYNTAX" | "WHERE_INVALID" | "WHERE_UNSUPPORTED" | "PROVIDER_CREDENTIALS_INVALID" | "UNAUTHENTICATED" | "FORBIDDEN" | "NOT_FOUND" | "OPERATION_UNSUPPORTED" | "NOT_ACCEPTABLE" | "REQUEST_TIMEOUT" | "CONFLICT" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RANGE_NOT_SATISFIABLE" | "PROVIDER_REJECTED" | "INSTANCE_CREDENTIALS_FAILED" | "RATE_LIMITED" | "PROVIDER_RATE_LIMITED" | "HEADERS_TOO_LARGE" | "INTERNAL" | "PROVIDER_UNAVAILABLE" | "PROVIDER_PROTOCOL" | "OVERLOADED" | "PROVIDER_TIMEOUT";
-        /**
-         * @description One fault.
-         * @example {
-         *       "position": 0,
-         *       "length": 4,
-         *       "message": "There is no field 'Coed'. Did you mean 'Code'?",
-         *       "nearest": "Code"
-         *     }
-         */
         ErrorDetail: {
-            /** @description Where in the request it is: a JSON pointer (RFC 6901) that begins with `/body`, `/query`, `/path` or `/headers`. */
             path?: string;
-            /** @description Where in the `where` it begins, counted from 0. */
             position?: number;
-            /** @description How many characters of the `where` it covers. */
             length?: number;
-            /** @description What is wrong. */
             message: string;
-            /** @description What would be right. */
             expected?: string[];
-            /** @description The known name that is closest to the one given. */
             nearest?: string;
         };
-        /**
-         * @description What went wrong.
-         * @example {
-         *       "requestId": "01900f3c-6a54-4e0b-9a57-2f4f0a9f3c11",
-         *       "code": "NOT_FOUND",
-         *       "message": "OData has no object 'Order'. Did you mean 'Orders'? GET /objects lists them all.",
-         *       "details": [
-         *         {
-         *           "path": "/path/objectName",
-         *           "message": "Unknown object 'Order'.",
-         *           "nearest": "Orders"
-         *         }
-         *       ]
-         *     }
-         */
         ErrorResponse: {
-            /** @description The request's `Elements-Request-Id`. */
             requestId: string;
             code: components["schemas"]["ErrorCode"];
-            /** @description What went wrong, where, and what was expected. */
             message: string;
-            /** @description The faults one by one, where there are several or their place is known. */
             details?: components["schemas"]["ErrorDetail"][];
-            /** @description The provider's own words. */
             providerMessage?: string;
         };
-        /** @description A JSON object with any members. */
         FreeFormObject: {
             [key: string]: unknown;
         };
-        /**
-         * @description What became of the call of a provider.
-         * @example {
-         *       "accepted": 1
-         *     }
-         */
         ReceivedEvents: {
-            /** @description How many of its events were stored. The others were sent before, or are not wanted. */
             accepted: number;
         };
-        /**
-         * @description `oauth2` takes a code (or client credentials), `basic` and `custom` take secrets in the configuration (with `custom` perhaps a code that is exchanged once, and not kept), `none` takes neither.
-         * @enum {string}
-         */
         AuthenticationType: "oauth2" | "custom" | "basic" | "none";
-        /**
-         * @description How instances of the element authenticate with the provider.
-         * @example {
-         *       "type": "basic"
-         *     }
-         */
         ElementAuthentication: {
             type: components["schemas"]["AuthenticationType"];
-            /** @description The configuration key that `siteAddress` of `GET /elements/{keyOrId}/oauth/url` gives; left out where the element takes none. */
             siteAddressKey?: string;
-            /** @description The configuration key that `sandbox` of `GET /elements/{keyOrId}/oauth/url` gives; left out where the element takes none. */
             sandboxKey?: string;
-            /** @description The configuration key that `merchantId` of `GET /elements/{keyOrId}/oauth/url` gives; left out where the element takes none. */
             merchantIdKey?: string;
         };
-        /** @description The platform's connector to one provider. */
         Element: {
-            /**
-             * Format: int64
-             * @description The id of the element; it never changes.
-             */
             id: number;
-            /** @description The provider's name. */
             name: string;
-            /** @description The name of the provider's webhooks; may be empty. */
             hookName?: string;
-            /** @description The element key. */
             key: string;
-            /** @description What the provider does, in a sentence. */
             description: string;
-            /** @description A picture: a mark with the initials of the name, as a `data:` URL of an SVG. It is no logo of the provider. */
             image: string;
-            /** @description True when the account makes instances of the element. */
             active: boolean;
-            /** @description True when the element is no longer offered. */
             deleted: boolean;
-            /** @description True when instances authenticate with OAuth 2.0. */
             typeOauth: boolean;
-            /** @description True when the provider offers a trial account through the service. */
             trialAccount: boolean;
-            /** @description Resources that were added to the element. */
             resources: components["schemas"]["FreeFormObject"][];
-            /** @description True when objects of the element can be transformed. */
             transformationsEnabled: boolean;
-            /** @description True when records of its objects can be downloaded by `POST /bulk/query`. */
             bulkDownloadEnabled: boolean;
-            /** @description True when records of some of its objects can be written by `POST /bulk/{objectName}`. */
             bulkUploadEnabled: boolean;
-            /** @description True when the element can be copied. */
             cloneable: boolean;
-            /** @description True when resources can be added to the element. */
             extendable: boolean;
-            /** @description True while the element is offered for trial use. */
             beta: boolean;
             authentication: components["schemas"]["ElementAuthentication"];
-            /** @description True when resources were added to the element. */
             extended: boolean;
-            /** @description True when the metadata comes from models of the element instead of from the provider. */
             useModelsForMetadata?: boolean;
-            /** @description The category of the provider, e.g. general, erp, humancapital. */
             hub: string;
-            /** @description How the provider is reached. */
             protocolType: string;
-            /** @description Parameters that every resource of the element takes. */
             parameters: components["schemas"]["FreeFormObject"][];
-            /** @description True when the element is offered to one organization only. */
             private: boolean;
         };
-        /**
-         * @description A page of the provider's documentation.
-         * @example {
-         *       "title": "Getting started",
-         *       "url": "https://documentation.bamboohr.com/docs/getting-started"
-         *     }
-         */
         DocumentationLink: {
-            /** @description What it is about. */
             title: string;
-            /**
-             * Format: uri
-             * @description Its address, beginning with `https://`.
-             */
             url: string;
         };
-        /**
-         * @description The type of a value of the configuration.
-         * @enum {string}
-         */
         ConfigurationType: "string" | "boolean" | "number" | "url" | "object";
-        /**
-         * @description One key of an instance's configuration.
-         * @example {
-         *       "key": "company.name",
-         *       "name": "Company name",
-         *       "type": "string",
-         *       "required": true,
-         *       "secret": false,
-         *       "description": "First label of the account host: `acme` for acme.bamboohr.com.",
-         *       "setup": [
-         *         "Log in to BambooHR and look at the address.",
-         *         "Take what stands in front of `.bamboohr.com`."
-         *       ],
-         *       "pattern": "^[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?$",
-         *       "example": "acme"
-         *     }
-         */
         ConfigurationField: {
-            /** @description The key. */
             key: string;
-            /** @description What a form calls it. */
             name: string;
             type: components["schemas"]["ConfigurationType"];
-            /** @description True when an instance cannot be made without it. Of a code and the token that it is exchanged for one is enough, and neither is required by itself. */
             required: boolean;
-            /** @description True when it is stored encrypted and shown as `********`. */
             secret: boolean;
-            /** @description What it means. */
             description: string;
-            /** @description How a person comes by the value, one step each; empty where that needs no words. */
             setup: string[];
-            /** @description The value that is used when none is given, a string, boolean or number. */
             default?: unknown;
-            /** @description A regular expression (ECMAScript, without flags) that the whole value matches; left out where there is none. */
             pattern?: string;
-            /** @description A value as it could be. */
             example?: string;
         };
-        /**
-         * @description `automatic`: the provider is told the address, for instances with events enabled and `event.vendor.type: webhook`. `manual`: people enter it at the provider.
-         * @enum {string}
-         */
         WebhookRegistration: "automatic" | "manual";
-        /**
-         * @description How the provider sends events to the `eventUrl` of instances; left out when it does not.
-         * @example {
-         *       "signed": true,
-         *       "registration": "automatic"
-         *     }
-         */
         ElementWebhooks: {
-            /** @description True when calls show that the provider sent them. Otherwise whoever knows the address can send some. */
             signed: boolean;
             registration: components["schemas"]["WebhookRegistration"];
-            /** @description The configuration key of the secret that calls are verified with; left out when there is none. */
             secretKey?: string;
-            /** @description How people have the provider send events to the `eventUrl` of an instance, one step each; a step may be a script of several lines. Left out where the provider is told the address, and where the setup of `secretKey` says it. */
             setup?: string[];
         };
-        /**
-         * @description The settings of an instance by key. Which keys there are, and of which type, depends on the element: `GET /elements/{keyOrId}` lists them. Values are strings,
-         *     booleans or numbers; a string has at most 4096 characters; a boolean may be given as a string (`"true"`); `event.poller.configuration` is an object. Secrets are never shown: in answers their value is `********`.
-         * @example {
-         *       "username": "********",
-         *       "company.name": "mycompany"
-         *     }
-         */
         InstanceConfiguration: {
             [key: string]: unknown;
         };
-        /**
-         * @description What an instance on the simulator of the element is set up with; left out where this service runs none. With OAuth 2.0 a code is needed beside it, which the page of the simulator gives.
-         * @example {
-         *       "configuration": {
-         *         "username": "demo-key",
-         *         "company.name": "acme",
-         *         "simulator": true
-         *       }
-         *     }
-         */
         ElementSimulator: {
             configuration: components["schemas"]["InstanceConfiguration"];
         };
-        /** @description An element with the configuration keys that its instances take. */
         ElementDetail: components["schemas"]["Element"] & {
-            /** @description Pages of the provider's own documentation that help to set up an instance; empty when the connector names none. */
             documentation: components["schemas"]["DocumentationLink"][];
-            /** @description The keys that the `configuration` of an instance of this element may have. */
             configuration: components["schemas"]["ConfigurationField"][];
             webhooks?: components["schemas"]["ElementWebhooks"];
-            /** @description The names of the objects whose changes are polled for, unless the configuration of an instance names others; left out when there are none. */
             polls?: string[];
             simulator?: components["schemas"]["ElementSimulator"];
         };
-        /**
-         * @description How events are come by. `polling` asks the provider for changes, `webhook` takes what the provider sends.
-         * @enum {string}
-         */
         EventMethod: "polling" | "webhook";
-        /**
-         * @description What happens to a record.
-         * @enum {string}
-         */
         ChangeAction: "created" | "updated" | "deleted";
-        /** @description An object whose records are asked for changes. */
         PolledObject: {
-            /** @description The changes that are surely noticed; more may be found by comparing all records. Left out while it is not known, as objects are discovered by each instance. */
             events?: components["schemas"]["ChangeAction"][];
-            /** @description True when it is polled unless the configuration of the instance names others. */
             default: boolean;
-            /** @description The field that identifies a record. */
             idField?: string;
-            /** @description The field that says when a record changed last. */
             updatedDateField?: string;
-            /** @description The field that says when a record was created. */
             createdDateField?: string;
         };
-        /** @description An object whose changes the provider sends. */
         ToldObject: {
-            /** @description The changes that it tells of. */
             events: components["schemas"]["ChangeAction"][];
         };
-        /**
-         * @description How events come about.
-         * @example {
-         *       "supported": true,
-         *       "methods": [
-         *         "polling",
-         *         "webhook"
-         *       ],
-         *       "polling": {
-         *         "employees": {
-         *           "events": [
-         *             "created",
-         *             "updated",
-         *             "deleted"
-         *           ],
-         *           "default": true,
-         *           "idField": "id"
-         *         }
-         *       },
-         *       "webhook": {
-         *         "employees": {
-         *           "events": [
-         *             "created",
-         *             "updated",
-         *             "deleted"
-         *           ]
-         *         }
-         *       }
-         *     }
-         */
         ElementEvents: {
-            /** @description True when instances of the element can have events. */
             supported: boolean;
-            /** @description What `event.vendor.type` may be. */
             methods: components["schemas"]["EventMethod"][];
-            /** @description What can be polled, by the name of the object; left out when nothing can be. */
             polling?: {
                 [key: string]: components["schemas"]["PolledObject"];
             };
-            /** @description What webhooks of the provider tell of, by the name of the object; left out when it has none, or does not say. */
             webhook?: {
                 [key: string]: components["schemas"]["ToldObject"];
             };
         };
-        /** @description An element with what it tells of changes. */
         ElementMetadata: {
-            /**
-             * Format: int64
-             * @description The id of the element; it never changes.
-             */
             id: number;
-            /** @description The element key. */
             key: string;
-            /** @description The provider's name. */
             name: string;
-            /** @description What the provider does, in a sentence. */
             description: string;
             events: components["schemas"]["ElementEvents"];
         };
-        /**
-         * @description Where a user authorizes.
-         * @example {
-         *       "oauthUrl": "http://127.0.0.1:8081/salesforce/services/oauth2/authorize?response_type=code&client_id=demo-client&redirect_uri=http%3A%2F%2F127.0.0.1%3A8080%2Foauth%2Fcallback&scope=api%20refresh_token&state=my-login&code_challenge=M5EHEgtlPBRliNN4SSsnt6bjJ6oLxkxry7O2B_PbXmg&code_challenge_method=S256",
-         *       "element": "salesforce"
-         *     }
-         */
         OAuthUrl: {
-            /** @description The provider's authorization page, to open in the user's browser. */
             oauthUrl: string;
-            /** @description The element key. */
             element: string;
         };
-        /**
-         * @description The parameters of `GET /elements/{keyOrId}/oauth/url`.
-         * @example {
-         *       "apiKey": "demo-client",
-         *       "callbackUrl": "http://127.0.0.1:8080/oauth/callback",
-         *       "state": "my-login",
-         *       "simulator": true
-         *     }
-         */
         OAuthUrlRequest: {
-            /** @description The client id (API key) registered with the provider. With an OAuth proxy, that of the proxy unless given. */
             apiKey?: string;
-            /** @description The client secret registered with the provider. The page needs none, so it may be left out here. */
             apiSecret?: string;
-            /** @description The redirect URL registered with the provider, absolute and without fragment. With an OAuth proxy its `proxyUrl`, which may be left out. */
             callbackUrl?: string;
-            /** @description The customer's own address at the provider, for elements whose host is per customer. */
             siteAddress?: string;
-            /** @description True for the flow through an OAuth proxy. */
             isOauthProxy?: boolean;
-            /** @description The name of the OAuth proxy. Unless given, the proxy is found by its `callbackUrl`. */
             oauthProxyName?: string;
-            /** @description It comes back unchanged and tells authorizations apart. With an OAuth proxy, the URL that the proxy points to. */
             state?: string;
-            /** @description True for the flow through an OAuth proxy. */
             callbackProxy?: boolean;
-            /** @description What to ask for, in place of what the element asks for, as the provider writes it. */
             scope?: string;
-            /** @description True for the provider's sandbox, for elements that have one. */
             sandbox?: boolean;
-            /** @description The merchant that authorizes, for elements with a `merchantIdKey`. The instance that is made with the code has it. */
             merchantId?: string;
-            /** @description True for the page of the element's simulator. The instance that is made with its code talks to the simulator as well. */
             simulator?: boolean;
         };
-        /** @description What the provider gave when the instance was made. */
         InstanceProviderData: {
-            /** @description The grant code that was exchanged. Only the answer that makes the instance shows it, as it is used up then. */
             code?: string;
         };
-        /**
-         * @description The user who owns an instance.
-         * @example {
-         *       "id": 3,
-         *       "emailAddress": "ada@example.com",
-         *       "firstName": "Ada",
-         *       "lastName": "Moreau"
-         *     }
-         */
         InstanceOwner: {
-            /**
-             * Format: int64
-             * @description The id of the user.
-             */
             id: number;
-            /** @description The user's address. */
             emailAddress: string;
-            /** @description The user's first name. */
             firstName: string;
-            /** @description The user's last name. */
             lastName: string;
         };
-        /** @description One authenticated connection of a user to a provider. */
         Instance: {
-            /**
-             * Format: int64
-             * @description The id of the instance.
-             */
             id: number;
-            /** @description The name given at creation. */
             name: string;
-            /**
-             * Format: date-time
-             * @description When the instance was made, in UTC.
-             */
             createdDate: string;
-            /** @description The secret that later calls on the instance send as `Element <token>`. */
             token: string;
             element: components["schemas"]["Element"];
-            /**
-             * Format: int64
-             * @description The id of the element.
-             */
             elementId: number;
-            /** @description The tags given by the user. */
             tags: string[];
-            /** @description Steps that are still to be done by the user. */
             provisionInteractions: components["schemas"]["FreeFormObject"][];
-            /** @description False after the provider refused the credentials for good, until they are renewed; and while the instance cannot be used here at all, for example because stored settings and credentials do not belong together. */
             valid: boolean;
-            /** @description What is wrong; there only while `valid` is false. When the provider refused a call, the instance is valid again when the same call succeeds, or when the credentials are renewed. */
             invalidReason?: string;
-            /** @description What was noticed when the provider was shown the settings last and is no reason to have no instance, such as that it did not show whether the credentials are right, or why it cannot be told where to send events; left out when there is nothing. The former stand in the configuration too, under keys that end in `.warning`. */
             warnings?: string[];
-            /** @description True after the caller switched the instance off. */
             disabled: boolean;
-            /** @description The size of the instance's cache. */
             maxCacheSize: number;
-            /** @description How long entries of the instance's cache live. */
             cacheTimeToLive: number;
             providerData: components["schemas"]["InstanceProviderData"];
             configuration: components["schemas"]["InstanceConfiguration"];
-            /** @description True when events of the provider are delivered. */
             eventsEnabled: boolean;
-            /** @description Where the provider sends its events, for elements whose provider can. Whoever knows it can call it, so give it to the provider alone; it never changes. */
             eventUrl?: string;
-            /** @description Where events are delivered; the string `false` when events are off. */
             eventsNotificationCallbackUrl: string;
-            /** @description True while headers and bodies of the calls to the provider are kept; see `PUT /instances/{id}/trace-logging`. */
             traceLoggingEnabled: boolean;
-            /**
-             * Format: date-time
-             * @description When that ends by itself, in UTC; there only while it is on.
-             */
             traceLoggingUntil?: string;
-            /** @description True when answers of the provider are cached. */
             cachingEnabled: boolean;
-            /** @description How authentication outside of the service takes part; `none` unless it does. */
             externalAuthentication: string;
             user: components["schemas"]["InstanceOwner"];
         };
-        /** @description An instance, in a list. */
         ListedInstance: components["schemas"]["Instance"];
-        /**
-         * @description The element that an instance belongs to.
-         * @example {
-         *       "key": "odata"
-         *     }
-         */
         InstanceElement: {
-            /** @description The element key. */
             key: string;
         };
-        /**
-         * @description What came to the callback URL of the OAuth 2.0 code flow. Pass on every parameter; some providers send more than the code that counts.
-         * @example {
-         *       "code": "4/P7q7W91a-oMsCeLvIaQm6bTrgtp7",
-         *       "state": "my-login"
-         *     }
-         */
         InstanceProviderGrant: {
-            /** @description The grant code. Without it there is nothing to make an instance of, and the answer says how to get one. */
             code?: string;
-            /**
-             * @description The `state` that came with it. It is needed only where authorizations are open that were begun with other settings (`siteAddress`, `sandbox`,
-             *     `simulator`): then it says which of them the code belongs to.
-             */
             state?: string;
         } & {
             [key: string]: string;
         };
-        /** @description What an instance of the element in the path is made of. */
         ElementInstanceCreate: {
             element?: components["schemas"]["InstanceElement"];
             providerData?: components["schemas"]["InstanceProviderGrant"];
             configuration: components["schemas"]["InstanceConfiguration"];
-            /** @description Any tags; they are trimmed. */
             tags?: string[];
-            /** @description A name for people; it is trimmed. */
             name: string;
         };
-        /** @description The element that the instance belongs to, its key at least. */
         InstanceElementAsRead: {
-            /** @description The element key. */
             key: string;
         } & {
             [key: string]: unknown;
         };
-        /** @description What the instance becomes. Its element, id and token stay; everything that is left out is emptied. Other members of an instance may stand beside it as they were read; changed or unknown ones are a 400. */
         InstanceReplace: {
             element?: components["schemas"]["InstanceElementAsRead"];
             providerData?: components["schemas"]["InstanceProviderGrant"];
             configuration: components["schemas"]["InstanceConfiguration"];
-            /** @description Any tags; they are trimmed. */
             tags?: string[];
-            /** @description A name for people; it is trimmed. */
             name: string;
         } & {
             [key: string]: unknown;
         };
-        /**
-         * @description The instance that was deleted or switched off.
-         * @example {
-         *       "id": 1
-         *     }
-         */
         DeletedInstance: {
-            /**
-             * Format: int64
-             * @description The id of the instance.
-             */
             id: number;
         };
-        /**
-         * @description What changes of an instance. New credentials or a new code are verified with the provider before anything is stored; id and token stay. Other members of an instance may stand beside it as they were read; changed or unknown ones are a 400.
-         * @example {
-         *       "name": "Shop, EMEA",
-         *       "tags": [
-         *         "shop",
-         *         "emea"
-         *       ]
-         *     }
-         */
         InstanceUpdate: {
             providerData?: components["schemas"]["InstanceProviderGrant"];
             configuration?: components["schemas"]["InstanceConfiguration"];
-            /** @description Any tags; they are trimmed. */
             tags?: string[];
-            /** @description A name for people; it is trimmed. */
             name?: string;
         } & {
             [key: string]: unknown;
         };
-        /**
-         * @description Client credentials of a provider with a redirect URL of their own.
-         * @example {
-         *       "id": 1,
-         *       "name": "crm-client",
-         *       "apiKey": "demo-client",
-         *       "apiSecret": "********",
-         *       "configuration": "{}",
-         *       "shared": false,
-         *       "proxyUrl": "http://127.0.0.1:8080/oauth/proxy/pX0Jc2sQmW4nB7vT1yLk9RfHdG3aZeUo"
-         *     }
-         */
         OAuthProxy: {
-            /**
-             * Format: int64
-             * @description The id of the proxy.
-             */
             id: number;
-            /** @description The name that `oauthProxyName` picks the proxy by. */
             name: string;
-            /** @description The client id at the provider. */
             apiKey: string;
-            /** @description The client secret at the provider; `********` once the proxy is made. */
             apiSecret: string;
-            /** @description A JSON object as text, as it was given. */
             configuration: string;
-            /** @description Whether all accounts of the organization see and use the proxy, or its own account alone. */
             shared: boolean;
-            /**
-             * Format: uri
-             * @description The URL to register at the provider as the redirect URL.
-             */
             proxyUrl: string;
         };
-        /**
-         * @description What an OAuth proxy is made of.
-         * @example {
-         *       "name": "crm-client",
-         *       "apiKey": "demo-client",
-         *       "apiSecret": "demo-secret",
-         *       "configuration": "{}"
-         *     }
-         */
         OAuthProxyCreate: {
-            /** @description A name that the account has not used for a proxy, and the organization not for a shared one if this one is shared; it is trimmed. Of an own and a shared proxy by one name, `oauthProxyName` picks the own. */
             name: string;
-            /** @description The client id at the provider. */
             apiKey: string;
-            /** @description The client secret at the provider. It is stored encrypted. */
             apiSecret: string;
-            /**
-             * @description A JSON object as text, for more settings. It is not encrypted. Its member `tokenOrigins`, a list such as `["https://acme.example.com"]`, matters for
-             *     elements whose host is a setting: the secret of the proxy is sent to no other token endpoints of theirs.
-             * @default {}
-             */
             configuration: string;
-            /**
-             * @description Whether all accounts of the organization see and use it. `true` needs the privilege `manageOrganization`.
-             * @default false
-             */
             shared: boolean;
         };
-        /**
-         * @description The proxy that was deleted.
-         * @example {
-         *       "id": 1
-         *     }
-         */
         DeletedOAuthProxy: {
-            /**
-             * Format: int64
-             * @description The id of the proxy.
-             */
             id: number;
         };
-        /**
-         * @description What changes of an OAuth proxy. A proxy as it was read is taken, with the changes in it.
-         * @example {
-         *       "apiSecret": "another-secret"
-         *     }
-         */
         OAuthProxyUpdate: {
-            /**
-             * Format: int64
-             * @description As it is; it cannot change.
-             */
             id?: number;
-            /** @description A name that the account has not used for a proxy, and the organization not for a shared one if this one is shared; it is trimmed. Of an own and a shared proxy by one name, `oauthProxyName` picks the own. */
             name?: string;
-            /** @description The client id at the provider. */
             apiKey?: string;
-            /** @description The client secret at the provider. It is stored encrypted. */
             apiSecret?: string;
-            /** @description A JSON object as text, in place of the one before. `tokenOrigins` that were not there before need `apiSecret` with them. */
             configuration?: string;
-            /** @description Whether all accounts of the organization see and use it. A change needs the privilege `manageOrganization`. */
             shared?: boolean;
-            /** @description As it is; it cannot change. */
             proxyUrl?: string;
         };
-        /**
-         * @description An application URL.
-         * @example {
-         *       "url": "https://app.example.com/connected"
-         *     }
-         */
         ApplicationUrl: {
-            /** @description An absolute http or https URL without user name, password, query and fragment. */
             url: string;
         };
-        /**
-         * @description A category of providers.
-         * @example {
-         *       "key": "humancapital",
-         *       "elements": [
-         *         "bamboohr"
-         *       ]
-         *     }
-         */
         Hub: {
-            /** @description The name of the hub as paths and elements use it. */
             key: string;
-            /** @description The keys of the elements that belong to the hub. */
             elements: string[];
         };
-        /**
-         * @description `Default` for the default account.
-         * @enum {string}
-         */
         AccountType: "Default" | "CompanyAccount";
-        /**
-         * @description `active` as long as `active` is true.
-         * @enum {string}
-         */
         AccountStatus: "active" | "inactive";
-        /**
-         * @description An account of the organization.
-         * @example {
-         *       "id": 2,
-         *       "externalId": "acme",
-         *       "name": "Acme",
-         *       "description": "The customer Acme",
-         *       "active": true,
-         *       "defaultAccount": false,
-         *       "type": "CompanyAccount",
-         *       "createdDate": "2026-11-22T09:00:00.000Z",
-         *       "status": "active"
-         *     }
-         */
         Account: {
-            /**
-             * Format: int64
-             * @description The id of the account.
-             */
             id: number;
-            /** @description What the organization calls the account by; no two accounts of an organization have the same. */
             externalId: string;
-            /** @description Its name. */
             name: string;
-            /** @description What it is for. */
             description: string;
-            /** @description While it is false, the instances of the account are not polled. Everything else works, and what changed meanwhile becomes events when it is true again. */
             active: boolean;
-            /** @description The account that the organization began with. It cannot be deleted. */
             defaultAccount: boolean;
             type: components["schemas"]["AccountType"];
-            /**
-             * Format: date-time
-             * @description When it was made.
-             */
             createdDate: string;
             status: components["schemas"]["AccountStatus"];
         };
-        /**
-         * @description What an account is made of.
-         * @example {
-         *       "externalId": "acme",
-         *       "name": "Acme",
-         *       "description": "The customer Acme"
-         *     }
-         */
         AccountCreate: {
-            /** @description What the organization calls the account by, such as the id of a customer; it is trimmed. Two accounts cannot have the same. Digits alone are a 400, as digits are an id in paths and headers, and so are `instances` and `settings`, which stand in paths themselves. */
             externalId: string;
-            /** @description A name; it is trimmed. The external id, unless given. */
             name?: string;
-            /** @description What it is for. The external id, unless given. */
             description?: string;
-            /** @description Whether its instances are polled. */
             active?: boolean;
         };
-        /**
-         * @description The organization of the caller.
-         * @example {
-         *       "id": 1,
-         *       "name": "First organization",
-         *       "createdDate": "2026-11-20T08:00:00.000Z"
-         *     }
-         */
         Organization: {
-            /**
-             * Format: int64
-             * @description The id of the organization.
-             */
             id: number;
-            /** @description Its name. */
             name: string;
-            /**
-             * Format: date-time
-             * @description When it was made.
-             */
             createdDate: string;
         };
-        /**
-         * @description What the organization becomes. Its other members may stand beside the name as they were read; changed or unknown ones are a 400.
-         * @example {
-         *       "name": "Example Inc."
-         *     }
-         */
         OrganizationReplace: {
-            /** @description The name; it is trimmed. */
             name: string;
         } & {
             [key: string]: unknown;
         };
-        /**
-         * @description What changes of the organization. The organization as it was read is taken; changed or unknown members beside these are a 400.
-         * @example {
-         *       "name": "Example Inc."
-         *     }
-         */
         OrganizationUpdate: {
-            /** @description The new name; it is trimmed. */
             name?: string;
         } & {
             [key: string]: unknown;
         };
-        /** @description Where the pages of an organization are. */
         ConnectOrigins: {
-            /** @description Origins as browsers write them, such as `https://app.example.com`. */
             origins: string[];
         };
-        /**
-         * @description `open` until an account is connected (`completed`), somebody ends it (`failed`), or its time is over (`expired`).
-         * @enum {string}
-         */
         ConnectSessionStatus: "open" | "completed" | "failed" | "expired";
-        /** @description What went wrong last. An open session may still be completed. */
         ConnectError: {
-            /** @description An error code as other answers have it, or `CANCELLED` when the session was ended before its time. */
             code: string;
-            /** @description What it is, in words. */
             message: string;
-            /** @description The provider's own words, where it had some. */
             providerMessage?: string;
         };
-        /** @description A connect session. What is fixed by its `configuration` is not shown. */
         ConnectSession: {
-            /**
-             * Format: int64
-             * @description The id of the session.
-             */
             id: number;
             status: components["schemas"]["ConnectSessionStatus"];
-            /** @description The keys of the elements to choose from; empty for all that the account makes instances of. */
             elements: string[];
-            /** @description Tags of the new instance. */
             tags: string[];
-            /** @description The name of the new instance, where it was given. */
             name?: string;
-            /** @description Where the page goes in the end. */
             redirectUrl?: string;
-            /**
-             * Format: int64
-             * @description The OAuth proxy that is used.
-             */
             proxyId?: number;
-            /** @description True when an instance that was there is authenticated again. */
             isReauthentication: boolean;
-            /**
-             * Format: int64
-             * @description The instance that was made, or is authenticated again.
-             */
             instanceId?: number;
-            /** @description The element that was chosen, once it is completed. */
             elementKey?: string;
             error?: components["schemas"]["ConnectError"];
-            /**
-             * Format: date-time
-             * @description When it was made.
-             */
             createdDate: string;
-            /**
-             * Format: date-time
-             * @description When it expires.
-             */
             expiresDate: string;
-            /**
-             * Format: date-time
-             * @description When it ended; left out while it is open.
-             */
             endedDate?: string;
-            /**
-             * Format: uri
-             * @description The page of the session, a secret; only in the answer to its creation.
-             */
             url?: string;
-            /** @description The token of the instance, once the session is completed; only where one session is asked for. */
             token?: string;
         };
-        /** @description What somebody may connect. */
         ConnectSessionCreate: {
-            /** @description The keys of the elements to choose from; all that the account makes instances of unless given. */
             elements?: string[];
-            /** @description Tags of the new instance, such as the user's id in your product; they are trimmed. */
             tags?: string[];
-            /** @description The name of the new instance; it is trimmed. Without it the user may give one, or it is the name of the element. */
             name?: string;
             configuration?: components["schemas"]["InstanceConfiguration"];
-            /** @description Where the page goes in the end; of an origin of `PUT /organizations/me/connect-origins`. Without it the page says that it is done. */
             redirectUrl?: string;
-            /**
-             * @description Seconds until it expires.
-             * @default 3600
-             */
             expiresIn: number;
-            /**
-             * Format: int64
-             * @description The instance to authenticate again. Its name and tags stay.
-             */
             instanceId?: number;
-            /**
-             * Format: int64
-             * @description The OAuth proxy whose client users authorize, for elements with OAuth 2.0.
-             */
             proxyId?: number;
         };
-        /** @description An element that is offered, and what the user has to give for it. */
         ConnectElement: {
-            /** @description The element key. */
             key: string;
-            /** @description The provider's name. */
             name: string;
-            /** @description What the provider does, in a sentence. */
             description: string;
-            /** @description The category of the provider. */
             hub: string;
-            /** @description A picture: a mark with the initials of the name, as a `data:` URL of an SVG. It is no logo of the provider. */
             image: string;
-            /**
-             * @description How instances authenticate.
-             * @enum {string}
-             */
             authentication: "oauth2" | "basic" | "custom" | "none";
-            /** @description True: the user authorizes at the provider (`POST /connect/session/authorization`) when the fields are filled in. False: the fields are all (`POST /connect/session/instance`). */
             authorizes: boolean;
-            /** @description What the user is asked for, in this order; no other keys are taken. What the session fixes is not among them. A `default` stands in the field at first. */
             fields: components["schemas"]["ConfigurationField"][];
-            /** @description Pages of the provider's own documentation that help. */
             documentation: components["schemas"]["DocumentationLink"][];
         };
-        /** @description What the page of a connect session shows. */
         ConnectPage: {
-            /**
-             * Format: int64
-             * @description The id of the session.
-             */
             id: number;
             status: components["schemas"]["ConnectSessionStatus"];
-            /**
-             * Format: date-time
-             * @description When it expires.
-             */
             expiresDate: string;
-            /** @description True when an instance that was there is authenticated again. */
             isReauthentication: boolean;
-            /** @description The name of the new instance where it is fixed; otherwise the user may give one. */
             name?: string;
-            /** @description The element that was connected, once it is completed. */
             elementKey?: string;
-            /**
-             * Format: int64
-             * @description The instance, once it is completed.
-             */
             instanceId?: number;
             error?: components["schemas"]["ConnectError"];
-            /** @description The origin that the page returns to, for people to see; left out where it returns to none. */
             returnsTo?: string;
-            /** @description Where the page goes now that the session has ended; left out where it stays. */
             returnUrl?: string;
-            /** @description What there is to choose from; empty when the session has ended. */
             elements: components["schemas"]["ConnectElement"][];
-            /** @description The connect origins of the organization; pages of no others are told what has come of it. */
             origins: string[];
         };
-        /** @description The session has ended. */
         ConnectPageCancelled: {
-            /** @enum {string} */
             status: "failed";
-            /** @description Where the page goes; left out where it stays. */
             returnUrl?: string;
         };
-        /** @description What the user gave. */
         ConnectPageInput: {
-            /** @description The element that was chosen. */
             elementKey: string;
             configuration: components["schemas"]["InstanceConfiguration"];
-            /** @description A name of the new instance, where the session fixes none; it is trimmed. */
             name?: string;
         };
-        /** @description The account is connected. */
         ConnectPageCompleted: {
-            /** @enum {string} */
             status: "completed";
-            /**
-             * Format: int64
-             * @description The instance.
-             */
             instanceId: number;
-            /** @description Where the page goes; left out where it stays. */
             returnUrl?: string;
         };
-        /** @description What the user gave before he authorizes, and where. */
         ConnectPageAuthorization: {
-            /** @description The element that was chosen. */
             elementKey: string;
             configuration: components["schemas"]["InstanceConfiguration"];
-            /** @description A name of the new instance, where the session fixes none; it is trimmed. */
             name?: string;
-            /**
-             * @description Where the provider's page is opened, which says what happens when the browser comes back. In a frame it has to be `popup`.
-             * @default popup
-             * @enum {string}
-             */
             opener: "popup" | "page";
         };
-        /** @description Where to authorize. */
         ConnectPageDeparture: {
-            /**
-             * Format: uri
-             * @description To be opened in the browser at once; a secret.
-             */
             url: string;
         };
-        /**
-         * @description A secret that is valid.
-         * @example {
-         *       "id": 7,
-         *       "secret": "pX0Jc2sQmW4nB7vT1yLk9RfHdG3aZeUo5iKxNqVtYwE",
-         *       "createdDate": "2026-11-20T08:00:00.000Z"
-         *     }
-         */
         Secret: {
-            /**
-             * Format: int64
-             * @description The id of the secret.
-             */
             id: number;
-            /** @description The secret itself. One from before secrets were kept is shown to whoever calls with it, and to nobody else. */
             secret?: string;
-            /**
-             * Format: date-time
-             * @description When it was made.
-             */
             createdDate: string;
-            /**
-             * Format: date-time
-             * @description When it ends. The current one has none.
-             */
             expiresDate?: string;
         };
-        /**
-         * @description How a new secret takes the place of the current one.
-         * @example {
-         *       "overlapSeconds": 3600
-         *     }
-         */
         SecretRotation: {
-            /**
-             * @description How long those from before stay valid beside the new one, if they do not end earlier anyway; 0 ends them at once.
-             * @default 86400
-             */
             overlapSeconds: number;
         };
-        /**
-         * @description What the account becomes. The external id stays unless it is given; what else is left out becomes what a new account has. The account as it was read is taken; changed or unknown members beside these are a 400.
-         * @example {
-         *       "name": "Acme",
-         *       "description": "The customer Acme",
-         *       "active": true
-         *     }
-         */
         AccountReplace: {
-            /** @description What the organization calls the account by, such as the id of a customer; it is trimmed. Two accounts cannot have the same. Digits alone are a 400, as digits are an id in paths and headers, and so are `instances` and `settings`, which stand in paths themselves. */
             externalId?: string;
-            /** @description A name; it is trimmed. The external id, unless given. */
             name: string;
-            /** @description What it is for. The external id, unless given. */
             description?: string;
-            /** @description Whether its instances are polled. */
             active?: boolean;
         } & {
             [key: string]: unknown;
         };
-        /**
-         * @description The account that was deleted.
-         * @example {
-         *       "id": 2
-         *     }
-         */
         DeletedAccount: {
-            /**
-             * Format: int64
-             * @description The id of the account.
-             */
             id: number;
         };
-        /**
-         * @description What changes of an account; what is left out stays. The account as it was read is taken; changed or unknown members beside these are a 400.
-         * @example {
-         *       "description": "The customer Acme, EMEA"
-         *     }
-         */
         AccountUpdate: {
-            /** @description What the organization calls the account by, such as the id of a customer; it is trimmed. Two accounts cannot have the same. Digits alone are a 400, as digits are an id in paths and headers, and so are `instances` and `settings`, which stand in paths themselves. */
             externalId?: string;
-            /** @description A name; it is trimmed. The external id, unless given. */
             name?: string;
-            /** @description What it is for. The external id, unless given. */
             description?: string;
-            /** @description Whether its instances are polled. */
             active?: boolean;
         } & {
             [key: string]: unknown;
         };
-        /** @description An element as account listings show it. */
         ElementSummary: {
-            /**
-             * Format: int64
-             * @description The id of the element; it never changes.
-             */
             id: number;
-            /** @description The provider's name. */
             name: string;
-            /** @description The element key. */
             key: string;
-            /** @description A picture: a mark with the initials of the name, as a `data:` URL of an SVG. It is no logo of the provider. */
             image: string;
-            /** @description True when the element is no longer offered. */
             deleted: boolean;
-            /** @description True when instances authenticate with OAuth 2.0. */
             typeOauth: boolean;
-            /** @description True when the provider offers a trial account through the service. */
             trialAccount: boolean;
-            /** @description True when objects of the element can be transformed. */
             transformationsEnabled: boolean;
-            /** @description True when records of its objects can be downloaded by `POST /bulk/query`. */
             bulkDownloadEnabled: boolean;
-            /** @description True when records of some of its objects can be written by `POST /bulk/{objectName}`. */
             bulkUploadEnabled: boolean;
-            /** @description True when the element can be copied. */
             cloneable: boolean;
-            /** @description True when resources can be added to the element. */
             extendable: boolean;
-            /** @description True while the element is offered for trial use. */
             beta: boolean;
-            /** @description True when resources were added to the element. */
             extended: boolean;
         };
-        /**
-         * @description The owner of an instance, in account listings.
-         * @example {
-         *       "id": 3
-         *     }
-         */
         AccountInstanceOwner: {
-            /**
-             * Format: int64
-             * @description The id of the user.
-             */
             id: number;
         };
-        /** @description An instance as account listings show it, with the short form of its element and only the id of its owner. */
         AccountInstance: {
-            /**
-             * Format: int64
-             * @description The id of the instance.
-             */
             id: number;
-            /** @description The name given at creation. */
             name: string;
-            /**
-             * Format: date-time
-             * @description When the instance was made, in UTC.
-             */
             createdDate: string;
-            /** @description The secret that later calls on the instance send as `Element <token>`. */
             token: string;
             element: components["schemas"]["ElementSummary"];
-            /**
-             * Format: int64
-             * @description The id of the element.
-             */
             elementId: number;
-            /** @description The tags given by the user. */
             tags: string[];
-            /** @description Steps that are still to be done by the user. */
             provisionInteractions: components["schemas"]["FreeFormObject"][];
-            /** @description False after the provider refused the credentials for good, until they are renewed; and while the instance cannot be used here at all, for example because stored settings and credentials do not belong together. */
             valid: boolean;
-            /** @description What is wrong; there only while `valid` is false. When the provider refused a call, the instance is valid again when the same call succeeds, or when the credentials are renewed. */
             invalidReason?: string;
-            /** @description What was noticed when the provider was shown the settings last and is no reason to have no instance, such as that it did not show whether the credentials are right, or why it cannot be told where to send events; left out when there is nothing. The former stand in the configuration too, under keys that end in `.warning`. */
             warnings?: string[];
-            /** @description True after the caller switched the instance off. */
             disabled: boolean;
-            /** @description The size of the instance's cache. */
             maxCacheSize: number;
-            /** @description How long entries of the instance's cache live. */
             cacheTimeToLive: number;
             providerData: components["schemas"]["InstanceProviderData"];
             configuration: components["schemas"]["InstanceConfiguration"];
-            /** @description True when events of the provider are delivered. */
             eventsEnabled: boolean;
-            /** @description Where events are delivered; the string `false` when events are off. */
             eventsNotificationCallbackUrl: string;
-            /** @description True while headers and bodies of the calls to the provider are kept; see `PUT /instances/{id}/trace-logging`. */
             traceLoggingEnabled: boolean;
-            /**
-             * Format: date-time
-             * @description When that ends by itself, in UTC; there only while it is on.
-             */
             traceLoggingUntil?: string;
-            /** @description True when answers of the provider are cached. */
             cachingEnabled: boolean;
-            /** @description How authentication outside of the service takes part; `none` unless it does. */
             externalAuthentication: string;
             user: components["schemas"]["AccountInstanceOwner"];
         };
-        /**
-         * @description `retry`: a failed delivery is tried again by the schedule. `queue`: nothing is pushed; deliveries are queued to be read or released.
-         * @enum {string}
-         */
         FailurePolicy: "retry" | "queue";
-        /** @description Every setting of an account. */
         AccountSettings: {
             "notification.webhook.failure.policy": components["schemas"]["FailurePolicy"];
-            /**
-             * @description How often a failed delivery is tried again before its subscription is deactivated. The last retry is 9 h 29 min 20 s after the first failure either way.
-             * @enum {integer}
-             */
             "notification.webhook.retry.count": 5 | 9;
-            /** @description Where operational events of the account are sent; null for nowhere. They can be read at `GET /notifications` in any case. */
             "notification.operational.callback.url": string | null;
         };
-        /** @description Some settings. A key that does not exist is a 400. */
         AccountSettingsChange: {
             "notification.webhook.failure.policy"?: components["schemas"]["FailurePolicy"];
-            /**
-             * @description How often a failed delivery is tried again before its subscription is deactivated. The last retry is 9 h 29 min 20 s after the first failure either way.
-             * @enum {integer}
-             */
             "notification.webhook.retry.count"?: 5 | 9;
-            /** @description Where operational events of the account are sent; null for nowhere. They can be read at `GET /notifications` in any case. */
             "notification.operational.callback.url"?: string | null;
         } & {
             [key: string]: unknown;
         };
-        /**
-         * @description Somebody, or a program, that calls the API.
-         * @example {
-         *       "id": 2,
-         *       "email": "ada@example.com",
-         *       "firstName": "Ada",
-         *       "lastName": "Lovelace",
-         *       "fullName": "Ada Lovelace",
-         *       "externalId": null,
-         *       "active": true,
-         *       "accountId": 1,
-         *       "roles": [
-         *         "default-user"
-         *       ],
-         *       "createdDate": "2026-01-15T09:30:00.000Z",
-         *       "lastLoginDate": null
-         *     }
-         */
         User: {
-            /**
-             * Format: int64
-             * @description The id of the user.
-             */
             id: number;
-            /** @description The e-mail address. No other user of the organization has it, in upper or lower case. */
             email: string;
-            /** @description The first name. */
             firstName: string;
-            /** @description The last name. */
             lastName: string;
-            /** @description First and last name. */
             fullName: string;
-            /** @description What the user is called in your own system; null unless it was given. */
             externalId: string | null;
-            /** @description An inactive user is refused everywhere, from the moment of the change, and his console sessions end. His secrets and password are valid again when he is active again. */
             active: boolean;
-            /**
-             * Format: int64
-             * @description The account of the user.
-             */
             accountId: number;
-            /** @description The keys of the user's own roles, from most to least. Those of his account are at `GET /accounts/{id}/roles`. */
             roles: string[];
-            /**
-             * Format: date-time
-             * @description When the user was added, in UTC.
-             */
             createdDate: string;
-            /**
-             * Format: date-time
-             * @description When the user last logged in to the console, in UTC; null for never.
-             */
             lastLoginDate: string | null;
         };
-        /**
-         * @description What a user of the account is made of.
-         * @example {
-         *       "email": "grace@example.com",
-         *       "firstName": "Grace",
-         *       "lastName": "Hopper"
-         *     }
-         */
         UserCreate: {
-            /** @description The e-mail address. No other user of the organization may have it, in upper or lower case. */
             email: string;
-            /** @description The first name. */
             firstName: string;
-            /** @description The last name. */
             lastName: string;
-            /** @description What the user is called in your own system. */
             externalId?: string | null;
-            /**
-             * @description An inactive user is refused everywhere, until he is active.
-             * @default true
-             */
             active: boolean;
-            /**
-             * Format: password
-             * @description The password for the console, 12 to 256 Unicode characters (after NFKC normalization) that are not easily guessed. Answers never show it.
-             */
             password?: string;
-            /**
-             * @description The keys of roles. None of them may have a privilege that you lack.
-             * @default [
-             *       "default-user"
-             *     ]
-             */
             roles: string[];
         };
-        /**
-         * @description A new user, with the secret.
-         * @example {
-         *       "id": 2,
-         *       "email": "ada@example.com",
-         *       "firstName": "Ada",
-         *       "lastName": "Lovelace",
-         *       "fullName": "Ada Lovelace",
-         *       "externalId": null,
-         *       "active": true,
-         *       "accountId": 1,
-         *       "roles": [
-         *         "default-user"
-         *       ],
-         *       "createdDate": "2026-01-15T09:30:00.000Z",
-         *       "lastLoginDate": null,
-         *       "secret": "xM1vQ7mB0nJc2sW4pT8yLk9RfHdG3aZeUoXi5KbV6qE"
-         *     }
-         */
         CreatedUser: {
-            /**
-             * Format: int64
-             * @description The id of the user.
-             */
             id: number;
-            /** @description The e-mail address. No other user of the organization has it, in upper or lower case. */
             email: string;
-            /** @description The first name. */
             firstName: string;
-            /** @description The last name. */
             lastName: string;
-            /** @description First and last name. */
             fullName: string;
-            /** @description What the user is called in your own system; null unless it was given. */
             externalId: string | null;
-            /** @description An inactive user is refused everywhere, from the moment of the change, and his console sessions end. His secrets and password are valid again when he is active again. */
             active: boolean;
-            /**
-             * Format: int64
-             * @description The account of the user.
-             */
             accountId: number;
-            /** @description The keys of the user's own roles, from most to least. Those of his account are at `GET /accounts/{id}/roles`. */
             roles: string[];
-            /**
-             * Format: date-time
-             * @description When the user was added, in UTC.
-             */
             createdDate: string;
-            /**
-             * Format: date-time
-             * @description When the user last logged in to the console, in UTC; null for never.
-             */
             lastLoginDate: string | null;
-            /** @description What the user sends as `User` in the `Authorization` header. Only the user is shown it again, at `GET /users/me/secrets`. */
             secret: string;
         };
-        /**
-         * @description What the user becomes. What is left out is emptied or has its default; id, account, roles and secrets stay. Other members of a user may stand beside it as they were read; changed or unknown ones are a 400.
-         * @example {
-         *       "email": "ada@example.com",
-         *       "firstName": "Ada",
-         *       "lastName": "King"
-         *     }
-         */
         UserReplace: {
-            /** @description The e-mail address. No other user of the organization may have it, in upper or lower case. */
             email: string;
-            /** @description The first name. */
             firstName: string;
-            /** @description The last name. */
             lastName: string;
-            /** @description What the user is called in your own system. */
             externalId?: string | null;
-            /**
-             * @description An inactive user is refused everywhere, until he is active.
-             * @default true
-             */
             active: boolean;
-            /**
-             * Format: password
-             * @description The new password for the console, 12 to 256 Unicode characters (after NFKC normalization) that are not easily guessed. The sessions of the user end. In a session of the console, `PUT /users/me/password` changes your own.
-             */
             password?: string;
         } & {
             [key: string]: unknown;
         };
-        /**
-         * @description The user who was deleted.
-         * @example {
-         *       "id": 2
-         *     }
-         */
         DeletedUser: {
-            /**
-             * Format: int64
-             * @description The id of the user.
-             */
             id: number;
         };
-        /**
-         * @description What changes of a user. Other members of a user may stand beside it as they were read; changed or unknown ones are a 400.
-         * @example {
-         *       "lastName": "King"
-         *     }
-         */
         UserUpdate: {
-            /** @description The e-mail address. No other user of the organization may have it, in upper or lower case. */
             email?: string;
-            /** @description The first name. */
             firstName?: string;
-            /** @description The last name. */
             lastName?: string;
-            /** @description What the user is called in your own system. */
             externalId?: string | null;
-            /** @description An inactive user is refused everywhere, from the moment of the change, and his console sessions end. His secrets and password are valid again when he is active again. */
             active?: boolean;
-            /**
-             * Format: password
-             * @description The new password for the console, 12 to 256 Unicode characters (after NFKC normalization) that are not easily guessed. The sessions of the user end. In a session of the console, `PUT /users/me/password` changes your own.
-             */
             password?: string;
         } & {
             [key: string]: unknown;
         };
-        /**
-         * @description Something that not everybody may do.
-         * @example {
-         *       "key": "viewElements",
-         *       "name": "View elements",
-         *       "category": "elements"
-         *     }
-         */
         Privilege: {
-            /** @description The key of the privilege. */
             key: string;
-            /** @description What it allows. */
             name: string;
-            /** @description What it is about. */
             category: string;
         };
-        /**
-         * @description What users with the role may do.
-         * @example {
-         *       "id": 3,
-         *       "key": "default-user",
-         *       "name": "User",
-         *       "description": "Works with the instances of the own account.",
-         *       "privileges": [
-         *         {
-         *           "key": "viewElements",
-         *           "name": "View elements",
-         *           "category": "elements"
-         *         }
-         *       ]
-         *     }
-         */
         Role: {
-            /** @description The id of the role. */
             id: number;
-            /** @description `org-admin`, `admin` (of an account) or `default-user`. */
             key: string;
-            /** @description The name of the role. */
             name: string;
-            /** @description What the role is for. */
             description: string;
-            /** @description What users with the role may do beyond what everybody may. */
             privileges: components["schemas"]["Privilege"][];
         };
-        /**
-         * @description The role that the account does not have any more.
-         * @example {
-         *       "id": 2,
-         *       "key": "admin"
-         *     }
-         */
         AccountRoleKey: {
-            /** @description The id of the role. */
             id: number;
-            /** @description `org-admin`, `admin` (of an account) or `default-user`. */
             key: string;
         };
-        /**
-         * @description What a user of the organization is made of.
-         * @example {
-         *       "email": "ada@example.com",
-         *       "firstName": "Ada",
-         *       "lastName": "Lovelace",
-         *       "roles": [
-         *         "default-user"
-         *       ]
-         *     }
-         */
         OrganizationUserCreate: {
-            /** @description The e-mail address. No other user of the organization may have it, in upper or lower case. */
             email: string;
-            /** @description The first name. */
             firstName: string;
-            /** @description The last name. */
             lastName: string;
-            /** @description What the user is called in your own system. */
             externalId?: string | null;
-            /**
-             * @description An inactive user is refused everywhere, until he is active.
-             * @default true
-             */
             active: boolean;
-            /**
-             * Format: password
-             * @description The password for the console, 12 to 256 Unicode characters (after NFKC normalization) that are not easily guessed. Answers never show it.
-             */
             password?: string;
-            /**
-             * @description The keys of roles. None of them may have a privilege that you lack.
-             * @default [
-             *       "default-user"
-             *     ]
-             */
             roles: string[];
-            /**
-             * Format: int64
-             * @description The account of the user. Unless given, the one that `Elements-Account-Id` names, or the default account.
-             */
             accountId?: number;
         };
-        /** @description A privilege as it was read. Its key counts. */
         NamedPrivilege: {
-            /** @description The key of the privilege. */
             key: string;
         } & {
             [key: string]: unknown;
         };
-        /** @description A privilege, by its key or as it was read. */
         PrivilegeOrKey: string | components["schemas"]["NamedPrivilege"];
-        /**
-         * @description What the role may do from now on. Other members of the role may stand beside it as they were read; changed or unknown ones are a 400.
-         * @example {
-         *       "privileges": [
-         *         "viewElements",
-         *         "createElementInstances",
-         *         "viewFormulas"
-         *       ]
-         *     }
-         */
         RoleReplace: {
-            /** @description All privileges of the role, each as its key or as it was read. */
             privileges: components["schemas"]["PrivilegeOrKey"][];
         } & {
             [key: string]: unknown;
         };
-        /**
-         * @description The role that the user does not have any more.
-         * @example {
-         *       "id": 2,
-         *       "key": "admin"
-         *     }
-         */
         UserRoleKey: {
-            /** @description The id of the role. */
             id: number;
-            /** @description `org-admin`, `admin` (of an account) or `default-user`. */
             key: string;
         };
-        /** @description One change, log-in, refusal, or showing of a secret. */
         AuditLogEntry: {
-            /**
-             * Format: int64
-             * @description The id of the entry.
-             */
             id: number;
-            /**
-             * Format: date-time
-             * @description When the request came, in UTC.
-             */
             timestamp: string;
-            /**
-             * Format: int64
-             * @description The organization of the user.
-             */
             organizationId: number;
-            /**
-             * Format: int64
-             * @description The account that was changed, which is not always the user's own.
-             */
             accountId: number;
-            /**
-             * Format: int64
-             * @description Who sent the request; null where that is not known, as in a log-in that failed.
-             */
             userId: number | null;
-            /**
-             * Format: int64
-             * @description The instance that it was about, if it was about one.
-             */
             instanceId?: number;
-            /**
-             * @description The method of the request.
-             * @example PATCH
-             */
             method: string;
-            /** @description The path of the request, without its query and without secrets. */
             resourceUri: string;
-            /** @description What was done or tried: `create`, `update`, `delete`, `rotate`, `show`, `login`, `logout` or `run`; in refusals also `view`. */
             action: string;
-            /** @description What it was done to, such as `instance`, `user`, `role`, `secret`, `session`, `settings`, `account`, `organization`, `element`, `oauth-proxy`, `subscription`, `delivery` or `poll`. */
             target: string;
-            /** @description Where the request came from. */
             ipAddress: string | null;
-            /** @description The HTTP status of the answer. From 400 on nothing was changed, or not all that was asked for; `changes` tells what was. */
             status: number;
-            /** @description The `Elements-Request-Id` of the answer. */
             requestId: string;
-            /** @description What was changed, by member: `from` what it was and `to` what it is; without `from` it is new, without `to` it is gone. Secrets are `********`. Changes of many things are counted. What is longer than 16 kB is left out, and `…` says how much. */
             changes?: {
                 [key: string]: unknown;
             };
         };
-        /** @description An organization or an account. */
         NamedPlace: {
-            /** Format: int64 */
             id: number;
             name: string;
         };
-        /** @description A session of the console and whose it is. */
         ConsoleSession: {
-            /** @description Sent as `X-CSRF-Token` with every request but GET and HEAD. */
             csrfToken: string;
-            /** Format: date-time */
             createdDate: string;
-            /**
-             * Format: date-time
-             * @description When it ends whatever is done; it ends before after 30 minutes without a request.
-             */
             expiresDate: string;
             organization: components["schemas"]["NamedPlace"];
             account: components["schemas"]["NamedPlace"];
             user: {
-                /** Format: int64 */
                 id: number;
                 email: string;
                 firstName: string;
@@ -5701,1582 +3109,532 @@ export interface components {
                 hasPassword: boolean;
             };
             roles: string[];
-            /** @description The keys of what the user may do beyond what everybody of the account may. */
             privileges: string[];
         };
-        /** @description Who logs in. Without secrets in the `Authorization` header both `email` and `password` are needed. */
         ConsoleLogIn: {
-            /** @description In upper or lower case. */
             email?: string;
             password?: string;
-            /**
-             * Format: int64
-             * @description For an e-mail address that users of several organizations have. Without it the oldest of those who have a password is meant.
-             */
             organizationId?: number;
         };
-        /** @description Nothing. */
         EndedConsoleSession: Record<string, never>;
-        /** @description A new password. */
         PasswordChange: {
-            /** @description 12 to 256 Unicode characters, counted after NFKC normalization. */
             password: string;
             currentPassword?: string;
         };
-        /** @description What setting a password led to. */
         PasswordSet: {
-            /** @description How many other sessions of the user ended. */
             endedSessions: number;
         };
-        /** @description The instances of the caller or, with an `Element` token, the instance that it belongs to. */
         InstanceListOrInstance: components["schemas"]["ListedInstance"][] | components["schemas"]["Instance"];
-        /** @description What an instance is made of. */
         InstanceCreate: {
             element: components["schemas"]["InstanceElement"];
             providerData?: components["schemas"]["InstanceProviderGrant"];
             configuration: components["schemas"]["InstanceConfiguration"];
-            /** @description Any tags; they are trimmed. */
             tags?: string[];
-            /** @description A name for people; it is trimmed. */
             name: string;
         };
-        /** @description A request to a provider. */
         ActivityCall: {
-            /** @description The verb. */
             method: string;
-            /** @description Where it went, with the port unless that is the usual one. */
             host: string;
-            /** @description The path without its query, secrets taken out. */
             path: string;
-            /** @description What the provider answered; absent where it did not. */
             status?: number;
-            /** @description Why there was no answer, such as `timeout`. */
             failure?: string;
-            /** @description From waiting for a connection to the last byte of the answer, or to its head where it is passed on. */
             durationMs: number;
-            /** @description How often the same had been sent before: again after a failure, with another access token, or where a redirect led from. */
             retries: number;
         };
-        /**
-         * @description How much of the filter the provider takes, as `Elements-Query-Pushdown` says.
-         * @enum {string}
-         */
         QueryPushdown: "full" | "partial" | "none";
-        /** @description A request of a caller, and what came of it. */
         Activity: {
-            /**
-             * Format: uuid
-             * @description Its `Elements-Request-Id`.
-             */
             requestId: string;
-            /**
-             * Format: date-time
-             * @description When it came, in UTC.
-             */
             timestamp: string;
-            /**
-             * Format: int64
-             * @description The account that it was made in.
-             */
             accountId: number;
-            /**
-             * Format: int64
-             * @description The user whose secret it had.
-             */
             userId: number;
-            /**
-             * Format: int64
-             * @description The instance whose token it had, or that its path names.
-             */
             instanceId?: number;
-            /** @description The key of the element, where it had the token of an instance. */
             elementKey?: string;
-            /** @description The verb. */
             method: string;
-            /** @description The path without its query, secrets taken out. */
             path: string;
-            /** @description The operation of this reference that it was; absent where the path means nothing. */
             operation?: string;
-            /** @description The status of the answer; 499 where the caller hung up before there was one. */
             status: number;
-            /** @description The code of the error that was answered. */
             code?: string;
-            /** @description From its head to the end of the answer. */
             durationMs: number;
-            /**
-             * @description There where the caller did not get all of the answer.
-             * @enum {boolean}
-             */
             cut?: true;
-            /** @description The first 50 requests to the provider, in the order in which they ended. */
             providerCalls: components["schemas"]["ActivityCall"][];
-            /** @description How many there were beyond those. */
             moreProviderCalls?: number;
-            /** @description The entries of the list that was answered. */
             rows?: number;
             pushdown?: components["schemas"]["QueryPushdown"];
         };
-        /** @description The tracing of an instance. */
         TraceLogging: {
-            /**
-             * Format: int64
-             * @description The id of the instance.
-             */
             id: number;
-            /** @description True while headers and bodies of the calls to the provider are kept; see `PUT /instances/{id}/trace-logging`. */
             traceLoggingEnabled: boolean;
-            /**
-             * Format: date-time
-             * @description When that ends by itself, in UTC; there only while it is on.
-             */
             traceLoggingUntil: string;
         };
-        /** @description An event of an instance, as its receiver gets it. */
         InstanceEvent: {
-            /** @description The id of the event; deliveries can be filtered by it as `event.id`. */
             id: string;
-            /** @description `<objectName>.created`, `.updated`, `.deleted` or `.unknown`. */
             type: string;
-            /**
-             * Format: date-time
-             * @description When it happened, in UTC.
-             */
             timestamp: string;
-            /**
-             * Format: date-time
-             * @description When it was accepted, in UTC.
-             */
             createdDate: string;
             data: components["schemas"]["FreeFormObject"];
         };
-        /**
-         * @description One configuration key of an instance's element with its value in the instance.
-         * @example {
-         *       "id": 905092355,
-         *       "key": "event.notification.enabled",
-         *       "name": "Event notification enabled",
-         *       "description": "Send events of this instance.",
-         *       "type": "boolean",
-         *       "required": false,
-         *       "active": true,
-         *       "hideFromConsole": false,
-         *       "propertyValue": "false"
-         *     }
-         */
         ConfigurationProperty: {
-            /**
-             * Format: int64
-             * @description The id of the property, the same for this key on every instance.
-             */
             id: number;
-            /** @description The configuration key. */
             key: string;
-            /** @description What a form calls it. */
             name: string;
-            /** @description What it means. */
             description: string;
-            /** @description The type of the value, as `GET /elements/{keyOrId}/configuration` has it. */
             type: string;
-            /** @description True when an instance cannot be made without it. */
             required: boolean;
-            /** @description True in every answer. */
             active: boolean;
-            /** @description False in every answer. */
             hideFromConsole: boolean;
-            /** @description The value, as text; an object is its JSON, and a secret is `********`. Left out where there is none. */
             propertyValue?: string;
         };
-        /**
-         * @description The new value of a configuration property. Its other members may stand beside it as they were read; changed or unknown ones are a 400.
-         * @example {
-         *       "propertyValue": "true"
-         *     }
-         */
         ConfigurationPropertyUpdate: {
-            /** @description The value, as text; the empty text removes it. `********` keeps a secret. */
             propertyValue: string;
         } & {
             [key: string]: unknown;
         };
-        /**
-         * @description `stopped` while the instance is disabled or its credentials are refused.
-         * @enum {string}
-         */
         PollState: "waiting" | "running" | "stopped";
-        /**
-         * @description `window` asks for what changed since the watermark; `snapshot` reads everything and compares it with what was there before; `feed` reads what the provider tells of changes. Absent before the first run.
-         * @enum {string}
-         */
         PollMethod: "window" | "snapshot" | "feed";
-        /**
-         * @description One resource of an instance that is asked for changes again and again.
-         * @example {
-         *       "resource": "Orders",
-         *       "state": "waiting",
-         *       "method": "window",
-         *       "watermark": "2026-03-01T09:30:00.000Z",
-         *       "intervalSeconds": 300,
-         *       "lastRunDate": "2026-03-01T09:31:12.000Z",
-         *       "lastSuccessDate": "2026-03-01T09:31:12.000Z",
-         *       "nextRunDate": "2026-03-01T09:36:12.000Z",
-         *       "lagSeconds": 0,
-         *       "failures": 0,
-         *       "runs": 12,
-         *       "emptyRuns": 10,
-         *       "providerCalls": 13,
-         *       "events": 3,
-         *       "createdDate": "2026-03-01T08:30:00.000Z"
-         *     }
-         */
         Poll: {
-            /** @description Its name in the configuration, which its events have as object. */
             resource: string;
             state: components["schemas"]["PollState"];
             method?: components["schemas"]["PollMethod"];
-            /**
-             * Format: date-time
-             * @description Up to here all changes have become events, by the time of the provider. Absent before the first run.
-             */
             watermark?: string;
-            /** @description Seconds from one run to the next. */
             intervalSeconds: number;
-            /**
-             * Format: date-time
-             * @description When it ran last.
-             */
             lastRunDate?: string;
-            /**
-             * Format: date-time
-             * @description When it ran without an error last.
-             */
             lastSuccessDate?: string;
-            /**
-             * Format: date-time
-             * @description When it runs next. Absent while it is stopped.
-             */
             nextRunDate?: string;
-            /** @description By how many seconds it is late. Absent while it is stopped. */
             lagSeconds?: number;
-            /** @description What the last run failed for. Absent when it did not fail. */
             lastError?: string;
-            /** @description Runs that failed in a row. */
             failures: number;
-            /**
-             * Format: int64
-             * @description Runs so far.
-             */
             runs: number;
-            /**
-             * Format: int64
-             * @description Runs that found nothing new.
-             */
             emptyRuns: number;
-            /**
-             * Format: int64
-             * @description Calls of the provider that all runs made together.
-             */
             providerCalls: number;
-            /**
-             * Format: int64
-             * @description Events that all runs found together.
-             */
             events: number;
-            /**
-             * Format: date-time
-             * @description Since when it is polled.
-             */
             createdDate: string;
         };
-        /**
-         * @description The polls of an instance, by name.
-         * @example [
-         *       {
-         *         "resource": "Orders",
-         *         "state": "waiting",
-         *         "method": "window",
-         *         "watermark": "2026-03-01T09:30:00.000Z",
-         *         "intervalSeconds": 300,
-         *         "lastRunDate": "2026-03-01T09:31:12.000Z",
-         *         "lastSuccessDate": "2026-03-01T09:31:12.000Z",
-         *         "nextRunDate": "2026-03-01T09:36:12.000Z",
-         *         "lagSeconds": 0,
-         *         "failures": 0,
-         *         "runs": 12,
-         *         "emptyRuns": 10,
-         *         "providerCalls": 13,
-         *         "events": 3,
-         *         "createdDate": "2026-03-01T08:30:00.000Z"
-         *       }
-         *     ]
-         */
         PollList: components["schemas"]["Poll"][];
-        /**
-         * @description From when on.
-         * @example {
-         *       "from": "2026-03-01T00:00:00Z"
-         *     }
-         */
         PollReplay: {
-            /**
-             * Format: date-time
-             * @description What changed at the provider since then becomes events again.
-             */
             from: string;
         };
-        /** @description Headers by their names in lower case, secrets taken out. */
         TracedHeaders: {
             [key: string]: string;
         };
-        /** @description A request to a provider. Headers and bodies are there where trace logging was on; those of requests for access tokens never are. */
         TracedCall: {
-            /** @description The verb. */
             method: string;
-            /** @description Where it went, with the port unless that is the usual one. */
             host: string;
-            /** @description The path without its query, secrets taken out. */
             path: string;
-            /** @description What the provider answered; absent where it did not. */
             status?: number;
-            /** @description Why there was no answer, such as `timeout`. */
             failure?: string;
-            /** @description From waiting for a connection to the last byte of the answer, or to its head where it is passed on. */
             durationMs: number;
-            /** @description How often the same had been sent before: again after a failure, with another access token, or where a redirect led from. */
             retries: number;
             requestHeaders?: components["schemas"]["TracedHeaders"];
-            /** @description What was sent, secrets taken out. Of more than 64 kB the beginning, and how much there was; what is no text is described. */
             requestBody?: string;
             responseHeaders?: components["schemas"]["TracedHeaders"];
-            /** @description What was answered, in the same way. */
             responseBody?: string;
         };
-        /** @description A request of a caller, with what trace logging kept of it. */
         TracedActivity: {
-            /**
-             * Format: uuid
-             * @description Its `Elements-Request-Id`.
-             */
             requestId: string;
-            /**
-             * Format: date-time
-             * @description When it came, in UTC.
-             */
             timestamp: string;
-            /**
-             * Format: int64
-             * @description The account that it was made in.
-             */
             accountId: number;
-            /**
-             * Format: int64
-             * @description The user whose secret it had.
-             */
             userId: number;
-            /**
-             * Format: int64
-             * @description The instance whose token it had, or that its path names.
-             */
             instanceId?: number;
-            /** @description The key of the element, where it had the token of an instance. */
             elementKey?: string;
-            /** @description The verb. */
             method: string;
-            /** @description The path without its query, secrets taken out. */
             path: string;
-            /** @description The operation of this reference that it was; absent where the path means nothing. */
             operation?: string;
-            /** @description The status of the answer; 499 where the caller hung up before there was one. */
             status: number;
-            /** @description The code of the error that was answered. */
             code?: string;
-            /** @description From its head to the end of the answer. */
             durationMs: number;
-            /**
-             * @description There where the caller did not get all of the answer.
-             * @enum {boolean}
-             */
             cut?: true;
-            /** @description The first 50 requests to the provider, in the order in which they ended. */
             providerCalls: components["schemas"]["TracedCall"][];
-            /** @description How many there were beyond those. */
             moreProviderCalls?: number;
-            /** @description The entries of the list that was answered. */
             rows?: number;
             pushdown?: components["schemas"]["QueryPushdown"];
         };
-        /** @description A request of a caller, under the names that users of Cloud Elements know. */
         Usage: {
-            /**
-             * Format: int64
-             * @description The user whose secret it had.
-             */
             user_id: number;
-            /**
-             * Format: int64
-             * @description The account that it was made in.
-             */
             account_id: number;
-            /**
-             * Format: int64
-             * @description The id of the organization.
-             */
             company_id: number;
-            /** @description From its head to the end of the answer, in milliseconds. */
             process_time: number;
-            /**
-             * Format: uuid
-             * @description The same as `request_id`.
-             */
             traffic_id: string;
-            /**
-             * Format: date-time
-             * @description When it came, in UTC.
-             */
             traffic_date: string;
-            /**
-             * Format: uuid
-             * @description Its `Elements-Request-Id`.
-             */
             request_id: string;
-            /** @description The status of the answer; 499 where the caller hung up before there was one. */
             request_status: number;
-            /** @description The address that it came from. */
             request_ip?: string;
-            /** @description The path without its query, secrets taken out. */
             request_uri: string;
-            /** @description The key of the element, where it had the token of an instance. */
             element_key?: string;
-            /** @description The name of the element, where there is one. */
             element_name?: string;
-            /** @description What of the element was asked, such as `/hubs/crm/contacts` or `/contacts`. */
             element_api?: string;
         };
-        /**
-         * @description What is counted together, in UTC.
-         * @enum {string}
-         */
         UsageInterval: "minute" | "hour" | "day";
-        /** @description Requests of an interval. */
         UsageCount: {
-            /**
-             * Format: date-time
-             * @description The beginning of the interval, in UTC.
-             */
             timestamp: string;
-            /**
-             * Format: int64
-             * @description How many there were.
-             */
             count: number;
         };
-        /** @description Requests of an interval on instances of an element. */
         UsageElement: {
-            /**
-             * Format: date-time
-             * @description The beginning of the interval, in UTC.
-             */
             timestamp: string;
-            /** @description The key of the element. */
             elementKey: string;
-            /** @description Its name; the key where it is no longer offered. */
             elementName: string;
-            /**
-             * Format: int64
-             * @description How many there were.
-             */
             count: number;
         };
-        /** @description Successes and failures of an interval. */
         UsageStatus: {
-            /**
-             * Format: date-time
-             * @description The beginning of the interval, in UTC.
-             */
             timestamp: string;
-            /**
-             * Format: int64
-             * @description Requests with a status below 400.
-             */
             success: number;
-            /**
-             * Format: int64
-             * @description The others.
-             */
             failed: number;
         };
-        /** @description Durations of the requests of an interval, in milliseconds. */
         UsageTime: {
-            /**
-             * Format: date-time
-             * @description The beginning of the interval, in UTC.
-             */
             timestamp: string;
-            /** @description The mean. */
             avg: number;
-            /** @description The shortest. */
             min: number;
-            /** @description The longest. */
             max: number;
-            /** @description Half of them took no longer. */
             p50: number;
-            /** @description 95 of 100 took no longer. */
             p95: number;
-            /** @description 99 of 100 took no longer. */
             p99: number;
         };
-        /**
-         * @description What is counted.
-         * @enum {string}
-         */
         MetricName: "api" | "hub-api" | "events" | "element-instances-created" | "bulk-jobs";
-        /** @description What the count is made of: with `api` the numbers of `success`, `clientErrors` (4xx) and `serverErrors` (5xx), otherwise a number for each element, by its key. */
         MetricDetails: {
             [key: string]: number;
         };
-        /** @description What an account did in an interval. */
         MetricPoint: {
-            /**
-             * Format: date-time
-             * @description The beginning of the interval, in UTC.
-             */
             timestamp: string;
-            /**
-             * Format: int64
-             * @description How many there were.
-             */
             count: number;
             details: components["schemas"]["MetricDetails"];
         };
-        /** @description What an account did, counted by intervals. */
         Metric: {
-            /**
-             * Format: int64
-             * @description The id of the account.
-             */
             id: number;
             interval: components["schemas"]["UsageInterval"];
-            /**
-             * Format: int64
-             * @description How many there were in all.
-             */
             count: number;
-            /** @description From old to new. */
             metrics: components["schemas"]["MetricPoint"][];
         };
-        /** @description An operational event. */
         Notification: {
-            /**
-             * Format: int64
-             * @description The id of the notification.
-             */
             id: number;
-            /** @description `subscription.deactivated`, `subscription.reactivated`, `delivery.exhausted`, `instance.credentials.refused`, `instance.webhook.failed` or `instance.connected`; more may come. */
             type: string;
-            /**
-             * Format: date-time
-             * @description When it happened, in UTC.
-             */
             createdDate: string;
             data: components["schemas"]["FreeFormObject"];
         };
-        /**
-         * @description How events get there.
-         * @enum {string}
-         */
         DeliveryChannel: "webhook";
-        /**
-         * @description Where deliveries go.
-         * @example {
-         *       "url": "http://127.0.0.1:3000/events"
-         *     }
-         */
         DeliveryTarget: {
-            /** @description The callback URL. */
             url: string;
         };
-        /**
-         * @description To a deactivated subscription nothing is pushed; its deliveries are queued. Made `active` again, it resumes and what is queued is released.
-         * @enum {string}
-         */
         SubscriptionState: "active" | "deactivated";
-        /** @description One callback URL of an account. */
         Subscription: {
-            /**
-             * Format: int64
-             * @description The id of the subscription.
-             */
             id: number;
             channel: components["schemas"]["DeliveryChannel"];
             config: components["schemas"]["DeliveryTarget"];
             state: components["schemas"]["SubscriptionState"];
-            /**
-             * @description The types of events that are stored for it. `employees.*` stands for every type that begins with `employees.`, `*` for all.
-             * @example [
-             *       "employees.*",
-             *       "files.created"
-             *     ]
-             */
             eventTypes: string[];
-            /** @description Why it was deactivated; there only while it is. */
             reason?: string;
-            /** @description Signs the deliveries (Standard Webhooks); `********` in lists, and where it cannot be read any more until it is rotated. */
             secret: string;
-            /**
-             * Format: date-time
-             * @description Until then the secret before the last rotation is valid too; there only until then.
-             */
             previousSecretExpiresAt?: string;
-            /**
-             * Format: date-time
-             * @description When the subscription was made, in UTC.
-             */
             createdDate: string;
-            /**
-             * Format: date-time
-             * @description When the subscription changed last, in UTC.
-             */
             updatedDate: string;
-            /**
-             * Format: date-time
-             * @description When `state` became what it is, in UTC.
-             */
             stateChangedDate: string;
-            /** @description How many of its deliveries are queued; 10,000 stands for that many or more. */
             queued: number;
-            /** @description How many of its deliveries failed and will be tried again; 10,000 stands for that many or more. */
             retrying: number;
         };
-        /**
-         * @description The delivery or the subscription that was removed.
-         * @example {
-         *       "id": 90210
-         *     }
-         */
         DeletedNotificationItem: {
-            /**
-             * Format: int64
-             * @description Its id.
-             */
             id: number;
         };
-        /** @description What changes of a subscription. Other members of a subscription may stand beside it as they were read; changed or unknown ones are a 400. */
         SubscriptionUpdate: {
             state?: components["schemas"]["SubscriptionState"];
-            /**
-             * @description The types of events that are stored for it. `employees.*` stands for every type that begins with `employees.`, `*` for all.
-             * @example [
-             *       "employees.*",
-             *       "files.created"
-             *     ]
-             */
             eventTypes?: string[];
-            /**
-             * @description Makes a new signing secret.
-             * @enum {boolean}
-             */
             rotateSecret?: true;
         } & {
             [key: string]: unknown;
         };
-        /**
-         * @description `queued`: waits to be read or released. `delivering`: on its way for the first time. `retrying`: failed and will be tried again. `delivered`: the receiver answered 2xx.
-         * @enum {string}
-         */
         DeliveryStatus: "queued" | "delivering" | "retrying" | "delivered";
-        /**
-         * @description The instance that an event came from.
-         * @example {
-         *       "id": 1
-         *     }
-         */
         DeliveryInstance: {
-            /**
-             * Format: int64
-             * @description The id of the instance.
-             */
             id: number;
         };
-        /**
-         * @description An event as its receiver gets it. Without payload only `id` and `type`.
-         * @example {
-         *       "id": "evt_0193460e2f1e7a0e8d3b5c6f7a8b9c0f",
-         *       "type": "employees.updated"
-         *     }
-         */
         DeliveredEvent: {
-            /** @description The id of the event, the same for every delivery of it. */
             id: string;
-            /** @description `<objectName>.created`, `.updated`, `.deleted` or `.unknown`; operational events have types of their own. */
             type: string;
-            /**
-             * Format: date-time
-             * @description When it happened, in UTC.
-             */
             timestamp?: string;
             data?: components["schemas"]["FreeFormObject"];
         };
-        /** @description An event on its way to a callback URL, or delivered there. */
         Delivery: {
-            /**
-             * Format: int64
-             * @description The id of the delivery.
-             */
             id: number;
             channel: components["schemas"]["DeliveryChannel"];
             status: components["schemas"]["DeliveryStatus"];
             config: components["schemas"]["DeliveryTarget"];
-            /**
-             * Format: int64
-             * @description The subscription that it belongs to.
-             */
             subscriptionId: number;
-            /** @description How many attempts were made. */
             attempts: number;
-            /**
-             * Format: date-time
-             * @description When the delivery was made, in UTC.
-             */
             createdDate: string;
-            /**
-             * Format: date-time
-             * @description When the delivery changed last, in UTC; of a delivered one the time of the successful attempt.
-             */
             updatedDate: string;
-            /**
-             * Format: date-time
-             * @description When the next attempt is due, in UTC; there only where one is planned.
-             */
             nextAttemptDate?: string;
-            /** @description Why the last attempt failed. */
             lastError?: string;
             instance?: components["schemas"]["DeliveryInstance"];
             event: components["schemas"]["DeliveredEvent"];
         };
-        /**
-         * @description What a release did.
-         * @example {
-         *       "reactivated": 1,
-         *       "released": 12
-         *     }
-         */
         ReleasedDeliveries: {
-            /** @description How many subscriptions were deactivated and are active again. */
             reactivated: number;
-            /**
-             * Format: int64
-             * @description How many deliveries were queued and are on their way.
-             */
             released: number;
         };
-        /**
-         * @description What an acknowledgement did.
-         * @example {
-         *       "acknowledged": 12
-         *     }
-         */
         AcknowledgedDeliveries: {
-            /**
-             * Format: int64
-             * @description How many deliveries were queued and are removed.
-             */
             acknowledged: number;
         };
-        /**
-         * @description The number of deliveries of each status.
-         * @example {
-         *       "queued": 12,
-         *       "delivering": 0,
-         *       "retrying": 3,
-         *       "delivered": 48211
-         *     }
-         */
         DeliveryCounts: {
-            /**
-             * Format: int64
-             * @description How many there are; 100,000 stands for that many or more.
-             */
             queued: number;
-            /**
-             * Format: int64
-             * @description How many there are; 100,000 stands for that many or more.
-             */
             delivering: number;
-            /**
-             * Format: int64
-             * @description How many there are; 100,000 stands for that many or more.
-             */
             retrying: number;
-            /**
-             * Format: int64
-             * @description How many there are; 100,000 stands for that many or more.
-             */
             delivered: number;
         };
-        /**
-         * @description One try to deliver.
-         * @example {
-         *       "attempt": 1,
-         *       "date": "2025-01-14T09:26:53.120Z",
-         *       "delivered": false,
-         *       "durationMs": 31,
-         *       "statusCode": 503,
-         *       "error": "status"
-         *     }
-         */
         DeliveryAttempt: {
-            /** @description The number of the attempt, from 1. */
             attempt: number;
-            /**
-             * Format: date-time
-             * @description When it was made, in UTC.
-             */
             date: string;
-            /** @description Whether the receiver answered 2xx. */
             delivered: boolean;
-            /** @description How long it took, in milliseconds. */
             durationMs: number;
-            /** @description The status that the receiver answered, if it answered. */
             statusCode?: number;
-            /** @description Why it failed. */
             error?: string;
-            /** @description The beginning of the receiver's answer, at most 4 kB. */
             answer?: string;
         };
-        /** @description A delivery with every attempt that was made. */
         DeliveryDetail: {
-            /**
-             * Format: int64
-             * @description The id of the delivery.
-             */
             id: number;
             channel: components["schemas"]["DeliveryChannel"];
             status: components["schemas"]["DeliveryStatus"];
             config: components["schemas"]["DeliveryTarget"];
-            /**
-             * Format: int64
-             * @description The subscription that it belongs to.
-             */
             subscriptionId: number;
-            /** @description How many attempts were made. */
             attempts: number;
-            /**
-             * Format: date-time
-             * @description When the delivery was made, in UTC.
-             */
             createdDate: string;
-            /**
-             * Format: date-time
-             * @description When the delivery changed last, in UTC; of a delivered one the time of the successful attempt.
-             */
             updatedDate: string;
-            /**
-             * Format: date-time
-             * @description When the next attempt is due, in UTC; there only where one is planned.
-             */
             nextAttemptDate?: string;
-            /** @description Why the last attempt failed. */
             lastError?: string;
             instance?: components["schemas"]["DeliveryInstance"];
             event: components["schemas"]["DeliveredEvent"];
-            /** @description The attempts, the first one first. */
             attemptHistory: components["schemas"]["DeliveryAttempt"][];
         };
-        /** @description Which events are sent again. */
         RedeliveryPeriod: {
-            /**
-             * Format: date-time
-             * @description The first moment of the period.
-             */
             from: string;
-            /**
-             * Format: date-time
-             * @description The end of the period; not part of it.
-             */
             to: string;
-            /**
-             * Format: int64
-             * @description Only events of this subscription. All of them unless given.
-             */
             subscriptionId?: number;
             status?: components["schemas"]["DeliveryStatus"];
         };
-        /**
-         * @description How many events are sent again.
-         * @example {
-         *       "redelivered": 420
-         *     }
-         */
         RedeliveredEvents: {
-            /** @description How many new deliveries were made. */
             redelivered: number;
         };
-        /** @description An event to try a receiver with. */
         TestEvent: {
-            /**
-             * Format: int64
-             * @description The instance whose callback URL gets the event.
-             */
             instanceId: number;
-            /**
-             * @description The type of the event; what is before the last dot is its `objectName`.
-             * @default test.created
-             */
             type: string;
             data?: components["schemas"]["FreeFormObject"];
         };
-        /**
-         * @description A test event that is stored and on its way.
-         * @example {
-         *       "eventId": "evt_0193460e2f1c7a0e8d3b5c6f7a8b9c0d",
-         *       "subscriptionId": 31,
-         *       "config": {
-         *         "url": "http://127.0.0.1:3000/events"
-         *       }
-         *     }
-         */
         AcceptedTestEvent: {
-            /** @description The id of the event; deliveries can be filtered by it as `event.id`. */
             eventId: string;
-            /**
-             * Format: int64
-             * @description The subscription that it goes to.
-             */
             subscriptionId: number;
             config: components["schemas"]["DeliveryTarget"];
         };
-        /**
-         * @description A version of an answer.
-         * @enum {string}
-         */
         ElementsVersion: "Hydrogen" | "Helium";
-        /**
-         * @description Something that can be done with the records of an object. `upload` is to send a file; `uploads` in the metadata says with which methods.
-         * @enum {string}
-         */
         ObjectOperation: "list" | "get" | "create" | "update" | "delete" | "upload";
-        /**
-         * @description A change of a record.
-         * @enum {string}
-         */
         ObjectEvent: "created" | "updated" | "deleted";
-        /** @description An object of an instance. */
         ObjectSummary: {
-            /** @description The name that paths use. */
             name: string;
-            /** @description The provider's name. */
             nativeName: string;
-            /** @description A name for people. */
             label: string;
-            /** @description Other names that paths take. */
             aliases: string[];
-            /** @description What can be done with its records. */
             operations: components["schemas"]["ObjectOperation"][];
-            /** @description The names of the objects below a record. Left out where the provider tells them of single objects alone, as Salesforce does; the metadata of the object has them. */
             children?: string[];
-            /** @description True when the customer added the object at the provider. */
             custom: boolean;
-            /** @description The name of the field that identifies a record; left out when there is none. */
             identifier?: string;
-            /** @description The changes at the provider that a poll of the object surely turns into events. Of an object without any, a poll compares all records with those that were there before, and sees what is new or different. */
             events: components["schemas"]["ObjectEvent"][];
         };
-        /** @description The name of an object or, with `details=true` or `Elements-Version` `Helium`, what can be done with it. */
         ObjectSummaryOrName: components["schemas"]["ObjectSummary"] | string;
-        /**
-         * @description The type of a field's or parameter's values.
-         * @enum {string}
-         */
         ObjectFieldType: "string" | "number" | "integer" | "boolean" | "date" | "datetime" | "object" | "array";
-        /**
-         * @description Another name of a field in queries.
-         * @example {
-         *       "name": "since",
-         *       "means": ">="
-         *     }
-         */
         FieldAlias: {
-            /** @description The other name. */
             name: string;
-            /** @description The comparison that `=` of this name means. With `>=`, `since = x` finds the records whose field is `>= x`. Every other operator is that of the field. */
             means: string;
         };
-        /**
-         * @description `exact`: the provider returns exactly the rows that match. `superset`: it may return more, and the service checks them again.
-         * @enum {string}
-         */
         FilterExactness: "exact" | "superset";
-        /**
-         * @description How text compares: `cs` tells upper and lower case apart, `ci` does not.
-         * @enum {string}
-         */
         Collation: "ci" | "cs";
-        /** @description A field of an object. */
         ObjectField: {
-            /** @description The name that records and queries use. */
             name: string;
-            /** @description The provider's name. */
             nativeName: string;
-            /** @description A name for people. */
             label: string;
             type: components["schemas"]["ObjectFieldType"];
-            /**
-             * @description Other names that `where`, `orderBy` and `fields` take for the field, such as those of an earlier API; left out where there are none. Records have the
-             *     field under its own `name`.
-             */
             aliases?: components["schemas"]["FieldAlias"][];
-            /** @description The provider's type. */
             nativeType?: string;
-            /**
-             * @description A refinement of the type, e.g. `email`. `decimal-text` is that of an `integer` or a `number` whose values may have more digits than a double holds: in every record the value is text
-             *     (`"9007199254740993"`, `"-12.5"`), without exponent and needless zeros. In an `array` it is that of the items.
-             */
             format?: string;
-            /** @description True for the field that identifies a record; left out of all others. */
             identifier?: boolean;
-            /** @description True when a record may have no value. */
             nullable: boolean;
-            /** @description True when it must be given on create. */
             required: boolean;
-            /** @description True when it can be given neither on create nor on update. */
             readOnly: boolean;
-            /** @description True when it can be given on create. */
             createable: boolean;
-            /** @description True when it can be given on update. */
             updateable: boolean;
-            /** @description True when `orderBy` may name it. */
             sortable: boolean;
-            /** @description True when the customer added the field at the provider. */
             custom: boolean;
-            /** @description False for a field that takes no null once it has a value, because the provider cannot clear it; left out of all others. */
             clearable?: boolean;
-            /** @description True for a field that only single records have. A list neither answers it nor filters or sorts by it; left out of all others. */
             unlisted?: boolean;
-            /** @description The only values there are, where the provider has a closed list. */
             values?: string[];
-            /**
-             * @description The operators that the provider answers itself for this field (`=`, `!=`, `<`, `<=`, `>`, `>=`, `IN`, `NOT IN`, `LIKE`, `NOT LIKE`, `IS NULL`, `IS NOT NULL`), and how exactly.
-             *     Others are answered in the service.
-             */
             filter: {
                 [key: string]: components["schemas"]["FilterExactness"];
             };
             collation?: components["schemas"]["Collation"];
         };
-        /**
-         * @description An input of the provider that is no field.
-         * @example {
-         *       "name": "since",
-         *       "type": "datetime",
-         *       "description": "Only employees that changed at or after this time."
-         *     }
-         */
         ObjectParameter: {
-            /** @description The name that a `where` uses. */
             name: string;
             type: components["schemas"]["ObjectFieldType"];
-            /** @description What it does. */
             description: string;
         };
-        /**
-         * @description What a form with a file does. `create` is POST, `replace` is PUT, a new version of the file.
-         * @enum {string}
-         */
         UploadMethod: "create" | "replace";
-        /**
-         * @description The bounds of what the provider takes in one query; a bound that does not exist is left out.
-         * @example {
-         *       "maxTerms": 25,
-         *       "maxPageSize": 999
-         *     }
-         */
         ObjectLimits: {
-            /** @description Most comparisons in one query. */
             maxTerms?: number;
-            /** @description Most members of an `IN`. */
             maxInSize?: number;
-            /** @description Most characters of the filter in the provider's syntax. */
             maxLength?: number;
-            /** @description Most rows that one query can page through; an answer that ends with them says `Elements-Partial-Result` `result-window`. */
             resultWindow?: number;
-            /** @description Most fields of an `orderBy`. */
             maxSortFields?: number;
-            /** @description Most rows of one page of the provider. */
             maxPageSize?: number;
-            /** @description Fields and parameters that a `where` must name before the provider answers at all. */
             requiredFilters?: string[];
         };
-        /** @description The fields of an object and what each of them can do. */
         ObjectMetadata: {
-            /** @description The name of the object. */
             name: string;
-            /** @description What its records are, for people; left out when the provider and its connector do not say. */
             description?: string;
-            /** @description The name of the field that identifies a record; left out when there is none. */
             identifier?: string;
-            /** @description The fields of its records. */
             fields: components["schemas"]["ObjectField"][];
-            /** @description The names of the objects below a record, at `/{objectName}/{objectId}/{childObjectName}`. */
             children: string[];
-            /** @description Inputs that are no fields but may stand in a `where`, with `=` and at its top level only. */
             parameters: components["schemas"]["ObjectParameter"][];
-            /** @description What a form with a file may do; left out when its records take no files. */
             uploads?: components["schemas"]["UploadMethod"][];
             limits: components["schemas"]["ObjectLimits"];
         };
-        /**
-         * @description The provider answered, and did not refuse the credentials.
-         * @example {
-         *       "dateTime": "2026-03-02T09:14:07.512Z",
-         *       "endpoint": "odata"
-         *     }
-         */
         Ping: {
-            /**
-             * Format: date-time
-             * @description When it did, in UTC.
-             */
             dateTime: string;
-            /** @description The element key. */
             endpoint: string;
         };
-        /** @description A list query to be explained. */
         QueryExplain: {
-            /** @description The object that would be listed. */
             objectName: string;
-            /** @description The filter, as in the query parameter. */
             where?: string;
-            /** @description The fields, as in the query parameter. */
             fields?: string;
-            /** @description The order, as in the query parameter. */
             orderBy?: string;
         };
-        /**
-         * @description Present where the values that the fields can hold decide it, as with a number above the greatest that a field can have. `never` - no row can pass, so the provider is not called for it; `always` - every row passes, so the provider is not asked it.
-         * @enum {string}
-         */
         Holding: "never" | "always";
-        /**
-         * @description How the provider answers a predicate. `superset` means perhaps more rows than meant, which are checked again; `none` that it cannot.
-         * @enum {string}
-         */
         PredicateExactness: "exact" | "superset" | "none";
-        /** @description What happens to one predicate. */
         PredicateExplanation: {
-            /** @description The predicate in canonical spelling. */
             predicate: string;
-            /** @description Where it stands in the `where`. */
             position: number;
-            /** @description How long it is there. */
             length: number;
             exactness: components["schemas"]["PredicateExactness"];
-            /** @description Whether the provider is asked it. */
             pushed: boolean;
             holds?: components["schemas"]["Holding"];
-            /** @description Why it is not pushed, or why its rows are checked again. */
             reason?: string;
         };
-        /** @description Who sorts. */
         SortExplanation: {
-            /** @description The order asked for. Absent without one. */
             orderBy?: string;
-            /** @description Whether the provider sorts. If not, all rows are fetched and sorted in the service, as far as the budget of provider calls goes. */
             pushed: boolean;
         };
-        /** @description How many rows a provider page has. */
         LimitExplanation: {
-            /** @description The rows asked of the provider per call, for the default page size. */
             providerPageSize: number;
-            /** @description Whether the page size is passed on to the provider. */
             pushed: boolean;
-            /** @description Why it is not passed on. */
             reason?: string;
         };
-        /** @description The first request that would be sent, secrets masked. Absent when the connector needs more than one call for a list. */
         ProviderRequestExplanation: {
-            /** @description The method. */
             method: string;
-            /** @description The address with its query. */
             url: string;
-            /** @description The body. Absent when there is none. */
             body?: string;
         };
-        /**
-         * @description Who finds the rows of a download, or writes those of an upload. `native` - jobs of the provider itself, for many rows; `paging` - its lists, page by page; `rows` - calls for single records. Of a job it is absent before that is settled.
-         * @enum {string}
-         */
         BulkWay: "native" | "paging" | "rows";
-        /** @description How a bulk job without a limit would find the rows. Absent where the provider has no jobs of its own for the object, so that its lists are read page by page. */
         BulkExplanation: {
             way: components["schemas"]["BulkWay"];
-            /** @description From so many rows on the provider's job is used. Absent with `paging`. */
             fromRows?: number;
             request?: components["schemas"]["ProviderRequestExplanation"];
-            /** @description Why the provider's job is not used. Absent with `native`. */
             reason?: string;
         };
-        /**
-         * @description How a query would be answered.
-         * @example {
-         *       "objectName": "Products",
-         *       "parsed": "Category = 'Book' AND Name LIKE '%guide'",
-         *       "pushed": "Category = 'Book' AND Name LIKE '%guide'",
-         *       "residual": "Name LIKE '%guide'",
-         *       "pushdown": "partial",
-         *       "parameters": {},
-         *       "sort": {
-         *         "orderBy": "Price desc",
-         *         "pushed": true
-         *       },
-         *       "limit": {
-         *         "providerPageSize": 999,
-         *         "pushed": false,
-         *         "reason": "rows are checked again in the service"
-         *       },
-         *       "request": {
-         *         "method": "GET",
-         *         "url": "https://demo.example.com/odata/v4/shop/Products?$filter=(Category%20eq%20Demo.Category%27Book%27%20and%20endswith(Name%2C%27guide%27))&$orderby=Price%20desc%2CId%20asc&$top=1000"
-         *       },
-         *       "estimatedProviderCalls": 1,
-         *       "predicates": [
-         *         {
-         *           "predicate": "Category = 'Book'",
-         *           "position": 0,
-         *           "length": 17,
-         *           "exactness": "exact",
-         *           "pushed": true
-         *         },
-         *         {
-         *           "predicate": "Name LIKE '%guide'",
-         *           "position": 22,
-         *           "length": 18,
-         *           "exactness": "superset",
-         *           "pushed": true,
-         *           "reason": "the provider may return more rows than meant, so they are checked again"
-         *         }
-         *       ]
-         *     }
-         */
         QueryExplanation: {
-            /** @description The object that would be listed. */
             objectName: string;
-            /** @description The filter as it was understood, in canonical spelling with NOT folded inwards. Absent without a filter. */
             parsed?: string;
-            /** @description The part that the provider is asked. Absent when it is asked nothing. */
             pushed?: string;
-            /** @description The part that is checked again in the service, row by row. Absent when the provider answers all of it. */
             residual?: string;
             holds?: components["schemas"]["Holding"];
             pushdown: components["schemas"]["QueryPushdown"];
-            /** @description What happens to each predicate of the filter. */
             predicates: components["schemas"]["PredicateExplanation"][];
-            /** @description The inputs of the provider that the filter sets. */
             parameters: {
                 [key: string]: unknown;
             };
             sort: components["schemas"]["SortExplanation"];
             limit: components["schemas"]["LimitExplanation"];
             request?: components["schemas"]["ProviderRequestExplanation"];
-            /** @description The calls for a first page of the default size, if the object has so many rows. With a residual it is the least there can be. None where no row can pass the filter. */
             estimatedProviderCalls: number;
             bulk?: components["schemas"]["BulkExplanation"];
         };
-        /**
-         * @description How a file is stored.
-         * @enum {string}
-         */
         BulkFileFormat: "csv" | "jsonl";
-        /** @description The rows of one object, and how their file is made. */
         BulkQuery: {
-            /** @description The object that is read. Required unless the query names it, by `objectName` or by a statement in `q`. */
             objectName?: string;
-            /** @description The filter, as in the query parameter. */
             where?: string;
-            /** @description The fields in the order of the columns, as in the query parameter. All of them unless given. */
             fields?: string;
-            /** @description The order, as in the query parameter. Only one that the provider can give. */
             orderBy?: string;
-            /**
-             * Format: date-time
-             * @description Only records that changed from then on, for objects that say when their records changed.
-             */
             from?: string;
-            /**
-             * Format: date-time
-             * @description Only records that changed before then.
-             */
             to?: string;
-            /**
-             * Format: int64
-             * @description Rows at most.
-             */
             limit?: number;
-            /**
-             * @description How the file is stored. It can be read in other forms as well.
-             * @default csv
-             */
             format: components["schemas"]["BulkFileFormat"];
-            /** @description What the file is called when it is saved. */
             fileName?: string;
-            /** @description Where the event of the end goes, in place of the callback URL of the instance. The header `Elements-Async-Callback-Url` says the same. */
             callbackUrl?: string;
-            /**
-             * Format: int64
-             * @description Only what changed since that job of the same object began, or since its `to` where that is earlier; a little more, as changes may show late.
-             */
             continueFromJobId?: number;
         };
-        /**
-         * @description `COMPLETED`, `FAILED` and `CANCELLED` are for good.
-         * @enum {string}
-         */
         BulkJobStatus: "CREATED" | "RUNNING" | "COMPLETED" | "FAILED" | "CANCELLED";
-        /**
-         * @description The job.
-         * @example {
-         *       "id": 1,
-         *       "status": "CREATED",
-         *       "instanceId": 1
-         *     }
-         */
         BulkJobCreated: {
-            /**
-             * Format: int64
-             * @description Identifies the job.
-             */
             id: number;
             status: components["schemas"]["BulkJobStatus"];
-            /**
-             * Format: int64
-             * @description The instance whose records they are.
-             */
             instanceId: number;
         };
-        /**
-         * @description Whether records come from the provider or go there.
-         * @enum {string}
-         */
         BulkJobDirection: "DOWNLOAD" | "UPLOAD";
-        /** @description Absent before it began. */
         BulkProgress: {
-            /**
-             * Format: int64
-             * @description Rows that are stored.
-             */
             rows: number;
-            /**
-             * Format: int64
-             * @description Calls of the provider so far.
-             */
             providerCalls: number;
-            /**
-             * Format: int64
-             * @description How many rows it will be, where the provider says so.
-             */
             estimatedTotal?: number;
             way?: components["schemas"]["BulkWay"];
-            /** @description The id that the job of the provider's own has there, of several the last one. Absent with `paging` and `rows`. */
             providerJobId?: string;
         };
-        /**
-         * @description A job and how far it is.
-         * @example {
-         *       "id": 1,
-         *       "status": "COMPLETED",
-         *       "instanceId": 1,
-         *       "objectName": "Orders",
-         *       "jobDirection": "DOWNLOAD",
-         *       "recordsCount": 31,
-         *       "recordsFailedCount": 0,
-         *       "fileFormat": "csv",
-         *       "fileSize": 2170,
-         *       "fileName": "orders.csv",
-         *       "createdDate": "2026-03-01T09:30:00.000Z",
-         *       "bulkStartTime": "2026-03-01T09:30:00.120Z",
-         *       "bulkFinishTime": "2026-03-01T09:30:01.900Z",
-         *       "progress": {
-         *         "rows": 31,
-         *         "providerCalls": 1,
-         *         "way": "paging"
-         *       }
-         *     }
-         */
         BulkJob: {
-            /**
-             * Format: int64
-             * @description Identifies the job.
-             */
             id: number;
             status: components["schemas"]["BulkJobStatus"];
-            /**
-             * Format: int64
-             * @description The instance whose records they are.
-             */
             instanceId: number;
-            /** @description The object. */
             objectName: string;
             jobDirection: components["schemas"]["BulkJobDirection"];
-            /**
-             * Format: int64
-             * @description Records so far; of an upload the rows that have an outcome.
-             */
             recordsCount: number;
-            /**
-             * Format: int64
-             * @description Records that could not be written. None of a download.
-             */
             recordsFailedCount: number;
             fileFormat: components["schemas"]["BulkFileFormat"];
-            /**
-             * Format: int64
-             * @description Bytes of the file so far, in that format; of an upload the file of its outcomes.
-             */
             fileSize: number;
-            /** @description What the file is called when it is saved. */
             fileName: string;
-            /**
-             * Format: date-time
-             * @description When it was asked for.
-             */
             createdDate: string;
-            /**
-             * Format: date-time
-             * @description When it began. Absent before.
-             */
             bulkStartTime?: string;
-            /**
-             * Format: date-time
-             * @description When it came to its end. Absent before.
-             */
             bulkFinishTime?: string;
             code?: components["schemas"]["ErrorCode"];
-            /** @description Why it failed. Absent when it did not. */
             message?: string;
             progress?: components["schemas"]["BulkProgress"];
         };
-        /**
-         * @description Jobs, the newest first.
-         * @example [
-         *       {
-         *         "id": 1,
-         *         "status": "COMPLETED",
-         *         "instanceId": 1,
-         *         "objectName": "Orders",
-         *         "jobDirection": "DOWNLOAD",
-         *         "recordsCount": 31,
-         *         "recordsFailedCount": 0,
-         *         "fileFormat": "csv",
-         *         "fileSize": 2170,
-         *         "fileName": "orders.csv",
-         *         "createdDate": "2026-03-01T09:30:00.000Z",
-         *         "bulkStartTime": "2026-03-01T09:30:00.120Z",
-         *         "bulkFinishTime": "2026-03-01T09:30:01.900Z",
-         *         "progress": {
-         *           "rows": 31,
-         *           "providerCalls": 1,
-         *           "way": "paging"
-         *         }
-         *       }
-         *     ]
-         */
         BulkJobList: components["schemas"]["BulkJob"][];
-        /**
-         * @description How the file is written. `ndjson` says the same as `jsonl`.
-         * @enum {string}
-         */
         BulkUploadFormat: "csv" | "jsonl" | "ndjson";
-        /**
-         * @description What becomes of each row. With `upsert` a record that is found is updated, and another one created.
-         * @enum {string}
-         */
         BulkAction: "create" | "update" | "upsert" | "delete";
-        /** @description What the file holds, and what to do with its rows. */
         BulkUploadMetaData: {
             format: components["schemas"]["BulkUploadFormat"];
             action: components["schemas"]["BulkAction"];
-            /** @description The field by which the record of a row is found, one that the provider can be searched by. The id of the object unless given. */
             identifierFieldName?: string;
-            /** @description Where the event of the end goes, in place of the callback URL of the instance. The header `Elements-Async-Callback-Url` says the same. */
             callbackUrl?: string;
         };
-        /** @description A file and what to do with its rows, in either order. */
         BulkUploadForm: {
-            /**
-             * Format: binary
-             * @description The rows, in UTF-8. Larger than `BULK_UPLOAD_MAX_BYTES` it is a 413.
-             */
             file: string;
             metaData: components["schemas"]["BulkUploadMetaData"];
         };
-        /**
-         * @description What was deleted.
-         * @example {
-         *       "id": 1
-         *     }
-         */
         DeletedBulkJob: {
-            /**
-             * Format: int64
-             * @description The id that it had.
-             */
             id: number;
         };
-        /**
-         * @description What came of the row.
-         * @enum {string}
-         */
         BulkOutcome: "created" | "updated" | "deleted" | "failed";
-        /** @description What went wrong. */
         BulkError: {
-            /**
-             * Format: int64
-             * @description The number of the row, from 1. Absent where it is about the whole job.
-             */
             row?: number;
             outcome?: components["schemas"]["BulkOutcome"];
-            /** @description The row was sent more than once, each time as something new, so that there may be two records of it. */
             doubtful?: boolean;
             code?: components["schemas"]["ErrorCode"];
-            /** @description What is wrong. */
             message: string;
         };
-        /** @description The errors, in the order of the rows. */
         BulkErrorList: components["schemas"]["BulkError"][];
-        /**
-         * @description A record of a provider. Its members are the fields that the metadata of its object lists. Numbers keep all their digits, in both directions. One field has one JSON type in every record: numbers
-         *     of the format `decimal-text` are text. In a request both are taken, a number and its text; one that the field cannot hold is an error.
-         */
         ObjectRecord: {
             [key: string]: unknown;
         };
-        /**
-         * @description How a query may be answered.
-         * @enum {string}
-         */
         QueryMode: "pushdown-only";
-        /** @description A record with its file, up to 100 MB. The fields come before the file: each in a part of its name, as text, or all of them in one part `metadata`, as a JSON object. Together they are at most 64 kB. */
         RecordForm: {
             metadata?: components["schemas"]["ObjectRecord"];
-            /**
-             * Format: binary
-             * @description The last part of the form, with its filename and content type.
-             */
             file: string;
         } & {
             [key: string]: string;
         };
-        /**
-         * @description The record that was deleted.
-         * @example {
-         *       "id": "A-1"
-         *     }
-         */
         DeletedRecord: {
-            /** @description The id of the record. */
             id: string;
         };
     };
     responses: {
-        /** @description The request is not as this operation takes it (`REQUEST_INVALID`). */
         BadRequest: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -7286,7 +3644,6 @@ export interface components {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description The request is not as this operation takes it (`REQUEST_INVALID`), or the `where` does not parse (`WHERE_SYNTAX`), does not fit the object (`WHERE_INVALID`) or cannot be answered as asked (`WHERE_UNSUPPORTED`). */
         BadQuery: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -7296,7 +3653,6 @@ export interface components {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description The request is not as this operation takes it (`REQUEST_INVALID`), or the provider refuses the credentials or the code (`PROVIDER_CREDENTIALS_INVALID`); nothing was stored. */
         BadInstance: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -7306,7 +3662,6 @@ export interface components {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description A secret or token is missing, malformed, unknown, or does not belong to the others (`UNAUTHENTICATED`). */
         Unauthenticated: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -7317,7 +3672,6 @@ export interface components {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description The caller is known but may not do this, or the instance is disabled (`FORBIDDEN`). */
         Forbidden: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -7327,7 +3681,6 @@ export interface components {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description There is no such thing for this caller (`NOT_FOUND`). */
         NotFound: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -7337,7 +3690,6 @@ export interface components {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description The object cannot do this (`OPERATION_UNSUPPORTED`); the message and `Allow` say what it can. */
         OperationUnsupported: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -7348,7 +3700,6 @@ export interface components {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description The `Accept` header asks for something that this operation cannot answer (`NOT_ACCEPTABLE`). */
         NotAcceptable: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -7358,7 +3709,6 @@ export interface components {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description A duplicate, or the wrong state, here or at the provider, or an `Idempotency-Key` that was used with another body (`CONFLICT`). */
         Conflict: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -7368,7 +3718,6 @@ export interface components {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description The body is larger than 256 kB, or has more than 10,000 members (`PAYLOAD_TOO_LARGE`). A record or an event may have 8 MB, and 100,000 members with those below its own 10,000. */
         PayloadTooLarge: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -7378,7 +3727,6 @@ export interface components {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description The body is not JSON (`UNSUPPORTED_MEDIA_TYPE`). */
         UnsupportedMediaType: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -7388,7 +3736,6 @@ export interface components {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description The provider calls the input invalid (`PROVIDER_REJECTED`); `providerMessage` has its words. */
         ProviderRejected: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -7398,7 +3745,6 @@ export interface components {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description The provider refuses the credentials of this instance (`INSTANCE_CREDENTIALS_FAILED`); the instance is no longer `valid`. */
         InstanceCredentialsFailed: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -7408,7 +3754,6 @@ export interface components {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description Too many requests of this user or account, or too many wrong secrets from this address, or wrong passwords (`RATE_LIMITED`). */
         RateLimited: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -7422,7 +3767,6 @@ export interface components {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description Too many requests to the service (`RATE_LIMITED`, the `RateLimit` headers are then the service's) or to the provider (`PROVIDER_RATE_LIMITED`). */
         ProviderRateLimited: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -7436,7 +3780,6 @@ export interface components {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description A fault of the service (`INTERNAL`). */
         Internal: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -7446,7 +3789,6 @@ export interface components {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description The provider cannot be reached or does not work (`PROVIDER_UNAVAILABLE`), or answers what it should not (`PROVIDER_PROTOCOL`). */
         BadGateway: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -7456,7 +3798,6 @@ export interface components {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description The service has too much to do (`OVERLOADED`). */
         Overloaded: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -7467,7 +3808,6 @@ export interface components {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description The provider did not answer in time (`PROVIDER_TIMEOUT`). */
         ProviderTimeout: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -7477,7 +3817,6 @@ export interface components {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description The request did not arrive completely in time (`REQUEST_TIMEOUT`). On any path; the connection ends. */
         RequestTimeout: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -7487,7 +3826,6 @@ export interface components {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description The request line and the headers are larger than 64 kB together (`HEADERS_TOO_LARGE`). On any path; the connection ends. */
         HeadersTooLarge: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -7497,7 +3835,6 @@ export interface components {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description It works. */
         Healthy: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -7507,7 +3844,6 @@ export interface components {
                 "application/json": components["schemas"]["Health"];
             };
         };
-        /** @description It does not work now. */
         Unhealthy: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -7517,7 +3853,6 @@ export interface components {
                 "application/json": components["schemas"]["Health"];
             };
         };
-        /** @description The measurements. */
         Metrics: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -7527,7 +3862,6 @@ export interface components {
                 "text/plain": string;
             };
         };
-        /** @description The document. */
         OpenApiJson: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -7538,7 +3872,6 @@ export interface components {
                 "application/json": components["schemas"]["FreeFormObject"];
             };
         };
-        /** @description The document. */
         OpenApiYaml: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -7549,20 +3882,14 @@ export interface components {
                 "application/yaml": string;
             };
         };
-        /** @description The browser goes on to the reference. */
         DocsRedirect: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
-                /**
-                 * @description Where the browser goes.
-                 * @example /docs
-                 */
                 Location?: string;
                 [name: string]: unknown;
             };
             content?: never;
         };
-        /** @description The page. */
         DocsPage: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -7572,7 +3899,6 @@ export interface components {
                 "text/html": string;
             };
         };
-        /** @description The browser goes on to the application. */
         ProxyRedirect: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -7581,7 +3907,6 @@ export interface components {
             };
             content?: never;
         };
-        /** @description A page that says why the browser is not sent on. */
         ProxyRefusal: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -7591,7 +3916,6 @@ export interface components {
                 "text/html": string;
             };
         };
-        /** @description The script. */
         Script: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -7601,7 +3925,6 @@ export interface components {
                 "text/javascript": string;
             };
         };
-        /** @description There is no such connect session, or it may not be used any more. A page says so. */
         NoConnectPage: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -7611,7 +3934,6 @@ export interface components {
                 "text/html": string;
             };
         };
-        /** @description The browser goes on to the provider. */
         ProviderRedirect: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -7620,7 +3942,6 @@ export interface components {
             };
             content?: never;
         };
-        /** @description All events of the call are stored, or there was nothing to store. */
         ReceivedEvents: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -7630,7 +3951,6 @@ export interface components {
                 "application/json": components["schemas"]["ReceivedEvents"];
             };
         };
-        /** @description The elements. */
         ElementList: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -7646,7 +3966,6 @@ export interface components {
                 "application/json": components["schemas"]["Element"][];
             };
         };
-        /** @description The keys. */
         ElementKeyList: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -7659,17 +3978,9 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                /**
-                 * @example [
-                 *       "bamboohr",
-                 *       "box",
-                 *       "odata"
-                 *     ]
-                 */
                 "application/json": string[];
             };
         };
-        /** @description The element with its configuration keys. */
         ElementDetail: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -7682,7 +3993,6 @@ export interface components {
                 "application/json": components["schemas"]["ElementDetail"];
             };
         };
-        /** @description How events of the element's instances come about. */
         ElementMetadata: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -7695,7 +4005,6 @@ export interface components {
                 "application/json": components["schemas"]["ElementMetadata"];
             };
         };
-        /** @description The keys, in the order of a form. */
         ElementConfiguration: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -7708,7 +4017,6 @@ export interface components {
                 "application/json": components["schemas"]["ConfigurationField"][];
             };
         };
-        /** @description The element as the account has it now. */
         Element: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -7721,7 +4029,6 @@ export interface components {
                 "application/json": components["schemas"]["Element"];
             };
         };
-        /** @description The page to open. */
         OAuthUrl: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -7734,7 +4041,6 @@ export interface components {
                 "application/json": components["schemas"]["OAuthUrl"];
             };
         };
-        /** @description The instances. */
         InstanceList: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -7751,7 +4057,6 @@ export interface components {
                 "application/json": components["schemas"]["ListedInstance"][];
             };
         };
-        /** @description The instance; keep its `id` and `token`. The configuration is shown empty. */
         InstanceCreated: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -7764,7 +4069,6 @@ export interface components {
                 "application/json": components["schemas"]["Instance"];
             };
         };
-        /** @description The instance. Secrets of its configuration are shown as `********`. */
         Instance: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -7778,7 +4082,6 @@ export interface components {
                 "application/json": components["schemas"]["Instance"];
             };
         };
-        /** @description Done. */
         DeletedInstance: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -7792,7 +4095,6 @@ export interface components {
                 "application/json": components["schemas"]["DeletedInstance"];
             };
         };
-        /** @description The proxies. Secrets are shown as `********`. */
         OAuthProxyList: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -7808,7 +4110,6 @@ export interface components {
                 "application/json": components["schemas"]["OAuthProxy"][];
             };
         };
-        /** @description The proxy with its secret, which is not shown again. */
         OAuthProxyCreated: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -7821,7 +4122,6 @@ export interface components {
                 "application/json": components["schemas"]["OAuthProxy"];
             };
         };
-        /** @description The proxy. Its secret is shown as `********`. */
         OAuthProxy: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -7834,7 +4134,6 @@ export interface components {
                 "application/json": components["schemas"]["OAuthProxy"];
             };
         };
-        /** @description Done. */
         DeletedOAuthProxy: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -7847,7 +4146,6 @@ export interface components {
                 "application/json": components["schemas"]["DeletedOAuthProxy"];
             };
         };
-        /** @description The application URLs of the proxy, in their parsed form. */
         ApplicationUrlList: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -7861,7 +4159,6 @@ export interface components {
                 "application/json": string[];
             };
         };
-        /** @description The hubs. */
         HubList: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -7877,7 +4174,6 @@ export interface components {
                 "application/json": components["schemas"]["Hub"][];
             };
         };
-        /** @description The keys of the hubs. */
         HubKeyList: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -7891,7 +4187,6 @@ export interface components {
                 "application/json": string[];
             };
         };
-        /** @description The hub. */
         Hub: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -7904,7 +4199,6 @@ export interface components {
                 "application/json": components["schemas"]["Hub"];
             };
         };
-        /** @description The accounts that match. */
         AccountList: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -7920,7 +4214,6 @@ export interface components {
                 "application/json": components["schemas"]["Account"][];
             };
         };
-        /** @description The account. */
         Account: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -7933,7 +4226,6 @@ export interface components {
                 "application/json": components["schemas"]["Account"];
             };
         };
-        /** @description The organization. */
         Organization: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -7946,7 +4238,6 @@ export interface components {
                 "application/json": components["schemas"]["Organization"];
             };
         };
-        /** @description The origins, in the order of their letters. */
         ConnectOrigins: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -7959,7 +4250,6 @@ export interface components {
                 "application/json": components["schemas"]["ConnectOrigins"];
             };
         };
-        /** @description The sessions. */
         ConnectSessionList: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -7975,7 +4265,6 @@ export interface components {
                 "application/json": components["schemas"]["ConnectSession"][];
             };
         };
-        /** @description The session with the `url` of its page, which is not shown again. */
         ConnectSessionCreated: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -7988,7 +4277,6 @@ export interface components {
                 "application/json": components["schemas"]["ConnectSession"];
             };
         };
-        /** @description The session. */
         ConnectSession: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -8001,7 +4289,6 @@ export interface components {
                 "application/json": components["schemas"]["ConnectSession"];
             };
         };
-        /** @description What there is to connect, and what has come of it. */
         ConnectPage: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -8011,7 +4298,6 @@ export interface components {
                 "application/json": components["schemas"]["ConnectPage"];
             };
         };
-        /** @description Ended. */
         ConnectPageCancelled: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -8021,7 +4307,6 @@ export interface components {
                 "application/json": components["schemas"]["ConnectPageCancelled"];
             };
         };
-        /** @description Connected. */
         ConnectPageCompleted: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -8031,7 +4316,6 @@ export interface components {
                 "application/json": components["schemas"]["ConnectPageCompleted"];
             };
         };
-        /** @description Where to authorize. */
         ConnectPageDeparture: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -8041,7 +4325,6 @@ export interface components {
                 "application/json": components["schemas"]["ConnectPageDeparture"];
             };
         };
-        /** @description The secrets that are valid. */
         SecretList: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -8055,7 +4338,6 @@ export interface components {
                 "application/json": components["schemas"]["Secret"][];
             };
         };
-        /** @description The new secret. It is the current one. */
         NewSecret: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -8068,7 +4350,6 @@ export interface components {
                 "application/json": components["schemas"]["Secret"];
             };
         };
-        /** @description Done. What belongs to the account is removed in the background. */
         DeletedAccount: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -8081,7 +4362,6 @@ export interface components {
                 "application/json": components["schemas"]["DeletedAccount"];
             };
         };
-        /** @description The instances of the account. */
         AccountInstanceList: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -8098,7 +4378,6 @@ export interface components {
                 "application/json": components["schemas"]["AccountInstance"][];
             };
         };
-        /** @description Every setting of the account. */
         AccountSettings: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -8111,7 +4390,6 @@ export interface components {
                 "application/json": components["schemas"]["AccountSettings"];
             };
         };
-        /** @description The users. */
         UserList: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -8127,7 +4405,6 @@ export interface components {
                 "application/json": components["schemas"]["User"][];
             };
         };
-        /** @description The user with the secret. */
         CreatedUser: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -8140,7 +4417,6 @@ export interface components {
                 "application/json": components["schemas"]["CreatedUser"];
             };
         };
-        /** @description The user. */
         User: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -8153,7 +4429,6 @@ export interface components {
                 "application/json": components["schemas"]["User"];
             };
         };
-        /** @description Done. */
         DeletedUser: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -8166,7 +4441,6 @@ export interface components {
                 "application/json": components["schemas"]["DeletedUser"];
             };
         };
-        /** @description The roles. */
         RoleList: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -8180,7 +4454,6 @@ export interface components {
                 "application/json": components["schemas"]["Role"][];
             };
         };
-        /** @description The role. */
         Role: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -8193,7 +4466,6 @@ export interface components {
                 "application/json": components["schemas"]["Role"];
             };
         };
-        /** @description The account does not have the role any more. */
         AccountRoleKey: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -8206,7 +4478,6 @@ export interface components {
                 "application/json": components["schemas"]["AccountRoleKey"];
             };
         };
-        /** @description The secrets that are valid. */
         UserSecretList: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -8220,7 +4491,6 @@ export interface components {
                 "application/json": components["schemas"]["Secret"][];
             };
         };
-        /** @description The new secret. */
         UserSecret: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -8233,7 +4503,6 @@ export interface components {
                 "application/json": components["schemas"]["Secret"];
             };
         };
-        /** @description Done. */
         UserRoleKey: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -8246,7 +4515,6 @@ export interface components {
                 "application/json": components["schemas"]["UserRoleKey"];
             };
         };
-        /** @description The entries that match, the newest first. */
         AuditLogEntryList: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -8262,7 +4530,6 @@ export interface components {
                 "application/json": components["schemas"]["AuditLogEntry"][];
             };
         };
-        /** @description The session. */
         ConsoleSession: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -8275,14 +4542,12 @@ export interface components {
                 "application/json": components["schemas"]["ConsoleSession"];
             };
         };
-        /** @description The new session. */
         BegunConsoleSession: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
                 "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                 "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                 "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                /** @description The cookie of the session. */
                 "Set-Cookie"?: string;
                 [name: string]: unknown;
             };
@@ -8290,14 +4555,12 @@ export interface components {
                 "application/json": components["schemas"]["ConsoleSession"];
             };
         };
-        /** @description It has ended. */
         EndedConsoleSession: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
                 "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                 "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                 "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                /** @description The cookie of the session. */
                 "Set-Cookie"?: string;
                 [name: string]: unknown;
             };
@@ -8305,7 +4568,6 @@ export interface components {
                 "application/json": components["schemas"]["EndedConsoleSession"];
             };
         };
-        /** @description The password is set. */
         PasswordSet: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -8318,7 +4580,6 @@ export interface components {
                 "application/json": components["schemas"]["PasswordSet"];
             };
         };
-        /** @description The instances, or the one that the token belongs to. Counts and paging headers come with the list only. */
         InstanceListOrInstance: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -8336,7 +4597,6 @@ export interface components {
                 "application/json": components["schemas"]["InstanceListOrInstance"];
             };
         };
-        /** @description The requests that match, the newest first. */
         ActivityList: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -8352,7 +4612,6 @@ export interface components {
                 "application/json": components["schemas"]["Activity"][];
             };
         };
-        /** @description Calls on the instance are traced until then. */
         TraceLogging: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -8366,7 +4625,6 @@ export interface components {
                 "application/json": components["schemas"]["TraceLogging"];
             };
         };
-        /** @description The events that match, the newest first. */
         EventList: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -8382,7 +4640,6 @@ export interface components {
                 "application/json": components["schemas"]["InstanceEvent"][];
             };
         };
-        /** @description The configuration. Secrets are shown as `********`. */
         InstanceConfiguration: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -8396,7 +4653,6 @@ export interface components {
                 "application/json": components["schemas"]["InstanceConfiguration"];
             };
         };
-        /** @description The configuration properties. Secrets are shown as `********`. */
         ConfigurationPropertyList: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -8411,7 +4667,6 @@ export interface components {
                 "application/json": components["schemas"]["ConfigurationProperty"][];
             };
         };
-        /** @description The configuration property. A secret is shown as `********`. */
         ConfigurationProperty: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -8425,7 +4680,6 @@ export interface components {
                 "application/json": components["schemas"]["ConfigurationProperty"];
             };
         };
-        /** @description The polls of the instance. */
         PollList: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -8441,7 +4695,6 @@ export interface components {
                 "application/json": components["schemas"]["PollList"];
             };
         };
-        /** @description The poll as it is now. */
         Poll: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -8454,7 +4707,6 @@ export interface components {
                 "application/json": components["schemas"]["Poll"];
             };
         };
-        /** @description The request. */
         Activity: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -8467,7 +4719,6 @@ export interface components {
                 "application/json": components["schemas"]["TracedActivity"];
             };
         };
-        /** @description The requests that match, the newest first. */
         UsageList: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -8483,7 +4734,6 @@ export interface components {
                 "application/json": components["schemas"]["Usage"][];
             };
         };
-        /** @description The request. */
         Usage: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -8496,7 +4746,6 @@ export interface components {
                 "application/json": components["schemas"]["Usage"];
             };
         };
-        /** @description Every interval, from old to new. */
         UsageCounts: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -8510,7 +4759,6 @@ export interface components {
                 "application/json": components["schemas"]["UsageCount"][];
             };
         };
-        /** @description What elements were asked, from old to new. */
         UsageElements: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -8524,7 +4772,6 @@ export interface components {
                 "application/json": components["schemas"]["UsageElement"][];
             };
         };
-        /** @description Every interval, from old to new. */
         UsageStatuses: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -8538,7 +4785,6 @@ export interface components {
                 "application/json": components["schemas"]["UsageStatus"][];
             };
         };
-        /** @description The intervals with requests, from old to new. */
         UsageTimes: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -8552,7 +4798,6 @@ export interface components {
                 "application/json": components["schemas"]["UsageTime"][];
             };
         };
-        /** @description One entry for each account with something counted. */
         MetricList: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -8566,7 +4811,6 @@ export interface components {
                 "application/json": components["schemas"]["Metric"][];
             };
         };
-        /** @description The operational events that match. */
         NotificationList: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -8582,7 +4826,6 @@ export interface components {
                 "application/json": components["schemas"]["Notification"][];
             };
         };
-        /** @description The subscriptions that match. */
         SubscriptionList: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -8598,7 +4841,6 @@ export interface components {
                 "application/json": components["schemas"]["Subscription"][];
             };
         };
-        /** @description The subscription. Its secret is shown. */
         Subscription: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -8611,7 +4853,6 @@ export interface components {
                 "application/json": components["schemas"]["Subscription"];
             };
         };
-        /** @description Done. */
         DeletedNotificationItem: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -8624,7 +4865,6 @@ export interface components {
                 "application/json": components["schemas"]["DeletedNotificationItem"];
             };
         };
-        /** @description The deliveries that match. */
         DeliveryList: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -8640,7 +4880,6 @@ export interface components {
                 "application/json": components["schemas"]["Delivery"][];
             };
         };
-        /** @description What was released. */
         ReleasedDeliveries: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -8653,7 +4892,6 @@ export interface components {
                 "application/json": components["schemas"]["ReleasedDeliveries"];
             };
         };
-        /** @description How many were removed. */
         AcknowledgedDeliveries: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -8666,7 +4904,6 @@ export interface components {
                 "application/json": components["schemas"]["AcknowledgedDeliveries"];
             };
         };
-        /** @description The number of deliveries of each status. */
         DeliveryCounts: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -8679,7 +4916,6 @@ export interface components {
                 "application/json": components["schemas"]["DeliveryCounts"];
             };
         };
-        /** @description The delivery with its attempts. */
         DeliveryDetail: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -8692,7 +4928,6 @@ export interface components {
                 "application/json": components["schemas"]["DeliveryDetail"];
             };
         };
-        /** @description The delivery. */
         Delivery: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -8705,7 +4940,6 @@ export interface components {
                 "application/json": components["schemas"]["Delivery"];
             };
         };
-        /** @description How many events are sent again. */
         RedeliveredEvents: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -8718,7 +4952,6 @@ export interface components {
                 "application/json": components["schemas"]["RedeliveredEvents"];
             };
         };
-        /** @description The event is stored and on its way. */
         AcceptedTestEvent: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -8731,7 +4964,6 @@ export interface components {
                 "application/json": components["schemas"]["AcceptedTestEvent"];
             };
         };
-        /** @description The objects, or their names. */
         ObjectList: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -8743,7 +4975,6 @@ export interface components {
                 "application/json": components["schemas"]["ObjectSummaryOrName"][];
             };
         };
-        /** @description The fields, parameters and limits of the object. */
         ObjectMetadata: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -8754,7 +4985,6 @@ export interface components {
                 "application/json": components["schemas"]["ObjectMetadata"];
             };
         };
-        /** @description The fields, parameters and limits of the child object. */
         ChildObjectMetadata: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -8765,7 +4995,6 @@ export interface components {
                 "application/json": components["schemas"]["ObjectMetadata"];
             };
         };
-        /** @description The provider answered. */
         Ping: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -8780,7 +5009,6 @@ export interface components {
                 "application/json": components["schemas"]["Ping"];
             };
         };
-        /** @description How the query would be answered. */
         QueryExplanation: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -8791,7 +5019,6 @@ export interface components {
                 "application/json": components["schemas"]["QueryExplanation"];
             };
         };
-        /** @description The job; its status tells when there is a file. */
         BulkJobCreated: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -8802,7 +5029,6 @@ export interface components {
                 "application/json": components["schemas"]["BulkJobCreated"];
             };
         };
-        /** @description The jobs that match. */
         BulkJobList: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -8816,7 +5042,6 @@ export interface components {
                 "application/json": components["schemas"]["BulkJobList"];
             };
         };
-        /** @description It is deleted. */
         DeletedBulkJob: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -8827,7 +5052,6 @@ export interface components {
                 "application/json": components["schemas"]["DeletedBulkJob"];
             };
         };
-        /** @description The job as it is now. */
         BulkJob: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -8838,7 +5062,6 @@ export interface components {
                 "application/json": components["schemas"]["BulkJob"];
             };
         };
-        /** @description What went wrong. */
         BulkErrorList: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -8854,7 +5077,6 @@ export interface components {
                 "application/x-ndjson": string;
             };
         };
-        /** @description The whole file. */
         BulkFile: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -8869,7 +5091,6 @@ export interface components {
                 "application/json": components["schemas"]["ObjectRecord"][];
             };
         };
-        /** @description The part that `Range` asks for. */
         BulkFilePart: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -8884,7 +5105,6 @@ export interface components {
                 "application/x-ndjson": string;
             };
         };
-        /** @description The caller has this file already. */
         BulkFileSame: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -8893,7 +5113,6 @@ export interface components {
             };
             content?: never;
         };
-        /** @description The `Range` begins behind the end of the file (`RANGE_NOT_SATISFIABLE`); the message says how many bytes it has. */
         RangeNotSatisfiable: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -8904,7 +5123,6 @@ export interface components {
                 "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description The records that match. */
         RecordList: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -8925,7 +5143,6 @@ export interface components {
                 "application/json": components["schemas"]["ObjectRecord"][];
             };
         };
-        /** @description What the provider answered; its status may be any. */
         ProviderAnswer: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -8941,7 +5158,6 @@ export interface components {
                 "*/*": string;
             };
         };
-        /** @description The record as the provider has it now. */
         Record: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -8956,7 +5172,6 @@ export interface components {
                 "application/json": components["schemas"]["ObjectRecord"];
             };
         };
-        /** @description The record as the provider has it now or, where `Accept` asks for it, its file. */
         RecordOrFile: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -8973,7 +5188,6 @@ export interface components {
                 "*/*": string;
             };
         };
-        /** @description The record is deleted. */
         DeletedRecord: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -8988,7 +5202,6 @@ export interface components {
                 "application/json": components["schemas"]["DeletedRecord"];
             };
         };
-        /** @description The records below the record that match. */
         ChildRecordList: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -9011,572 +5224,148 @@ export interface components {
         };
     };
     parameters: {
-        /**
-         * @description A hub of the instance's element. Any other hub is a 404.
-         * @example general
-         */
         Hub: string;
-        /**
-         * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-         *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-         */
         ActingAccount: string;
-        /**
-         * @description The name of a guide.
-         * @example events
-         */
         GuideName: string;
-        /**
-         * @description The key of an element.
-         * @example odata
-         */
         ElementKey: string;
-        /**
-         * @description The end of the `url` of a connect session.
-         * @example 8Zk3bq0H2v1mYt7oXc5RJw9dLsE4uNfKaGiVpTyQx6A
-         */
         ConnectPageKey: string;
-        /**
-         * @description The end of the `url` of `POST /connect/session/authorization`.
-         * @example q3VfXk0yW1b2
-         */
         ConnectTicket: string;
-        /**
-         * @description The end of a `proxyUrl`.
-         * @example pX0Jc2sQmW4nB7vT1yLk9RfHdG3aZeUo
-         */
         OAuthProxyKey: string;
-        /**
-         * @description The URL that the proxy points to; the provider sends it back as it was.
-         * @example https://app.example.com/connected
-         */
         ProxyState: string;
-        /**
-         * @description The key of the element.
-         * @example bamboohr
-         */
         EventElementKey: string;
-        /**
-         * @description The end of an instance's `eventUrl`.
-         * @example 9oHq2n1vYkQ0b7wq3m8cJx5rT6uZpLs4dFgHjKlMnB0
-         */
         EventInstanceKey: string;
-        /** @description Only the elements of this hub, such as `humancapital`. */
         HubFilter: string;
-        /** @description Only elements whose key, name or description contains this text, whatever its case. */
         ElementSearchText: string;
-        /**
-         * @description A filter in the query language over the members of the record that are texts, numbers or booleans, such as `active = TRUE AND authentication.type = 'oauth2'`.
-         * @example hub = 'general' AND active = TRUE
-         */
         ElementWhere: string;
-        /**
-         * @description How many entries a page has at most.
-         * @example 10
-         */
         PageSize: number;
-        /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
         NextPage: string;
-        /**
-         * @description The key or the integer id of an element.
-         * @example odata
-         */
         KeyOrId: string;
-        /**
-         * @description The key or the integer id of an element.
-         * @example salesforce
-         */
         OAuthKeyOrId: string;
-        /**
-         * @description The client id (API key) registered with the provider. With an OAuth proxy, that of the proxy unless given.
-         * @example demo-client
-         */
         ApiKey: string;
-        /**
-         * @description The client secret registered with the provider. The page needs none, so it may be left out here.
-         * @example demo-secret
-         */
         ApiSecret: string;
-        /**
-         * @description The redirect URL registered with the provider, absolute and without fragment. With an OAuth proxy its `proxyUrl`, which may be left out.
-         * @example http://127.0.0.1:8080/oauth/callback
-         */
         CallbackUrl: string;
-        /** @description The customer's own address at the provider, for elements whose host is per customer. */
         SiteAddress: string;
-        /** @description True for the flow through an OAuth proxy. */
         IsOauthProxy: boolean;
-        /** @description The name of the OAuth proxy. Unless given, the proxy is found by its `callbackUrl`. */
         OauthProxyName: string;
-        /**
-         * @description It comes back unchanged and tells authorizations apart. With an OAuth proxy, the URL that the proxy points to.
-         * @example my-login
-         */
         OAuthState: string;
-        /** @description True for the flow through an OAuth proxy. */
         CallbackProxy: boolean;
-        /** @description What to ask for, in place of what the element asks for, as the provider writes it, such as `api refresh_token`. */
         OAuthScope: string;
-        /** @description True for the provider's sandbox, for elements that have one. */
         Sandbox: boolean;
-        /** @description The merchant that authorizes, for elements with a `merchantIdKey`. The instance that is made with the code has it. */
         MerchantId: string;
-        /**
-         * @description True for the page of the element's simulator. The instance that is made with its code says so too: the configuration key `simulator` is not taken over from here, and without it the code is refused.
-         * @example true
-         */
         SimulatedAuthorization: boolean;
-        /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
         IdempotencyKey: string;
-        /** @description Only instances that carry every one of these tags. Repeat the parameter for more than one. */
         Tags: string[];
-        /** @description Only instances whose name or element key contains this text, whatever its case. */
         InstanceSearchText: string;
-        /** @description A filter in the query language over `id`, `name`, `element.key`, `createdDate`, `valid`, `disabled` and `user.id`, such as `element.key = 'bamboohr' AND valid = FALSE`. */
         InstanceWhere: string;
-        /**
-         * @description The id of an instance.
-         * @example 1
-         */
         InstanceId: number;
-        /** @description A filter in the query language over `id`, `name`, `apiKey` and `shared`, such as `name LIKE 'Sales%'`. */
         OAuthProxyWhere: string;
-        /**
-         * @description The id of an OAuth proxy.
-         * @example 1
-         */
         OAuthProxyId: number;
-        /**
-         * @description The application URL.
-         * @example https://app.example.com/connected
-         */
         ApplicationUrlQuery: string;
-        /**
-         * @description A filter in the query language over `key`.
-         * @example key LIKE 'gen%'
-         */
         HubWhere: string;
-        /**
-         * @description The key of a hub.
-         * @example general
-         */
         HubKey: string;
-        /**
-         * @description The id of the caller's organization, or `me`. Any other is a 404.
-         * @example me
-         */
         OrganizationId: string;
-        /**
-         * @description A filter in the query language over `id`, `externalId`, `name`, `description`, `active`, `defaultAccount`, `type`, `createdDate` and `status`.
-         * @example active = TRUE
-         */
         AccountWhere: string;
-        /**
-         * @description The id or the external id of an account of the organization. Digits are an id.
-         * @example acme
-         */
         AccountName: string;
-        /** @description A filter in the query language over `id`, `status`, `name`, `elementKey`, `instanceId`, `createdDate` and `expiresDate`, such as `status = 'open'`. */
         ConnectSessionWhere: string;
-        /**
-         * @description The id of a connect session.
-         * @example 1
-         */
         ConnectSessionId: number;
-        /** @description How many entries a page has at most. Without it, and without `nextPage`, the answer has all of them. */
         PageSizeOfAll: number;
-        /**
-         * @description The id or the external id of an account of the organization. Digits are an id. Without the privilege `manageOrganization` it is the own account's.
-         * @example 1
-         */
         AccountId: string;
-        /**
-         * @description The id or the external id of an account of the organization. Digits are an id. Without the privilege `manageOrganization` it is the own account's.
-         * @example 1
-         */
         SettingsAccountId: string;
-        /** @description A filter in the query language over `id`, `email`, `firstName`, `lastName`, `externalId`, `active`, `accountId`, `createdDate` and `lastLoginDate`, such as `active = FALSE`. */
         UserWhere: string;
-        /**
-         * @description The id of a user (digits), or the e-mail address in upper or lower case, percent-encoded.
-         * @example ada@example.com
-         */
         EmailOrId: string;
-        /**
-         * @description The key of a role, such as `admin`.
-         * @example default-user
-         */
         AccountRoleKey: string;
-        /**
-         * @description The key of a role, such as `admin`.
-         * @example default-user
-         */
         RoleKey: string;
-        /**
-         * @description Only entries of that time and later. ISO 8601.
-         * @example 2026-01-01T00:00:00Z
-         */
         AuditFrom: string;
-        /**
-         * @description Only entries before that time. ISO 8601.
-         * @example 2100-01-01T00:00:00Z
-         */
         AuditTo: string;
-        /**
-         * @description Only what this user did.
-         * @example 1
-         */
         AuditUserId: number;
-        /**
-         * @description Only this account, by its id or its external id.
-         * @example 1
-         */
         AuditAccountId: string;
-        /**
-         * @description A filter in the query language over `id`, `timestamp`, `accountId`, `userId`, `instanceId`, `method`, `resourceUri`, `action`, `target`, `ipAddress`,
-         *     `status` and `requestId`.
-         * @example action IN ('create', 'update', 'delete') AND status < 400
-         */
         AuditWhere: string;
-        /** @description With `false` the configuration of each instance is left empty. */
         HydrateInstances: boolean;
-        /**
-         * @description A filter in the query language over `requestId`, `timestamp`, `userId`, `instanceId`, `elementKey`, `method`, `path`, `operation`, `status`, `code`, `durationMs`, `rows` and `pushdown`, such as `status >= 400 AND timestamp >= 2026-02-01T00:00:00Z`.
-         * @example operation = 'listRecords'
-         */
         ActivityWhere: string;
-        /**
-         * @description For how long, at most a day.
-         * @example 600
-         */
         TraceSeconds: number;
-        /**
-         * @description A filter in the query language over `id`, `type` and `createdDate`.
-         * @example type = 'employees.updated'
-         */
         EventWhere: string;
-        /**
-         * @description The id of a configuration property, or its key. The id of a key is the same for every instance.
-         * @example event.notification.enabled
-         */
         ConfigId: string;
-        /** @description A filter in the query language over the members of the record, such as `state = 'stopped' OR failures > 0`. */
         PollWhere: string;
-        /**
-         * @description The name of the resource in the configuration of the instance.
-         * @example Orders
-         */
         PollResource: string;
-        /**
-         * @description The `Elements-Request-Id` of an answer.
-         * @example 8d2e3f9c-6f0b-4f0e-9d63-0a3c1d3a7c11
-         */
         ActivityRequestId: string;
-        /**
-         * @description Only requests of that time and later, an instant or a day of UTC (`2026-01-31`).
-         * @example 2026-01-01
-         */
         UsageSince: string;
-        /**
-         * @description Only requests before that instant, or until the end of that day of UTC.
-         * @example 2099-12-31
-         */
         UsageUntil: string;
-        /**
-         * @description A filter in the query language over `request_id`, `traffic_id`, `traffic_date`, `user_id`, `account_id`, `process_time`, `request_status`, `request_ip`, `request_uri` and `element_key`, such as `request_status >= 400`.
-         * @example request_status = 200 AND element_key = 'odata'
-         */
         UsageWhere: string;
-        /** @description The beginning, an instant or a day of UTC (`2026-01-31`); it belongs to the interval that it is in. Unless given, the last 60 minutes, 24 hours or 30 days. */
         UsageFrom: string;
-        /** @description The end, an instant or a day of UTC, which is included. Unless given, now. */
         UsageTo: string;
-        /**
-         * @description What is counted together, in UTC. Minutes are kept for 2 days, hours for 60, days for 800; an answer has 1,500 intervals at most.
-         * @example day
-         */
         UsageInterval: components["schemas"]["UsageInterval"];
-        /**
-         * @description What is counted: `api` every request, `hub-api` those on an instance, `events` what was accepted to be delivered, `element-instances-created`, and `bulk-jobs` that came to their end, downloads and uploads: completed, failed or cancelled.
-         * @example api
-         */
         MetricName: components["schemas"]["MetricName"];
-        /** @description A filter in the query language over `id`, `type` and `createdDate`, such as `type = 'subscription.deactivated'`. */
         NotificationWhere: string;
-        /** @description With `true` the list goes from new to old. Otherwise it goes from old to new. */
         NewestFirst: boolean;
-        /** @description A filter in the query language over `id`, `url` (or `config.url`), `state` and `createdDate`, such as `state = 'deactivated'`. */
         SubscriptionWhere: string;
-        /**
-         * @description The id of a subscription.
-         * @example 1
-         */
         SubscriptionId: number;
-        /**
-         * @description A filter in the query language over `id`, `channel`, `status`, `config.url`, `subscriptionId`, `attempts`, `event.type`, `event.id`,
-         *     `event.timestamp`, `instance.id`, `createdDate`, `updatedDate`, `nextAttemptDate` and `lastError`.
-         * @example channel = 'webhook' AND status = 'queued'
-         */
         DeliveryWhere: string;
-        /** @description With `false` the payloads of the events are left out. */
         Hydrate: boolean;
-        /**
-         * @description Which queued deliveries are meant; see above for its form.
-         * @example channel = 'webhook' AND status = 'queued'
-         */
         ReleaseWhere: string;
-        /**
-         * @description The id of a delivery.
-         * @example 1
-         */
         DeliveryId: number;
-        /** @description With `Helium` the answer says what can be done with each object; with `Hydrogen`, as without the header, it is a plain array of names. */
         ElementsVersion: components["schemas"]["ElementsVersion"];
-        /**
-         * @description With `true` the answer says what can be done with each object, as with `Elements-Version` `Helium`.
-         * @example true
-         */
         ObjectDetails: boolean;
-        /**
-         * @description The name of an object, as `GET /objects` lists it, or one of its aliases. A name of two words, such as `affiliates/commissions`, may be written with its slash or with `%2F`.
-         * @example Orders
-         */
         ObjectName: string;
-        /**
-         * @description The name of an object below the record, one of the `children` of the object's metadata.
-         * @example Lines
-         */
         ChildObjectName: string;
-        /**
-         * @description The query as a statement, `SELECT * FROM Orders WHERE Paid = FALSE ORDER BY PlacedAt LIMIT 1000`. `WHERE`, `ORDER BY` and `LIMIT` are optional; what the statement leaves out
-         *     may be given beside it as `where`, `orderBy` and `limit`. `objectName` and `fields` are never given with a statement.
-         */
         BulkStatement: string;
-        /** @description The object that is read, in place of `objectName` in the body. */
         BulkObjectName: string;
-        /** @description A filter in the query language, at most 16 KB of text, such as `Paid = FALSE`, in place of `where` in the body. With a statement in `q` that has no `WHERE`, its filter. */
         BulkWhere: string;
-        /** @description A comma-separated list of fields in the order of the columns, in place of `fields` in the body. All of them unless given. */
         BulkFields: string;
-        /** @description A comma-separated list of fields, each with `asc` (unless given) or `desc`, in place of `orderBy` in the body. Only an order that the provider can give. */
         BulkOrderBy: string;
-        /** @description Maximum number of rows, in place of `limit` in the body. */
         BulkLimit: number;
-        /** @description Only records that changed from then on, in place of `from` in the body. ISO 8601. */
         BulkFrom: string;
-        /** @description Only records that changed before then, in place of `to` in the body. ISO 8601. */
         BulkTo: string;
-        /** @description Only what changed since that job, in place of `continueFromJobId` in the body. */
         BulkContinueFrom: number;
-        /** @description Where the event of the end goes, in place of the callback URL of the instance. A `callbackUrl` in the body wins. */
         AsyncCallbackUrl: string;
-        /** @description A filter in the query language over `id`, `status`, `objectName`, `jobDirection`, `fileFormat`, `recordsCount`, `recordsFailedCount`, `createdDate`, `bulkStartTime` and `bulkFinishTime`, such as `status IN ('CREATED', 'RUNNING')`. */
         BulkJobWhere: string;
-        /**
-         * @description The name of the object whose records are written. (One path has one name for its parameter; that of a job is its id.)
-         * @example Orders
-         */
         BulkUploadObject: string;
-        /**
-         * @description The id of a bulk job.
-         * @example 1
-         */
         BulkJobId: number;
-        /** @description A filter in the query language over `row`, `outcome`, `doubtful`, `code` and `message`, such as `doubtful = true`. */
         BulkErrorWhere: string;
-        /** @description With `true` no cell of a CSV file is a formula to a spreadsheet: a `'` is put before text that begins with `=`, `+`, `-`, `@`, a tab or a carriage return. */
         Spreadsheet: boolean;
-        /** @description One range of bytes (RFC 9110), such as `bytes=1000000-` to go on with a download. Taken for the form that the job was asked for. */
         Range: string;
-        /** @description The `ETag` of what is there already - with another one the whole file comes. */
         IfRange: string;
-        /** @description ETags of what is there already - with that of the file the answer is a 304. */
         IfNoneMatch: string;
-        /**
-         * @description Words that are looked for, as the provider searches.
-         * @example contract
-         */
         FileWords: string;
-        /**
-         * @description The folder below which is searched, from the root.
-         * @example /Projects/2026
-         */
         FilePlace: string;
-        /**
-         * @description Changed on or after this day (UTC) or instant.
-         * @example 2026-01-01
-         */
         FileStartDate: string;
-        /**
-         * @description Changed on or before this day (UTC) or instant.
-         * @example 2026-12-31
-         */
         FileEndDate: string;
-        /** @description Only what carries every one of these tags. Repeat the parameter for more than one. */
         FileTags: string[];
-        /**
-         * @description A filter in the query language, at most 16 KB of text: comparisons (`=`, `!=`, `<`, `<=`, `>`, `>=`), `IN`, `LIKE`, `BETWEEN` and `IS NULL`,
-         *     combined with `AND`, `OR`, `NOT` and parentheses. Text stands in single quotes; a quote in it is doubled.
-         *     The metadata of the object says which operators each field takes.
-         */
         Where: string;
-        /**
-         * @description A comma-separated list of the fields to answer. All of them unless given.
-         * @example Code,PlacedAt,Paid
-         */
         Fields: string;
-        /**
-         * @description A comma-separated list of fields, each with `asc` (unless given) or `desc`.
-         * @example PlacedAt desc
-         */
         OrderBy: string;
-        /** @description The number of the page, from 1; 0 is the first page as well. Beside `nextPage` it means nothing. */
         Page: number;
-        /** @description With `true` the answer has `Elements-Total-Count` where the provider tells the number. It has it without this parameter too. */
         ReturnTotalCount: boolean;
-        /** @description How many calls to the provider one answer may take. When they do not fill the page, the answer is partial and says so. */
         MaxProviderCalls: number;
-        /** @description With `pushdown-only` a query that the provider cannot answer in full by itself is a 400 (`WHERE_UNSUPPORTED`). */
         QueryMode: components["schemas"]["QueryMode"];
-        /**
-         * @description The path below the provider's address, with its slashes as they are.
-         * @example Orders('A-1')
-         */
         ProviderPath: string;
-        /**
-         * @description Goes to the provider, as your other headers do. Many want it before they change a record.
-         * @example *
-         */
         IfMatch: string;
-        /**
-         * @description The path below the provider's address, with its slashes as they are.
-         * @example Orders
-         */
         ProviderCollection: string;
-        /**
-         * @description The id of a record, percent-encoded.
-         * @example A-1
-         */
         ObjectId: string;
-        /**
-         * @description A filter in the query language, at most 16 KB of text: comparisons (`=`, `!=`, `<`, `<=`, `>`, `>=`), `IN`, `LIKE`, `BETWEEN` and `IS NULL`,
-         *     combined with `AND`, `OR`, `NOT` and parentheses. Text stands in single quotes; a quote in it is doubled.
-         *     The metadata of the object says which operators each field takes.
-         * @example Quantity > 4
-         */
         ChildWhere: string;
-        /**
-         * @description A comma-separated list of the fields to answer. All of them unless given.
-         * @example Line,ProductId,Quantity
-         */
         ChildFields: string;
-        /**
-         * @description A comma-separated list of fields, each with `asc` (unless given) or `desc`.
-         * @example Quantity desc
-         */
         ChildOrderBy: string;
     };
     requestBodies: never;
     headers: {
-        /**
-         * @description Identifies this request in the service's logs; the `requestId` of an error body is the same.
-         * @example 01900f3c-6a54-4e0b-9a57-2f4f0a9f3c11
-         */
         "Elements-Request-Id": string;
-        /**
-         * @description What the `Authorization` header must have.
-         * @example User realm="causeway"
-         */
         "WWW-Authenticate": string;
-        /**
-         * @description Names what was answered. Sent back as `If-None-Match`, it gets a 304 without a body while nothing has changed.
-         * @example "Zp1wKnXqvT9c"
-         */
         ETag: string;
-        /**
-         * @description Where the browser goes.
-         * @example https://app.example.com/connected?code=aPrxsmIEeqM9&state=https%3A%2F%2Fapp.example.com%2Fconnected
-         */
         Location: string;
-        /**
-         * @description Whose budget: of a platform call, and of every `RATE_LIMITED`, the service's for this caller (requests a minute); of a call on an instance the provider's, when the provider tells it.
-         * @example 100
-         */
         "RateLimit-Limit": number;
-        /**
-         * @description How much of the budget is left.
-         * @example 87
-         */
         "RateLimit-Remaining": number;
-        /**
-         * @description Seconds until the budget is full again.
-         * @example 30
-         */
         "RateLimit-Reset": number;
-        /**
-         * @description Seconds after which another try makes sense.
-         * @example 30
-         */
         "Retry-After": number;
-        /**
-         * @description How many entries this answer has.
-         * @example 2
-         */
         "Elements-Returned-Count": number;
-        /**
-         * @description Opaque token for the parameter `nextPage`. Sent only when there is more.
-         * @example eyJ2IjoxLCJjIjoiMjAwIn0.q7nX0cS5
-         */
         "Elements-Next-Page-Token": string;
-        /**
-         * @description The same as `Elements-Next-Page-Token`, as a link with `rel="next"`.
-         * @example <http://127.0.0.1:8080/elements/api-v2/Orders?pageSize=2&nextPage=eyJ2IjoxLCJjIjoiMjAwIn0.q7nX0cS5>; rel="next"
-         */
         Link: string;
-        /**
-         * @description How many entries the whole query has. Sent only when the number is known without extra cost.
-         * @example 31
-         */
         "Elements-Total-Count": number;
-        /**
-         * @description The id of the instance that the call was made on.
-         * @example 1
-         */
         "Elements-Element-Instance-Id": number;
-        /**
-         * @description The methods that this resource does take.
-         * @example GET, POST
-         */
         Allow: string;
-        /**
-         * @description How many calls to the provider this answer took.
-         * @example 1
-         */
         "Elements-Provider-Calls": number;
-        /**
-         * @description `bytes` where parts can be asked for by `Range`, else `none`.
-         * @example bytes
-         */
         "Accept-Ranges": "bytes" | "none";
-        /**
-         * @description Which bytes these are, and how many the file has; of a 416 the latter alone.
-         * @example bytes 0-1023/2170
-         */
         "Content-Range": string;
-        /**
-         * @description How much of the `where` the provider answered itself. The rest was filtered in the service; the rows are the same either way.
-         * @example full
-         */
         "Elements-Query-Pushdown": components["schemas"]["QueryPushdown"];
-        /**
-         * @description Sent when the page ended before it was full - with `scan-budget` by `Elements-Max-Provider-Calls`, with `bytes` because its rows are 64 MB, or 16 MB more than the answers of the provider that they are made of. Go on with `nextPage`. With `result-window` the provider shows no more rows of this query, though there may be some, and cannot go on by their ids - narrow the `where`.
-         * @example scan-budget
-         */
         "Elements-Partial-Result": "scan-budget" | "bytes" | "result-window";
-        /**
-         * @description Sent with files only. The name of the file, as the provider sends it or the record tells it (RFC 6266); `attachment` where a browser could run what is in it.
-         * @example attachment; filename="invoice-118.pdf"
-         */
         "Content-Disposition": string;
     };
     pathItems: never;
@@ -9718,10 +5507,6 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The name of a guide.
-                 * @example events
-                 */
                 guide: components["parameters"]["GuideName"];
             };
             cookie?: never;
@@ -9739,10 +5524,6 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The key of an element.
-                 * @example odata
-                 */
                 key: components["parameters"]["ElementKey"];
             };
             cookie?: never;
@@ -9791,10 +5572,6 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The end of the `url` of a connect session.
-                 * @example 8Zk3bq0H2v1mYt7oXc5RJw9dLsE4uNfKaGiVpTyQx6A
-                 */
                 key: components["parameters"]["ConnectPageKey"];
             };
             cookie?: never;
@@ -9813,10 +5590,6 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The end of the `url` of `POST /connect/session/authorization`.
-                 * @example q3VfXk0yW1b2
-                 */
                 ticket: components["parameters"]["ConnectTicket"];
             };
             cookie?: never;
@@ -9833,18 +5606,10 @@ export interface operations {
     redirectThroughOAuthProxy: {
         parameters: {
             query: {
-                /**
-                 * @description The URL that the proxy points to; the provider sends it back as it was.
-                 * @example https://app.example.com/connected
-                 */
                 state: components["parameters"]["ProxyState"];
             };
             header?: never;
             path: {
-                /**
-                 * @description The end of a `proxyUrl`.
-                 * @example pX0Jc2sQmW4nB7vT1yLk9RfHdG3aZeUo
-                 */
                 proxyKey: components["parameters"]["OAuthProxyKey"];
             };
             cookie?: never;
@@ -9863,15 +5628,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The key of the element.
-                 * @example bamboohr
-                 */
                 elementKey: components["parameters"]["EventElementKey"];
-                /**
-                 * @description The end of an instance's `eventUrl`.
-                 * @example 9oHq2n1vYkQ0b7wq3m8cJx5rT6uZpLs4dFgHjKlMnB0
-                 */
                 instanceKey: components["parameters"]["EventInstanceKey"];
             };
             cookie?: never;
@@ -9892,22 +5649,13 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The key of the element.
-                 * @example bamboohr
-                 */
                 elementKey: components["parameters"]["EventElementKey"];
-                /**
-                 * @description The end of an instance's `eventUrl`.
-                 * @example 9oHq2n1vYkQ0b7wq3m8cJx5rT6uZpLs4dFgHjKlMnB0
-                 */
                 instanceKey: components["parameters"]["EventInstanceKey"];
             };
             cookie?: never;
         };
         requestBody?: {
             content: {
-                /** @example {"type":"employee.updated","timestamp":"2026-01-31T18:42:00+0000","data":{"companyId":"12345","employeeId":"101","changedFields":["city"]}} */
                 "*/*": string;
             };
         };
@@ -9927,28 +5675,13 @@ export interface operations {
     listElements: {
         parameters: {
             query?: {
-                /** @description Only the elements of this hub, such as `humancapital`. */
                 hub?: components["parameters"]["HubFilter"];
-                /** @description Only elements whose key, name or description contains this text, whatever its case. */
                 searchText?: components["parameters"]["ElementSearchText"];
-                /**
-                 * @description A filter in the query language over the members of the record that are texts, numbers or booleans, such as `active = TRUE AND authentication.type = 'oauth2'`.
-                 * @example hub = 'general' AND active = TRUE
-                 */
                 where?: components["parameters"]["ElementWhere"];
-                /**
-                 * @description How many entries a page has at most.
-                 * @example 10
-                 */
                 pageSize?: components["parameters"]["PageSize"];
-                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
             };
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path?: never;
@@ -9971,28 +5704,13 @@ export interface operations {
     listElementKeys: {
         parameters: {
             query?: {
-                /** @description Only the elements of this hub, such as `humancapital`. */
                 hub?: components["parameters"]["HubFilter"];
-                /** @description Only elements whose key, name or description contains this text, whatever its case. */
                 searchText?: components["parameters"]["ElementSearchText"];
-                /**
-                 * @description A filter in the query language over the members of the record that are texts, numbers or booleans, such as `active = TRUE AND authentication.type = 'oauth2'`.
-                 * @example hub = 'general' AND active = TRUE
-                 */
                 where?: components["parameters"]["ElementWhere"];
-                /**
-                 * @description How many entries a page has at most.
-                 * @example 10
-                 */
                 pageSize?: components["parameters"]["PageSize"];
-                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
             };
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path?: never;
@@ -10016,17 +5734,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                /**
-                 * @description The key or the integer id of an element.
-                 * @example odata
-                 */
                 keyOrId: components["parameters"]["KeyOrId"];
             };
             cookie?: never;
@@ -10049,17 +5759,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                /**
-                 * @description The key or the integer id of an element.
-                 * @example odata
-                 */
                 keyOrId: components["parameters"]["KeyOrId"];
             };
             cookie?: never;
@@ -10082,17 +5784,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                /**
-                 * @description The key or the integer id of an element.
-                 * @example odata
-                 */
                 keyOrId: components["parameters"]["KeyOrId"];
             };
             cookie?: never;
@@ -10115,17 +5809,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                /**
-                 * @description The key or the integer id of an element.
-                 * @example odata
-                 */
                 keyOrId: components["parameters"]["KeyOrId"];
             };
             cookie?: never;
@@ -10148,17 +5834,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                /**
-                 * @description The key or the integer id of an element.
-                 * @example odata
-                 */
                 keyOrId: components["parameters"]["KeyOrId"];
             };
             cookie?: never;
@@ -10180,58 +5858,23 @@ export interface operations {
     getOAuthUrl: {
         parameters: {
             query?: {
-                /**
-                 * @description The client id (API key) registered with the provider. With an OAuth proxy, that of the proxy unless given.
-                 * @example demo-client
-                 */
                 apiKey?: components["parameters"]["ApiKey"];
-                /**
-                 * @description The client secret registered with the provider. The page needs none, so it may be left out here.
-                 * @example demo-secret
-                 */
                 apiSecret?: components["parameters"]["ApiSecret"];
-                /**
-                 * @description The redirect URL registered with the provider, absolute and without fragment. With an OAuth proxy its `proxyUrl`, which may be left out.
-                 * @example http://127.0.0.1:8080/oauth/callback
-                 */
                 callbackUrl?: components["parameters"]["CallbackUrl"];
-                /** @description The customer's own address at the provider, for elements whose host is per customer. */
                 siteAddress?: components["parameters"]["SiteAddress"];
-                /** @description True for the flow through an OAuth proxy. */
                 isOauthProxy?: components["parameters"]["IsOauthProxy"];
-                /** @description The name of the OAuth proxy. Unless given, the proxy is found by its `callbackUrl`. */
                 oauthProxyName?: components["parameters"]["OauthProxyName"];
-                /**
-                 * @description It comes back unchanged and tells authorizations apart. With an OAuth proxy, the URL that the proxy points to.
-                 * @example my-login
-                 */
                 state?: components["parameters"]["OAuthState"];
-                /** @description True for the flow through an OAuth proxy. */
                 callbackProxy?: components["parameters"]["CallbackProxy"];
-                /** @description What to ask for, in place of what the element asks for, as the provider writes it, such as `api refresh_token`. */
                 scope?: components["parameters"]["OAuthScope"];
-                /** @description True for the provider's sandbox, for elements that have one. */
                 sandbox?: components["parameters"]["Sandbox"];
-                /** @description The merchant that authorizes, for elements with a `merchantIdKey`. The instance that is made with the code has it. */
                 merchantId?: components["parameters"]["MerchantId"];
-                /**
-                 * @description True for the page of the element's simulator. The instance that is made with its code says so too: the configuration key `simulator` is not taken over from here, and without it the code is refused.
-                 * @example true
-                 */
                 simulator?: components["parameters"]["SimulatedAuthorization"];
             };
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                /**
-                 * @description The key or the integer id of an element.
-                 * @example salesforce
-                 */
                 keyOrId: components["parameters"]["OAuthKeyOrId"];
             };
             cookie?: never;
@@ -10255,19 +5898,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                /**
-                 * @description The key or the integer id of an element.
-                 * @example salesforce
-                 */
                 keyOrId: components["parameters"]["OAuthKeyOrId"];
             };
             cookie?: never;
@@ -10297,32 +5931,16 @@ export interface operations {
     listElementInstances: {
         parameters: {
             query?: {
-                /** @description Only instances that carry every one of these tags. Repeat the parameter for more than one. */
                 "tags[]"?: components["parameters"]["Tags"];
-                /** @description Only instances whose name or element key contains this text, whatever its case. */
                 searchText?: components["parameters"]["InstanceSearchText"];
-                /** @description A filter in the query language over `id`, `name`, `element.key`, `createdDate`, `valid`, `disabled` and `user.id`, such as `element.key = 'bamboohr' AND valid = FALSE`. */
                 where?: components["parameters"]["InstanceWhere"];
-                /**
-                 * @description How many entries a page has at most.
-                 * @example 10
-                 */
                 pageSize?: components["parameters"]["PageSize"];
-                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
             };
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                /**
-                 * @description The key or the integer id of an element.
-                 * @example odata
-                 */
                 keyOrId: components["parameters"]["KeyOrId"];
             };
             cookie?: never;
@@ -10345,19 +5963,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                /**
-                 * @description The key or the integer id of an element.
-                 * @example odata
-                 */
                 keyOrId: components["parameters"]["KeyOrId"];
             };
             cookie?: never;
@@ -10391,22 +6000,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                /**
-                 * @description The key or the integer id of an element.
-                 * @example odata
-                 */
                 keyOrId: components["parameters"]["KeyOrId"];
-                /**
-                 * @description The id of an instance.
-                 * @example 1
-                 */
                 id: components["parameters"]["InstanceId"];
             };
             cookie?: never;
@@ -10429,22 +6026,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                /**
-                 * @description The key or the integer id of an element.
-                 * @example odata
-                 */
                 keyOrId: components["parameters"]["KeyOrId"];
-                /**
-                 * @description The id of an instance.
-                 * @example 1
-                 */
                 id: components["parameters"]["InstanceId"];
             };
             cookie?: never;
@@ -10478,22 +6063,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                /**
-                 * @description The key or the integer id of an element.
-                 * @example odata
-                 */
                 keyOrId: components["parameters"]["KeyOrId"];
-                /**
-                 * @description The id of an instance.
-                 * @example 1
-                 */
                 id: components["parameters"]["InstanceId"];
             };
             cookie?: never;
@@ -10517,22 +6090,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                /**
-                 * @description The key or the integer id of an element.
-                 * @example odata
-                 */
                 keyOrId: components["parameters"]["KeyOrId"];
-                /**
-                 * @description The id of an instance.
-                 * @example 1
-                 */
                 id: components["parameters"]["InstanceId"];
             };
             cookie?: never;
@@ -10565,21 +6126,11 @@ export interface operations {
     listOAuthProxies: {
         parameters: {
             query?: {
-                /** @description A filter in the query language over `id`, `name`, `apiKey` and `shared`, such as `name LIKE 'Sales%'`. */
                 where?: components["parameters"]["OAuthProxyWhere"];
-                /**
-                 * @description How many entries a page has at most.
-                 * @example 10
-                 */
                 pageSize?: components["parameters"]["PageSize"];
-                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
             };
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path?: never;
@@ -10603,12 +6154,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path?: never;
@@ -10640,17 +6186,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                /**
-                 * @description The id of an OAuth proxy.
-                 * @example 1
-                 */
                 id: components["parameters"]["OAuthProxyId"];
             };
             cookie?: never;
@@ -10673,17 +6211,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                /**
-                 * @description The id of an OAuth proxy.
-                 * @example 1
-                 */
                 id: components["parameters"]["OAuthProxyId"];
             };
             cookie?: never;
@@ -10706,17 +6236,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                /**
-                 * @description The id of an OAuth proxy.
-                 * @example 1
-                 */
                 id: components["parameters"]["OAuthProxyId"];
             };
             cookie?: never;
@@ -10747,17 +6269,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                /**
-                 * @description The id of an OAuth proxy.
-                 * @example 1
-                 */
                 id: components["parameters"]["OAuthProxyId"];
             };
             cookie?: never;
@@ -10780,17 +6294,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                /**
-                 * @description The id of an OAuth proxy.
-                 * @example 1
-                 */
                 id: components["parameters"]["OAuthProxyId"];
             };
             cookie?: never;
@@ -10820,24 +6326,12 @@ export interface operations {
     removeOAuthProxyApplicationUrl: {
         parameters: {
             query: {
-                /**
-                 * @description The application URL.
-                 * @example https://app.example.com/connected
-                 */
                 url: components["parameters"]["ApplicationUrlQuery"];
             };
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                /**
-                 * @description The id of an OAuth proxy.
-                 * @example 1
-                 */
                 id: components["parameters"]["OAuthProxyId"];
             };
             cookie?: never;
@@ -10859,24 +6353,11 @@ export interface operations {
     listHubs: {
         parameters: {
             query?: {
-                /**
-                 * @description A filter in the query language over `key`.
-                 * @example key LIKE 'gen%'
-                 */
                 where?: components["parameters"]["HubWhere"];
-                /**
-                 * @description How many entries a page has at most.
-                 * @example 10
-                 */
                 pageSize?: components["parameters"]["PageSize"];
-                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
             };
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path?: never;
@@ -10900,10 +6381,6 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path?: never;
@@ -10927,17 +6404,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                /**
-                 * @description The key of a hub.
-                 * @example general
-                 */
                 key: components["parameters"]["HubKey"];
             };
             cookie?: never;
@@ -10959,33 +6428,15 @@ export interface operations {
     listElementsOfHub: {
         parameters: {
             query?: {
-                /** @description Only elements whose key, name or description contains this text, whatever its case. */
                 searchText?: components["parameters"]["ElementSearchText"];
-                /**
-                 * @description A filter in the query language over the members of the record that are texts, numbers or booleans, such as `active = TRUE AND authentication.type = 'oauth2'`.
-                 * @example hub = 'general' AND active = TRUE
-                 */
                 where?: components["parameters"]["ElementWhere"];
-                /**
-                 * @description How many entries a page has at most.
-                 * @example 10
-                 */
                 pageSize?: components["parameters"]["PageSize"];
-                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
             };
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                /**
-                 * @description The key of a hub.
-                 * @example general
-                 */
                 key: components["parameters"]["HubKey"];
             };
             cookie?: never;
@@ -11007,31 +6458,14 @@ export interface operations {
     listOrganizationAccounts: {
         parameters: {
             query?: {
-                /**
-                 * @description A filter in the query language over `id`, `externalId`, `name`, `description`, `active`, `defaultAccount`, `type`, `createdDate` and `status`.
-                 * @example active = TRUE
-                 */
                 where?: components["parameters"]["AccountWhere"];
-                /**
-                 * @description How many entries a page has at most.
-                 * @example 10
-                 */
                 pageSize?: components["parameters"]["PageSize"];
-                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
             };
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                /**
-                 * @description The id of the caller's organization, or `me`. Any other is a 404.
-                 * @example me
-                 */
                 organizationId: components["parameters"]["OrganizationId"];
             };
             cookie?: never;
@@ -11054,31 +6488,16 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                /**
-                 * @description The id of the caller's organization, or `me`. Any other is a 404.
-                 * @example me
-                 */
                 organizationId: components["parameters"]["OrganizationId"];
             };
             cookie?: never;
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "externalId": "globex",
-                 *       "name": "Globex"
-                 *     }
-                 */
                 "application/json": components["schemas"]["AccountCreate"];
             };
         };
@@ -11103,22 +6522,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                /**
-                 * @description The id of the caller's organization, or `me`. Any other is a 404.
-                 * @example me
-                 */
                 organizationId: components["parameters"]["OrganizationId"];
-                /**
-                 * @description The id or the external id of an account of the organization. Digits are an id.
-                 * @example acme
-                 */
                 id: components["parameters"]["AccountName"];
             };
             cookie?: never;
@@ -11141,10 +6548,6 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path?: never;
@@ -11168,10 +6571,6 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path?: never;
@@ -11202,10 +6601,6 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path?: never;
@@ -11236,10 +6631,6 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path?: never;
@@ -11263,10 +6654,6 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path?: never;
@@ -11296,21 +6683,11 @@ export interface operations {
     listConnectSessions: {
         parameters: {
             query?: {
-                /** @description A filter in the query language over `id`, `status`, `name`, `elementKey`, `instanceId`, `createdDate` and `expiresDate`, such as `status = 'open'`. */
                 where?: components["parameters"]["ConnectSessionWhere"];
-                /**
-                 * @description How many entries a page has at most.
-                 * @example 10
-                 */
                 pageSize?: components["parameters"]["PageSize"];
-                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
             };
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path?: never;
@@ -11334,12 +6711,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path?: never;
@@ -11371,17 +6743,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                /**
-                 * @description The id of a connect session.
-                 * @example 1
-                 */
                 id: components["parameters"]["ConnectSessionId"];
             };
             cookie?: never;
@@ -11404,17 +6768,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                /**
-                 * @description The id of a connect session.
-                 * @example 1
-                 */
                 id: components["parameters"]["ConnectSessionId"];
             };
             cookie?: never;
@@ -11542,10 +6898,6 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path?: never;
@@ -11569,10 +6921,6 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path?: never;
@@ -11603,24 +6951,11 @@ export interface operations {
     listAccounts: {
         parameters: {
             query?: {
-                /**
-                 * @description A filter in the query language over `id`, `externalId`, `name`, `description`, `active`, `defaultAccount`, `type`, `createdDate` and `status`.
-                 * @example active = TRUE
-                 */
                 where?: components["parameters"]["AccountWhere"];
-                /**
-                 * @description How many entries a page has at most.
-                 * @example 10
-                 */
                 pageSize?: components["parameters"]["PageSize"];
-                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
             };
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path?: never;
@@ -11644,12 +6979,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path?: never;
@@ -11681,17 +7011,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                /**
-                 * @description The id or the external id of an account of the organization. Digits are an id.
-                 * @example acme
-                 */
                 id: components["parameters"]["AccountName"];
             };
             cookie?: never;
@@ -11714,17 +7036,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                /**
-                 * @description The id or the external id of an account of the organization. Digits are an id.
-                 * @example acme
-                 */
                 id: components["parameters"]["AccountName"];
             };
             cookie?: never;
@@ -11755,17 +7069,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                /**
-                 * @description The id or the external id of an account of the organization. Digits are an id.
-                 * @example acme
-                 */
                 id: components["parameters"]["AccountName"];
             };
             cookie?: never;
@@ -11789,17 +7095,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                /**
-                 * @description The id or the external id of an account of the organization. Digits are an id.
-                 * @example acme
-                 */
                 id: components["parameters"]["AccountName"];
             };
             cookie?: never;
@@ -11829,18 +7127,11 @@ export interface operations {
     listOwnAccountInstances: {
         parameters: {
             query?: {
-                /** @description A filter in the query language over `id`, `name`, `element.key`, `createdDate`, `valid`, `disabled` and `user.id`, such as `element.key = 'bamboohr' AND valid = FALSE`. */
                 where?: components["parameters"]["InstanceWhere"];
-                /** @description How many entries a page has at most. Without it, and without `nextPage`, the answer has all of them. */
                 pageSize?: components["parameters"]["PageSizeOfAll"];
-                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
             };
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path?: never;
@@ -11864,10 +7155,6 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path?: never;
@@ -11891,12 +7178,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path?: never;
@@ -11928,10 +7210,6 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path?: never;
@@ -11961,25 +7239,14 @@ export interface operations {
     listAccountInstances: {
         parameters: {
             query?: {
-                /** @description A filter in the query language over `id`, `name`, `element.key`, `createdDate`, `valid`, `disabled` and `user.id`, such as `element.key = 'bamboohr' AND valid = FALSE`. */
                 where?: components["parameters"]["InstanceWhere"];
-                /** @description How many entries a page has at most. Without it, and without `nextPage`, the answer has all of them. */
                 pageSize?: components["parameters"]["PageSizeOfAll"];
-                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
             };
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                /**
-                 * @description The id or the external id of an account of the organization. Digits are an id. Without the privilege `manageOrganization` it is the own account's.
-                 * @example 1
-                 */
                 id: components["parameters"]["AccountId"];
             };
             cookie?: never;
@@ -12002,17 +7269,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                /**
-                 * @description The id or the external id of an account of the organization. Digits are an id. Without the privilege `manageOrganization` it is the own account's.
-                 * @example 1
-                 */
                 accountId: components["parameters"]["SettingsAccountId"];
             };
             cookie?: never;
@@ -12035,19 +7294,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                /**
-                 * @description The id or the external id of an account of the organization. Digits are an id. Without the privilege `manageOrganization` it is the own account's.
-                 * @example 1
-                 */
                 accountId: components["parameters"]["SettingsAccountId"];
             };
             cookie?: never;
@@ -12078,17 +7328,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                /**
-                 * @description The id or the external id of an account of the organization. Digits are an id. Without the privilege `manageOrganization` it is the own account's.
-                 * @example 1
-                 */
                 accountId: components["parameters"]["SettingsAccountId"];
             };
             cookie?: never;
@@ -12117,28 +7359,14 @@ export interface operations {
     listAccountUsers: {
         parameters: {
             query?: {
-                /** @description A filter in the query language over `id`, `email`, `firstName`, `lastName`, `externalId`, `active`, `accountId`, `createdDate` and `lastLoginDate`, such as `active = FALSE`. */
                 where?: components["parameters"]["UserWhere"];
-                /**
-                 * @description How many entries a page has at most.
-                 * @example 10
-                 */
                 pageSize?: components["parameters"]["PageSize"];
-                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
             };
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                /**
-                 * @description The id or the external id of an account of the organization. Digits are an id. Without the privilege `manageOrganization` it is the own account's.
-                 * @example 1
-                 */
                 id: components["parameters"]["AccountId"];
             };
             cookie?: never;
@@ -12161,19 +7389,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                /**
-                 * @description The id or the external id of an account of the organization. Digits are an id. Without the privilege `manageOrganization` it is the own account's.
-                 * @example 1
-                 */
                 id: components["parameters"]["AccountId"];
             };
             cookie?: never;
@@ -12204,22 +7423,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                /**
-                 * @description The id or the external id of an account of the organization. Digits are an id. Without the privilege `manageOrganization` it is the own account's.
-                 * @example 1
-                 */
                 id: components["parameters"]["AccountId"];
-                /**
-                 * @description The id of a user (digits), or the e-mail address in upper or lower case, percent-encoded.
-                 * @example ada@example.com
-                 */
                 emailOrId: components["parameters"]["EmailOrId"];
             };
             cookie?: never;
@@ -12242,22 +7449,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                /**
-                 * @description The id or the external id of an account of the organization. Digits are an id. Without the privilege `manageOrganization` it is the own account's.
-                 * @example 1
-                 */
                 id: components["parameters"]["AccountId"];
-                /**
-                 * @description The id of a user (digits), or the e-mail address in upper or lower case, percent-encoded.
-                 * @example ada@example.com
-                 */
                 emailOrId: components["parameters"]["EmailOrId"];
             };
             cookie?: never;
@@ -12288,22 +7483,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                /**
-                 * @description The id or the external id of an account of the organization. Digits are an id. Without the privilege `manageOrganization` it is the own account's.
-                 * @example 1
-                 */
                 id: components["parameters"]["AccountId"];
-                /**
-                 * @description The id of a user (digits), or the e-mail address in upper or lower case, percent-encoded.
-                 * @example ada@example.com
-                 */
                 emailOrId: components["parameters"]["EmailOrId"];
             };
             cookie?: never;
@@ -12327,22 +7510,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                /**
-                 * @description The id or the external id of an account of the organization. Digits are an id. Without the privilege `manageOrganization` it is the own account's.
-                 * @example 1
-                 */
                 id: components["parameters"]["AccountId"];
-                /**
-                 * @description The id of a user (digits), or the e-mail address in upper or lower case, percent-encoded.
-                 * @example ada@example.com
-                 */
                 emailOrId: components["parameters"]["EmailOrId"];
             };
             cookie?: never;
@@ -12373,17 +7544,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                /**
-                 * @description The id or the external id of an account of the organization. Digits are an id. Without the privilege `manageOrganization` it is the own account's.
-                 * @example 1
-                 */
                 id: components["parameters"]["AccountId"];
             };
             cookie?: never;
@@ -12406,22 +7569,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                /**
-                 * @description The id or the external id of an account of the organization. Digits are an id. Without the privilege `manageOrganization` it is the own account's.
-                 * @example 1
-                 */
                 id: components["parameters"]["AccountId"];
-                /**
-                 * @description The key of a role, such as `admin`.
-                 * @example default-user
-                 */
                 key: components["parameters"]["AccountRoleKey"];
             };
             cookie?: never;
@@ -12445,22 +7596,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                /**
-                 * @description The id or the external id of an account of the organization. Digits are an id. Without the privilege `manageOrganization` it is the own account's.
-                 * @example 1
-                 */
                 id: components["parameters"]["AccountId"];
-                /**
-                 * @description The key of a role, such as `admin`.
-                 * @example default-user
-                 */
                 key: components["parameters"]["AccountRoleKey"];
             };
             cookie?: never;
@@ -12483,21 +7622,11 @@ export interface operations {
     listOrganizationUsers: {
         parameters: {
             query?: {
-                /** @description A filter in the query language over `id`, `email`, `firstName`, `lastName`, `externalId`, `active`, `accountId`, `createdDate` and `lastLoginDate`, such as `active = FALSE`. */
                 where?: components["parameters"]["UserWhere"];
-                /**
-                 * @description How many entries a page has at most.
-                 * @example 10
-                 */
                 pageSize?: components["parameters"]["PageSize"];
-                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
             };
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path?: never;
@@ -12521,12 +7650,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path?: never;
@@ -12558,17 +7682,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                /**
-                 * @description The id of a user (digits), or the e-mail address in upper or lower case, percent-encoded.
-                 * @example ada@example.com
-                 */
                 emailOrId: components["parameters"]["EmailOrId"];
             };
             cookie?: never;
@@ -12591,17 +7707,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                /**
-                 * @description The id of a user (digits), or the e-mail address in upper or lower case, percent-encoded.
-                 * @example ada@example.com
-                 */
                 emailOrId: components["parameters"]["EmailOrId"];
             };
             cookie?: never;
@@ -12625,17 +7733,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                /**
-                 * @description The id of a user (digits), or the e-mail address in upper or lower case, percent-encoded.
-                 * @example ada@example.com
-                 */
                 emailOrId: components["parameters"]["EmailOrId"];
             };
             cookie?: never;
@@ -12666,10 +7766,6 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path?: never;
@@ -12693,17 +7789,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                /**
-                 * @description The key of a role, such as `admin`.
-                 * @example default-user
-                 */
                 key: components["parameters"]["RoleKey"];
             };
             cookie?: never;
@@ -12726,17 +7814,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                /**
-                 * @description The key of a role, such as `admin`.
-                 * @example default-user
-                 */
                 key: components["parameters"]["RoleKey"];
             };
             cookie?: never;
@@ -12766,21 +7846,11 @@ export interface operations {
     listUsers: {
         parameters: {
             query?: {
-                /** @description A filter in the query language over `id`, `email`, `firstName`, `lastName`, `externalId`, `active`, `accountId`, `createdDate` and `lastLoginDate`, such as `active = FALSE`. */
                 where?: components["parameters"]["UserWhere"];
-                /**
-                 * @description How many entries a page has at most.
-                 * @example 10
-                 */
                 pageSize?: components["parameters"]["PageSize"];
-                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
             };
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path?: never;
@@ -12804,10 +7874,6 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path?: never;
@@ -12831,10 +7897,6 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path?: never;
@@ -12866,10 +7928,6 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path?: never;
@@ -12893,10 +7951,6 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path?: never;
@@ -12928,17 +7982,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                /**
-                 * @description The id of a user (digits), or the e-mail address in upper or lower case, percent-encoded.
-                 * @example ada@example.com
-                 */
                 emailOrId: components["parameters"]["EmailOrId"];
             };
             cookie?: never;
@@ -12961,17 +8007,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                /**
-                 * @description The id of a user (digits), or the e-mail address in upper or lower case, percent-encoded.
-                 * @example ada@example.com
-                 */
                 emailOrId: components["parameters"]["EmailOrId"];
             };
             cookie?: never;
@@ -12995,17 +8033,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                /**
-                 * @description The id of a user (digits), or the e-mail address in upper or lower case, percent-encoded.
-                 * @example ada@example.com
-                 */
                 emailOrId: components["parameters"]["EmailOrId"];
             };
             cookie?: never;
@@ -13036,17 +8066,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                /**
-                 * @description The id of a user (digits), or the e-mail address in upper or lower case, percent-encoded.
-                 * @example ada@example.com
-                 */
                 emailOrId: components["parameters"]["EmailOrId"];
             };
             cookie?: never;
@@ -13069,22 +8091,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                /**
-                 * @description The id of a user (digits), or the e-mail address in upper or lower case, percent-encoded.
-                 * @example ada@example.com
-                 */
                 emailOrId: components["parameters"]["EmailOrId"];
-                /**
-                 * @description The key of a role, such as `admin`.
-                 * @example default-user
-                 */
                 key: components["parameters"]["RoleKey"];
             };
             cookie?: never;
@@ -13107,22 +8117,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                /**
-                 * @description The id of a user (digits), or the e-mail address in upper or lower case, percent-encoded.
-                 * @example ada@example.com
-                 */
                 emailOrId: components["parameters"]["EmailOrId"];
-                /**
-                 * @description The key of a role, such as `admin`.
-                 * @example default-user
-                 */
                 key: components["parameters"]["RoleKey"];
             };
             cookie?: never;
@@ -13145,22 +8143,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                /**
-                 * @description The id of a user (digits), or the e-mail address in upper or lower case, percent-encoded.
-                 * @example ada@example.com
-                 */
                 emailOrId: components["parameters"]["EmailOrId"];
-                /**
-                 * @description The key of a role, such as `admin`.
-                 * @example default-user
-                 */
                 key: components["parameters"]["RoleKey"];
             };
             cookie?: never;
@@ -13183,45 +8169,15 @@ export interface operations {
     listAuditLogs: {
         parameters: {
             query?: {
-                /**
-                 * @description Only entries of that time and later. ISO 8601.
-                 * @example 2026-01-01T00:00:00Z
-                 */
                 from?: components["parameters"]["AuditFrom"];
-                /**
-                 * @description Only entries before that time. ISO 8601.
-                 * @example 2100-01-01T00:00:00Z
-                 */
                 to?: components["parameters"]["AuditTo"];
-                /**
-                 * @description Only what this user did.
-                 * @example 1
-                 */
                 userId?: components["parameters"]["AuditUserId"];
-                /**
-                 * @description Only this account, by its id or its external id.
-                 * @example 1
-                 */
                 accountId?: components["parameters"]["AuditAccountId"];
-                /**
-                 * @description A filter in the query language over `id`, `timestamp`, `accountId`, `userId`, `instanceId`, `method`, `resourceUri`, `action`, `target`, `ipAddress`,
-                 *     `status` and `requestId`.
-                 * @example action IN ('create', 'update', 'delete') AND status < 400
-                 */
                 where?: components["parameters"]["AuditWhere"];
-                /**
-                 * @description How many entries a page has at most.
-                 * @example 10
-                 */
                 pageSize?: components["parameters"]["PageSize"];
-                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
             };
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path?: never;
@@ -13244,45 +8200,15 @@ export interface operations {
     listAuthenticationAuditLogs: {
         parameters: {
             query?: {
-                /**
-                 * @description Only entries of that time and later. ISO 8601.
-                 * @example 2026-01-01T00:00:00Z
-                 */
                 from?: components["parameters"]["AuditFrom"];
-                /**
-                 * @description Only entries before that time. ISO 8601.
-                 * @example 2100-01-01T00:00:00Z
-                 */
                 to?: components["parameters"]["AuditTo"];
-                /**
-                 * @description Only what this user did.
-                 * @example 1
-                 */
                 userId?: components["parameters"]["AuditUserId"];
-                /**
-                 * @description Only this account, by its id or its external id.
-                 * @example 1
-                 */
                 accountId?: components["parameters"]["AuditAccountId"];
-                /**
-                 * @description A filter in the query language over `id`, `timestamp`, `accountId`, `userId`, `instanceId`, `method`, `resourceUri`, `action`, `target`, `ipAddress`,
-                 *     `status` and `requestId`.
-                 * @example action IN ('create', 'update', 'delete') AND status < 400
-                 */
                 where?: components["parameters"]["AuditWhere"];
-                /**
-                 * @description How many entries a page has at most.
-                 * @example 10
-                 */
                 pageSize?: components["parameters"]["PageSize"];
-                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
             };
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path?: never;
@@ -13305,45 +8231,15 @@ export interface operations {
     listInstancesAuditLogs: {
         parameters: {
             query?: {
-                /**
-                 * @description Only entries of that time and later. ISO 8601.
-                 * @example 2026-01-01T00:00:00Z
-                 */
                 from?: components["parameters"]["AuditFrom"];
-                /**
-                 * @description Only entries before that time. ISO 8601.
-                 * @example 2100-01-01T00:00:00Z
-                 */
                 to?: components["parameters"]["AuditTo"];
-                /**
-                 * @description Only what this user did.
-                 * @example 1
-                 */
                 userId?: components["parameters"]["AuditUserId"];
-                /**
-                 * @description Only this account, by its id or its external id.
-                 * @example 1
-                 */
                 accountId?: components["parameters"]["AuditAccountId"];
-                /**
-                 * @description A filter in the query language over `id`, `timestamp`, `accountId`, `userId`, `instanceId`, `method`, `resourceUri`, `action`, `target`, `ipAddress`,
-                 *     `status` and `requestId`.
-                 * @example action IN ('create', 'update', 'delete') AND status < 400
-                 */
                 where?: components["parameters"]["AuditWhere"];
-                /**
-                 * @description How many entries a page has at most.
-                 * @example 10
-                 */
                 pageSize?: components["parameters"]["PageSize"];
-                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
             };
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path?: never;
@@ -13366,52 +8262,18 @@ export interface operations {
     listInstanceAuditLogs: {
         parameters: {
             query?: {
-                /**
-                 * @description Only entries of that time and later. ISO 8601.
-                 * @example 2026-01-01T00:00:00Z
-                 */
                 from?: components["parameters"]["AuditFrom"];
-                /**
-                 * @description Only entries before that time. ISO 8601.
-                 * @example 2100-01-01T00:00:00Z
-                 */
                 to?: components["parameters"]["AuditTo"];
-                /**
-                 * @description Only what this user did.
-                 * @example 1
-                 */
                 userId?: components["parameters"]["AuditUserId"];
-                /**
-                 * @description Only this account, by its id or its external id.
-                 * @example 1
-                 */
                 accountId?: components["parameters"]["AuditAccountId"];
-                /**
-                 * @description A filter in the query language over `id`, `timestamp`, `accountId`, `userId`, `instanceId`, `method`, `resourceUri`, `action`, `target`, `ipAddress`,
-                 *     `status` and `requestId`.
-                 * @example action IN ('create', 'update', 'delete') AND status < 400
-                 */
                 where?: components["parameters"]["AuditWhere"];
-                /**
-                 * @description How many entries a page has at most.
-                 * @example 10
-                 */
                 pageSize?: components["parameters"]["PageSize"];
-                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
             };
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                /**
-                 * @description The id of an instance.
-                 * @example 1
-                 */
                 id: components["parameters"]["InstanceId"];
             };
             cookie?: never;
@@ -13433,45 +8295,15 @@ export interface operations {
     listElementsAuditLogs: {
         parameters: {
             query?: {
-                /**
-                 * @description Only entries of that time and later. ISO 8601.
-                 * @example 2026-01-01T00:00:00Z
-                 */
                 from?: components["parameters"]["AuditFrom"];
-                /**
-                 * @description Only entries before that time. ISO 8601.
-                 * @example 2100-01-01T00:00:00Z
-                 */
                 to?: components["parameters"]["AuditTo"];
-                /**
-                 * @description Only what this user did.
-                 * @example 1
-                 */
                 userId?: components["parameters"]["AuditUserId"];
-                /**
-                 * @description Only this account, by its id or its external id.
-                 * @example 1
-                 */
                 accountId?: components["parameters"]["AuditAccountId"];
-                /**
-                 * @description A filter in the query language over `id`, `timestamp`, `accountId`, `userId`, `instanceId`, `method`, `resourceUri`, `action`, `target`, `ipAddress`,
-                 *     `status` and `requestId`.
-                 * @example action IN ('create', 'update', 'delete') AND status < 400
-                 */
                 where?: components["parameters"]["AuditWhere"];
-                /**
-                 * @description How many entries a page has at most.
-                 * @example 10
-                 */
                 pageSize?: components["parameters"]["PageSize"];
-                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
             };
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path?: never;
@@ -13494,52 +8326,18 @@ export interface operations {
     listElementAuditLogs: {
         parameters: {
             query?: {
-                /**
-                 * @description Only entries of that time and later. ISO 8601.
-                 * @example 2026-01-01T00:00:00Z
-                 */
                 from?: components["parameters"]["AuditFrom"];
-                /**
-                 * @description Only entries before that time. ISO 8601.
-                 * @example 2100-01-01T00:00:00Z
-                 */
                 to?: components["parameters"]["AuditTo"];
-                /**
-                 * @description Only what this user did.
-                 * @example 1
-                 */
                 userId?: components["parameters"]["AuditUserId"];
-                /**
-                 * @description Only this account, by its id or its external id.
-                 * @example 1
-                 */
                 accountId?: components["parameters"]["AuditAccountId"];
-                /**
-                 * @description A filter in the query language over `id`, `timestamp`, `accountId`, `userId`, `instanceId`, `method`, `resourceUri`, `action`, `target`, `ipAddress`,
-                 *     `status` and `requestId`.
-                 * @example action IN ('create', 'update', 'delete') AND status < 400
-                 */
                 where?: components["parameters"]["AuditWhere"];
-                /**
-                 * @description How many entries a page has at most.
-                 * @example 10
-                 */
                 pageSize?: components["parameters"]["PageSize"];
-                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
             };
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                /**
-                 * @description The key or the integer id of an element.
-                 * @example odata
-                 */
                 keyOrId: components["parameters"]["KeyOrId"];
             };
             cookie?: never;
@@ -13561,45 +8359,15 @@ export interface operations {
     listUsersAuditLogs: {
         parameters: {
             query?: {
-                /**
-                 * @description Only entries of that time and later. ISO 8601.
-                 * @example 2026-01-01T00:00:00Z
-                 */
                 from?: components["parameters"]["AuditFrom"];
-                /**
-                 * @description Only entries before that time. ISO 8601.
-                 * @example 2100-01-01T00:00:00Z
-                 */
                 to?: components["parameters"]["AuditTo"];
-                /**
-                 * @description Only what this user did.
-                 * @example 1
-                 */
                 userId?: components["parameters"]["AuditUserId"];
-                /**
-                 * @description Only this account, by its id or its external id.
-                 * @example 1
-                 */
                 accountId?: components["parameters"]["AuditAccountId"];
-                /**
-                 * @description A filter in the query language over `id`, `timestamp`, `accountId`, `userId`, `instanceId`, `method`, `resourceUri`, `action`, `target`, `ipAddress`,
-                 *     `status` and `requestId`.
-                 * @example action IN ('create', 'update', 'delete') AND status < 400
-                 */
                 where?: components["parameters"]["AuditWhere"];
-                /**
-                 * @description How many entries a page has at most.
-                 * @example 10
-                 */
                 pageSize?: components["parameters"]["PageSize"];
-                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
             };
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path?: never;
@@ -13622,45 +8390,15 @@ export interface operations {
     listSettingsAuditLogs: {
         parameters: {
             query?: {
-                /**
-                 * @description Only entries of that time and later. ISO 8601.
-                 * @example 2026-01-01T00:00:00Z
-                 */
                 from?: components["parameters"]["AuditFrom"];
-                /**
-                 * @description Only entries before that time. ISO 8601.
-                 * @example 2100-01-01T00:00:00Z
-                 */
                 to?: components["parameters"]["AuditTo"];
-                /**
-                 * @description Only what this user did.
-                 * @example 1
-                 */
                 userId?: components["parameters"]["AuditUserId"];
-                /**
-                 * @description Only this account, by its id or its external id.
-                 * @example 1
-                 */
                 accountId?: components["parameters"]["AuditAccountId"];
-                /**
-                 * @description A filter in the query language over `id`, `timestamp`, `accountId`, `userId`, `instanceId`, `method`, `resourceUri`, `action`, `target`, `ipAddress`,
-                 *     `status` and `requestId`.
-                 * @example action IN ('create', 'update', 'delete') AND status < 400
-                 */
                 where?: components["parameters"]["AuditWhere"];
-                /**
-                 * @description How many entries a page has at most.
-                 * @example 10
-                 */
                 pageSize?: components["parameters"]["PageSize"];
-                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
             };
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path?: never;
@@ -13684,10 +8422,6 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path?: never;
@@ -13711,10 +8445,6 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path?: never;
@@ -13745,10 +8475,6 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path?: never;
@@ -13772,10 +8498,6 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path?: never;
@@ -13805,27 +8527,14 @@ export interface operations {
     listInstances: {
         parameters: {
             query?: {
-                /** @description Only instances that carry every one of these tags. Repeat the parameter for more than one. */
                 "tags[]"?: components["parameters"]["Tags"];
-                /** @description Only instances whose name or element key contains this text, whatever its case. */
                 searchText?: components["parameters"]["InstanceSearchText"];
-                /** @description A filter in the query language over `id`, `name`, `element.key`, `createdDate`, `valid`, `disabled` and `user.id`, such as `element.key = 'bamboohr' AND valid = FALSE`. */
                 where?: components["parameters"]["InstanceWhere"];
-                /** @description With `false` the configuration of each instance is left empty. */
                 hydrate?: components["parameters"]["HydrateInstances"];
-                /**
-                 * @description How many entries a page has at most.
-                 * @example 10
-                 */
                 pageSize?: components["parameters"]["PageSize"];
-                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
             };
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path?: never;
@@ -13882,12 +8591,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path?: never;
@@ -13978,17 +8682,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                /**
-                 * @description The id of an instance.
-                 * @example 1
-                 */
                 id: components["parameters"]["InstanceId"];
             };
             cookie?: never;
@@ -14011,17 +8707,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                /**
-                 * @description The id of an instance.
-                 * @example 1
-                 */
                 id: components["parameters"]["InstanceId"];
             };
             cookie?: never;
@@ -14055,17 +8743,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                /**
-                 * @description The id of an instance.
-                 * @example 1
-                 */
                 id: components["parameters"]["InstanceId"];
             };
             cookie?: never;
@@ -14089,17 +8769,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                /**
-                 * @description The id of an instance.
-                 * @example 1
-                 */
                 id: components["parameters"]["InstanceId"];
             };
             cookie?: never;
@@ -14133,17 +8805,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                /**
-                 * @description The id of an instance.
-                 * @example 1
-                 */
                 id: components["parameters"]["InstanceId"];
             };
             cookie?: never;
@@ -14167,17 +8831,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                /**
-                 * @description The id of an instance.
-                 * @example 1
-                 */
                 id: components["parameters"]["InstanceId"];
             };
             cookie?: never;
@@ -14200,31 +8856,14 @@ export interface operations {
     listInstanceActivity: {
         parameters: {
             query?: {
-                /**
-                 * @description A filter in the query language over `requestId`, `timestamp`, `userId`, `instanceId`, `elementKey`, `method`, `path`, `operation`, `status`, `code`, `durationMs`, `rows` and `pushdown`, such as `status >= 400 AND timestamp >= 2026-02-01T00:00:00Z`.
-                 * @example operation = 'listRecords'
-                 */
                 where?: components["parameters"]["ActivityWhere"];
-                /**
-                 * @description How many entries a page has at most.
-                 * @example 10
-                 */
                 pageSize?: components["parameters"]["PageSize"];
-                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
             };
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                /**
-                 * @description The id of an instance.
-                 * @example 1
-                 */
                 id: components["parameters"]["InstanceId"];
             };
             cookie?: never;
@@ -14246,24 +8885,12 @@ export interface operations {
     startTraceLogging: {
         parameters: {
             query?: {
-                /**
-                 * @description For how long, at most a day.
-                 * @example 600
-                 */
                 seconds?: components["parameters"]["TraceSeconds"];
             };
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                /**
-                 * @description The id of an instance.
-                 * @example 1
-                 */
                 id: components["parameters"]["InstanceId"];
             };
             cookie?: never;
@@ -14287,17 +8914,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                /**
-                 * @description The id of an instance.
-                 * @example 1
-                 */
                 id: components["parameters"]["InstanceId"];
             };
             cookie?: never;
@@ -14320,31 +8939,14 @@ export interface operations {
     listInstanceEvents: {
         parameters: {
             query?: {
-                /**
-                 * @description A filter in the query language over `id`, `type` and `createdDate`.
-                 * @example type = 'employees.updated'
-                 */
                 where?: components["parameters"]["EventWhere"];
-                /**
-                 * @description How many entries a page has at most.
-                 * @example 10
-                 */
                 pageSize?: components["parameters"]["PageSize"];
-                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
             };
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                /**
-                 * @description The id of an instance.
-                 * @example 1
-                 */
                 id: components["parameters"]["InstanceId"];
             };
             cookie?: never;
@@ -14367,17 +8969,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                /**
-                 * @description The id of an instance.
-                 * @example 1
-                 */
                 id: components["parameters"]["InstanceId"];
             };
             cookie?: never;
@@ -14400,17 +8994,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                /**
-                 * @description The id of an instance.
-                 * @example 1
-                 */
                 id: components["parameters"]["InstanceId"];
             };
             cookie?: never;
@@ -14444,17 +9030,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                /**
-                 * @description The id of an instance.
-                 * @example 1
-                 */
                 id: components["parameters"]["InstanceId"];
             };
             cookie?: never;
@@ -14477,22 +9055,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                /**
-                 * @description The id of an instance.
-                 * @example 1
-                 */
                 id: components["parameters"]["InstanceId"];
-                /**
-                 * @description The id of a configuration property, or its key. The id of a key is the same for every instance.
-                 * @example event.notification.enabled
-                 */
                 configId: components["parameters"]["ConfigId"];
             };
             cookie?: never;
@@ -14515,22 +9081,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                /**
-                 * @description The id of an instance.
-                 * @example 1
-                 */
                 id: components["parameters"]["InstanceId"];
-                /**
-                 * @description The id of a configuration property, or its key. The id of a key is the same for every instance.
-                 * @example event.notification.enabled
-                 */
                 configId: components["parameters"]["ConfigId"];
             };
             cookie?: never;
@@ -14563,28 +9117,14 @@ export interface operations {
     listInstancePolls: {
         parameters: {
             query?: {
-                /** @description A filter in the query language over the members of the record, such as `state = 'stopped' OR failures > 0`. */
                 where?: components["parameters"]["PollWhere"];
-                /**
-                 * @description How many entries a page has at most.
-                 * @example 10
-                 */
                 pageSize?: components["parameters"]["PageSize"];
-                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
             };
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                /**
-                 * @description The id of an instance.
-                 * @example 1
-                 */
                 id: components["parameters"]["InstanceId"];
             };
             cookie?: never;
@@ -14607,22 +9147,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                /**
-                 * @description The id of an instance.
-                 * @example 1
-                 */
                 id: components["parameters"]["InstanceId"];
-                /**
-                 * @description The name of the resource in the configuration of the instance.
-                 * @example Orders
-                 */
                 resource: components["parameters"]["PollResource"];
             };
             cookie?: never;
@@ -14646,22 +9174,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                /**
-                 * @description The id of an instance.
-                 * @example 1
-                 */
                 id: components["parameters"]["InstanceId"];
-                /**
-                 * @description The name of the resource in the configuration of the instance.
-                 * @example Orders
-                 */
                 resource: components["parameters"]["PollResource"];
             };
             cookie?: never;
@@ -14694,24 +9210,11 @@ export interface operations {
     listActivity: {
         parameters: {
             query?: {
-                /**
-                 * @description A filter in the query language over `requestId`, `timestamp`, `userId`, `instanceId`, `elementKey`, `method`, `path`, `operation`, `status`, `code`, `durationMs`, `rows` and `pushdown`, such as `status >= 400 AND timestamp >= 2026-02-01T00:00:00Z`.
-                 * @example operation = 'listRecords'
-                 */
                 where?: components["parameters"]["ActivityWhere"];
-                /**
-                 * @description How many entries a page has at most.
-                 * @example 10
-                 */
                 pageSize?: components["parameters"]["PageSize"];
-                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
             };
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path?: never;
@@ -14735,17 +9238,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                /**
-                 * @description The `Elements-Request-Id` of an answer.
-                 * @example 8d2e3f9c-6f0b-4f0e-9d63-0a3c1d3a7c11
-                 */
                 requestId: components["parameters"]["ActivityRequestId"];
             };
             cookie?: never;
@@ -14767,34 +9262,13 @@ export interface operations {
     listUsage: {
         parameters: {
             query?: {
-                /**
-                 * @description Only requests of that time and later, an instant or a day of UTC (`2026-01-31`).
-                 * @example 2026-01-01
-                 */
                 from?: components["parameters"]["UsageSince"];
-                /**
-                 * @description Only requests before that instant, or until the end of that day of UTC.
-                 * @example 2099-12-31
-                 */
                 to?: components["parameters"]["UsageUntil"];
-                /**
-                 * @description A filter in the query language over `request_id`, `traffic_id`, `traffic_date`, `user_id`, `account_id`, `process_time`, `request_status`, `request_ip`, `request_uri` and `element_key`, such as `request_status >= 400`.
-                 * @example request_status = 200 AND element_key = 'odata'
-                 */
                 where?: components["parameters"]["UsageWhere"];
-                /**
-                 * @description How many entries a page has at most.
-                 * @example 10
-                 */
                 pageSize?: components["parameters"]["PageSize"];
-                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
             };
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path?: never;
@@ -14818,17 +9292,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                /**
-                 * @description The `Elements-Request-Id` of an answer.
-                 * @example 8d2e3f9c-6f0b-4f0e-9d63-0a3c1d3a7c11
-                 */
                 requestId: components["parameters"]["ActivityRequestId"];
             };
             cookie?: never;
@@ -14850,21 +9316,11 @@ export interface operations {
     countUsage: {
         parameters: {
             query?: {
-                /** @description The beginning, an instant or a day of UTC (`2026-01-31`); it belongs to the interval that it is in. Unless given, the last 60 minutes, 24 hours or 30 days. */
                 from?: components["parameters"]["UsageFrom"];
-                /** @description The end, an instant or a day of UTC, which is included. Unless given, now. */
                 to?: components["parameters"]["UsageTo"];
-                /**
-                 * @description What is counted together, in UTC. Minutes are kept for 2 days, hours for 60, days for 800; an answer has 1,500 intervals at most.
-                 * @example day
-                 */
                 interval?: components["parameters"]["UsageInterval"];
             };
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path?: never;
@@ -14887,21 +9343,11 @@ export interface operations {
     countElementUsage: {
         parameters: {
             query?: {
-                /** @description The beginning, an instant or a day of UTC (`2026-01-31`); it belongs to the interval that it is in. Unless given, the last 60 minutes, 24 hours or 30 days. */
                 from?: components["parameters"]["UsageFrom"];
-                /** @description The end, an instant or a day of UTC, which is included. Unless given, now. */
                 to?: components["parameters"]["UsageTo"];
-                /**
-                 * @description What is counted together, in UTC. Minutes are kept for 2 days, hours for 60, days for 800; an answer has 1,500 intervals at most.
-                 * @example day
-                 */
                 interval?: components["parameters"]["UsageInterval"];
             };
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path?: never;
@@ -14924,21 +9370,11 @@ export interface operations {
     countUsageStatuses: {
         parameters: {
             query?: {
-                /** @description The beginning, an instant or a day of UTC (`2026-01-31`); it belongs to the interval that it is in. Unless given, the last 60 minutes, 24 hours or 30 days. */
                 from?: components["parameters"]["UsageFrom"];
-                /** @description The end, an instant or a day of UTC, which is included. Unless given, now. */
                 to?: components["parameters"]["UsageTo"];
-                /**
-                 * @description What is counted together, in UTC. Minutes are kept for 2 days, hours for 60, days for 800; an answer has 1,500 intervals at most.
-                 * @example day
-                 */
                 interval?: components["parameters"]["UsageInterval"];
             };
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path?: never;
@@ -14961,21 +9397,11 @@ export interface operations {
     measureUsageTimes: {
         parameters: {
             query?: {
-                /** @description The beginning, an instant or a day of UTC (`2026-01-31`); it belongs to the interval that it is in. Unless given, the last 60 minutes, 24 hours or 30 days. */
                 from?: components["parameters"]["UsageFrom"];
-                /** @description The end, an instant or a day of UTC, which is included. Unless given, now. */
                 to?: components["parameters"]["UsageTo"];
-                /**
-                 * @description What is counted together, in UTC. Minutes are kept for 2 days, hours for 60, days for 800; an answer has 1,500 intervals at most.
-                 * @example day
-                 */
                 interval?: components["parameters"]["UsageInterval"];
             };
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path?: never;
@@ -14998,28 +9424,14 @@ export interface operations {
     getMetric: {
         parameters: {
             query?: {
-                /** @description The beginning, an instant or a day of UTC (`2026-01-31`); it belongs to the interval that it is in. Unless given, the last 60 minutes, 24 hours or 30 days. */
                 from?: components["parameters"]["UsageFrom"];
-                /** @description The end, an instant or a day of UTC, which is included. Unless given, now. */
                 to?: components["parameters"]["UsageTo"];
-                /**
-                 * @description What is counted together, in UTC. Minutes are kept for 2 days, hours for 60, days for 800; an answer has 1,500 intervals at most.
-                 * @example day
-                 */
                 interval?: components["parameters"]["UsageInterval"];
             };
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                /**
-                 * @description What is counted: `api` every request, `hub-api` those on an instance, `events` what was accepted to be delivered, `element-instances-created`, and `bulk-jobs` that came to their end, downloads and uploads: completed, failed or cancelled.
-                 * @example api
-                 */
                 metric: components["parameters"]["MetricName"];
             };
             cookie?: never;
@@ -15041,28 +9453,14 @@ export interface operations {
     getOrganizationMetric: {
         parameters: {
             query?: {
-                /** @description The beginning, an instant or a day of UTC (`2026-01-31`); it belongs to the interval that it is in. Unless given, the last 60 minutes, 24 hours or 30 days. */
                 from?: components["parameters"]["UsageFrom"];
-                /** @description The end, an instant or a day of UTC, which is included. Unless given, now. */
                 to?: components["parameters"]["UsageTo"];
-                /**
-                 * @description What is counted together, in UTC. Minutes are kept for 2 days, hours for 60, days for 800; an answer has 1,500 intervals at most.
-                 * @example day
-                 */
                 interval?: components["parameters"]["UsageInterval"];
             };
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                /**
-                 * @description What is counted: `api` every request, `hub-api` those on an instance, `events` what was accepted to be delivered, `element-instances-created`, and `bulk-jobs` that came to their end, downloads and uploads: completed, failed or cancelled.
-                 * @example api
-                 */
                 metric: components["parameters"]["MetricName"];
             };
             cookie?: never;
@@ -15084,23 +9482,12 @@ export interface operations {
     listNotifications: {
         parameters: {
             query?: {
-                /** @description A filter in the query language over `id`, `type` and `createdDate`, such as `type = 'subscription.deactivated'`. */
                 where?: components["parameters"]["NotificationWhere"];
-                /** @description With `true` the list goes from new to old. Otherwise it goes from old to new. */
                 newestFirst?: components["parameters"]["NewestFirst"];
-                /**
-                 * @description How many entries a page has at most.
-                 * @example 10
-                 */
                 pageSize?: components["parameters"]["PageSize"];
-                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
             };
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path?: never;
@@ -15123,21 +9510,11 @@ export interface operations {
     listSubscriptions: {
         parameters: {
             query?: {
-                /** @description A filter in the query language over `id`, `url` (or `config.url`), `state` and `createdDate`, such as `state = 'deactivated'`. */
                 where?: components["parameters"]["SubscriptionWhere"];
-                /**
-                 * @description How many entries a page has at most.
-                 * @example 10
-                 */
                 pageSize?: components["parameters"]["PageSize"];
-                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
             };
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path?: never;
@@ -15161,17 +9538,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                /**
-                 * @description The id of a subscription.
-                 * @example 1
-                 */
                 id: components["parameters"]["SubscriptionId"];
             };
             cookie?: never;
@@ -15194,17 +9563,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                /**
-                 * @description The id of a subscription.
-                 * @example 1
-                 */
                 id: components["parameters"]["SubscriptionId"];
             };
             cookie?: never;
@@ -15228,17 +9589,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                /**
-                 * @description The id of a subscription.
-                 * @example 1
-                 */
                 id: components["parameters"]["SubscriptionId"];
             };
             cookie?: never;
@@ -15268,29 +9621,13 @@ export interface operations {
     listDeliveries: {
         parameters: {
             query?: {
-                /**
-                 * @description A filter in the query language over `id`, `channel`, `status`, `config.url`, `subscriptionId`, `attempts`, `event.type`, `event.id`,
-                 *     `event.timestamp`, `instance.id`, `createdDate`, `updatedDate`, `nextAttemptDate` and `lastError`.
-                 * @example channel = 'webhook' AND status = 'queued'
-                 */
                 where?: components["parameters"]["DeliveryWhere"];
-                /** @description With `true` the list goes from new to old. Otherwise it goes from old to new. */
                 newestFirst?: components["parameters"]["NewestFirst"];
-                /** @description With `false` the payloads of the events are left out. */
                 hydrate?: components["parameters"]["Hydrate"];
-                /**
-                 * @description How many entries a page has at most.
-                 * @example 10
-                 */
                 pageSize?: components["parameters"]["PageSize"];
-                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
             };
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path?: never;
@@ -15313,17 +9650,9 @@ export interface operations {
     releaseDeliveries: {
         parameters: {
             query: {
-                /**
-                 * @description Which queued deliveries are meant; see above for its form.
-                 * @example channel = 'webhook' AND status = 'queued'
-                 */
                 where: components["parameters"]["ReleaseWhere"];
             };
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path?: never;
@@ -15346,17 +9675,9 @@ export interface operations {
     acknowledgeDeliveries: {
         parameters: {
             query: {
-                /**
-                 * @description Which queued deliveries are meant; see above for its form.
-                 * @example channel = 'webhook' AND status = 'queued'
-                 */
                 where: components["parameters"]["ReleaseWhere"];
             };
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path?: never;
@@ -15379,18 +9700,9 @@ export interface operations {
     countDeliveries: {
         parameters: {
             query?: {
-                /**
-                 * @description A filter in the query language over `id`, `channel`, `status`, `config.url`, `subscriptionId`, `attempts`, `event.type`, `event.id`,
-                 *     `event.timestamp`, `instance.id`, `createdDate`, `updatedDate`, `nextAttemptDate` and `lastError`.
-                 * @example channel = 'webhook' AND status = 'queued'
-                 */
                 where?: components["parameters"]["DeliveryWhere"];
             };
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path?: never;
@@ -15414,17 +9726,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                /**
-                 * @description The id of a delivery.
-                 * @example 1
-                 */
                 id: components["parameters"]["DeliveryId"];
             };
             cookie?: never;
@@ -15447,17 +9751,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                /**
-                 * @description The id of a delivery.
-                 * @example 1
-                 */
                 id: components["parameters"]["DeliveryId"];
             };
             cookie?: never;
@@ -15481,19 +9777,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path: {
-                /**
-                 * @description The id of a delivery.
-                 * @example 1
-                 */
                 id: components["parameters"]["DeliveryId"];
             };
             cookie?: never;
@@ -15517,12 +9804,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path?: never;
@@ -15554,12 +9836,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /**
-                 * @description The account of the organization that the call is about, by its id or its external id (digits are an id): the own one unless given. An account that
-                 *     the path names wins. Others than the own one need the privilege `manageOrganization`, and are a 404 without it.
-                 */
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
             };
             path?: never;
@@ -15590,14 +9867,9 @@ export interface operations {
     listObjects: {
         parameters: {
             query?: {
-                /**
-                 * @description With `true` the answer says what can be done with each object, as with `Elements-Version` `Helium`.
-                 * @example true
-                 */
                 details?: components["parameters"]["ObjectDetails"];
             };
             header?: {
-                /** @description With `Helium` the answer says what can be done with each object; with `Hydrogen`, as without the header, it is a plain array of names. */
                 "Elements-Version"?: components["parameters"]["ElementsVersion"];
             };
             path?: never;
@@ -15624,10 +9896,6 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The name of an object, as `GET /objects` lists it, or one of its aliases. A name of two words, such as `affiliates/commissions`, may be written with its slash or with `%2F`.
-                 * @example Orders
-                 */
                 objectName: components["parameters"]["ObjectName"];
             };
             cookie?: never;
@@ -15654,15 +9922,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The name of an object, as `GET /objects` lists it, or one of its aliases. A name of two words, such as `affiliates/commissions`, may be written with its slash or with `%2F`.
-                 * @example Orders
-                 */
                 objectName: components["parameters"]["ObjectName"];
-                /**
-                 * @description The name of an object below the record, one of the `children` of the object's metadata.
-                 * @example Lines
-                 */
                 childObjectName: components["parameters"]["ChildObjectName"];
             };
             cookie?: never;
@@ -15718,13 +9978,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "objectName": "Products",
-                 *       "where": "Category = 'Book' AND Name LIKE '%guide'",
-                 *       "orderBy": "Price desc"
-                 *     }
-                 */
                 "application/json": components["schemas"]["QueryExplain"];
             };
         };
@@ -15751,32 +10004,18 @@ export interface operations {
     createBulkQuery: {
         parameters: {
             query?: {
-                /**
-                 * @description The query as a statement, `SELECT * FROM Orders WHERE Paid = FALSE ORDER BY PlacedAt LIMIT 1000`. `WHERE`, `ORDER BY` and `LIMIT` are optional; what the statement leaves out
-                 *     may be given beside it as `where`, `orderBy` and `limit`. `objectName` and `fields` are never given with a statement.
-                 */
                 q?: components["parameters"]["BulkStatement"];
-                /** @description The object that is read, in place of `objectName` in the body. */
                 objectName?: components["parameters"]["BulkObjectName"];
-                /** @description A filter in the query language, at most 16 KB of text, such as `Paid = FALSE`, in place of `where` in the body. With a statement in `q` that has no `WHERE`, its filter. */
                 where?: components["parameters"]["BulkWhere"];
-                /** @description A comma-separated list of fields in the order of the columns, in place of `fields` in the body. All of them unless given. */
                 fields?: components["parameters"]["BulkFields"];
-                /** @description A comma-separated list of fields, each with `asc` (unless given) or `desc`, in place of `orderBy` in the body. Only an order that the provider can give. */
                 orderBy?: components["parameters"]["BulkOrderBy"];
-                /** @description Maximum number of rows, in place of `limit` in the body. */
                 limit?: components["parameters"]["BulkLimit"];
-                /** @description Only records that changed from then on, in place of `from` in the body. ISO 8601. */
                 from?: components["parameters"]["BulkFrom"];
-                /** @description Only records that changed before then, in place of `to` in the body. ISO 8601. */
                 to?: components["parameters"]["BulkTo"];
-                /** @description Only what changed since that job, in place of `continueFromJobId` in the body. */
                 continueFromJobId?: components["parameters"]["BulkContinueFrom"];
             };
             header?: {
-                /** @description Where the event of the end goes, in place of the callback URL of the instance. A `callbackUrl` in the body wins. */
                 "Elements-Async-Callback-Url"?: components["parameters"]["AsyncCallbackUrl"];
-                /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -15811,14 +10050,8 @@ export interface operations {
     listBulkJobs: {
         parameters: {
             query?: {
-                /** @description A filter in the query language over `id`, `status`, `objectName`, `jobDirection`, `fileFormat`, `recordsCount`, `recordsFailedCount`, `createdDate`, `bulkStartTime` and `bulkFinishTime`, such as `status IN ('CREATED', 'RUNNING')`. */
                 where?: components["parameters"]["BulkJobWhere"];
-                /**
-                 * @description How many entries a page has at most.
-                 * @example 10
-                 */
                 pageSize?: components["parameters"]["PageSize"];
-                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
             };
             header?: never;
@@ -15842,14 +10075,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Where the event of the end goes, in place of the callback URL of the instance. A `callbackUrl` in the body wins. */
                 "Elements-Async-Callback-Url"?: components["parameters"]["AsyncCallbackUrl"];
             };
             path: {
-                /**
-                 * @description The name of the object whose records are written. (One path has one name for its parameter; that of a job is its id.)
-                 * @example Orders
-                 */
                 id: components["parameters"]["BulkUploadObject"];
             };
             cookie?: never;
@@ -15881,10 +10109,6 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of a bulk job.
-                 * @example 1
-                 */
                 id: components["parameters"]["BulkJobId"];
             };
             cookie?: never;
@@ -15908,10 +10132,6 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of a bulk job.
-                 * @example 1
-                 */
                 id: components["parameters"]["BulkJobId"];
             };
             cookie?: never;
@@ -15935,10 +10155,6 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of a bulk job.
-                 * @example 1
-                 */
                 id: components["parameters"]["BulkJobId"];
             };
             cookie?: never;
@@ -15961,22 +10177,12 @@ export interface operations {
     listBulkErrors: {
         parameters: {
             query?: {
-                /** @description A filter in the query language over `row`, `outcome`, `doubtful`, `code` and `message`, such as `doubtful = true`. */
                 where?: components["parameters"]["BulkErrorWhere"];
-                /**
-                 * @description How many entries a page has at most.
-                 * @example 10
-                 */
                 pageSize?: components["parameters"]["PageSize"];
-                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
             };
             header?: never;
             path: {
-                /**
-                 * @description The id of a bulk job.
-                 * @example 1
-                 */
                 id: components["parameters"]["BulkJobId"];
             };
             cookie?: never;
@@ -15998,27 +10204,15 @@ export interface operations {
     getBulkFile: {
         parameters: {
             query?: {
-                /** @description With `true` no cell of a CSV file is a formula to a spreadsheet: a `'` is put before text that begins with `=`, `+`, `-`, `@`, a tab or a carriage return. */
                 spreadsheet?: components["parameters"]["Spreadsheet"];
             };
             header?: {
-                /** @description One range of bytes (RFC 9110), such as `bytes=1000000-` to go on with a download. Taken for the form that the job was asked for. */
                 Range?: components["parameters"]["Range"];
-                /** @description The `ETag` of what is there already - with another one the whole file comes. */
                 "If-Range"?: components["parameters"]["IfRange"];
-                /** @description ETags of what is there already - with that of the file the answer is a 304. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
-                /**
-                 * @description The id of a bulk job.
-                 * @example 1
-                 */
                 id: components["parameters"]["BulkJobId"];
-                /**
-                 * @description The name of an object, as `GET /objects` lists it, or one of its aliases. A name of two words, such as `affiliates/commissions`, may be written with its slash or with `%2F`.
-                 * @example Orders
-                 */
                 objectName: components["parameters"]["ObjectName"];
             };
             cookie?: never;
@@ -16043,60 +10237,21 @@ export interface operations {
     search: {
         parameters: {
             query?: {
-                /**
-                 * @description Words that are looked for, as the provider searches.
-                 * @example contract
-                 */
                 text?: components["parameters"]["FileWords"];
-                /**
-                 * @description The folder below which is searched, from the root.
-                 * @example /Projects/2026
-                 */
                 path?: components["parameters"]["FilePlace"];
-                /**
-                 * @description Changed on or after this day (UTC) or instant.
-                 * @example 2026-01-01
-                 */
                 startDate?: components["parameters"]["FileStartDate"];
-                /**
-                 * @description Changed on or before this day (UTC) or instant.
-                 * @example 2026-12-31
-                 */
                 endDate?: components["parameters"]["FileEndDate"];
-                /** @description Only what carries every one of these tags. Repeat the parameter for more than one. */
                 "tags[]"?: components["parameters"]["FileTags"];
-                /**
-                 * @description A filter in the query language, at most 16 KB of text: comparisons (`=`, `!=`, `<`, `<=`, `>`, `>=`), `IN`, `LIKE`, `BETWEEN` and `IS NULL`,
-                 *     combined with `AND`, `OR`, `NOT` and parentheses. Text stands in single quotes; a quote in it is doubled.
-                 *     The metadata of the object says which operators each field takes.
-                 */
                 where?: components["parameters"]["Where"];
-                /**
-                 * @description A comma-separated list of the fields to answer. All of them unless given.
-                 * @example Code,PlacedAt,Paid
-                 */
                 fields?: components["parameters"]["Fields"];
-                /**
-                 * @description A comma-separated list of fields, each with `asc` (unless given) or `desc`.
-                 * @example PlacedAt desc
-                 */
                 orderBy?: components["parameters"]["OrderBy"];
-                /** @description The number of the page, from 1; 0 is the first page as well. Beside `nextPage` it means nothing. */
                 page?: components["parameters"]["Page"];
-                /**
-                 * @description How many entries a page has at most.
-                 * @example 10
-                 */
                 pageSize?: components["parameters"]["PageSize"];
-                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
-                /** @description With `true` the answer has `Elements-Total-Count` where the provider tells the number. It has it without this parameter too. */
                 returnTotalCount?: components["parameters"]["ReturnTotalCount"];
             };
             header?: {
-                /** @description How many calls to the provider one answer may take. When they do not fill the page, the answer is partial and says so. */
                 "Elements-Max-Provider-Calls"?: components["parameters"]["MaxProviderCalls"];
-                /** @description With `pushdown-only` a query that the provider cannot answer in full by itself is a 400 (`WHERE_UNSUPPORTED`). */
                 "Elements-Query-Mode"?: components["parameters"]["QueryMode"];
             };
             path?: never;
@@ -16124,38 +10279,16 @@ export interface operations {
     listAffiliateCommissions: {
         parameters: {
             query?: {
-                /**
-                 * @description A filter in the query language, at most 16 KB of text: comparisons (`=`, `!=`, `<`, `<=`, `>`, `>=`), `IN`, `LIKE`, `BETWEEN` and `IS NULL`,
-                 *     combined with `AND`, `OR`, `NOT` and parentheses. Text stands in single quotes; a quote in it is doubled.
-                 *     The metadata of the object says which operators each field takes.
-                 */
                 where?: components["parameters"]["Where"];
-                /**
-                 * @description A comma-separated list of the fields to answer. All of them unless given.
-                 * @example Code,PlacedAt,Paid
-                 */
                 fields?: components["parameters"]["Fields"];
-                /**
-                 * @description A comma-separated list of fields, each with `asc` (unless given) or `desc`.
-                 * @example PlacedAt desc
-                 */
                 orderBy?: components["parameters"]["OrderBy"];
-                /** @description The number of the page, from 1; 0 is the first page as well. Beside `nextPage` it means nothing. */
                 page?: components["parameters"]["Page"];
-                /**
-                 * @description How many entries a page has at most.
-                 * @example 10
-                 */
                 pageSize?: components["parameters"]["PageSize"];
-                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
-                /** @description With `true` the answer has `Elements-Total-Count` where the provider tells the number. It has it without this parameter too. */
                 returnTotalCount?: components["parameters"]["ReturnTotalCount"];
             };
             header?: {
-                /** @description How many calls to the provider one answer may take. When they do not fill the page, the answer is partial and says so. */
                 "Elements-Max-Provider-Calls"?: components["parameters"]["MaxProviderCalls"];
-                /** @description With `pushdown-only` a query that the provider cannot answer in full by itself is a 400 (`WHERE_UNSUPPORTED`). */
                 "Elements-Query-Mode"?: components["parameters"]["QueryMode"];
             };
             path?: never;
@@ -16183,38 +10316,16 @@ export interface operations {
     searchTasks: {
         parameters: {
             query?: {
-                /**
-                 * @description A filter in the query language, at most 16 KB of text: comparisons (`=`, `!=`, `<`, `<=`, `>`, `>=`), `IN`, `LIKE`, `BETWEEN` and `IS NULL`,
-                 *     combined with `AND`, `OR`, `NOT` and parentheses. Text stands in single quotes; a quote in it is doubled.
-                 *     The metadata of the object says which operators each field takes.
-                 */
                 where?: components["parameters"]["Where"];
-                /**
-                 * @description A comma-separated list of the fields to answer. All of them unless given.
-                 * @example Code,PlacedAt,Paid
-                 */
                 fields?: components["parameters"]["Fields"];
-                /**
-                 * @description A comma-separated list of fields, each with `asc` (unless given) or `desc`.
-                 * @example PlacedAt desc
-                 */
                 orderBy?: components["parameters"]["OrderBy"];
-                /** @description The number of the page, from 1; 0 is the first page as well. Beside `nextPage` it means nothing. */
                 page?: components["parameters"]["Page"];
-                /**
-                 * @description How many entries a page has at most.
-                 * @example 10
-                 */
                 pageSize?: components["parameters"]["PageSize"];
-                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
-                /** @description With `true` the answer has `Elements-Total-Count` where the provider tells the number. It has it without this parameter too. */
                 returnTotalCount?: components["parameters"]["ReturnTotalCount"];
             };
             header?: {
-                /** @description How many calls to the provider one answer may take. When they do not fill the page, the answer is partial and says so. */
                 "Elements-Max-Provider-Calls"?: components["parameters"]["MaxProviderCalls"];
-                /** @description With `pushdown-only` a query that the provider cannot answer in full by itself is a 400 (`WHERE_UNSUPPORTED`). */
                 "Elements-Query-Mode"?: components["parameters"]["QueryMode"];
             };
             path?: never;
@@ -16244,10 +10355,6 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The path below the provider's address, with its slashes as they are.
-                 * @example Orders('A-1')
-                 */
                 path: components["parameters"]["ProviderPath"];
             };
             cookie?: never;
@@ -16271,24 +10378,15 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Goes to the provider, as your other headers do. Many want it before they change a record.
-                 * @example *
-                 */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
-                /**
-                 * @description The path below the provider's address, with its slashes as they are.
-                 * @example Orders('A-1')
-                 */
                 path: components["parameters"]["ProviderPath"];
             };
             cookie?: never;
         };
         requestBody?: {
             content: {
-                /** @example {"CustomerId":"3f2504e0-4f89-41d3-9a0c-000000000001","PlacedAt":"2026-01-02T08:30:00Z","Paid":true} */
                 "*/*": string;
             };
         };
@@ -16313,17 +10411,12 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The path below the provider's address, with its slashes as they are.
-                 * @example Orders
-                 */
                 path: components["parameters"]["ProviderCollection"];
             };
             cookie?: never;
         };
         requestBody?: {
             content: {
-                /** @example {"Code":"B-2","CustomerId":"3f2504e0-4f89-41d3-9a0c-000000000007","PlacedAt":"2026-02-01T08:30:00Z","Paid":false} */
                 "*/*": string;
             };
         };
@@ -16347,17 +10440,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Goes to the provider, as your other headers do. Many want it before they change a record.
-                 * @example *
-                 */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
-                /**
-                 * @description The path below the provider's address, with its slashes as they are.
-                 * @example Orders('A-1')
-                 */
                 path: components["parameters"]["ProviderPath"];
             };
             cookie?: never;
@@ -16381,24 +10466,15 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Goes to the provider, as your other headers do. Many want it before they change a record.
-                 * @example *
-                 */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
-                /**
-                 * @description The path below the provider's address, with its slashes as they are.
-                 * @example Orders('A-1')
-                 */
                 path: components["parameters"]["ProviderPath"];
             };
             cookie?: never;
         };
         requestBody?: {
             content: {
-                /** @example {"Paid":true} */
                 "*/*": string;
             };
         };
@@ -16421,45 +10497,19 @@ export interface operations {
     listRecords: {
         parameters: {
             query?: {
-                /**
-                 * @description A filter in the query language, at most 16 KB of text: comparisons (`=`, `!=`, `<`, `<=`, `>`, `>=`), `IN`, `LIKE`, `BETWEEN` and `IS NULL`,
-                 *     combined with `AND`, `OR`, `NOT` and parentheses. Text stands in single quotes; a quote in it is doubled.
-                 *     The metadata of the object says which operators each field takes.
-                 */
                 where?: components["parameters"]["Where"];
-                /**
-                 * @description A comma-separated list of the fields to answer. All of them unless given.
-                 * @example Code,PlacedAt,Paid
-                 */
                 fields?: components["parameters"]["Fields"];
-                /**
-                 * @description A comma-separated list of fields, each with `asc` (unless given) or `desc`.
-                 * @example PlacedAt desc
-                 */
                 orderBy?: components["parameters"]["OrderBy"];
-                /** @description The number of the page, from 1; 0 is the first page as well. Beside `nextPage` it means nothing. */
                 page?: components["parameters"]["Page"];
-                /**
-                 * @description How many entries a page has at most.
-                 * @example 10
-                 */
                 pageSize?: components["parameters"]["PageSize"];
-                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
-                /** @description With `true` the answer has `Elements-Total-Count` where the provider tells the number. It has it without this parameter too. */
                 returnTotalCount?: components["parameters"]["ReturnTotalCount"];
             };
             header?: {
-                /** @description How many calls to the provider one answer may take. When they do not fill the page, the answer is partial and says so. */
                 "Elements-Max-Provider-Calls"?: components["parameters"]["MaxProviderCalls"];
-                /** @description With `pushdown-only` a query that the provider cannot answer in full by itself is a 400 (`WHERE_UNSUPPORTED`). */
                 "Elements-Query-Mode"?: components["parameters"]["QueryMode"];
             };
             path: {
-                /**
-                 * @description The name of an object, as `GET /objects` lists it, or one of its aliases. A name of two words, such as `affiliates/commissions`, may be written with its slash or with `%2F`.
-                 * @example Orders
-                 */
                 objectName: components["parameters"]["ObjectName"];
             };
             cookie?: never;
@@ -16487,14 +10537,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
-                /**
-                 * @description The name of an object, as `GET /objects` lists it, or one of its aliases. A name of two words, such as `affiliates/commissions`, may be written with its slash or with `%2F`.
-                 * @example Orders
-                 */
                 objectName: components["parameters"]["ObjectName"];
             };
             cookie?: never;
@@ -16532,15 +10577,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The name of an object, as `GET /objects` lists it, or one of its aliases. A name of two words, such as `affiliates/commissions`, may be written with its slash or with `%2F`.
-                 * @example Orders
-                 */
                 objectName: components["parameters"]["ObjectName"];
-                /**
-                 * @description The id of a record, percent-encoded.
-                 * @example A-1
-                 */
                 objectId: components["parameters"]["ObjectId"];
             };
             cookie?: never;
@@ -16569,15 +10606,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The name of an object, as `GET /objects` lists it, or one of its aliases. A name of two words, such as `affiliates/commissions`, may be written with its slash or with `%2F`.
-                 * @example Orders
-                 */
                 objectName: components["parameters"]["ObjectName"];
-                /**
-                 * @description The id of a record, percent-encoded.
-                 * @example A-1
-                 */
                 objectId: components["parameters"]["ObjectId"];
             };
             cookie?: never;
@@ -16615,15 +10644,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The name of an object, as `GET /objects` lists it, or one of its aliases. A name of two words, such as `affiliates/commissions`, may be written with its slash or with `%2F`.
-                 * @example Orders
-                 */
                 objectName: components["parameters"]["ObjectName"];
-                /**
-                 * @description The id of a record, percent-encoded.
-                 * @example A-1
-                 */
                 objectId: components["parameters"]["ObjectId"];
             };
             cookie?: never;
@@ -16653,15 +10674,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The name of an object, as `GET /objects` lists it, or one of its aliases. A name of two words, such as `affiliates/commissions`, may be written with its slash or with `%2F`.
-                 * @example Orders
-                 */
                 objectName: components["parameters"]["ObjectName"];
-                /**
-                 * @description The id of a record, percent-encoded.
-                 * @example A-1
-                 */
                 objectId: components["parameters"]["ObjectId"];
             };
             cookie?: never;
@@ -16696,56 +10709,21 @@ export interface operations {
     listChildRecords: {
         parameters: {
             query?: {
-                /**
-                 * @description A filter in the query language, at most 16 KB of text: comparisons (`=`, `!=`, `<`, `<=`, `>`, `>=`), `IN`, `LIKE`, `BETWEEN` and `IS NULL`,
-                 *     combined with `AND`, `OR`, `NOT` and parentheses. Text stands in single quotes; a quote in it is doubled.
-                 *     The metadata of the object says which operators each field takes.
-                 * @example Quantity > 4
-                 */
                 where?: components["parameters"]["ChildWhere"];
-                /**
-                 * @description A comma-separated list of the fields to answer. All of them unless given.
-                 * @example Line,ProductId,Quantity
-                 */
                 fields?: components["parameters"]["ChildFields"];
-                /**
-                 * @description A comma-separated list of fields, each with `asc` (unless given) or `desc`.
-                 * @example Quantity desc
-                 */
                 orderBy?: components["parameters"]["ChildOrderBy"];
-                /** @description The number of the page, from 1; 0 is the first page as well. Beside `nextPage` it means nothing. */
                 page?: components["parameters"]["Page"];
-                /**
-                 * @description How many entries a page has at most.
-                 * @example 10
-                 */
                 pageSize?: components["parameters"]["PageSize"];
-                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
-                /** @description With `true` the answer has `Elements-Total-Count` where the provider tells the number. It has it without this parameter too. */
                 returnTotalCount?: components["parameters"]["ReturnTotalCount"];
             };
             header?: {
-                /** @description How many calls to the provider one answer may take. When they do not fill the page, the answer is partial and says so. */
                 "Elements-Max-Provider-Calls"?: components["parameters"]["MaxProviderCalls"];
-                /** @description With `pushdown-only` a query that the provider cannot answer in full by itself is a 400 (`WHERE_UNSUPPORTED`). */
                 "Elements-Query-Mode"?: components["parameters"]["QueryMode"];
             };
             path: {
-                /**
-                 * @description The name of an object, as `GET /objects` lists it, or one of its aliases. A name of two words, such as `affiliates/commissions`, may be written with its slash or with `%2F`.
-                 * @example Orders
-                 */
                 objectName: components["parameters"]["ObjectName"];
-                /**
-                 * @description The id of a record, percent-encoded.
-                 * @example A-1
-                 */
                 objectId: components["parameters"]["ObjectId"];
-                /**
-                 * @description The name of an object below the record, one of the `children` of the object's metadata.
-                 * @example Lines
-                 */
                 childObjectName: components["parameters"]["ChildObjectName"];
             };
             cookie?: never;
@@ -16772,21 +10750,12 @@ export interface operations {
     listHubObjects: {
         parameters: {
             query?: {
-                /**
-                 * @description With `true` the answer says what can be done with each object, as with `Elements-Version` `Helium`.
-                 * @example true
-                 */
                 details?: components["parameters"]["ObjectDetails"];
             };
             header?: {
-                /** @description With `Helium` the answer says what can be done with each object; with `Hydrogen`, as without the header, it is a plain array of names. */
                 "Elements-Version"?: components["parameters"]["ElementsVersion"];
             };
             path: {
-                /**
-                 * @description A hub of the instance's element. Any other hub is a 404.
-                 * @example general
-                 */
                 hub: components["parameters"]["Hub"];
             };
             cookie?: never;
@@ -16813,15 +10782,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description A hub of the instance's element. Any other hub is a 404.
-                 * @example general
-                 */
                 hub: components["parameters"]["Hub"];
-                /**
-                 * @description The name of an object, as `GET /objects` lists it, or one of its aliases. A name of two words, such as `affiliates/commissions`, may be written with its slash or with `%2F`.
-                 * @example Orders
-                 */
                 objectName: components["parameters"]["ObjectName"];
             };
             cookie?: never;
@@ -16848,20 +10809,8 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description A hub of the instance's element. Any other hub is a 404.
-                 * @example general
-                 */
                 hub: components["parameters"]["Hub"];
-                /**
-                 * @description The name of an object, as `GET /objects` lists it, or one of its aliases. A name of two words, such as `affiliates/commissions`, may be written with its slash or with `%2F`.
-                 * @example Orders
-                 */
                 objectName: components["parameters"]["ObjectName"];
-                /**
-                 * @description The name of an object below the record, one of the `children` of the object's metadata.
-                 * @example Lines
-                 */
                 childObjectName: components["parameters"]["ChildObjectName"];
             };
             cookie?: never;
@@ -16888,10 +10837,6 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description A hub of the instance's element. Any other hub is a 404.
-                 * @example general
-                 */
                 hub: components["parameters"]["Hub"];
             };
             cookie?: never;
@@ -16917,39 +10862,21 @@ export interface operations {
     createHubBulkQuery: {
         parameters: {
             query?: {
-                /**
-                 * @description The query as a statement, `SELECT * FROM Orders WHERE Paid = FALSE ORDER BY PlacedAt LIMIT 1000`. `WHERE`, `ORDER BY` and `LIMIT` are optional; what the statement leaves out
-                 *     may be given beside it as `where`, `orderBy` and `limit`. `objectName` and `fields` are never given with a statement.
-                 */
                 q?: components["parameters"]["BulkStatement"];
-                /** @description The object that is read, in place of `objectName` in the body. */
                 objectName?: components["parameters"]["BulkObjectName"];
-                /** @description A filter in the query language, at most 16 KB of text, such as `Paid = FALSE`, in place of `where` in the body. With a statement in `q` that has no `WHERE`, its filter. */
                 where?: components["parameters"]["BulkWhere"];
-                /** @description A comma-separated list of fields in the order of the columns, in place of `fields` in the body. All of them unless given. */
                 fields?: components["parameters"]["BulkFields"];
-                /** @description A comma-separated list of fields, each with `asc` (unless given) or `desc`, in place of `orderBy` in the body. Only an order that the provider can give. */
                 orderBy?: components["parameters"]["BulkOrderBy"];
-                /** @description Maximum number of rows, in place of `limit` in the body. */
                 limit?: components["parameters"]["BulkLimit"];
-                /** @description Only records that changed from then on, in place of `from` in the body. ISO 8601. */
                 from?: components["parameters"]["BulkFrom"];
-                /** @description Only records that changed before then, in place of `to` in the body. ISO 8601. */
                 to?: components["parameters"]["BulkTo"];
-                /** @description Only what changed since that job, in place of `continueFromJobId` in the body. */
                 continueFromJobId?: components["parameters"]["BulkContinueFrom"];
             };
             header?: {
-                /** @description Where the event of the end goes, in place of the callback URL of the instance. A `callbackUrl` in the body wins. */
                 "Elements-Async-Callback-Url"?: components["parameters"]["AsyncCallbackUrl"];
-                /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
-                /**
-                 * @description A hub of the instance's element. Any other hub is a 404.
-                 * @example general
-                 */
                 hub: components["parameters"]["Hub"];
             };
             cookie?: never;
@@ -16983,22 +10910,12 @@ export interface operations {
     listHubBulkJobs: {
         parameters: {
             query?: {
-                /** @description A filter in the query language over `id`, `status`, `objectName`, `jobDirection`, `fileFormat`, `recordsCount`, `recordsFailedCount`, `createdDate`, `bulkStartTime` and `bulkFinishTime`, such as `status IN ('CREATED', 'RUNNING')`. */
                 where?: components["parameters"]["BulkJobWhere"];
-                /**
-                 * @description How many entries a page has at most.
-                 * @example 10
-                 */
                 pageSize?: components["parameters"]["PageSize"];
-                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
             };
             header?: never;
             path: {
-                /**
-                 * @description A hub of the instance's element. Any other hub is a 404.
-                 * @example general
-                 */
                 hub: components["parameters"]["Hub"];
             };
             cookie?: never;
@@ -17021,19 +10938,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Where the event of the end goes, in place of the callback URL of the instance. A `callbackUrl` in the body wins. */
                 "Elements-Async-Callback-Url"?: components["parameters"]["AsyncCallbackUrl"];
             };
             path: {
-                /**
-                 * @description A hub of the instance's element. Any other hub is a 404.
-                 * @example general
-                 */
                 hub: components["parameters"]["Hub"];
-                /**
-                 * @description The name of the object whose records are written. (One path has one name for its parameter; that of a job is its id.)
-                 * @example Orders
-                 */
                 id: components["parameters"]["BulkUploadObject"];
             };
             cookie?: never;
@@ -17065,15 +10973,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description A hub of the instance's element. Any other hub is a 404.
-                 * @example general
-                 */
                 hub: components["parameters"]["Hub"];
-                /**
-                 * @description The id of a bulk job.
-                 * @example 1
-                 */
                 id: components["parameters"]["BulkJobId"];
             };
             cookie?: never;
@@ -17097,15 +10997,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description A hub of the instance's element. Any other hub is a 404.
-                 * @example general
-                 */
                 hub: components["parameters"]["Hub"];
-                /**
-                 * @description The id of a bulk job.
-                 * @example 1
-                 */
                 id: components["parameters"]["BulkJobId"];
             };
             cookie?: never;
@@ -17129,15 +11021,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description A hub of the instance's element. Any other hub is a 404.
-                 * @example general
-                 */
                 hub: components["parameters"]["Hub"];
-                /**
-                 * @description The id of a bulk job.
-                 * @example 1
-                 */
                 id: components["parameters"]["BulkJobId"];
             };
             cookie?: never;
@@ -17160,27 +11044,13 @@ export interface operations {
     listHubBulkErrors: {
         parameters: {
             query?: {
-                /** @description A filter in the query language over `row`, `outcome`, `doubtful`, `code` and `message`, such as `doubtful = true`. */
                 where?: components["parameters"]["BulkErrorWhere"];
-                /**
-                 * @description How many entries a page has at most.
-                 * @example 10
-                 */
                 pageSize?: components["parameters"]["PageSize"];
-                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
             };
             header?: never;
             path: {
-                /**
-                 * @description A hub of the instance's element. Any other hub is a 404.
-                 * @example general
-                 */
                 hub: components["parameters"]["Hub"];
-                /**
-                 * @description The id of a bulk job.
-                 * @example 1
-                 */
                 id: components["parameters"]["BulkJobId"];
             };
             cookie?: never;
@@ -17202,32 +11072,16 @@ export interface operations {
     getHubBulkFile: {
         parameters: {
             query?: {
-                /** @description With `true` no cell of a CSV file is a formula to a spreadsheet: a `'` is put before text that begins with `=`, `+`, `-`, `@`, a tab or a carriage return. */
                 spreadsheet?: components["parameters"]["Spreadsheet"];
             };
             header?: {
-                /** @description One range of bytes (RFC 9110), such as `bytes=1000000-` to go on with a download. Taken for the form that the job was asked for. */
                 Range?: components["parameters"]["Range"];
-                /** @description The `ETag` of what is there already - with another one the whole file comes. */
                 "If-Range"?: components["parameters"]["IfRange"];
-                /** @description ETags of what is there already - with that of the file the answer is a 304. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
-                /**
-                 * @description A hub of the instance's element. Any other hub is a 404.
-                 * @example general
-                 */
                 hub: components["parameters"]["Hub"];
-                /**
-                 * @description The id of a bulk job.
-                 * @example 1
-                 */
                 id: components["parameters"]["BulkJobId"];
-                /**
-                 * @description The name of an object, as `GET /objects` lists it, or one of its aliases. A name of two words, such as `affiliates/commissions`, may be written with its slash or with `%2F`.
-                 * @example Orders
-                 */
                 objectName: components["parameters"]["ObjectName"];
             };
             cookie?: never;
@@ -17252,67 +11106,24 @@ export interface operations {
     searchHub: {
         parameters: {
             query?: {
-                /**
-                 * @description Words that are looked for, as the provider searches.
-                 * @example contract
-                 */
                 text?: components["parameters"]["FileWords"];
-                /**
-                 * @description The folder below which is searched, from the root.
-                 * @example /Projects/2026
-                 */
                 path?: components["parameters"]["FilePlace"];
-                /**
-                 * @description Changed on or after this day (UTC) or instant.
-                 * @example 2026-01-01
-                 */
                 startDate?: components["parameters"]["FileStartDate"];
-                /**
-                 * @description Changed on or before this day (UTC) or instant.
-                 * @example 2026-12-31
-                 */
                 endDate?: components["parameters"]["FileEndDate"];
-                /** @description Only what carries every one of these tags. Repeat the parameter for more than one. */
                 "tags[]"?: components["parameters"]["FileTags"];
-                /**
-                 * @description A filter in the query language, at most 16 KB of text: comparisons (`=`, `!=`, `<`, `<=`, `>`, `>=`), `IN`, `LIKE`, `BETWEEN` and `IS NULL`,
-                 *     combined with `AND`, `OR`, `NOT` and parentheses. Text stands in single quotes; a quote in it is doubled.
-                 *     The metadata of the object says which operators each field takes.
-                 */
                 where?: components["parameters"]["Where"];
-                /**
-                 * @description A comma-separated list of the fields to answer. All of them unless given.
-                 * @example Code,PlacedAt,Paid
-                 */
                 fields?: components["parameters"]["Fields"];
-                /**
-                 * @description A comma-separated list of fields, each with `asc` (unless given) or `desc`.
-                 * @example PlacedAt desc
-                 */
                 orderBy?: components["parameters"]["OrderBy"];
-                /** @description The number of the page, from 1; 0 is the first page as well. Beside `nextPage` it means nothing. */
                 page?: components["parameters"]["Page"];
-                /**
-                 * @description How many entries a page has at most.
-                 * @example 10
-                 */
                 pageSize?: components["parameters"]["PageSize"];
-                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
-                /** @description With `true` the answer has `Elements-Total-Count` where the provider tells the number. It has it without this parameter too. */
                 returnTotalCount?: components["parameters"]["ReturnTotalCount"];
             };
             header?: {
-                /** @description How many calls to the provider one answer may take. When they do not fill the page, the answer is partial and says so. */
                 "Elements-Max-Provider-Calls"?: components["parameters"]["MaxProviderCalls"];
-                /** @description With `pushdown-only` a query that the provider cannot answer in full by itself is a 400 (`WHERE_UNSUPPORTED`). */
                 "Elements-Query-Mode"?: components["parameters"]["QueryMode"];
             };
             path: {
-                /**
-                 * @description A hub of the instance's element. Any other hub is a 404.
-                 * @example general
-                 */
                 hub: components["parameters"]["Hub"];
             };
             cookie?: never;
@@ -17339,45 +11150,19 @@ export interface operations {
     listHubAffiliateCommissions: {
         parameters: {
             query?: {
-                /**
-                 * @description A filter in the query language, at most 16 KB of text: comparisons (`=`, `!=`, `<`, `<=`, `>`, `>=`), `IN`, `LIKE`, `BETWEEN` and `IS NULL`,
-                 *     combined with `AND`, `OR`, `NOT` and parentheses. Text stands in single quotes; a quote in it is doubled.
-                 *     The metadata of the object says which operators each field takes.
-                 */
                 where?: components["parameters"]["Where"];
-                /**
-                 * @description A comma-separated list of the fields to answer. All of them unless given.
-                 * @example Code,PlacedAt,Paid
-                 */
                 fields?: components["parameters"]["Fields"];
-                /**
-                 * @description A comma-separated list of fields, each with `asc` (unless given) or `desc`.
-                 * @example PlacedAt desc
-                 */
                 orderBy?: components["parameters"]["OrderBy"];
-                /** @description The number of the page, from 1; 0 is the first page as well. Beside `nextPage` it means nothing. */
                 page?: components["parameters"]["Page"];
-                /**
-                 * @description How many entries a page has at most.
-                 * @example 10
-                 */
                 pageSize?: components["parameters"]["PageSize"];
-                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
-                /** @description With `true` the answer has `Elements-Total-Count` where the provider tells the number. It has it without this parameter too. */
                 returnTotalCount?: components["parameters"]["ReturnTotalCount"];
             };
             header?: {
-                /** @description How many calls to the provider one answer may take. When they do not fill the page, the answer is partial and says so. */
                 "Elements-Max-Provider-Calls"?: components["parameters"]["MaxProviderCalls"];
-                /** @description With `pushdown-only` a query that the provider cannot answer in full by itself is a 400 (`WHERE_UNSUPPORTED`). */
                 "Elements-Query-Mode"?: components["parameters"]["QueryMode"];
             };
             path: {
-                /**
-                 * @description A hub of the instance's element. Any other hub is a 404.
-                 * @example general
-                 */
                 hub: components["parameters"]["Hub"];
             };
             cookie?: never;
@@ -17404,45 +11189,19 @@ export interface operations {
     searchHubTasks: {
         parameters: {
             query?: {
-                /**
-                 * @description A filter in the query language, at most 16 KB of text: comparisons (`=`, `!=`, `<`, `<=`, `>`, `>=`), `IN`, `LIKE`, `BETWEEN` and `IS NULL`,
-                 *     combined with `AND`, `OR`, `NOT` and parentheses. Text stands in single quotes; a quote in it is doubled.
-                 *     The metadata of the object says which operators each field takes.
-                 */
                 where?: components["parameters"]["Where"];
-                /**
-                 * @description A comma-separated list of the fields to answer. All of them unless given.
-                 * @example Code,PlacedAt,Paid
-                 */
                 fields?: components["parameters"]["Fields"];
-                /**
-                 * @description A comma-separated list of fields, each with `asc` (unless given) or `desc`.
-                 * @example PlacedAt desc
-                 */
                 orderBy?: components["parameters"]["OrderBy"];
-                /** @description The number of the page, from 1; 0 is the first page as well. Beside `nextPage` it means nothing. */
                 page?: components["parameters"]["Page"];
-                /**
-                 * @description How many entries a page has at most.
-                 * @example 10
-                 */
                 pageSize?: components["parameters"]["PageSize"];
-                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
-                /** @description With `true` the answer has `Elements-Total-Count` where the provider tells the number. It has it without this parameter too. */
                 returnTotalCount?: components["parameters"]["ReturnTotalCount"];
             };
             header?: {
-                /** @description How many calls to the provider one answer may take. When they do not fill the page, the answer is partial and says so. */
                 "Elements-Max-Provider-Calls"?: components["parameters"]["MaxProviderCalls"];
-                /** @description With `pushdown-only` a query that the provider cannot answer in full by itself is a 400 (`WHERE_UNSUPPORTED`). */
                 "Elements-Query-Mode"?: components["parameters"]["QueryMode"];
             };
             path: {
-                /**
-                 * @description A hub of the instance's element. Any other hub is a 404.
-                 * @example general
-                 */
                 hub: components["parameters"]["Hub"];
             };
             cookie?: never;
@@ -17469,50 +11228,20 @@ export interface operations {
     listHubRecords: {
         parameters: {
             query?: {
-                /**
-                 * @description A filter in the query language, at most 16 KB of text: comparisons (`=`, `!=`, `<`, `<=`, `>`, `>=`), `IN`, `LIKE`, `BETWEEN` and `IS NULL`,
-                 *     combined with `AND`, `OR`, `NOT` and parentheses. Text stands in single quotes; a quote in it is doubled.
-                 *     The metadata of the object says which operators each field takes.
-                 */
                 where?: components["parameters"]["Where"];
-                /**
-                 * @description A comma-separated list of the fields to answer. All of them unless given.
-                 * @example Code,PlacedAt,Paid
-                 */
                 fields?: components["parameters"]["Fields"];
-                /**
-                 * @description A comma-separated list of fields, each with `asc` (unless given) or `desc`.
-                 * @example PlacedAt desc
-                 */
                 orderBy?: components["parameters"]["OrderBy"];
-                /** @description The number of the page, from 1; 0 is the first page as well. Beside `nextPage` it means nothing. */
                 page?: components["parameters"]["Page"];
-                /**
-                 * @description How many entries a page has at most.
-                 * @example 10
-                 */
                 pageSize?: components["parameters"]["PageSize"];
-                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
-                /** @description With `true` the answer has `Elements-Total-Count` where the provider tells the number. It has it without this parameter too. */
                 returnTotalCount?: components["parameters"]["ReturnTotalCount"];
             };
             header?: {
-                /** @description How many calls to the provider one answer may take. When they do not fill the page, the answer is partial and says so. */
                 "Elements-Max-Provider-Calls"?: components["parameters"]["MaxProviderCalls"];
-                /** @description With `pushdown-only` a query that the provider cannot answer in full by itself is a 400 (`WHERE_UNSUPPORTED`). */
                 "Elements-Query-Mode"?: components["parameters"]["QueryMode"];
             };
             path: {
-                /**
-                 * @description A hub of the instance's element. Any other hub is a 404.
-                 * @example general
-                 */
                 hub: components["parameters"]["Hub"];
-                /**
-                 * @description The name of an object, as `GET /objects` lists it, or one of its aliases. A name of two words, such as `affiliates/commissions`, may be written with its slash or with `%2F`.
-                 * @example Orders
-                 */
                 objectName: components["parameters"]["ObjectName"];
             };
             cookie?: never;
@@ -17540,19 +11269,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes this call safe to repeat: within 24 hours the same key with the same body answers the first result again, and with another body is a 409. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
-                /**
-                 * @description A hub of the instance's element. Any other hub is a 404.
-                 * @example general
-                 */
                 hub: components["parameters"]["Hub"];
-                /**
-                 * @description The name of an object, as `GET /objects` lists it, or one of its aliases. A name of two words, such as `affiliates/commissions`, may be written with its slash or with `%2F`.
-                 * @example Orders
-                 */
                 objectName: components["parameters"]["ObjectName"];
             };
             cookie?: never;
@@ -17590,20 +11310,8 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description A hub of the instance's element. Any other hub is a 404.
-                 * @example general
-                 */
                 hub: components["parameters"]["Hub"];
-                /**
-                 * @description The name of an object, as `GET /objects` lists it, or one of its aliases. A name of two words, such as `affiliates/commissions`, may be written with its slash or with `%2F`.
-                 * @example Orders
-                 */
                 objectName: components["parameters"]["ObjectName"];
-                /**
-                 * @description The id of a record, percent-encoded.
-                 * @example A-1
-                 */
                 objectId: components["parameters"]["ObjectId"];
             };
             cookie?: never;
@@ -17632,20 +11340,8 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description A hub of the instance's element. Any other hub is a 404.
-                 * @example general
-                 */
                 hub: components["parameters"]["Hub"];
-                /**
-                 * @description The name of an object, as `GET /objects` lists it, or one of its aliases. A name of two words, such as `affiliates/commissions`, may be written with its slash or with `%2F`.
-                 * @example Orders
-                 */
                 objectName: components["parameters"]["ObjectName"];
-                /**
-                 * @description The id of a record, percent-encoded.
-                 * @example A-1
-                 */
                 objectId: components["parameters"]["ObjectId"];
             };
             cookie?: never;
@@ -17683,20 +11379,8 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description A hub of the instance's element. Any other hub is a 404.
-                 * @example general
-                 */
                 hub: components["parameters"]["Hub"];
-                /**
-                 * @description The name of an object, as `GET /objects` lists it, or one of its aliases. A name of two words, such as `affiliates/commissions`, may be written with its slash or with `%2F`.
-                 * @example Orders
-                 */
                 objectName: components["parameters"]["ObjectName"];
-                /**
-                 * @description The id of a record, percent-encoded.
-                 * @example A-1
-                 */
                 objectId: components["parameters"]["ObjectId"];
             };
             cookie?: never;
@@ -17726,20 +11410,8 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description A hub of the instance's element. Any other hub is a 404.
-                 * @example general
-                 */
                 hub: components["parameters"]["Hub"];
-                /**
-                 * @description The name of an object, as `GET /objects` lists it, or one of its aliases. A name of two words, such as `affiliates/commissions`, may be written with its slash or with `%2F`.
-                 * @example Orders
-                 */
                 objectName: components["parameters"]["ObjectName"];
-                /**
-                 * @description The id of a record, percent-encoded.
-                 * @example A-1
-                 */
                 objectId: components["parameters"]["ObjectId"];
             };
             cookie?: never;
@@ -17774,61 +11446,22 @@ export interface operations {
     listHubChildRecords: {
         parameters: {
             query?: {
-                /**
-                 * @description A filter in the query language, at most 16 KB of text: comparisons (`=`, `!=`, `<`, `<=`, `>`, `>=`), `IN`, `LIKE`, `BETWEEN` and `IS NULL`,
-                 *     combined with `AND`, `OR`, `NOT` and parentheses. Text stands in single quotes; a quote in it is doubled.
-                 *     The metadata of the object says which operators each field takes.
-                 * @example Quantity > 4
-                 */
                 where?: components["parameters"]["ChildWhere"];
-                /**
-                 * @description A comma-separated list of the fields to answer. All of them unless given.
-                 * @example Line,ProductId,Quantity
-                 */
                 fields?: components["parameters"]["ChildFields"];
-                /**
-                 * @description A comma-separated list of fields, each with `asc` (unless given) or `desc`.
-                 * @example Quantity desc
-                 */
                 orderBy?: components["parameters"]["ChildOrderBy"];
-                /** @description The number of the page, from 1; 0 is the first page as well. Beside `nextPage` it means nothing. */
                 page?: components["parameters"]["Page"];
-                /**
-                 * @description How many entries a page has at most.
-                 * @example 10
-                 */
                 pageSize?: components["parameters"]["PageSize"];
-                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
-                /** @description With `true` the answer has `Elements-Total-Count` where the provider tells the number. It has it without this parameter too. */
                 returnTotalCount?: components["parameters"]["ReturnTotalCount"];
             };
             header?: {
-                /** @description How many calls to the provider one answer may take. When they do not fill the page, the answer is partial and says so. */
                 "Elements-Max-Provider-Calls"?: components["parameters"]["MaxProviderCalls"];
-                /** @description With `pushdown-only` a query that the provider cannot answer in full by itself is a 400 (`WHERE_UNSUPPORTED`). */
                 "Elements-Query-Mode"?: components["parameters"]["QueryMode"];
             };
             path: {
-                /**
-                 * @description A hub of the instance's element. Any other hub is a 404.
-                 * @example general
-                 */
                 hub: components["parameters"]["Hub"];
-                /**
-                 * @description The name of an object, as `GET /objects` lists it, or one of its aliases. A name of two words, such as `affiliates/commissions`, may be written with its slash or with `%2F`.
-                 * @example Orders
-                 */
                 objectName: components["parameters"]["ObjectName"];
-                /**
-                 * @description The id of a record, percent-encoded.
-                 * @example A-1
-                 */
                 objectId: components["parameters"]["ObjectId"];
-                /**
-                 * @description The name of an object below the record, one of the `children` of the object's metadata.
-                 * @example Lines
-                 */
                 childObjectName: components["parameters"]["ChildObjectName"];
             };
             cookie?: never;
@@ -17899,10 +11532,6 @@ export interface operations {
     startThisTraceLogging: {
         parameters: {
             query?: {
-                /**
-                 * @description For how long, at most a day.
-                 * @example 600
-                 */
                 seconds?: components["parameters"]["TraceSeconds"];
             };
             header?: never;
@@ -17949,17 +11578,8 @@ export interface operations {
     listThisInstanceEvents: {
         parameters: {
             query?: {
-                /**
-                 * @description A filter in the query language over `id`, `type` and `createdDate`.
-                 * @example type = 'employees.updated'
-                 */
                 where?: components["parameters"]["EventWhere"];
-                /**
-                 * @description How many entries a page has at most.
-                 * @example 10
-                 */
                 pageSize?: components["parameters"]["PageSize"];
-                /** @description The `Elements-Next-Page-Token` of the previous answer to the same query. */
                 nextPage?: components["parameters"]["NextPage"];
             };
             header?: never;
@@ -18038,10 +11658,6 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of a configuration property, or its key. The id of a key is the same for every instance.
-                 * @example event.notification.enabled
-                 */
                 configId: components["parameters"]["ConfigId"];
             };
             cookie?: never;
@@ -18065,10 +11681,6 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The id of a configuration property, or its key. The id of a key is the same for every instance.
-                 * @example event.notification.enabled
-                 */
                 configId: components["parameters"]["ConfigId"];
             };
             cookie?: never;

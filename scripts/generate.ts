@@ -1,26 +1,52 @@
-/** Makes `generated/` from `spec/`. With `--check` it writes nothing, names every file that is not up to date and exits 1. */
+/**
+ * Makes `generated/` from `spec/` and from the declarations of the connectors. With `--check` it writes nothing, names every file that is not up
+ * to date and exits 1.
+ */
 import { join } from 'node:path';
-import { readSpec } from './generate/document.ts';
-import { makeFiles } from './generate/files.ts';
 import { findStaleFiles, writeFiles } from './generate/output.ts';
-import { describeProblem } from './generate/problem.ts';
+import { hashFiles, keepHash, readHash } from './generate/seen.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const GENERATED = join(ROOT, 'generated');
+const MAKERS = ['scripts/generate.ts', 'scripts/generate', 'package-lock.json'];
+
+/** What is made together, and of what. Tests make all of it anew, whatever was kept of it here. */
+const SETS = {
+  api: { inputs: ['spec', ...MAKERS], outputs: ['openapi.json', 'openapi-types.ts', 'operations.ts'] },
+  connectors: {
+    inputs: ['connectors', 'suite', 'src', 'scripts/demos.ts', ...MAKERS],
+    outputs: ['elements.md', 'pushdown.md'],
+  },
+} as const;
 
 async function main(check: boolean): Promise<number> {
-  const { document, problems } = await readSpec(join(ROOT, 'spec/openapi.yaml'));
-  for (const problem of problems) console.error(describeProblem(problem, ROOT));
-  if (problems.length > 0) return 1;
-  const files = await makeFiles(document);
-  if (check) return reportStale(await findStaleFiles(files, GENERATED));
-  await writeFiles(files, GENERATED);
-  return 0;
+  const stale: string[] = [];
+  for (const [name, { inputs, outputs }] of Object.entries(SETS)) {
+    const paths = [...inputs, ...outputs.map((file) => `generated/${file}`)];
+    const hash = () => hashFiles(ROOT, paths);
+    if (check && (await readHash(ROOT, name)) === (await hash())) continue;
+    const files = await make(name);
+    if (files === undefined) return 1;
+    const found = check ? await findStaleFiles(files, GENERATED) : [];
+    stale.push(...found);
+    if (!check) await writeFiles(files, GENERATED);
+    if (found.length === 0) await keepHash(ROOT, name, await hash());
+  }
+  for (const name of stale) console.error(`generated/${name} is not up to date. Run: npm run generate`);
+  return stale.length === 0 ? 0 : 1;
 }
 
-function reportStale(names: readonly string[]): number {
-  for (const name of names) console.error(`generated/${name} is not up to date. Run: npm run generate`);
-  return names.length === 0 ? 0 : 1;
+/** Undefined where `spec/` has problems, which are printed. What makes the files is loaded here: most checks need none of it. */
+async function make(name: string) {
+  const { makeApiFiles, makeConnectorFiles } = await import('./generate/files.ts');
+  if (name === 'connectors') return makeConnectorFiles();
+  const [{ readSpec }, { describeProblem }] = await Promise.all([
+    import('./generate/document.ts'),
+    import('./generate/problem.ts'),
+  ]);
+  const { document, problems } = await readSpec(join(ROOT, 'spec/openapi.yaml'));
+  for (const problem of problems) console.error(describeProblem(problem, ROOT));
+  return problems.length > 0 ? undefined : makeApiFiles(document);
 }
 
 process.exitCode = await main(process.argv.includes('--check'));

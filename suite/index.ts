@@ -10,6 +10,7 @@ import { connect } from './testing.ts';
 
 export { CHECKS, type Check } from './checks.ts';
 export { type Effort, FULL, QUICK } from './effort.ts';
+export { describeRecorded } from './recorded.ts';
 export type { CreateSimulator } from './served.ts';
 export { loggedIn, type Samples, type Subject, type SubjectOptions, startSubject } from './subject.ts';
 export type { WriteSample } from './writes.ts';

@@ -171,12 +171,7 @@ describe('readConfig', () => {
   });
 
   for (const origins of [
-    '*',
-    'app.example.com',
-    'https://app.example.com/',
-    'https://*.example.com',
-    'null',
-    'ftp://x.example',
+    ...['*', 'app.example.com', 'https://app.example.com/', 'https://*.example.com', 'null', 'ftp://x.example'],
   ]) {
     it(`takes no other origins than those of pages: ${origins}`, () => {
       expect(problemsOf({ CORS_ORIGINS: origins })).to.deep.equal([

@@ -55,11 +55,7 @@ describe('the code of the guides', () => {
     expect(Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0))).to.deep.equal(COMMANDS);
     const pasted = new Set(blocks.filter(({ language }) => language === 'bash').map(({ file }) => file));
     expect([...pasted]).to.deep.equal([
-      'README.md',
-      'docs/administration.md',
-      'docs/bulk.md',
-      'docs/events.md',
-      'docs/where.md',
+      ...['README.md', 'docs/administration.md', 'docs/bulk.md', 'docs/events.md', 'docs/where.md'],
     ]);
   });
 

@@ -10,19 +10,9 @@ const read = (file: string) => readFileSync(join(ROOT, file), 'utf8');
 /** Whatever people read: documents, and sources with the texts of the service, the console, the scripts and the command line. */
 const TEXTS = globSync(
   [
-    '*.md',
-    'docs/**/*.md',
-    'connectors/**/*.{md,ts}',
-    'generated/*.{md,yaml,json}',
-    'spec/**/*.yaml',
-    'src/**/*.{ts,tsx,html,cjs}',
-    'scripts/**/*.ts',
-    'sdk/**/*.md',
-    'sdk/*/src/**/*.{ts,java}',
-    'sdk/**/*.{go,py,mustache,handlebars}',
-    'package.json',
-    'Dockerfile',
-    'compose.yaml',
+    ...['*.md', 'docs/**/*.md', 'connectors/**/*.{md,ts}', 'generated/*.{md,yaml,json}', 'spec/**/*.yaml'],
+    ...['src/**/*.{ts,tsx,html,cjs}', 'scripts/**/*.ts', 'sdk/**/*.md', 'sdk/*/src/**/*.{ts,java}'],
+    ...['sdk/**/*.{go,py,mustache,handlebars}', 'package.json', 'Dockerfile', 'compose.yaml'],
   ],
   { cwd: ROOT },
 ).filter((file) => !file.includes('node_modules'));
@@ -70,14 +60,9 @@ describe('what is installed', () => {
 
   it('would be found if it came from elsewhere', () => {
     const lines = [
-      'npx causeway login',
-      'npm i -g causeway',
-      'npm install @causeway/client',
-      'pip install causeway-client',
-      'go get causeway.dev/client',
-      'npm exec causeway',
-      'uvx causeway',
-      'go mod edit -replace causeway/client=example.org/client',
+      ...['npx causeway login', 'npm i -g causeway', 'npm install @causeway/client', 'pip install causeway-client'],
+      ...['go get causeway.dev/client', 'npm exec causeway', 'uvx causeway'],
+      ...['go mod edit -replace causeway/client=example.org/client'],
     ];
     expect(strangersIn(lines.join('\n'))).to.have.members(lines);
     expect(strangersIn('npm install <clone>/generated/sdk/typescript.tgz\nnpm ci && npm install')).to.deep.equal([]);

@@ -71,8 +71,16 @@ describe('a newcomer', () => {
     expect(blocks('sh')[0]).to.equal('npm ci && npm start\n');
     service = spawn('npm', ['start'], {
       cwd: ROOT,
-      stdio: 'ignore',
-      env: { ...process.env, NODE_ENV: '', DATA_DIR: join(folder, '.data'), PORT: '0', SIMULATORS_PORT: '0' },
+      // Node.js below npm has the same input, and ends with this process.
+      stdio: ['pipe', 'ignore', 'ignore'],
+      env: {
+        ...process.env,
+        NODE_OPTIONS: `--require ${join(ROOT, 'scripts/ends-with-starter.cjs')}`,
+        NODE_ENV: '',
+        DATA_DIR: join(folder, '.data'),
+        PORT: '0',
+        SIMULATORS_PORT: '0',
+      },
     });
     await untilReady(folder, service);
   });

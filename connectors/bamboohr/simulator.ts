@@ -19,7 +19,7 @@ import { createDataset } from './simulator/dataset.ts';
 import { createEmployee, getEmployee, listEmployeeFields, updateEmployee } from './simulator/employees.ts';
 import { Problem, refusal } from './simulator/fault.ts';
 import { createEmployees } from './simulator/rows.ts';
-import { createWebhooks } from './simulator/webhooks.ts';
+import { createWebhooks, WebhookFault } from './simulator/webhooks.ts';
 
 const COMPANY_HOST = 'acme.bamboohr.com';
 const API_KEY = 'demo-key';
@@ -30,7 +30,7 @@ export const DEMO_CONFIGURATION = { username: API_KEY, 'company.name': 'acme' };
 /** The account `acme.bamboohr.com` in memory. What it does is in the README. */
 export function createSimulator(options: Partial<SimulatorOptions> = {}): Simulator {
   const clock = createMovableClock();
-  const hooks = createWebhooks(options);
+  const hooks = createWebhooks({ ...options, clock });
   const employees = createEmployees(clock, hooks.tell);
   const dataset = createDataset(employees);
   return simulate(
@@ -92,6 +92,7 @@ function xmlUnlessJson(handler: RouteHandler): RouteHandler {
 
 function print(fault: Fault): Answer {
   const { status, code, headers } = fault;
+  if (fault instanceof WebhookFault) return json({ errors: fault.errors }, status);
   if (fault instanceof Problem) {
     const body = { type: 'about:blank', title: code, status, detail: fault.message, code };
     return json(body, status, { ...headers, 'content-type': 'application/problem+json', 'x-request-id': 'simulated' });

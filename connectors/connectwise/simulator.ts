@@ -1,29 +1,32 @@
 import type { Config } from '#connector';
 import {
-  type Answer,
+  BAD_BODY,
   type Call,
-  type Changeable,
   changesOf,
   createBudget,
   createMovableClock,
-  empty,
   Fault,
   fault,
   type Routes,
   readBasic,
+  recordRoutes,
   type Simulator,
   type SimulatorOptions,
   simulate,
   type TableRow,
+  type TextRule,
 } from '#connector/simulator';
-import { COMPANY, createCallbacks } from './simulator/callbacks.ts';
-import type { TextRule } from './simulator/condition.ts';
-import { CANNOT_ROUTE, notFound, print } from './simulator/fault.ts';
-import { findRows, readAsked, show, showPage } from './simulator/lists.ts';
-import { API_MEMBER, createTables } from './simulator/rows.ts';
-import { SCHEMAS, type Schema, type TableName } from './simulator/schema.ts';
-import { BASE, createWorlds, showRow, type World } from './simulator/show.ts';
-import { readObject, readPatch, readReplacement } from './simulator/writes.ts';
+import { type CallbackOptions, COMPANY, KEY_PATH, tell, tellKey } from './simulator/callbacks.ts';
+import {
+  type Company,
+  createCompany,
+  type Name,
+  type Resource,
+  readCustomFields,
+  showRow,
+} from './simulator/company.ts';
+import { CANNOT_ROUTE, print } from './simulator/fault.ts';
+import { count, list, show } from './simulator/lists.ts';
 
 export { COMPANY, SIGNING_KEY, signCallback } from './simulator/callbacks.ts';
 export const PUBLIC_KEY = 'demo-public-key';
@@ -39,62 +42,54 @@ export const DEMO_CONFIGURATION: Config = {
   'client.id': CLIENT_ID,
 };
 
-export interface ConnectWiseSimulatorOptions extends SimulatorOptions {
+export interface ConnectWiseSimulatorOptions extends SimulatorOptions, Pick<CallbackOptions, 'keyHost'> {
   /** ConnectWise does not say how it compares texts. Default `ignoring case`, and blanks at the end in equalities. */
   readonly text?: TextRule;
   /** The guide tells of limits above 1,000. Default: any, so that tests need not wait. */
   readonly callsPerMinute?: number;
-  /** See CallbackOptions. */
-  readonly keyHost?: 'api' | 'site';
 }
 
+const BASE = '/v4_6_release/apis/3.0';
 const API_HOST = /^api-[a-z]+\.(?:myconnectwise\.net|connectwisedev\.com)$/;
-const TABLES: readonly TableName[] = [
-  'tickets',
-  'notes',
-  'timeEntries',
-  'companies',
-  'contacts',
-  'configurations',
-  'opportunities',
-  'fields',
-];
 
 /** One company of the cloud in memory. What it does is in the README. */
 export function createSimulator(options: ConnectWiseSimulatorOptions): Simulator {
-  const { text = 'ignoring case', callsPerMinute: calls } = options;
+  const { text = 'ignoring case', callsPerMinute: calls, memory } = options;
   const clock = createMovableClock();
-  const worldAt = createWorlds(() => tables);
-  const callbacks = createCallbacks({ ...options, clock }, worldAt);
-  const tables = createTables(clock, callbacks.tell);
+  const company: Company = createCompany({
+    clock,
+    memory,
+    tell: (name, change) =>
+      tell(
+        company.callbacks.table.rows(),
+        { name, change, show: (row) => showRow(company, company[name], row) },
+        options,
+      ),
+  });
+  const { callbacks, ...records } = company;
   return simulate(
     {
       clock,
       print,
       authenticate: assertCaller,
       limits: { urlCharacters: 10_000 },
-      ...(calls !== undefined && { budget: createBudget({ calls, windowMs: 60_000, clock }) }),
-      open: callbacks.open,
+      budget: calls === undefined ? undefined : createBudget({ calls, windowMs: 60_000, clock }),
+      open: { [`GET ${KEY_PATH}`]: tellKey },
       routes: {
-        [`GET ${BASE}/system/info`]: (call) => show(call, INFO),
-        [`POST ${BASE}/service/tickets/search`]: (call) => search(worldAt(call.origin), call, text),
-        ...callbacks.routes,
-        ...Object.assign({}, ...TABLES.map((name) => routesOf(name, worldAt, text))),
-        ...timeEntriesOf(worldAt),
+        [`GET ${BASE}/system/info`]: (call) =>
+          show(call, { version: 'v2025.16.112233', isCloud: true, cloudRegion: 'NA' }),
+        ...Object.assign({}, ...Object.values(company).map((collection) => routesOf(company, collection, text))),
       },
-      commands: changesOf(changeables(tables)),
+      commands: changesOf({
+        ...records,
+        // By the names that ConnectWise and the connector have for them.
+        ...Object.fromEntries(Object.values(records).map((collection) => [collection.path, collection])),
+        ...{ incidents: company.tickets, organizations: company.companies, 'time-entries': company.timeEntries },
+      }),
     },
     options,
   );
 }
-
-const INFO = {
-  version: 'v2025.16.112233',
-  isCloud: true,
-  serverTimeZone: 'Eastern Standard Time',
-  licenseBits: [{ name: 'serviceFlag', activeFlag: true }],
-  cloudRegion: 'NA',
-};
 
 /** The gateway looks for the company first; a client id that nobody registered is none. */
 function assertCaller({ headers, host }: Call): void {
@@ -108,142 +103,40 @@ function assertCaller({ headers, host }: Call): void {
   if (publicKey !== PUBLIC_KEY || password !== PRIVATE_KEY) throw fault(401, 'Authentication failed.');
 }
 
-type WorldAt = (origin: string) => World;
-
-function routesOf(name: TableName, worldAt: WorldAt, text: TextRule): Routes {
-  const { path }: Schema = SCHEMAS[name];
-  const all = `${BASE}/${path}`;
-  const list = (call: Call) => {
-    const world = worldAt(call.origin);
-    const asked = readAsked(call.query);
-    return { asked, rows: findRows(world, name, { rows: rowsOf(world, name, call), asked, text }) };
+function routesOf(company: Company, collection: Company[Name], text: TextRule): Routes {
+  const { name, path, table } = collection;
+  const listing = ({ params: { parent } }: Call) => {
+    // Notes are those of their ticket.
+    const id = parent === undefined ? undefined : company.tickets.get(parent).id;
+    const rows = table.rows(true).filter(({ ticketId }) => id === undefined || ticketId === id);
+    return { company, resource: collection, rows, text };
   };
   return {
-    [`GET ${all}`]: (call) => {
-      const { rows, asked } = list(call);
-      return showPage(rows, call, asked);
-    },
-    [`GET ${all}/count`]: (call) => show(call, { count: list(call).rows.length }),
-    [`GET ${all}/{id}`]: (call) => showOne(worldAt(call.origin), name, call),
-    ...writesOf(name, worldAt),
+    [`GET ${BASE}/${path}/count`]: (call) => count(listing(call), call),
+    ...recordRoutes(`${BASE}/${path}`, collection, {
+      list: (call) => list(listing(call), call),
+      show: (row, call, status) => show(call, showRow(company, collection, row), status),
+      body: (call, old) => (old === undefined ? call.body.object() : readPatch(collection, call)),
+      complete: (values, { params: { parent }, origin }, old) => ({
+        ...readCustomFields(name, values),
+        ...(name === 'notes' && { ticketId: Number(parent) }),
+        ...(name === 'timeEntries' && old === undefined && { ticket: values.chargeToId ?? null }),
+        ...(name === 'callbacks' && { origin }),
+      }),
+    }),
   };
 }
 
-function writesOf(name: TableName, worldAt: WorldAt): Routes {
-  const all = `${BASE}/${SCHEMAS[name].path}`;
-  const change = (read: (world: World, call: Call, old: TableRow) => TableRow) => (call: Call) => {
-    const world = worldAt(call.origin);
-    const old = find(world, name, call);
-    const values = { ...read(world, call, old), updatedBy: API_MEMBER.identifier };
-    return show(call, showRow(world, name, world.tables[name].update(String(old.id), values) ?? {}));
-  };
-  return {
-    [`POST ${all}`]: (call) => {
-      const world = worldAt(call.origin);
-      const parent = parentOf(world, call);
-      const values = completed(world, name, readObject(world, name, call.body.object()));
-      const row = world.tables[name].insert({ ...values, ...(parent && { ticketId: parent.id }) });
-      const location = `${call.origin}${call.path.replace(/\/$/, '')}/${row.id}`;
-      return show(call, showRow(world, name, row), 201, { location });
-    },
-    [`PUT ${all}/{id}`]: change((world, { body }, old) => readReplacement(world, name, body.object(), old)),
-    [`PATCH ${all}/{id}`]: change((world, call, old) => readPatch(world, name, call, old)),
-    [`DELETE ${all}/{id}`]: (call) => {
-      const world = worldAt(call.origin);
-      world.tables[name].remove(String(find(world, name, call).id));
-      return empty();
-    },
-  };
-}
-
-/** What ConnectWise works out of a new record. */
-function completed({ tables }: World, name: TableName, values: TableRow): TableRow {
-  const { chargeToId = null, timeStart, timeEnd, actualHours, podId } = values;
-  if (name === 'fields') {
-    const { podDescription, screenId, screenDescription } =
-      tables.fields.rows().find((row) => row.podId === podId) ?? {};
-    return { ...values, podDescription, screenId, screenDescription };
-  }
-  if (name !== 'timeEntries') return values;
-  const hours = (Date.parse(String(timeEnd)) - Date.parse(String(timeStart))) / 3_600_000;
-  const isKnown = actualHours != null || Number.isNaN(hours);
-  return { ticket: chargeToId, ...values, ...(!isKnown && { actualHours: Math.round(hours * 100) / 100 }) };
-}
-
-/** Notes are those of their ticket. */
-function parentOf({ tables }: World, { params: { parent } }: Call): TableRow | undefined {
-  if (parent === undefined) return undefined;
-  const ticket = tables.tickets.find(parent);
-  if (ticket === undefined) throw notFound('Service Ticket', parent);
-  return ticket;
-}
-
-function rowsOf(world: World, name: TableName, call: Call): readonly TableRow[] {
-  const parent = parentOf(world, call);
-  const rows = world.tables[name].rows(true);
-  return parent === undefined ? rows : rows.filter(({ ticketId }) => ticketId === parent.id);
-}
-
-/** @throws Fault 404 */
-function find(world: World, name: TableName, call: Call): TableRow {
-  const { id = '' } = call.params;
-  if (!/^\d+$/.test(id)) throw fault(404, 'An id is a number.');
-  const row = rowsOf(world, name, call).find((each) => String(each.id) === id);
-  if (row === undefined) throw notFound(SCHEMAS[name].label, id);
-  return row;
-}
-
-function showOne(world: World, name: TableName, call: Call): Answer {
-  return show(call, showRow(world, name, find(world, name, call)));
-}
-
-/** For conditions that are too long for an address. */
-function search(world: World, call: Call, text: TextRule): Answer {
-  const said = Object.entries(call.body.object()).flatMap(([name, value]): [string, string][] =>
-    typeof value === 'string' ? [[name, value]] : [],
-  );
-  const asked = readAsked([...call.query, ...said]);
-  return showPage(findRows(world, 'tickets', { rows: world.tables.tickets.rows(), asked, text }), call, asked);
-}
-
-/** References only: the entries themselves are in `time/entries`. */
-function timeEntriesOf(worldAt: WorldAt): Routes {
-  const all = `${BASE}/service/tickets/{parent}/timeentries`;
-  const referencesOf = (call: Call) => {
-    const world = worldAt(call.origin);
-    const ticket = parentOf(world, call);
-    const entries = world.tables.timeEntries.rows().filter(({ ticket: id }) => id === ticket?.id);
-    return entries.map(({ id }) => ({ id, _info: { timeEntry_href: `${call.origin}${BASE}//time/entries/${id}` } }));
-  };
-  return {
-    [`GET ${all}`]: (call) => showPage(referencesOf(call), call, readAsked(call.query)),
-    [`GET ${all}/count`]: (call) => show(call, { count: referencesOf(call).length }),
-  };
-}
-
-/** By the end of the path, by the path, and by the names that others have for them. */
-function changeables(tables: World['tables']): Readonly<Record<string, Changeable>> {
-  const recipes: readonly (readonly [TableName, readonly string[], (number: number) => TableRow, string])[] = [
-    ['tickets', ['incidents'], (number) => ({ summary: `New ${number}`, company: 250 }), 'summary'],
-    ['timeEntries', ['entries', 'time-entries'], () => ({ timeStart: '2026-01-31T08:30:00Z', ticket: 5000 }), 'notes'],
-    [
-      'companies',
-      ['organizations'],
-      (number) => ({ identifier: `New${number}`, name: `New ${number}`, city: 'Ulm' }),
-      'name',
-    ],
-    ['contacts', [], (number) => ({ firstName: `New ${number}`, company: 250 }), 'title'],
-    ['configurations', [], (number) => ({ name: `New ${number}`, company: 250 }), 'name'],
-    ['opportunities', [], (number) => ({ name: `New ${number}`, company: 250 }), 'name'],
-  ];
-  const entries = recipes.flatMap(([name, others, create, changed]) => {
-    const changeable: Changeable = {
-      table: tables[name],
-      keyOf: ({ id }) => String(id),
-      create,
-      change: (number) => ({ [changed]: `Changed ${number}`, updatedBy: 'DObrien' }),
-    };
-    return [name, SCHEMAS[name].path, ...others].map((word): [string, Changeable] => [word, changeable]);
+/** What a JSON Patch changes. Inside an object nothing is changed, and nothing is said. @throws Fault 400 for what is none */
+function readPatch({ members }: Resource, { body }: Call): TableRow {
+  const operations = body.json();
+  if (!Array.isArray(operations)) throw new Fault(400, BAD_BODY, 'The body is no array of operations.');
+  const changes = operations.map(Object).flatMap(({ op, path, value = null }): [string, unknown][] => {
+    const [member = '', ...inside] = String(path).replace(/^\//, '').split('/');
+    if (!['add', 'replace', 'remove'].includes(op) || !Object.hasOwn(members, member)) {
+      throw new Fault(400, 'InvalidObject', `The operation '${op}' on '${path}' cannot be done.`);
+    }
+    return inside.length > 0 ? [] : [[member, op === 'remove' ? null : value]];
   });
-  return Object.fromEntries(entries);
+  return Object.fromEntries(changes);
 }

@@ -4,29 +4,27 @@ import {
   changesOf,
   createBudget,
   createMovableClock,
-  DAY_MS,
-  empty,
-  Fault,
+  type Fault,
   json,
   type MovableClock,
   type PageStyle,
   type Routes,
+  recordRoutes,
   type Simulator,
   type SimulatorOptions,
   shareMemory,
   simulate,
   sortRows,
   type TableRow,
+  type TextRule,
   takePage,
   typed,
 } from '#connector/simulator';
-import { badRequest, compileAll, type TextRule, typeOf } from './simulator/filter.ts';
+import { badRequest, compileAll, fieldOf } from './simulator/filter.ts';
+import { createFirstVersion } from './simulator/first.ts';
 import { createHooks } from './simulator/hooks.ts';
 import { createLogin, TENANT } from './simulator/login.ts';
-import { createResources, type Resource, type Resources } from './simulator/resources.ts';
-import { basicContact, CUSTOM_FIELDS, contentOf, opportunityContact, STAGES, USER_ID } from './simulator/rows.ts';
-import { createFirstVersion } from './simulator/v1.ts';
-import { readInput, readUpload, type Written } from './simulator/writes.ts';
+import { contentOf, createRecords, expand, type Records, type Resource } from './simulator/records.ts';
 
 export { CLIENTS, DEMO_ACCESS_KEY, DEMO_ACCESS_TOKEN } from './simulator/login.ts';
 
@@ -40,13 +38,15 @@ export interface KeapSimulatorOptions extends SimulatorOptions {
   readonly callsPerMinute?: number;
 }
 
+const ROOT = '/crm/rest/v2';
+
 /** One application of Keap in memory, with both versions of its API. */
 export function createSimulator(options: KeapSimulatorOptions): Simulator {
   const { memory, send, text: rule = 'ignoring case' } = options;
   const clock = createMovableClock();
   const login = createLogin(shareMemory(memory, 'login'), clock);
-  const hooks = createHooks({ memory: shareMemory(memory, 'hooks'), clock, ...(send && { send }) });
-  const resources = createResources(clock, { onChange: hooks.tell });
+  const hooks = createHooks({ memory: shareMemory(memory, 'hooks'), clock, send });
+  const records = createRecords(clock, hooks.tell);
   return simulate(
     {
       clock,
@@ -55,95 +55,49 @@ export function createSimulator(options: KeapSimulatorOptions): Simulator {
       authenticate: login.authenticate,
       open: login.routes,
       routes: {
-        ...createSecondVersion(resources, rule),
-        ...createFirstVersion(resources),
+        ...Object.assign({}, ...Object.values(records).map((collection) => routesOf(records, collection, rule))),
+        ...createFirstVersion(records),
         ...hooks.routes,
       },
-      commands: {
-        'POST /simulate/end-sessions': () => {
-          login.endSessions();
-          return empty();
-        },
-        ...hooks.commands,
-        ...changesOf(changeablesOf(resources)),
-      },
+      commands: { ...login.commands, ...hooks.commands, ...changesOf(records) },
     },
     options,
   );
 }
 
-const ROOT = '/crm/rest/v2';
-const WRITTEN: readonly Written[] = ['contacts', 'tags', 'tasks', 'opportunities', 'orders', 'emails'];
+type Of = Records[keyof Records];
 
-function createSecondVersion(resources: Resources, rule: TextRule): Routes {
-  const { files, appointments, transactions, commissions } = resources;
-  const get = (resource: Resource) => (call: Call) =>
-    json(present(resource, find(resource, call), readFields(resource, call)));
-  const routesOf = (name: Written): Routes => {
-    const resource: Resource = resources[name];
-    const update: Routes = {
-      [`PATCH ${ROOT}/${name}/{id}`]: (call) => {
-        const { id } = find(resource, call);
-        const changed = resource.table.update(String(id), readInput(name, call, resources, false));
-        return json(present(resource, changed ?? {}, readFields(resource, call)));
-      },
-    };
-    return {
-      [`GET ${ROOT}/${name}`]: (call) => list(resource, call, rule),
-      [`POST ${ROOT}/${name}`]: (call) => {
-        const made = resource.table.insert(readInput(name, call, resources, true));
-        return name === 'emails'
-          ? showEmail(resource, made, 201)
-          : json(present(resource, made, readFields(resource, call)), 201);
-      },
-      [`GET ${ROOT}/${name}/{id}`]:
-        name === 'emails' ? (call) => showEmail(resource, find(resource, call)) : get(resource),
-      // A record of an e-mail is not changed.
-      ...(name !== 'emails' && update),
-      [`DELETE ${ROOT}/${name}/{id}`]: (call) => {
-        const { id } = find(resource, call);
-        if (name === 'orders') assertUnpaid(resources, String(id));
-        resource.table.remove(String(id));
-        return empty();
-      },
-    };
-  };
-  const models = ['contacts', 'tasks', 'opportunities', 'orders'] as const;
+function routesOf(records: Records, collection: Of, rule: TextRule): Routes {
+  const { name, path } = collection;
+  const list = (call: Call) => answerList(records, collection, call, rule);
+  const show = (row: TableRow, call: Call, status = 200) =>
+    json(
+      present(collection, expand(row, name, records), { fields: readFields(collection, call), isWhole: true }),
+      status,
+    );
+  if (name === 'transactions' || name === 'appointments' || name === 'commissions')
+    return { [`GET ${ROOT}/${path}`]: list };
+  if (name === 'files') return fileRoutes(records.files, { list, show });
   return {
-    [`GET ${ROOT}/oauth/connect/userinfo`]: () => json(USER),
-    ...Object.fromEntries(models.map((name) => [`GET ${ROOT}/${name}/model`, () => json(modelOf(resources[name]))])),
-    [`GET ${ROOT}/opportunities/stages`]: () => json({ stages: STAGES, next_page_token: '' }),
-    ...Object.assign({}, ...WRITTEN.map(routesOf)),
-    ...fileRoutes(files, rule),
-    [`GET ${ROOT}/sales/transactions`]: (call) => list(transactions, call, rule),
-    [`GET ${ROOT}/taskAppointments`]: (call) => list(appointments, call, rule),
-    [`GET ${ROOT}/affiliates/{affiliate}:commissions`]: (call) =>
-      list(commissions, call, rule, (row) => row._affiliate_id === call.params.affiliate),
+    ...recordRoutes(`${ROOT}/${path}`, collection, {
+      list,
+      show,
+      // A record of an e-mail is not changed.
+      can: name === 'emails' ? ['get', 'create', 'remove'] : ['get', 'create', 'update', 'remove'],
+      // Of what the mask names.
+      body: ({ body, query }) => {
+        const mask = query.has('update_mask')
+          ? query.getAll('update_mask').flatMap((names) => names.split(','))
+          : undefined;
+        const said = Object.entries(body.object()).filter(([member]) => mask?.includes(member) !== false);
+        return Object.fromEntries(said);
+      },
+      complete: ({ order_title, ...values }) => ({
+        ...values,
+        ...(order_title !== undefined && { title: order_title }),
+      }),
+    }),
   };
-}
-
-const USER = {
-  ...{ email: 'integration@example.com', sub: USER_ID, id: '123456', keap_id: 'integration@example.com' },
-  ...{ family_name: 'User', given_name: 'Integration', middle_name: null, preferred_name: null, is_admin: true },
-  tenant_id: TENANT,
-};
-
-function modelOf({ optional = [] }: Resource) {
-  const nothing = { options: null, record_type: null, default_value: null, group_id: null, group_name: null };
-  return { custom_fields: CUSTOM_FIELDS.map((field) => ({ ...field, ...nothing })), optional_properties: optional };
-}
-
-/** @throws Fault 404 */
-function find({ table, noun }: Resource, { params: { id = '' } }: Call): TableRow {
-  const row = table.find(id);
-  if (row === undefined) throw new Fault(404, 'NO_RECORD', `Unable to find this ${noun}`);
-  return row;
-}
-
-/** An order that was paid for stays. @throws Fault 409 */
-function assertUnpaid({ transactions }: Resources, id: string): void {
-  if (!transactions.table.rows().some(({ order_ids }) => [order_ids ?? []].flat().includes(id))) return;
-  throw new Fault(409, 'FAILED_PRECONDITION', 'The Order has transactions');
 }
 
 const SIZES = { size: 'page_size', usual: 1000, most: 1000, beyond: 'refused', refuse: badRequest } as const;
@@ -151,89 +105,106 @@ const WORDS: PageStyle = { ...SIZES, kind: 'cursor', cursor: 'page_token' };
 /** As a recorded answer has it: the token of tags is a whole address. */
 const ADDRESSES: PageStyle = { ...SIZES, kind: 'link', token: 'page_token' };
 
-function list(resource: Resource, call: Call, rule: TextRule, isListed = (_: TableRow): boolean => true): Answer {
-  const { table, filters, list: name } = resource;
+function answerList(records: Records, collection: Of, call: Call, rule: TextRule): Answer {
+  const { name, table, filters, members, orders, list } = collection;
   const query = new URLSearchParams(call.query);
   if (query.get('page_size') === '0') query.delete('page_size');
-  const test = compileAll(query.get('filter'), { specs: filters, rule });
-  const found = table.rows().filter((row) => isListed(row) && test(row));
-  const sorted = orderBy(found, resource, query.get('order_by'), rule);
-  const { rows, next } = takePage(sorted, name === 'tags' ? ADDRESSES : WORDS, { ...call, query });
-  const fields = readFields(resource, call);
-  const shown = rows.map((row) => present(resource, row, fields));
-  return json({ [name]: shown, ...totalsOf(name, rows), next_page_token: next ?? '' });
-}
-
-/** Of the commissions of a page. */
-function totalsOf(name: string, rows: readonly TableRow[]) {
-  if (name !== 'affiliate_commissions') return {};
-  const earned = rows.reduce((sum, { amount_earned }) => sum + Number(amount_earned), 0);
-  const amount = Number(earned.toFixed(2));
-  return { clawbacks: 0, commission_total: amount, amount_earned: amount };
-}
-
-/** `create_time desc`. @throws Fault 400 for other fields, and another grammar */
-function orderBy(rows: readonly TableRow[], { orders }: Resource, order: string | null, rule: TextRule) {
-  if (order === null) return rows;
-  const [, name = '', direction] = /^(\w+)(?: (asc|desc))?$/.exec(order) ?? [];
-  const by = Object.hasOwn(orders, name) ? orders[name] : undefined;
-  if (by === undefined) throw badRequest(`Invalid order_by: ${order}`, 'order_by');
-  return sortRows(rows, [{ ...typeOf(by, rule), read: by.read, descending: direction === 'desc' }]);
+  const test = compileAll(query.get('filter'), { filters, members, rule });
+  const isListed = ({ sales_affiliate_id }: TableRow) =>
+    name !== 'commissions' || sales_affiliate_id === call.params.affiliate;
+  const found = table
+    .rows()
+    .map((row) => expand(row, name, records))
+    .filter((row) => isListed(row) && test(row));
+  // `create_time desc`
+  const order = query.get('order_by');
+  const [, key = '', direction] = /^(\w+)(?: (asc|desc))?$/.exec(order ?? '') ?? [];
+  const written = Object.hasOwn(orders, key) ? orders[key] : undefined;
+  if (order !== null && written === undefined) throw badRequest(`Invalid order_by: ${order}`, 'order_by');
+  const { term } = fieldOf(written ?? '', rule);
+  const terms = written === undefined ? [] : [{ ...term, descending: direction === 'desc' }];
+  const { rows, next } = takePage(sortRows(found, terms), name === 'tags' ? ADDRESSES : WORDS, { ...call, query });
+  const fields = readFields(collection, call);
+  return json({ [list]: rows.map((row) => present(collection, row, { fields })), next_page_token: next ?? '' });
 }
 
 /** @throws Fault 400 for what nobody may ask for */
-function readFields({ optional = [], isSparse = false }: Resource, { query }: Call): readonly string[] | undefined {
+function readFields({ optional, isSparse }: Resource, { query }: Call): readonly string[] | undefined {
   if (!query.has('fields')) return undefined;
-  const names = query
-    .getAll('fields')
-    .flatMap((each) => each.split(','))
-    .map((name) => name.trim());
+  const names = query.getAll('fields').flatMap((each) => each.split(',').map((name) => name.trim()));
   const allowed = isSparse ? [...optional, 'id', 'given_name', 'family_name'] : optional;
   const wrong = names.find((name) => !allowed.includes(name));
   if (wrong !== undefined) throw badRequest(`Invalid fields: ${wrong}`, 'fields');
   return names;
 }
 
-function present({ optional = [], isSparse = false }: Resource, row: TableRow, fields: readonly string[] | undefined) {
+interface Presented {
+  readonly fields: readonly string[] | undefined;
+  /** The contents of an e-mail are not in lists. */
+  readonly isWhole?: boolean;
+}
+
+function present(
+  { optional, isSparse, hidden }: Resource,
+  row: TableRow,
+  { fields, isWhole = false }: Presented,
+): TableRow {
+  const isAsked = (name: string) => fields?.includes(name) === true;
   const isShown = (name: string) =>
-    isSparse && fields !== undefined
-      ? fields.includes(name)
-      : !optional.includes(name) || fields?.includes(name) === true;
-  return Object.fromEntries(Object.entries(row).filter(([name]) => !name.startsWith('_') && isShown(name)));
+    isSparse && fields !== undefined ? isAsked(name) : !optional.includes(name) || isAsked(name);
+  const isOut = (name: string) => hidden.includes(name) && !(isWhole && name.endsWith('_content'));
+  return Object.fromEntries(Object.entries(row).filter(([name]) => !isOut(name) && isShown(name)));
 }
 
-function showEmail(resource: Resource, row: TableRow, status = 200): Answer {
-  const content = { plain_content: row._plain_content, html_content: row._html_content };
-  return json({ ...present(resource, row, undefined), ...content }, status);
-}
-
-/** What they hold is kept apart. */
-function fileRoutes(files: Resource, rule: TextRule): Routes {
-  const contents = new Map<string, Uint8Array>();
-  const put = (row: TableRow, bytes: Uint8Array | undefined) => {
-    if (bytes !== undefined) contents.set(String(row.id), bytes);
-    return present(files, row, undefined);
+/** What they hold is kept apart. Both uploads are POST. */
+function fileRoutes(
+  files: Records['files'],
+  { list, show }: Pick<Parameters<typeof recordRoutes>[2], 'list' | 'show'>,
+): Routes {
+  const contents = new Map<unknown, Uint8Array>();
+  const upload = async (call: Call, id?: string) => {
+    const { bytes, values } = await readUpload(call, id === undefined);
+    const row = id === undefined ? files.table.insert(values) : files.table.update(id, values);
+    if (bytes !== undefined) contents.set(row?.id, bytes);
+    return show(row ?? {}, call, id === undefined ? 201 : 200);
   };
   return {
-    [`GET ${ROOT}/files`]: (call) => list(files, call, rule),
-    [`POST ${ROOT}/files`]: async (call) => {
-      const { values, bytes } = await readUpload(call, true);
-      return json(put(files.table.insert(values), bytes), 201);
+    [`POST ${ROOT}/files`]: (call) => upload(call),
+    [`GET ${ROOT}/files/{id}:data`]: ({ params: { id = '' } }) =>
+      typed('application/octet-stream', contents.get(files.get(id).id) ?? contentOf(id)),
+    [`POST ${ROOT}/files/{id}`]: (call) => upload(call, String(files.get(call.params.id ?? '').id)),
+    ...recordRoutes(`${ROOT}/files`, files, { list, show, can: ['get', 'remove'] }),
+  };
+}
+
+/** The parts of an upload. @throws Fault 400 */
+async function readUpload(
+  { body }: Call,
+  isNew: boolean,
+): Promise<{ values: TableRow; bytes: Uint8Array | undefined }> {
+  if (body.type !== 'multipart/form-data') throw badRequest('The request is not a multipart request');
+  const form = await body.multipart();
+  const file = form.get('file');
+  const [file_name, association = null, contact, open = null] = [
+    'file_name',
+    'file_association',
+    'contact_id',
+    'is_public',
+  ].map((name) => form.get(name));
+  if (isNew && (file === null || file_name === null)) throw badRequest('file and file_name are required');
+  const isContact = association === 'CONTACT';
+  if (isNew && (!['CONTACT', 'USER', 'COMPANY'].includes(String(association)) || (isContact && contact === null))) {
+    throw badRequest('file_association is not valid', 'file_association');
+  }
+  const bytes = file instanceof Blob ? await file.bytes() : undefined;
+  return {
+    values: {
+      ...(file_name !== null && { file_name }),
+      ...(open !== null && { is_public: open === 'true' }),
+      ...(isNew && { contact_id: isContact ? contact : null, file_box_type: isContact ? 'CONTACT' : 'APPLICATION' }),
+      ...(bytes !== undefined && { file_size: bytes.length }),
     },
-    [`GET ${ROOT}/files/{id}:data`]: (call) => {
-      const id = String(find(files, call).id);
-      return typed('application/octet-stream', contents.get(id) ?? contentOf(id));
-    },
-    [`GET ${ROOT}/files/{id}`]: (call) => json(present(files, find(files, call), undefined)),
-    [`POST ${ROOT}/files/{id}`]: async (call) => {
-      const id = String(find(files, call).id);
-      const { values, bytes } = await readUpload(call, false);
-      return json(put(files.table.update(id, values) ?? {}, bytes));
-    },
-    [`DELETE ${ROOT}/files/{id}`]: (call) => {
-      files.table.remove(String(find(files, call).id));
-      return empty();
-    },
+    bytes,
   };
 }
 
@@ -257,17 +228,14 @@ function gatewayFault(errorcode: string, faultstring: string) {
   return { fault: { faultstring, detail: { errorcode } } };
 }
 
-const RATES = ['limit', 'time-unit', 'interval', 'available', 'used'];
+const [PER_MINUTE, PER_DAY] = [1500, 150_000];
+
+function ratesOf(kind: string, [limit, available]: readonly unknown[]) {
+  return { [`x-keap-${kind}-limit`]: String(limit), [`x-keap-${kind}-available`]: String(available) };
+}
 
 /** Nobody's calls have no rates. */
-const BLANK = Object.fromEntries([
-  ...['product-throttle', 'product-quota', 'tenant-throttle'].flatMap((kind) =>
-    RATES.map((rate) => [`x-keap-${kind}-${rate}`, '']),
-  ),
-  ...['x-keap-product-quota-expiry-time', 'x-keap-tenant-id'].map((name) => [name, '']),
-]);
-
-const [PER_MINUTE, PER_DAY] = [1500, 150_000];
+const BLANK = { ...ratesOf('product-throttle', ['', '']), ...ratesOf('product-quota', ['', '']) };
 
 function createRates(clock: MovableClock, callsPerMinute: number | undefined) {
   const limit = callsPerMinute ?? PER_MINUTE;
@@ -275,55 +243,13 @@ function createRates(clock: MovableClock, callsPerMinute: number | undefined) {
     ...{ calls: callsPerMinute ?? Number.MAX_SAFE_INTEGER, windowMs: 60_000, clock, tellsWait: false },
     headers: ({ calls, left }) => {
       const used = Math.min(calls - left, limit);
-      const tomorrow = Math.ceil((clock.now() + 1) / DAY_MS) * DAY_MS;
+      const [minute, day] = [limit - used, PER_DAY - used];
+      const tenant = { 'x-keap-tenant-id': TENANT };
       return {
-        ...ratesOf('product-throttle', [limit, 'minute', 1, limit - used, used]),
-        ...ratesOf('product-quota', [PER_DAY, 'day', 1, PER_DAY - used, used]),
-        'x-keap-product-quota-expiry-time': String(tomorrow),
-        'x-keap-tenant-id': TENANT,
-        ...ratesOf('tenant-throttle', [
-          '10000|250000',
-          'minute|day',
-          '1|1',
-          `${10_000 - used}|${250_000 - used}`,
-          `${used}|${used}`,
-        ]),
+        ...tenant,
+        ...ratesOf('product-throttle', [limit, minute]),
+        ...ratesOf('product-quota', [PER_DAY, day]),
       };
     },
   });
-}
-
-function ratesOf(kind: string, values: readonly (string | number)[]) {
-  return Object.fromEntries(RATES.map((rate, index) => [`x-keap-${kind}-${rate}`, String(values[index])]));
-}
-
-/** Values by which others make and change the rows of a table. */
-function changeablesOf(resources: Resources) {
-  const [stage] = STAGES;
-  const [first = {}] = resources.contacts.table.rows();
-  const made = new Map<string, readonly [text: string, values?: TableRow]>(
-    Object.entries({
-      contacts: ['given_name'],
-      tags: ['name'],
-      tasks: ['title', { assigned_to_user_id: USER_ID }],
-      opportunities: ['opportunity_title', { stage, contact: opportunityContact(first) }],
-      orders: ['title', { contact: basicContact(first), order_type: 'ONLINE' }],
-      transactions: [
-        'description',
-        { contact: basicContact(first), contact_id: first.id, amount: 1, status: 'APPROVED' },
-      ],
-      emails: ['subject', { sent_to_address: 'new@example.com' }],
-      files: ['file_name', { file_size: 0 }],
-      appointments: ['title'],
-      commissions: ['description', { _affiliate_id: '3', sales_affiliate_id: '3', amount_earned: 1 }],
-    } satisfies Record<keyof Resources, readonly [text: string, values?: TableRow]>),
-  );
-  return Object.fromEntries(
-    Object.entries(resources).map(([name, { table }]) => {
-      const [text = '', values] = made.get(name) ?? [];
-      const create = (number: number) => ({ ...values, [text]: `New ${number}` });
-      const change = (number: number) => ({ [text]: `Changed ${number}` });
-      return [name, { table, keyOf: table.keyOf, create, change }];
-    }),
-  );
 }

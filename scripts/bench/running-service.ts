@@ -8,6 +8,11 @@ import { freePorts } from './free-ports.ts';
 const ROOT = resolve(import.meta.dirname, '../..');
 const CLOCK_TICKS_PER_SECOND = 100;
 const POLL_MS = 5;
+/** As `npm start` has it; and so that whatever ends the script ends the service, in order. */
+const PRELOADED = ['src/preload.cjs', 'scripts/ends-with-starter.cjs'].flatMap((file) => [
+  '--require',
+  join(ROOT, file),
+]);
 /** One user asks as fast as can be. */
 export const UNLIMITED = { RATE_LIMIT_USER: 'off', RATE_LIMIT_ACCOUNT: 'off' };
 
@@ -33,14 +38,21 @@ export interface ServiceOptions {
   readonly execArgv?: readonly string[];
   /** Default: `src/main.ts`. */
   readonly program?: string;
+  /** With a channel (`ipc`), or with an input of its own. Default: its output is not seen. */
   readonly stdio?: SpawnOptions['stdio'];
 }
 
 /** Whatever ends the calling script ends the service. @throws when it ends before it is ready */
 export async function startService(options: ServiceOptions): Promise<RunningService> {
-  const { dataDir, environment, execArgv = [], program = 'src/main.ts', stdio = 'ignore' } = options;
+  const {
+    dataDir,
+    environment,
+    execArgv = [],
+    program = 'src/main.ts',
+    stdio = ['pipe', 'ignore', 'ignore'],
+  } = options;
   const ports = await freePorts();
-  const child = spawn(process.execPath, [...execArgv, program], {
+  const child = spawn(process.execPath, [...PRELOADED, ...execArgv, program], {
     cwd: ROOT,
     env: {
       ...process.env,
@@ -52,8 +64,6 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     },
     stdio,
   });
-  // In order, so that it stops its database too.
-  process.once('exit', () => child.kill('SIGTERM'));
   const origin = `http://127.0.0.1:${ports.PORT}`;
   const file = join(dataDir, 'credentials.json');
   while (!(await isReady(origin)) || !existsSync(file)) {

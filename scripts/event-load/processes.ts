@@ -14,6 +14,7 @@ import {
 } from './messages.ts';
 
 const READY_MS = 30_000;
+const ENDS_WITH_STARTER = join(import.meta.dirname, '../ends-with-starter.cjs');
 
 export interface Child<Command> {
   readonly process: ChildProcess;
@@ -35,7 +36,10 @@ export async function start<Command>(
   execArgv: readonly string[] = [],
 ): Promise<Child<Command>> {
   const environment = { ...process.env, NODE_ENV: 'production', [SETUP_VARIABLE]: JSON.stringify(setup) };
-  const child = fork(join(import.meta.dirname, program), { env: environment, execArgv: [...execArgv] });
+  const child = fork(join(import.meta.dirname, program), {
+    env: environment,
+    execArgv: ['--require', ENDS_WITH_STARTER, ...execArgv],
+  });
   running.add(child);
   const ready = Promise.withResolvers<string>();
   const waiting = new Map<number, PromiseWithResolvers<unknown>>();

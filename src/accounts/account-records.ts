@@ -1,11 +1,17 @@
 import { type ChangeNote, change, differences } from '../db/change.ts';
+import { listPage, type PageQuery } from '../db/listing.ts';
 import { assertAllStorable } from '../db/storable.ts';
 import { isUniqueViolation } from '../db/violations.ts';
 import { AppError, pointer } from '../errors.ts';
 import type { Platform } from '../platform.ts';
-import { prepareSql } from '../where/index.ts';
 import { REMOVAL_TOPIC } from './account-removal.ts';
-import { type AccountRow, type AccountValues, createAccountStore, FILTERABLE_ACCOUNT } from './account-store.ts';
+import {
+  type AccountRow,
+  type AccountValues,
+  changeable,
+  createAccountStore,
+  FILTERABLE_ACCOUNT,
+} from './account-store.ts';
 import type { Accounts } from './accounts.ts';
 import type { PrincipalChanges } from './principal-changes.ts';
 import { createRoleStore } from './role-store.ts';
@@ -13,13 +19,9 @@ import { createRoleStore } from './role-store.ts';
 /** An account of an organization, as it is administered. */
 export type AccountRecord = AccountRow;
 
-export interface AccountQuery {
+export interface AccountQuery extends PageQuery {
   /** Only this one. */
   readonly id?: number | undefined;
-  /** A filter in the query language over `FILTERABLE_ACCOUNT`. */
-  readonly where?: string | undefined;
-  readonly afterId?: number | undefined;
-  readonly limit: number;
 }
 
 /** The accounts of organizations. Every process obeys a change at once. */
@@ -42,15 +44,12 @@ export function createAccountRecords(
     /** From old to new. Whoever lists takes of the share of his account. @throws AppError for a `where` that cannot be understood */
     list: async (
       { organizationId, accountId }: { readonly organizationId: number; readonly accountId: number },
-      { where, limit, ...filter }: AccountQuery,
+      query: AccountQuery,
     ) => {
-      const condition = where === undefined ? undefined : prepareSql(where, FILTERABLE_ACCOUNT);
-      const rows = await shares.list(accountId, (via) =>
-        createAccountStore(via).list(organizationId, { ...filter, condition, limit: limit + 1 }),
+      const { rows, last } = await listPage(FILTERABLE_ACCOUNT, query, (selection) =>
+        shares.list(accountId, (via) => createAccountStore(via).list(organizationId, selection)),
       );
-      const accounts = rows.slice(0, limit);
-      const last = accounts.at(-1);
-      return { accounts, ...(rows.length > limit && last && { nextAfterId: last.id }) };
+      return { accounts: rows, nextAfterId: last?.id };
     },
 
     /** @throws AppError CONFLICT for an external id that the organization has */
@@ -121,11 +120,6 @@ function readGiven({ externalId, name, description, active }: Partial<AccountVal
   };
   assertAllStorable(texts);
   return { ...texts, ...(active !== undefined && { active }) };
-}
-
-/** What can be changed of an account, none of which is a secret. */
-function changeable({ externalId, name, description, active }: AccountRow) {
-  return { externalId, name, description, active };
 }
 
 async function orTaken<Result>(externalId: string | undefined, work: Promise<Result>): Promise<Result> {

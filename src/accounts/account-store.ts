@@ -1,71 +1,40 @@
 import type { Knex } from 'knex';
-import { type ColumnsOf, firstOf, type RowOf } from '../db/row.ts';
-import { EXACT_IN_SQL, type Sql, type SqlQueryable } from '../where/index.ts';
-
-type ReadColumn =
-  | 'id'
-  | 'organization_id'
-  | 'external_id'
-  | 'name'
-  | 'description'
-  | 'active'
-  | 'default_account'
-  | 'created_at';
+import { FLAG, filterable, INSTANT, INTEGER, type Selection, selectPage, TEXT } from '../db/listing.ts';
+import { columnsOf, firstOf, type RowWith, toColumns } from '../db/row.ts';
 
 /** One that is not deleted. */
-export type AccountRow = RowOf<'account', ReadColumn>;
+export type AccountRow = RowWith<'account', typeof COLUMNS>;
 
 export type AccountValues = Pick<AccountRow, 'externalId' | 'name' | 'description' | 'active'>;
 
-export interface AccountFilter {
+export interface AccountFilter extends Selection {
   /** Only this one. */
   readonly id?: number | undefined;
-  /** True for the rows to list. */
-  readonly condition?: Sql | undefined;
-  /** Only ids above it: the listing goes from old to new. */
-  readonly afterId?: number | undefined;
-  readonly limit: number;
 }
 
-const COLUMNS: ColumnsOf<'account', ReadColumn> = {
-  id: 'id',
-  organizationId: 'organization_id',
-  externalId: 'external_id',
-  name: 'name',
-  description: 'description',
-  active: 'active',
-  defaultAccount: 'default_account',
-  createdAt: 'created_at',
-};
-
-const text = { type: 'string', nullable: false, filter: EXACT_IN_SQL } as const;
-const flag = { type: 'boolean', nullable: false, filter: EXACT_IN_SQL } as const;
+const COLUMNS = columnsOf('account', [
+  'id',
+  'organization_id',
+  'external_id',
+  'name',
+  'description',
+  'active',
+  'default_account',
+  'created_at',
+]);
 
 /** What a listing of accounts can be filtered by, under the names of the record, whose words the expressions are. */
-export const FILTERABLE_ACCOUNT: SqlQueryable = {
-  fields: {
-    id: { type: 'integer', nullable: false, filter: EXACT_IN_SQL },
-    externalId: text,
-    name: text,
-    description: text,
-    active: flag,
-    defaultAccount: flag,
-    type: text,
-    createdDate: { type: 'datetime', nullable: false, filter: EXACT_IN_SQL },
-    status: text,
-  },
-  columns: {
-    id: COLUMNS.id,
-    externalId: COLUMNS.externalId,
-    name: COLUMNS.name,
-    description: COLUMNS.description,
-    active: COLUMNS.active,
-    defaultAccount: COLUMNS.defaultAccount,
-    type: `case when default_account then 'Default' else 'CompanyAccount' end`,
-    createdDate: `date_trunc('milliseconds', created_at)`,
-    status: `case when active then 'active' else 'inactive' end`,
-  },
-};
+export const FILTERABLE_ACCOUNT = filterable({
+  id: [INTEGER, 'id'],
+  externalId: [TEXT, 'external_id'],
+  name: [TEXT, 'name'],
+  description: [TEXT, 'description'],
+  active: [FLAG, 'active'],
+  defaultAccount: [FLAG, 'default_account'],
+  type: [TEXT, "case when default_account then 'Default' else 'CompanyAccount' end"],
+  createdDate: [INSTANT, "date_trunc('milliseconds', created_at)"],
+  status: [TEXT, "case when active then 'active' else 'inactive' end"],
+});
 
 /** What ends with an account, in the same statement as it. The rest is removed by and by. */
 const REMOVE = `
@@ -100,25 +69,25 @@ export function createAccountStore(knex: Knex) {
       (await select(organizationId, via).where({ id }).forNoKeyUpdate())[0],
 
     /** From old to new. */
-    list: async (organizationId: number, { id, condition, afterId, limit }: AccountFilter): Promise<AccountRow[]> => {
-      const query = select(organizationId).orderBy('id').limit(limit);
+    list: async (organizationId: number, { id, ...selection }: AccountFilter): Promise<AccountRow[]> => {
+      const query = selectPage(select(organizationId), selection);
       if (id !== undefined) query.where({ id });
-      if (afterId !== undefined) query.where('id', '>', afterId);
-      if (condition !== undefined) query.whereRaw(condition.sql, [...condition.bindings]);
       return query;
     },
 
     /** @throws what PostgreSQL says of an external id that the organization has */
     insert: async (via: Knex, organizationId: number, values: AccountValues): Promise<AccountRow> => {
       const inserted = await via('account')
-        .insert({ organization_id: organizationId, ...toColumns(values) })
+        .insert({ organization_id: organizationId, ...toColumns('account', changeable(values)) })
         .returning('id');
       return firstOf(await select(organizationId, via).where(firstOf(inserted)));
     },
 
     /** Of one that is locked. @throws what PostgreSQL says of an external id that the organization has */
     update: async (via: Knex, { organizationId, id }: AccountRow, values: AccountValues): Promise<AccountRow> => {
-      await via('account').where({ organization_id: organizationId, id }).update(toColumns(values));
+      await via('account')
+        .where({ organization_id: organizationId, id })
+        .update(toColumns('account', changeable(values)));
       return firstOf(await select(organizationId, via).where({ id }));
     },
 
@@ -137,6 +106,7 @@ export function createAccountStore(knex: Knex) {
   };
 }
 
-function toColumns({ externalId, name, description, active }: AccountValues) {
-  return { external_id: externalId, name, description, active };
+/** What can be changed of an account, none of which is a secret. */
+export function changeable({ externalId, name, description, active }: AccountValues): AccountValues {
+  return { externalId, name, description, active };
 }

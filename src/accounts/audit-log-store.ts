@@ -1,12 +1,10 @@
 import type { Knex } from 'knex';
-import type { Tables } from '../../generated/tables.ts';
-import { type ColumnsOf, firstOf, type RowOf } from '../db/row.ts';
+import { filterable, INSTANT, INTEGER, narrow, orNull, TEXT } from '../db/listing.ts';
+import { columnsOf, firstOf, type RowWith } from '../db/row.ts';
 import type { AuditSection } from '../trace.ts';
-import { EXACT_IN_SQL, type Sql, type SqlQueryable } from '../where/index.ts';
+import type { Sql } from '../where/index.ts';
 
-type ReadColumn = Exclude<keyof Tables['audit_log'], 'target_id' | 'section' | 'changes'>;
-
-export interface AuditRow extends RowOf<'audit_log', ReadColumn> {
+export interface AuditRow extends RowWith<'audit_log', typeof COLUMNS> {
   /** No other JSON is inserted. */
   readonly changes: Readonly<Record<string, unknown>> | null;
 }
@@ -34,57 +32,38 @@ export interface AuditFilter {
 
 export type AuditPlace = Pick<AuditRow, 'at' | 'requestId'>;
 
-const COLUMNS: ColumnsOf<'audit_log', ReadColumn | 'changes'> = {
-  id: 'id',
-  at: 'at',
-  requestId: 'request_id',
-  organizationId: 'organization_id',
-  accountId: 'account_id',
-  userId: 'user_id',
-  instanceId: 'instance_id',
-  method: 'method',
-  resourceUri: 'resource_uri',
-  action: 'action',
-  target: 'target',
-  ipAddress: 'ip_address',
-  status: 'status',
-  changes: 'changes',
-};
-
-const text = { type: 'string', nullable: false, filter: EXACT_IN_SQL } as const;
-const integer = { type: 'integer', nullable: false, filter: EXACT_IN_SQL } as const;
+const COLUMNS = columnsOf('audit_log', [
+  'id',
+  'at',
+  'request_id',
+  'organization_id',
+  'account_id',
+  'user_id',
+  'instance_id',
+  'method',
+  'resource_uri',
+  'action',
+  'target',
+  'ip_address',
+  'status',
+  'changes',
+]);
 
 /** What the audit log can be filtered by, under the names of its entries. */
-export const FILTERABLE_AUDIT_ENTRY: SqlQueryable = {
-  fields: {
-    id: integer,
-    timestamp: { type: 'datetime', nullable: false, filter: EXACT_IN_SQL },
-    accountId: integer,
-    userId: { ...integer, nullable: true },
-    instanceId: { ...integer, nullable: true },
-    method: text,
-    resourceUri: text,
-    action: text,
-    target: text,
-    ipAddress: { ...text, nullable: true },
-    status: integer,
-    requestId: text,
-  },
-  columns: {
-    id: 'id',
-    timestamp: 'at',
-    accountId: 'account_id',
-    userId: 'user_id',
-    instanceId: 'instance_id',
-    method: 'method',
-    resourceUri: 'resource_uri',
-    action: 'action',
-    target: 'target',
-    ipAddress: 'ip_address',
-    status: 'status',
-    requestId: 'request_id::text',
-  },
-};
+export const FILTERABLE_AUDIT_ENTRY = filterable({
+  id: [INTEGER, 'id'],
+  timestamp: [INSTANT, 'at'],
+  accountId: [INTEGER, 'account_id'],
+  userId: [orNull(INTEGER), 'user_id'],
+  instanceId: [orNull(INTEGER), 'instance_id'],
+  method: [TEXT, 'method'],
+  resourceUri: [TEXT, 'resource_uri'],
+  action: [TEXT, 'action'],
+  target: [TEXT, 'target'],
+  ipAddress: [orNull(TEXT), 'ip_address'],
+  status: [INTEGER, 'status'],
+  requestId: [TEXT, 'request_id::text'],
+});
 
 export function createAuditLogStore(knex: Knex) {
   const of = ({ organizationId, accountId }: AuditScope) =>
@@ -110,7 +89,7 @@ export function createAuditLogStore(knex: Knex) {
       if (from !== undefined) query.where('at', '>=', from);
       if (to !== undefined) query.where('at', '<', to);
       if (userId !== undefined) query.where({ user_id: userId });
-      if (condition !== undefined) query.whereRaw(condition.sql, condition.bindings.map(toMutable));
+      if (condition !== undefined) narrow(query, condition);
       if (after !== undefined) query.whereRaw('(at, request_id) < (?, ?::uuid)', [after.at, after.requestId]);
       return query;
     },
@@ -128,9 +107,4 @@ export function createAuditLogStore(knex: Knex) {
       return firstOf(rows).isKnown;
     },
   };
-}
-
-/** knex asks for arrays it could change. */
-function toMutable(binding: string | readonly string[]): string | string[] {
-  return typeof binding === 'string' ? binding : [...binding];
 }

@@ -1,7 +1,7 @@
+import { listPage } from '../db/listing.ts';
 import { createPartitions } from '../db/partitions.ts';
 import { AppError } from '../errors.ts';
 import type { Platform } from '../platform.ts';
-import { prepareSql } from '../where/index.ts';
 import {
   type AuditFilter,
   type AuditPlace,
@@ -33,18 +33,17 @@ export function createAuditLog(
      * From new to old; `reader` is the account that asks.
      * @throws AppError for a bad `where`; NOT_FOUND for an instance that is not in the scope, and of which nothing was ever done there
      */
-    list: async (reader: number, scope: AuditScope, { where, ...query }: AuditQuery) => {
-      const condition = where === undefined ? undefined : prepareSql(where, FILTERABLE_AUDIT_ENTRY);
-      const { limit, instanceId } = query;
-      return platform.shares.list(reader, async (via) => {
-        const store = createAuditLogStore(via);
-        if (instanceId !== undefined && !(await store.knowsInstance(scope, instanceId)))
-          throw new AppError('NOT_FOUND', `There is no instance ${instanceId}.`);
-        const rows = await store.list(scope, { ...query, condition, limit: limit + 1 });
-        const entries = rows.slice(0, limit);
-        const last = entries.at(-1);
-        return { entries, ...(rows.length > limit && last && { nextAfter: last }) };
-      });
+    list: async (reader: number, scope: AuditScope, query: AuditQuery) => {
+      const { rows, last } = await listPage(FILTERABLE_AUDIT_ENTRY, query, (filter) =>
+        platform.shares.list(reader, async (via) => {
+          const store = createAuditLogStore(via);
+          const { instanceId } = query;
+          if (instanceId !== undefined && !(await store.knowsInstance(scope, instanceId)))
+            throw new AppError('NOT_FOUND', `There is no instance ${instanceId}.`);
+          return store.list(scope, filter);
+        }),
+      );
+      return { entries: rows, nextAfter: last };
     },
 
     /** The partitions that are needed soon. To be called before there are changes. */

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { type ColumnsOf, firstOf, type RowOf } from '../db/row.ts';
+import { columnsOf, firstOf, type RowWith } from '../db/row.ts';
 import type { RolePrivileges } from './privileges.ts';
 
 /** A user with what it may do, as `RIGHTS` reads it. */
@@ -19,9 +19,7 @@ export interface StoredPrincipal extends StoredRights {
   readonly organizationSecretExpiries: readonly (Date | null)[];
 }
 
-type UserColumn = 'id' | 'email_address' | 'first_name' | 'last_name';
-
-export type StoredUser = RowOf<'app_user', UserColumn>;
+export type StoredUser = RowWith<'app_user', typeof USER_COLUMNS>;
 
 /** An organization with its first account and user. */
 export interface NewTenant {
@@ -38,24 +36,11 @@ export interface TenantIds {
   readonly userId: number;
 }
 
-/** An account as far as it matters to those who call. */
-type AccountColumn = 'id' | 'organization_id' | 'external_id' | 'active';
+export type StoredAccount = RowWith<'account', typeof ACCOUNT_COLUMNS>;
 
-export type StoredAccount = RowOf<'account', AccountColumn>;
+const USER_COLUMNS = columnsOf('app_user', ['id', 'email_address', 'first_name', 'last_name']);
 
-const USER_COLUMNS: ColumnsOf<'app_user', UserColumn> = {
-  id: 'id',
-  emailAddress: 'email_address',
-  firstName: 'first_name',
-  lastName: 'last_name',
-};
-
-const ACCOUNT_COLUMNS: ColumnsOf<'account', AccountColumn> = {
-  id: 'id',
-  organizationId: 'organization_id',
-  externalId: 'external_id',
-  active: 'active',
-};
+const ACCOUNT_COLUMNS = columnsOf('account', ['id', 'organization_id', 'external_id', 'active']);
 
 /** Any number, the same in every process: it names the lock within the database. */
 const BOOTSTRAP_LOCK = 7_205_002;

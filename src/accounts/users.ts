@@ -1,9 +1,9 @@
 import type { Knex } from 'knex';
 import { differences } from '../db/change.ts';
+import { listPage, type PageQuery } from '../db/listing.ts';
 import { assertAllStorable, isStorable } from '../db/storable.ts';
 import { AppError, cutText, pointer } from '../errors.ts';
 import type { Platform } from '../platform.ts';
-import { prepareSql } from '../where/index.ts';
 import type { Principal } from './accounts.ts';
 import type { Passwords, WritePassword } from './log-in/passwords.ts';
 import { createSessionStore } from './log-in/session-store.ts';
@@ -38,13 +38,6 @@ export interface NewUser extends UserChanges {
 export interface CreatedUser {
   readonly user: UserRow;
   readonly secret: string;
-}
-
-/** `where` is a filter in the query language over `FILTERABLE_USER`. */
-export interface UserQuery {
-  readonly where?: string | undefined;
-  readonly afterId?: number | undefined;
-  readonly limit: number;
 }
 
 /**
@@ -128,11 +121,9 @@ export function createUsers(
   async function changeRole(
     principal: Principal,
     id: number,
-    {
-      key,
-      write,
-    }: { readonly key: string; readonly write: (via: Knex, user: UserRow, role: RoleKey) => Promise<void> },
+    input: { readonly key: string; readonly write: (via: Knex, user: UserRow, role: RoleKey) => Promise<void> },
   ): Promise<RoleKey> {
+    const { key, write } = input;
     const role = findRole(key);
     if (id === principal.userId) throw new AppError('FORBIDDEN', 'Nobody changes his own roles.');
     await changeUser(principal, id, async (via, user) => {
@@ -175,14 +166,11 @@ export function createUsers(
     get: (organizationId: number, id: number) => get(organizationId, id),
 
     /** From old to new, for the account that reads. @throws AppError WHERE_SYNTAX, WHERE_INVALID */
-    list: async (readerAccountId: number, scope: UserScope, { where, afterId, limit }: UserQuery) => {
-      const condition = where === undefined ? undefined : prepareSql(where, FILTERABLE_USER);
-      const rows = await shares.list(readerAccountId, (via) =>
-        createUserStore(via).list(scope, { condition, afterId, limit: limit + 1 }),
+    list: async (readerAccountId: number, scope: UserScope, query: PageQuery) => {
+      const { rows, last } = await listPage(FILTERABLE_USER, query, (selection) =>
+        shares.list(readerAccountId, (via) => createUserStore(via).list(scope, selection)),
       );
-      const users = rows.slice(0, limit);
-      const last = users.at(-1);
-      return { users, ...(rows.length > limit && last && { nextAfterId: last.id }) };
+      return { users: rows, nextAfterId: last?.id };
     },
 
     /**

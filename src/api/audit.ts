@@ -14,8 +14,8 @@ import type { ApiOperationId } from './operation.ts';
 export interface Audit {
   /** Of a request for an operation; what it changes is noted while it is done. */
   readonly entryOf: (request: Request, response: Response, call: AuditedCall) => AuditEntry;
-  /** Notes that a caller was refused. @returns never: it throws what `check` threw */
-  readonly refusals: <Result>(entry: () => AuditEntry, check: () => Promise<Result>) => Promise<Result>;
+  /** Notes that a caller was refused. */
+  readonly noteRefusal: (entry: AuditEntry) => Promise<void>;
   /**
    * Work whose changes have the entry in their transactions (`db/change.ts`). What shows a secret has its row before the secret is sent. Work
    * that fails has the row of a failure.
@@ -94,14 +94,7 @@ export function createAudit(
       };
     },
 
-    refusals: async (entry, check) => {
-      try {
-        return await check();
-      } catch (error) {
-        if (isAppError(error, 'FORBIDDEN')) await noteFailure(entry(), FORBIDDEN);
-        throw error;
-      }
-    },
+    noteRefusal: (entry) => noteFailure(entry, FORBIDDEN),
 
     run: async (entry, work) => {
       try {

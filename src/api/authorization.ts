@@ -10,7 +10,7 @@ import type { PoolShares } from '../db/pool-shares.ts';
 import { createSecretCache } from '../db/secret-cache.ts';
 import { AppError, cutText } from '../errors.ts';
 import type { FailedAuthorizations } from '../http/failed-authorizations.ts';
-import { assertLeft, type CallerLimits, type TokenBuckets } from '../http/rate-limits.ts';
+import type { CallerLimits, TokenBuckets } from '../http/rate-limits.ts';
 import { networkOf } from '../http/remote-address.ts';
 import { signalEnd } from '../http/request-end.ts';
 import { setBudget } from '../http/response.ts';
@@ -33,8 +33,8 @@ export interface Caller {
   /** Of these. */
   readonly redactor: Redactor;
   /** That of the console whose cookie the principal was known by. */
-  readonly session?: ConsoleSession;
-  readonly instance?: Instance;
+  readonly session?: ConsoleSession | undefined;
+  readonly instance?: Instance | undefined;
 }
 
 export type ApiScope = Exclude<Scope, 'root'>;
@@ -83,6 +83,8 @@ interface KnownCaller extends Caller, Pick<FoundPrincipal, 'expiresAt'> {
 /** What a request has sent to be known by. */
 interface Credentials {
   readonly secrets: readonly string[];
+  /** All of them, as one text. */
+  readonly key: string;
   /** Those of the header. */
   readonly sent: SentSecrets;
   readonly find: () => Promise<FoundPrincipal | FoundSession | undefined>;
@@ -102,10 +104,11 @@ export function createAuthorization(parts: AuthorizationParts): Authorize {
   principals.subscribe(callers.forgetMisses);
 
   return async (request, response) => {
-    const pageKey = readPageKey(request.headers.authorization);
+    // `Connect <key>`: what the page of a connect session has in the place of secrets.
+    const pageKey = /^\s*connect\s+(\S+)\s*$/i.exec(request.headers.authorization ?? '')?.[1];
     if (pageKey !== undefined) {
       response.locals.scope = 'connect';
-      const pageSession = await findPage(pageKey, networkOf(response.locals.address));
+      const pageSession = await findPage(pageKey, response.locals.address);
       return { caller: undefined, scope: 'connect', pageSession };
     }
     const credentials = readCredentials(request);
@@ -113,28 +116,35 @@ export function createAuthorization(parts: AuthorizationParts): Authorize {
       response.locals.scope = 'public';
       return { caller: undefined, scope: 'public' };
     }
-    const sought = scopeOf(request, credentials);
+    const [, first = ''] = request.path.split('/', 2);
+    const sought = scopeOf(request, first, credentials);
     response.locals.scope = sought;
     if (sought === 'platform') assertOrganization(credentials);
-    const known = await findCaller(credentials, networkOf(response.locals.address));
+    const known = findKept(credentials) ?? (await findCaller(credentials, response.locals.address));
     response.locals.principal = known.principal;
     if (known.session !== undefined) assertCsrfToken(request, known.session);
-    const found = await inNamedAccount(known, request);
-    response.locals.principal = found.principal;
-    const budget = callerLimits.count(found.principal);
+    const named = request.headers[ACCOUNT_HEADER];
+    // The account that the call is about, where it is not the caller's own.
+    const principal = named === undefined ? known.principal : await actIn(accounts, known.principal, String(named));
+    response.locals.principal = principal;
+    const budget = callerLimits.count(principal);
     // On an instance `RateLimit-*` is the provider's budget (decisions D3), save in a refusal of ours.
     if (budget !== undefined && sought === 'platform') setBudget(response, budget);
-    const caller = credentials.instance === undefined ? found : await withInstance(found, credentials.instance);
+    const { sent, redactor, session } = known;
+    const instance = credentials.instance && (await findInstance(principal.accountId, credentials.instance));
+    const caller: Caller = { principal, sent, redactor, session, instance };
     response.locals.caller = caller;
-    const scope = sought === 'record' && (await isForPlatform(request, response, caller)) ? 'platform' : sought;
+    const mayBeOfPlatform = sought === 'record' && instance !== undefined && PLATFORM_SEGMENTS.has(first);
+    const isOfPlatform = mayBeOfPlatform && (await isNoObject({ instance, signal: signalEnd(response) }, first));
+    const scope = isOfPlatform ? 'platform' : sought;
     response.locals.scope = scope;
     if (scope !== 'platform') {
       // On refusals too: they say which instance they are about.
-      if (caller.instance !== undefined) response.setHeader('Elements-Element-Instance-Id', caller.instance.id);
+      if (instance !== undefined) response.setHeader('Elements-Element-Instance-Id', instance.id);
       return { caller, scope };
     }
     assertOrganization(credentials);
-    assertPlatformPath(request);
+    if (!PLATFORM_SEGMENTS.has(first)) throw unknownPath(request);
     return { caller, scope };
   };
 
@@ -155,7 +165,8 @@ export function createAuthorization(parts: AuthorizationParts): Authorize {
   function bySecrets({ user, organization, element }: HeaderSecrets): Credentials {
     return {
       secrets: [user, organization ?? ''],
-      sent: { user, ...(organization !== undefined && { organization }) },
+      key: `${user} ${organization ?? ''}`,
+      sent: { user, organization },
       find: () => accounts.findPrincipal({ userSecret: user, organizationSecret: organization }),
       hasOrganization: organization !== undefined,
       instance: element === undefined ? undefined : { token: element },
@@ -167,6 +178,7 @@ export function createAuthorization(parts: AuthorizationParts): Authorize {
     return {
       // In the place of an organization's secret that came without a user's, which nobody can send.
       secrets: ['', token],
+      key: ` ${token}`,
       sent: {},
       find: () => sessions.find(token),
       hasOrganization: true,
@@ -175,23 +187,27 @@ export function createAuthorization(parts: AuthorizationParts): Authorize {
     };
   }
 
-  async function findPage(key: string, network: string): Promise<PageSession> {
+  async function findPage(key: string, address: string): Promise<PageSession> {
     const session = await failedAuthorizations.attempt(
-      { network, secrets: key },
+      { network: networkOf(address), secrets: key },
       async () => (await findPageSession(key)) ?? refuse(NO_PAGE),
     );
-    const whose = `${session.accountId}:${session.id}`;
-    assertLeft('this connect session', pageRequests.look(whose));
-    pageRequests.take(whose);
+    pageRequests.take(`${session.accountId}:${session.id}`);
     return session;
   }
 
-  async function findCaller(credentials: Credentials, network: string): Promise<Caller> {
-    const key = credentials.secrets.join(' ');
+  /** Who was seen a moment ago: nothing is looked up, and no failure is counted. */
+  function findKept({ key }: Credentials): KnownCaller | undefined {
+    const caller = callers.peek(key);
+    return caller !== undefined && isCurrent(caller) ? caller : undefined;
+  }
+
+  async function findCaller(credentials: Credentials, address: string): Promise<Caller> {
+    const { key } = credentials;
     const load = () => loadCaller(credentials);
     // However many guess, they have a few connections between them: whoever was here before does not wait behind them.
     const find = () => callers.find(key, (known) => (known === undefined ? shares.lookUp('stranger', load) : load()));
-    return failedAuthorizations.attempt({ network, secrets: key }, async () => {
+    return failedAuthorizations.attempt({ network: networkOf(address), secrets: key }, async () => {
       let caller = await find();
       if (caller !== undefined && !isCurrent(caller)) {
         callers.forget(key);
@@ -215,31 +231,20 @@ export function createAuthorization(parts: AuthorizationParts): Authorize {
     return found === undefined || isOver ? undefined : { ...found, readAt, sent, redactor: createRedactor(secrets) };
   }
 
-  /** The account that the call is about, where it is not the caller's own. */
-  async function inNamedAccount(known: Caller, request: Request): Promise<Caller> {
-    const named = request.get(ACCOUNT_HEADER);
-    return named === undefined ? known : { ...known, principal: await actIn(accounts, known.principal, named) };
-  }
-
   /** @throws AppError UNAUTHENTICATED for a token that is no instance's, REQUEST_INVALID and NOT_FOUND for such an id */
-  async function withInstance(caller: Caller, named: NonNullable<Credentials['instance']>): Promise<Caller> {
-    const { accountId } = caller.principal;
-    if ('id' in named) return { ...caller, instance: await instances.get(accountId, readInstanceId(named.id)) };
-    const instance = await instances.findByToken(accountId, named.token);
-    return instance === undefined
-      ? refuse('The Element token is not valid, or its instance was deleted.')
-      : { ...caller, instance };
+  async function findInstance(accountId: number, named: NonNullable<Credentials['instance']>): Promise<Instance> {
+    if ('id' in named) return instances.get(accountId, readInstanceId(named.id));
+    const found = await instances.findByToken(accountId, named.token);
+    return found ?? refuse('The Element token is not valid, or its instance was deleted.');
   }
 
   /**
-   * A path of the platform that came with a token and is no object of the element. Objects that cannot be told now leave it to the
+   * Whether a path of the platform that came with a token is no object of the element. Objects that cannot be told now leave it to the
    * element, whose response says why: a record must not seem to be gone because its provider is.
    */
-  async function isForPlatform({ path }: Request, response: Response, { instance }: Caller): Promise<boolean> {
-    const [, first = ''] = path.split('/');
-    if (instance === undefined || !PLATFORM_SEGMENTS.has(first)) return false;
+  async function isNoObject(target: Parameters<Resources['listObjects']>[0], name: string): Promise<boolean> {
     try {
-      return findName(await listObjects({ instance, signal: signalEnd(response) }), first) === undefined;
+      return findName(await listObjects(target), name) === undefined;
     } catch (error) {
       if (error instanceof AppError) return false;
       throw error;
@@ -249,16 +254,11 @@ export function createAuthorization(parts: AuthorizationParts): Authorize {
 
 const NO_PAGE = 'The key is of no connect session, or of one that may not be used any more. Ask for a new one.';
 
-/** `Connect <key>`: what the page of a connect session has in the place of secrets. */
-function readPageKey(header = ''): string | undefined {
-  return /^\s*connect\s+(\S+)\s*$/i.exec(header)?.[1];
-}
-
 /** The secrets of an `Authorization` header, by the keyword in front of each. */
 interface HeaderSecrets {
   readonly user: string;
-  readonly organization?: string;
-  readonly element?: string;
+  readonly organization?: string | undefined;
+  readonly element?: string | undefined;
 }
 
 const KEYWORDS = ['user', 'organization', 'element'] as const;
@@ -298,15 +298,13 @@ const INSTANCE_SEGMENTS = firstSegments('instance').union(new Set(['query', 'bul
 
 const findPublic = createRoutes('public');
 const findPlatform = createRoutes('platform');
-const findInstance = createRoutes('instance');
+const findOnInstance = createRoutes('instance');
 
 /** By what a request has sent: `'record'` is the platform's where the element has no such object. */
-function scopeOf(request: Request, { instance }: Credentials): Exclude<ApiScope, 'public' | 'connect'> {
+function scopeOf(request: Request, first: string, { instance }: Credentials): Exclude<ApiScope, 'public' | 'connect'> {
   const { method, path } = request;
-  const [, first = ''] = path.split('/');
-  const ofPlatform = findPlatform(path);
   if (instance === undefined) {
-    const isPlatform = PLATFORM_SEGMENTS.has(first) && (first !== 'hubs' || ofPlatform !== undefined);
+    const isPlatform = PLATFORM_SEGMENTS.has(first) && (first !== 'hubs' || findPlatform(path) !== undefined);
     if (isPlatform || !INSTANCE_SEGMENTS.has(first)) return 'platform';
     refuse(
       'This path is for calls on an instance: name it, by `Element <token>` in the Authorization header, or in a session of the console by Elements-Element-Instance-Id.',
@@ -314,8 +312,9 @@ function scopeOf(request: Request, { instance }: Credentials): Exclude<ApiScope,
   }
   if (!INSTANCE_SEGMENTS.has(first)) return 'record';
   // Clients of the original send a token with every call, also with those that are about no instance, or about another one.
-  const ofInstance = isListing(request) ? undefined : findInstance(path);
+  const ofInstance = isListing(request) ? undefined : findOnInstance(path);
   if (ofInstance?.operations[method] !== undefined) return 'instance';
+  const ofPlatform = findPlatform(path);
   const isOther = ofPlatform?.operations[method] !== undefined || ofInstance === undefined;
   return isOther && ofPlatform !== undefined ? 'platform' : 'instance';
 }
@@ -326,11 +325,9 @@ function isListing({ method, path, query }: Request): boolean {
 }
 
 /** A stranger is not told what there is: it is asked only of callers who are known. */
-function assertPlatformPath({ method, baseUrl, path }: Request): void {
-  const [, first = ''] = path.split('/');
-  if (PLATFORM_SEGMENTS.has(first)) return;
+function unknownPath({ method, baseUrl, path }: Request): AppError {
   const hint = 'If it is an object of an element, add `Element <token>` to the Authorization header.';
-  throw new AppError('NOT_FOUND', `There is no ${method} ${cutText(baseUrl + path)}. ${hint}`);
+  return new AppError('NOT_FOUND', `There is no ${method} ${cutText(baseUrl + path)}. ${hint}`);
 }
 
 function readInstanceId(text: string): number {

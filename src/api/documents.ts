@@ -18,7 +18,6 @@ export interface Documents {
   readonly assets: ReadonlyMap<string, KeptDocument>;
 }
 
-const YAML_FILE = join(import.meta.dirname, '../../generated/openapi.yaml');
 const ASSETS_FOLDER = join(import.meta.dirname, 'docs/assets');
 const ASSETS = ['docs.js', 'docs.css'];
 /** @param connectorFolders of all connectors, whose READMEs are part of the documentation */
@@ -30,7 +29,7 @@ export function createDocuments(publicUrl: () => string, connectorFolders: reado
       if (json?.url !== url) json = { url, response: keep('.json', JSON.stringify(documentFor(url))) };
       return json.response;
     },
-    yaml: createShared(() => keepFile(YAML_FILE)),
+    yaml: createShared(async () => keep('.yaml', await printYaml())),
     pages: createShared(async () => {
       const pages = await createDocsPages(document, connectorFolders);
       return new Map(
@@ -46,6 +45,13 @@ export function createDocuments(publicUrl: () => string, connectorFolders: reado
 
 async function keepFile(file: string): Promise<KeptResponse> {
   return keep(extname(file), await readFile(file, 'utf8'));
+}
+
+/** As it is published: what the JSON says of its making is a comment here. */
+async function printYaml(): Promise<string> {
+  const { dump } = await import('js-yaml');
+  const { 'x-generated': notice, ...published } = document;
+  return `# ${notice}\n${dump(published, { lineWidth: -1, noRefs: true })}`;
 }
 
 /** The document with this service as its server, so that "try it out" in the reference works. */

@@ -1,5 +1,5 @@
+import type { RequestListener } from 'node:http';
 import { getHeapStatistics } from 'node:v8';
-import type { Express } from 'express';
 import type { AccountRecords } from '../accounts/account-records.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import type { ActiveElements } from '../accounts/active-elements.ts';
@@ -89,9 +89,9 @@ export interface ApiServices
 }
 
 export interface Api {
-  readonly server: Express;
+  readonly server: RequestListener;
   /** The measurements alone, for METRICS_PORT; undefined where there is none. */
-  readonly metricsServer: Express | undefined;
+  readonly metricsServer: RequestListener | undefined;
   /** Whose word about the address of a caller is believed. */
   readonly trust: ProxyTrust;
 }
@@ -99,9 +99,9 @@ export interface Api {
 /** Bytes. As one account may have half of it, the largest body that is taken always fits. */
 const LEAST_BODY_MEMORY = 16 * 1024 * 1024;
 /** Browsers of one network that come back from providers. */
-const REDIRECTS = { perMinute: 600, kept: 20_000 };
+const REDIRECTS = { whose: 'this address', perMinute: 600, kept: 20_000 };
 /** Of the page of one connect session, which asks again and again what has come of it. */
-const PAGE_REQUESTS = { perMinute: 300, kept: 20_000 };
+const PAGE_REQUESTS = { whose: 'this connect session', perMinute: 300, kept: 20_000 };
 
 /** The API over the rooms behind it; nothing listens yet. A worker has its health and its measurements alone. */
 export function composeApi(platform: Platform, services: ApiServices, config: ServiceConfig): Api {

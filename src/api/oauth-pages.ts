@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { RequestHandler, Response } from 'express';
 import type { Console } from '../console.ts';
-import { assertLeft, type TokenBuckets } from '../http/rate-limits.ts';
+import type { TokenBuckets } from '../http/rate-limits.ts';
 import { networkOf } from '../http/remote-address.ts';
 import type { Proxies } from '../instances/oauth/proxies/proxies.ts';
 import type { RedirectRefusal } from '../instances/oauth/proxies/redirect.ts';
@@ -169,7 +169,6 @@ export function createProxyRedirect(proxies: Pick<Proxies, 'redirectTarget'>, re
   return async (request, response) => {
     // Anybody may ask, and it costs a query.
     const network = networkOf(response.locals.address);
-    assertLeft('this address', redirects.look(network));
     redirects.take(network);
     // The address has a grant code in it: it goes to the application, and stays nowhere else.
     response.set('Cache-Control', 'no-store').set('Referrer-Policy', 'no-referrer');

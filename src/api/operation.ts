@@ -19,8 +19,8 @@ type InstanceOf<Id extends OperationId> =
 
 /** As they stand in the header, for those who want to see their own again. */
 export interface SentSecrets {
-  readonly user?: string;
-  readonly organization?: string;
+  readonly user?: string | undefined;
+  readonly organization?: string | undefined;
 }
 
 /** A user where the path names one. */

@@ -7,7 +7,7 @@ import { hasBody } from '../http/connection.ts';
 import { signalEnd } from '../http/request-end.ts';
 import { safeFileHeaders } from '../http/response.ts';
 import type { Resources } from '../resources/index.ts';
-import type { Authorized } from './authorization.ts';
+import type { Caller } from './authorization.ts';
 import type { PassthroughOperationId } from './operation.ts';
 import { notFound, wrongMethod } from './problem.ts';
 import { callHeaders } from './records.ts';
@@ -29,22 +29,24 @@ const PLACE = '/passthrough/';
 
 /**
  * Any request to the provider, made as the instance: the response is the provider's. It stands before the validation of the API, which
- * knows none of this. @returns whether the request was one
+ * knows none of this.
  */
-export type Passthrough = (request: Request, response: Response, authorized: Authorized) => Promise<boolean>;
+export type Passthrough = (request: Request, response: Response, caller: Caller) => Promise<void>;
+
+/** Of a call on an instance. */
+export function isPassthrough({ path }: Request): boolean {
+  return /^\/passthrough(?:\/|$)/.test(path);
+}
 
 export function isPassed({ path }: Pick<Request, 'path'>): boolean {
   return path.startsWith(PLACE);
 }
 
 export function createPassthrough(resources: Pick<Resources, 'pass'>): Passthrough {
-  return async (request, response, authorized) => {
-    const { scope, caller } = authorized;
-    if (scope !== 'instance' || request.path.split('/')[1] !== 'passthrough') return false;
+  return async (request, response, { instance }) => {
     if (!isPassed(request)) return notFound(request);
     const method = methodOf(request);
     response.locals.operation = METHODS[method];
-    const { instance } = caller;
     if (instance === undefined) throw new AppError('INTERNAL', 'A call on an instance without one');
     const passed = {
       method,
@@ -66,10 +68,9 @@ export function createPassthrough(resources: Pick<Resources, 'pass'>): Passthrou
       answer.cancel();
       if (!isShown) for (const name of ['Content-Length', 'Content-Encoding']) response.removeHeader(name);
       response.end();
-      return true;
+      return;
     }
     await sendBody(limited(answer.body, tooMuchReceived), response);
-    return true;
   };
 }
 

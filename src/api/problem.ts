@@ -1,4 +1,4 @@
-import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
+import type { Request, RequestHandler, Response } from 'express';
 import { DatabaseUnavailableError, isOutOfTime } from '../db/unavailable.ts';
 import { AppError, cutText, type ErrorCode, listFaults, redactAppError } from '../errors.ts';
 import type { Problem } from '../http/client-error.ts';
@@ -13,8 +13,8 @@ import { readFault, sentence } from './validation-faults.ts';
 const DATABASE_RETRY_SECONDS = 5;
 
 /** The only place where an error becomes a response. */
-export function createProblemHandler(log: Logger, redactCall: RedactCall): ErrorRequestHandler {
-  return (thrown: unknown, request, response, _next) => {
+export function createProblemHandler(log: Logger, redactCall: RedactCall) {
+  return (thrown: unknown, request: Request, response: Response): void => {
     if (isHangUp(thrown) && response.destroyed) return;
     const redactor = redactCall(request, response);
     const error = toAppError(thrown, request, redactor.redact);

@@ -18,8 +18,8 @@ export function createNoteCaller(clock: Pick<Clock, 'now'>, openWireLog: Recorde
     const trace: Trace = response.locals.trace;
     if (authorized.scope === 'connect') trace.redactor = createRedactor([authorized.pageSession.key]);
     if (caller === undefined) return;
-    const { redactor, instance } = caller;
-    trace.redactor = instance === undefined ? redactor : combineRedactors([redactor, instance.redactor]);
+    const { instance } = caller;
+    trace.redactor = redactorOf(caller);
     // What the platform is asked for is about another instance, or none: its secrets are not known here.
     if (instance === undefined || scope === 'platform') return;
     trace.instanceId = instance.id;
@@ -31,6 +31,17 @@ export function createNoteCaller(clock: Pick<Clock, 'now'>, openWireLog: Recorde
 
 /** A provider that sends events has an address for its secret, and is no principal. */
 export type KnownCaller = Pick<Caller, 'redactor' | 'instance'>;
+
+const combined = new WeakMap<Redactor, WeakMap<Redactor, Redactor>>();
+
+/** Of the secrets of a caller and of its instance: worked out once for both, as what is known of them is kept. */
+function redactorOf({ redactor, instance }: KnownCaller): Redactor {
+  if (instance === undefined) return redactor;
+  const byInstance = combined.get(redactor) ?? new WeakMap<Redactor, Redactor>();
+  const known = byInstance.get(instance.redactor) ?? combineRedactors([redactor, instance.redactor]);
+  combined.set(redactor, byInstance.set(instance.redactor, known));
+  return known;
+}
 
 /** Members of a body and parameters of a query that are secrets wherever they stand, beside the keys of configurations. */
 const SECRET_MEMBERS: readonly string[] = ['apiSecret', 'code', 'currentPassword', 'password', 'secret', 'token'];
@@ -48,20 +59,16 @@ export function createRedactCall(secretKeys: Iterable<string>): RedactCall {
   return (request, response) => {
     const caller: KnownCaller | undefined = response.locals.caller;
     const { authorization, cookie } = request.headers;
-    const ofCaller = caller?.redactor ?? createRedactor([...wordsOf(authorization), ...valuesOf(cookie)]);
-    const ofInstance = caller?.instance === undefined ? [] : [caller.instance.redactor];
-    const inPath = secretsInPath(request.originalUrl);
-    const ofPath = inPath.length === 0 ? [] : [createRedactor(inPath)];
-    return combineRedactors([ofCaller, ...ofInstance, ...ofPath, ...given(request, response)]);
+    const ofCaller = caller ? redactorOf(caller) : createRedactor([...wordsOf(authorization), ...valuesOf(cookie)]);
+    // A record may have a `code` or a `token` that is none. Its query is not even looked at: that parses it once more.
+    const given = response.locals.scope === 'record' ? [] : givenSecrets(request);
+    const others = [secretsInPath(request.originalUrl), given].filter(({ length }) => length > 0);
+    return others.length === 0 ? ofCaller : combineRedactors([ofCaller, ...others.map(createRedactor)]);
   };
 
-  /** A record may have a `code` or a `token` that is none. Its query is not even looked at: that parses it once more. */
-  function given(request: Request, response: Response): readonly Redactor[] {
-    if (response.locals.scope === 'record') return [];
-    const { body, query } = request;
+  function givenSecrets({ body, query }: Request): readonly string[] {
     const { configuration, providerData } = Object(body);
-    const secrets = [query, body, configuration, providerData].flatMap((members) => secretsIn(Object(members)));
-    return secrets.length === 0 ? [] : [createRedactor(secrets)];
+    return [query, body, configuration, providerData].flatMap((members) => secretsIn(Object(members)));
   }
 }
 

@@ -39,12 +39,17 @@ export function createRoutes(scope: Scope): FindRoute {
     const given = path.slice(1, path.endsWith('/') ? -1 : undefined).split('/');
     const found = byLength
       .get(given.length)
-      ?.find(({ segments }) => segments.every((each, at) => fits(each, given[at])));
+      ?.find(({ segments }) =>
+        segments.every((each, at) => ('literal' in each ? each.literal === given[at] : given[at] !== '')),
+      );
     if (found === undefined) return undefined;
     return {
       operations: found.operations,
       get params() {
-        return readParams(found, given);
+        const params: Record<string, string> = {};
+        for (const [at, segment] of found.segments.entries())
+          if ('param' in segment) params[segment.param] = decodeURIComponent(given[at] ?? '');
+        return params;
       },
     };
   };
@@ -52,18 +57,6 @@ export function createRoutes(scope: Scope): FindRoute {
 
 function readSegment(text: string): Segment {
   return text.startsWith('{') ? { param: text.slice(1, -1) } : { literal: text };
-}
-
-function fits(segment: Segment, text: string | undefined): boolean {
-  return 'literal' in segment ? text === segment.literal : text !== '';
-}
-
-function readParams({ segments }: Template, given: readonly string[]): Readonly<Record<string, string>> {
-  const params: Record<string, string> = {};
-  for (const [at, segment] of segments.entries()) {
-    if ('param' in segment) params[segment.param] = decodeURIComponent(given[at] ?? '');
-  }
-  return params;
 }
 
 /**

@@ -1,30 +1,16 @@
-import type { OperationId } from '../../generated/operations.ts';
 import { isStorable, UNSTORABLE } from '../db/storable.ts';
 import { type ErrorDetail, invalidRequest, inWords, MOST_FAULTS, pointer } from '../errors.ts';
-import type { Scope, ValidatedInput } from './validation.ts';
-
-/** Their bodies may hold any text: of a query that is explained nothing is stored, and an event is stored as JSON, which escapes it. */
-const ANY_TEXT: ReadonlySet<OperationId> = new Set(['explainQuery', 'sendTestEvent']);
-
-export interface StorableInput extends Pick<ValidatedInput, 'query' | 'body'> {
-  readonly id: OperationId;
-  readonly scope: Scope;
-  readonly method: string;
-}
 
 /**
- * Refuses texts that PostgreSQL does not keep, in all that an operation of the service may store. Records belong to the provider, which may
- * take them; what a path or the query of a GET looks for is not found.
+ * Refuses texts that PostgreSQL does not keep, in all that an operation of the service may store.
  * @throws AppError REQUEST_INVALID that names every such text
  */
-export function assertStorableInput({ id, scope, method, query, body }: StorableInput): void {
-  if (scope === 'record') return;
-  const parts = {
-    ...(method !== 'GET' && { query }),
-    ...(!ANY_TEXT.has(id) && { body }),
-  };
+export function assertStorableInput<Part extends string>(
+  stored: readonly Part[],
+  input: Readonly<Record<Part, unknown>>,
+): void {
   const faults: ErrorDetail[] = [];
-  collect(parts, [], faults);
+  for (const part of stored) collect(input[part], [part], faults);
   if (faults.length > 0) throw invalidRequest(faults);
 }
 

@@ -1,6 +1,5 @@
 import type { Request } from 'express';
-import document from '../../generated/openapi.json' with { type: 'json' };
-import { OPERATIONS, type OperationId } from '../../generated/operations.ts';
+import type { OperationId } from '../../generated/operations.ts';
 import {
   cutText,
   type ErrorDetail,
@@ -14,6 +13,7 @@ import {
   summarise,
 } from '../errors.ts';
 import type { Redactor } from '../redaction.ts';
+import { parametersOf } from './validation.ts';
 
 export interface ValidationFault {
   readonly status: number | undefined;
@@ -112,23 +112,11 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   $filter: 'where',
 };
 
-const PARAMETERS: Readonly<Record<string, { readonly name: string; readonly in: string } | undefined>> =
-  document.components.parameters;
-
 /** What a query parameter that the operation does not take was probably meant to be. */
 function suggestQueryName(id: OperationId | undefined, name: string): Suggestion {
-  const known = id === undefined ? [] : queryNamesOf(id);
+  const parameters = id === undefined ? [] : parametersOf(id);
+  const known = parameters.filter((one) => one.in === 'query').map((one) => one.name);
   const synonym = Object.hasOwn(ELSEWHERE, name.toLowerCase()) ? ELSEWHERE[name.toLowerCase()] : undefined;
   if (synonym === undefined || !known.includes(synonym)) return suggest(name, known);
   return { hint: ` Did you mean '${synonym}'?`, nearest: { nearest: synonym } };
-}
-
-function queryNamesOf(id: OperationId): readonly string[] {
-  const { path, method } = OPERATIONS[id];
-  const item: Readonly<Record<string, unknown>> = document.paths[path];
-  const { parameters = [] }: { readonly parameters?: readonly { readonly $ref?: string }[] } = Object(item[method]);
-  return parameters.flatMap(({ $ref = '' }) => {
-    const parameter = PARAMETERS[$ref.slice($ref.lastIndexOf('/') + 1)];
-    return parameter?.in === 'query' ? [parameter.name] : [];
-  });
 }

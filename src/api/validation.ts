@@ -27,7 +27,7 @@ export type Validate = (request: Request, response: Response, raw: RawInput) => 
 /** What the validator knows of the operation that a request is for. */
 interface OperationMetadata {
   readonly pathParams: Record<string, unknown>;
-  readonly schema: { readonly operationId?: string };
+  readonly schema: OpenAPIV3.OperationObject;
 }
 
 /**
@@ -63,31 +63,37 @@ const made = new Map<string, Validate>();
 function createValidation(id: OperationId, validateResponses: boolean): Validate {
   let steps: { readonly first: readonly RequestHandler[]; readonly others: readonly RequestHandler[] } | undefined;
   let metadata: OperationMetadata | undefined;
-  const flags = findFlags(id);
+  const parameters = parametersOf(id);
+  const flags = parameters.filter((one) => one.in === 'query' && one.schema.type === 'boolean').map(({ name }) => name);
+  const hasNumbers = parameters.some((one) => one.in === 'path' && one.schema.type !== 'string');
 
   return async (request, response, { params, query }) => {
-    for (const name of flags) spellFlag(query, name);
+    for (const name of flags) {
+      const value = query[name];
+      // Python writes `True`.
+      if (value === 'True' || value === 'False') query[name] = value.toLowerCase();
+    }
     const { app, method, baseUrl, path, headers, body } = request;
     // The validator compiles its schemas anew for every spelling of the type, and keeps them all.
     headers['content-type'] = 'application/json';
-    const openapi = metadata && { ...metadata, pathParams: { ...params } };
     const shown: ShownRequest = {
       app,
       method,
       baseUrl,
       path,
-      originalUrl: baseUrl + path,
+      // It would be parsed again, and all that is in it is here already.
+      originalUrl: metadata === undefined ? baseUrl + path : '',
       headers,
       query,
       body,
       params: {},
-      openapi,
+      openapi: metadata && { ...metadata, pathParams: { ...params } },
     };
     steps ??= createSteps(id, { basePath: baseUrl, validateResponses });
     for (const step of metadata === undefined ? steps.first : steps.others)
       await take(step, { request, shown, response });
     metadata ??= metadataOf(shown, id);
-    assertDigits(shown.params, params);
+    if (hasNumbers) assertDigits(shown.params, params);
     return { path: shown.params, query, headers, body };
   };
 }
@@ -126,22 +132,19 @@ function createSteps(
   return { first: [...once, ...others], others };
 }
 
-/** The boolean parameters of the query. */
-function findFlags(id: OperationId): readonly string[] {
-  const { path, method } = OPERATIONS[id];
-  const item: Readonly<Record<string, unknown>> = document.paths[path];
-  const parameters: readonly { readonly $ref?: string }[] = Object(item[method]).parameters ?? [];
-  const known: Readonly<Record<string, unknown>> = document.components.parameters;
-  return parameters
-    .map(({ $ref = '' }) => Object(known[nameOf($ref)]))
-    .filter((parameter) => parameter.in === 'query' && parameter.schema.type === 'boolean')
-    .map(({ name }) => String(name));
+interface DocumentedParameter {
+  readonly name: string;
+  readonly in: string;
+  readonly schema: { readonly type?: string; readonly allOf?: unknown; readonly $ref?: string };
 }
 
-/** Python writes `True`. */
-function spellFlag(query: Record<string, unknown>, name: string): void {
-  const value = query[name];
-  if (value === 'True' || value === 'False') query[name] = value.toLowerCase();
+export function parametersOf(id: OperationId): readonly DocumentedParameter[] {
+  const { path, method } = OPERATIONS[id];
+  const item: Readonly<Record<string, unknown>> = document.paths[path];
+  const holders: readonly { readonly parameters?: References }[] = [Object(item), Object(item[method])];
+  const parameters = holders.flatMap((holder) => holder.parameters ?? []);
+  const known: Readonly<Record<string, DocumentedParameter>> = document.components.parameters;
+  return parameters.flatMap(({ $ref = '' }) => known[nameOf($ref)] ?? []);
 }
 
 interface ValidatorStep {
@@ -165,10 +168,20 @@ function take(step: RequestHandler, { request, shown, response }: ValidatorStep)
   });
 }
 
+/**
+ * As the first request left it: by then the schemas are compiled. Of the parameters it looks each one up again for every request, to take lists
+ * apart, so only those that are lists stay.
+ */
 function metadataOf({ openapi }: ShownRequest, id: OperationId): OperationMetadata {
   if (openapi?.schema.operationId !== id)
     throw new Error(`The validator took ${id} for ${openapi?.schema.operationId}`);
-  return openapi;
+  const parameters = openapi.schema.parameters?.filter((parameter) => !isScalar(parameter));
+  return { ...openapi, schema: { ...openapi.schema, parameters } };
+}
+
+function isScalar(parameter: object): boolean {
+  const { schema = {} }: { readonly schema?: { readonly type?: unknown } } = parameter;
+  return ['string', 'integer', 'number', 'boolean'].includes(String(schema.type));
 }
 
 /** @throws AppError REQUEST_INVALID for a number in another spelling than its digits: to the validator `0x1`, `1e0` and `+1` are 1 */

@@ -1,10 +1,11 @@
 import type { Knex } from 'knex';
 import { arrayLiteral } from '../db/array-literal.ts';
 import { json } from '../db/json.ts';
+import { filterable, INSTANT, INTEGER, narrow, orNull, TEXT } from '../db/listing.ts';
 import { nextId } from '../db/next-id.ts';
 import type { Removal } from '../db/removal.ts';
-import { type ColumnsOf, firstOf, type RowOf } from '../db/row.ts';
-import { EXACT_IN_SQL, type Sql, type SqlQueryable } from '../where/index.ts';
+import { columnsOf, firstOf, type RowOf, toColumns } from '../db/row.ts';
+import type { Sql } from '../where/index.ts';
 import type { BulkFileName, BulkJob, ClaimedJob, JobFault, JobKey, JobProgress, NewChunk, RowError } from './job.ts';
 
 /** What a job is made of. An upload has its id before: its file comes first. */
@@ -52,37 +53,19 @@ export interface Postponement {
 
 export type BulkStore = ReturnType<typeof createBulkStore>;
 
-const text = { type: 'string', filter: EXACT_IN_SQL, nullable: false } as const;
-const count = { type: 'integer', filter: EXACT_IN_SQL, nullable: false } as const;
-const time = { type: 'datetime', filter: EXACT_IN_SQL } as const;
-
 /** What callers may filter a list of jobs by. */
-export const FILTERABLE_JOB: SqlQueryable = {
-  fields: {
-    id: count,
-    status: text,
-    objectName: text,
-    jobDirection: text,
-    fileFormat: text,
-    recordsCount: count,
-    recordsFailedCount: count,
-    createdDate: { ...time, nullable: false },
-    bulkStartTime: time,
-    bulkFinishTime: time,
-  },
-  columns: {
-    id: 'id',
-    status: 'status',
-    objectName: 'object_name',
-    jobDirection: 'direction',
-    fileFormat: 'format',
-    recordsCount: 'record_count',
-    recordsFailedCount: 'failed_count',
-    createdDate: 'created_at',
-    bulkStartTime: 'started_at',
-    bulkFinishTime: 'finished_at',
-  },
-};
+export const FILTERABLE_JOB = filterable({
+  id: [INTEGER, 'id'],
+  status: [TEXT, 'status'],
+  objectName: [TEXT, 'object_name'],
+  jobDirection: [TEXT, 'direction'],
+  fileFormat: [TEXT, 'format'],
+  recordsCount: [INTEGER, 'record_count'],
+  recordsFailedCount: [INTEGER, 'failed_count'],
+  createdDate: [INSTANT, 'created_at'],
+  bulkStartTime: [orNull(INSTANT), 'started_at'],
+  bulkFinishTime: [orNull(INSTANT), 'finished_at'],
+});
 
 export interface RowErrorFilter {
   readonly condition?: Sql | undefined;
@@ -93,16 +76,13 @@ export interface RowErrorFilter {
 }
 
 /** What callers may filter the errors of rows by. */
-export const FILTERABLE_ROW_ERROR: SqlQueryable = {
-  fields: {
-    row: count,
-    outcome: text,
-    doubtful: { type: 'boolean', filter: { '=': 'exact', '!=': 'exact' }, nullable: false },
-    code: { type: 'string', filter: EXACT_IN_SQL },
-    message: text,
-  },
-  columns: { row: 'row_number', outcome: 'outcome', doubtful: 'is_doubtful', code: 'code', message: 'message' },
-};
+export const FILTERABLE_ROW_ERROR = filterable({
+  row: [INTEGER, 'row_number'],
+  outcome: [TEXT, 'outcome'],
+  doubtful: [{ type: 'boolean', filter: { '=': 'exact', '!=': 'exact' }, nullable: false }, 'is_doubtful'],
+  code: [orNull(TEXT), 'code'],
+  message: [TEXT, 'message'],
+});
 
 /** The statements of jobs and their files. Each names the account but for those of the workers, who work for all. */
 export function createBulkStore(knex: Knex) {
@@ -129,23 +109,10 @@ export function createBulkStore(knex: Knex) {
 
     /** Due at once. */
     insert: async (via: Knex, job: NewJob): Promise<BulkJob> => {
+      const query = json(via, { ...job.query });
+      const upload = job.upload && json(via, { ...job.upload });
       const rows: RowOf<'bulk_job'>[] = await via('bulk_job')
-        .insert({
-          id: job.id,
-          account_id: job.accountId,
-          instance_id: job.instanceId,
-          user_id: job.userId,
-          direction: job.direction,
-          object_name: job.objectName,
-          query: json(via, { ...job.query }),
-          upload: job.upload && json(via, { ...job.upload }),
-          changed_before: job.changedBefore,
-          format: job.format,
-          file_name: job.fileName,
-          callback_url: job.callbackUrl,
-          created_at: job.createdAt,
-          due: job.createdAt,
-        })
+        .insert(toColumns('bulk_job', { ...job, query, upload, due: job.createdAt }))
         .returning(RETURNED);
       return toJob(firstOf(rows));
     },
@@ -170,7 +137,7 @@ export function createBulkStore(knex: Knex) {
         .where({ account_id: accountId, job_id: id, job_created_at: createdAt })
         .orderBy('row_number')
         .limit(limit);
-      if (condition !== undefined) query.whereRaw(condition.sql, condition.bindings.map(toMutable));
+      if (condition !== undefined) narrow(query, condition);
       if (afterRow !== undefined) query.where('row_number', '>', afterRow);
       if (onlyFailed) query.where('outcome', 'failed');
       return query;
@@ -193,7 +160,7 @@ export function createBulkStore(knex: Knex) {
         .where({ account_id: accountId, instance_id: instanceId })
         .orderBy('id', 'desc')
         .limit(limit);
-      if (condition !== undefined) query.whereRaw(condition.sql, condition.bindings.map(toMutable));
+      if (condition !== undefined) narrow(query, condition);
       if (beforeId !== undefined) query.where('id', '<', beforeId);
       return (await query).map(toJob);
     },
@@ -292,21 +259,11 @@ export function createBulkStore(knex: Knex) {
         });
       if (updated === 0) return false;
       for (const chunk of chunks) await addChunk(via, 'result', job, chunk);
+      const of = { accountId, jobId: id, jobCreatedAt: createdAt };
       // A statement takes 65,535 values.
       for (let at = 0; at < rowErrors.length; at += ROW_ERRORS_AT_ONCE) {
         await via('bulk_row_error').insert(
-          rowErrors.slice(at, at + ROW_ERRORS_AT_ONCE).map((row) => ({
-            account_id: accountId,
-            job_id: id,
-            job_created_at: createdAt,
-            row_number: row.rowNumber,
-            outcome: row.outcome,
-            is_doubtful: row.isDoubtful,
-            code: row.code,
-            message: row.message,
-            start_byte: row.startByte,
-            end_byte: row.endByte,
-          })),
+          rowErrors.slice(at, at + ROW_ERRORS_AT_ONCE).map((row) => toColumns('bulk_row_error', { ...of, ...row })),
         );
       }
       return true;
@@ -397,11 +354,6 @@ export function createBulkStore(knex: Knex) {
   };
 }
 
-/** knex asks for arrays it could change. */
-function toMutable(binding: string | readonly string[]): string | string[] {
-  return typeof binding === 'string' ? binding : [...binding];
-}
-
 /** Only this room writes its columns of JSON. */
 function toJob(row: RowOf<'bulk_job'>): BulkJob {
   return row as BulkJob;
@@ -409,52 +361,52 @@ function toJob(row: RowOf<'bulk_job'>): BulkJob {
 
 const ENDED = { due: null, lease: null, lease_until: null, position: null } as const;
 
-const COLUMNS = {
-  accountId: 'account_id',
-  id: 'id',
-  instanceId: 'instance_id',
-  userId: 'user_id',
-  direction: 'direction',
-  status: 'status',
-  objectName: 'object_name',
-  query: 'query',
-  upload: 'upload',
-  changedBefore: 'changed_before',
-  format: 'format',
-  fileName: 'file_name',
-  callbackUrl: 'callback_url',
-  fields: 'fields',
-  walkKey: 'walk_key',
-  position: 'position',
-  inputPosition: 'input_position',
-  recordCount: 'record_count',
-  failedCount: 'failed_count',
-  byteCount: 'byte_count',
-  providerCalls: 'provider_calls',
-  estimatedTotal: 'estimated_total',
-  nativeJob: 'native_job',
-  code: 'code',
-  message: 'message',
-  due: 'due',
-  lease: 'lease',
-  leaseUntil: 'lease_until',
-  failures: 'failures',
-  failingSince: 'failing_since',
-  waits: 'waits',
-  createdAt: 'created_at',
-  startedAt: 'started_at',
-  finishedAt: 'finished_at',
-} as const satisfies ColumnsOf<'bulk_job'>;
+const COLUMNS = columnsOf('bulk_job', [
+  'account_id',
+  'id',
+  'instance_id',
+  'user_id',
+  'direction',
+  'status',
+  'object_name',
+  'query',
+  'upload',
+  'changed_before',
+  'format',
+  'file_name',
+  'callback_url',
+  'fields',
+  'walk_key',
+  'position',
+  'input_position',
+  'record_count',
+  'failed_count',
+  'byte_count',
+  'provider_calls',
+  'estimated_total',
+  'native_job',
+  'code',
+  'message',
+  'due',
+  'lease',
+  'lease_until',
+  'failures',
+  'failing_since',
+  'waits',
+  'created_at',
+  'started_at',
+  'finished_at',
+]);
 
-const ROW_ERROR_COLUMNS = {
-  rowNumber: 'row_number',
-  outcome: 'outcome',
-  isDoubtful: 'is_doubtful',
-  code: 'code',
-  message: 'message',
-  startByte: 'start_byte',
-  endByte: 'end_byte',
-} as const;
+const ROW_ERROR_COLUMNS = columnsOf('bulk_row_error', [
+  'row_number',
+  'outcome',
+  'is_doubtful',
+  'code',
+  'message',
+  'start_byte',
+  'end_byte',
+]);
 
 const RETURNED = Object.entries(COLUMNS).map(([name, column]) => `${column} as ${name}`);
 

@@ -214,11 +214,5 @@ export function tooMany(): AppError {
 }
 
 function toQuery({ where, also, fields, orderBy, limit }: WalkRequest): BulkQuery {
-  return {
-    ...(where !== undefined && { where }),
-    ...(also !== undefined && { also }),
-    ...(fields !== undefined && { fields }),
-    ...(orderBy !== undefined && { orderBy }),
-    ...(limit !== undefined && { limit }),
-  };
+  return { where, also, fields, orderBy, limit };
 }

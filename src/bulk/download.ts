@@ -164,8 +164,6 @@ async function begin(
 
 /** One for each name, however often it was asked for. */
 function columnsOf(fields: readonly PushedField[]): readonly FileColumn[] {
-  const byName = new Map(
-    fields.map(({ name, type, format }) => [name, { name, type, ...(format !== undefined && { format }) }]),
-  );
+  const byName = new Map(fields.map(({ name, type, format }) => [name, { name, type, format }]));
   return [...byName.values()];
 }

@@ -45,7 +45,7 @@ export async function endJob(
   const events = await prepare([eventOf(ended)]);
   await fenced(store, async (via) => {
     if (last !== undefined && !(await store.checkpoint(via, job, last))) return false;
-    if (!(await store.end(via, job, { now, ...(fault !== undefined && { fault }), providerCalls }))) return false;
+    if (!(await store.end(via, job, { now, fault, providerCalls }))) return false;
     await events.insert(via);
     return true;
   });

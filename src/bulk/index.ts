@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import type { Accounts } from '../accounts/accounts.ts';
+import { listPage, type PageQuery } from '../db/listing.ts';
 import { addDays, toDay } from '../db/partition-store.ts';
 import { createPartitions } from '../db/partitions.ts';
 import { isReferenceViolation } from '../db/violations.ts';
@@ -7,7 +8,6 @@ import { AppError } from '../errors.ts';
 import { type Instance, type InstanceKey, instanceNotFound } from '../instances/instance.ts';
 import type { Instances } from '../instances/instances.ts';
 import type { Platform } from '../platform.ts';
-import { prepareSql } from '../where/index.ts';
 import { createBulkMetrics } from './bulk-metrics.ts';
 import { createBulkStore, FILTERABLE_JOB, FILTERABLE_ROW_ERROR, type JobPlace, type NewJob } from './bulk-store.ts';
 import { type CreatePorts, jobNotFound, type PlannedRequest, planDownload } from './create-job.ts';
@@ -33,17 +33,11 @@ export interface BulkRole {
   readonly options?: Partial<WorkerOptions> | undefined;
 }
 
-export interface JobQuery {
-  /** In the query language over `FILTERABLE_JOB`. */
-  readonly where?: string | undefined;
-  readonly limit: number;
+export interface JobQuery extends Pick<PageQuery, 'where' | 'limit'> {
   readonly beforeId?: number | undefined;
 }
 
-export interface ErrorQuery {
-  /** In the query language over `FILTERABLE_ROW_ERROR`. */
-  readonly where?: string | undefined;
-  readonly limit: number;
+export interface ErrorQuery extends Pick<PageQuery, 'where' | 'limit'> {
   readonly afterRow?: number | undefined;
 }
 
@@ -125,14 +119,12 @@ export function composeBulk(platform: Platform, neighbours: BulkNeighbours, role
       receiveUpload({ store, resources, egress, clock, maxBytes: maxUploadBytes }, request, begin),
 
     /** What went wrong with rows of an upload. @throws AppError NOT_FOUND, WHERE_SYNTAX, WHERE_INVALID */
-    listErrors: async (place: JobPlace, { where, limit, afterRow }: ErrorQuery) => {
+    listErrors: async (place: JobPlace, query: ErrorQuery) => {
       const job = await get(place);
-      const condition = where === undefined ? undefined : prepareSql(where, FILTERABLE_ROW_ERROR);
-      const filter = { condition, afterRow, limit: limit + 1 };
-      const found = await shares.list(job.accountId, (via) => store.listRowErrors(via, job, filter));
-      const errors = found.slice(0, limit);
-      const last = found.length > limit ? errors.at(-1) : undefined;
-      return { job, errors, ...(last !== undefined && { nextAfterRow: last.rowNumber }) };
+      const { rows, last } = await listPage(FILTERABLE_ROW_ERROR, query, (filter) =>
+        shares.list(job.accountId, (via) => store.listRowErrors(via, job, filter)),
+      );
+      return { job, errors: rows, nextAfterRow: last?.rowNumber };
     },
 
     /** The rows that failed, as they came: a file that can be sent again. @throws AppError NOT_FOUND, WHERE_SYNTAX, WHERE_INVALID */
@@ -143,13 +135,11 @@ export function composeBulk(platform: Platform, neighbours: BulkNeighbours, role
     get,
 
     /** The newest first. @throws AppError WHERE_SYNTAX, WHERE_INVALID */
-    list: async ({ accountId, id: instanceId }: Instance, { where, limit, beforeId }: JobQuery) => {
-      const condition = where === undefined ? undefined : prepareSql(where, FILTERABLE_JOB);
-      const filter = { accountId, instanceId, condition, beforeId, limit: limit + 1 };
-      const found = await shares.list(accountId, (via) => store.list(via, filter));
-      const jobs = found.slice(0, limit);
-      const last = found.length > limit ? jobs.at(-1) : undefined;
-      return { jobs, ...(last !== undefined && { nextBeforeId: last.id }) };
+    list: async ({ accountId, id: instanceId }: Instance, query: JobQuery) => {
+      const { rows, last } = await listPage(FILTERABLE_JOB, query, (filter) =>
+        shares.list(accountId, (via) => store.list(via, { accountId, instanceId, ...filter })),
+      );
+      return { jobs: rows, nextBeforeId: last?.id };
     },
 
     /** @throws AppError NOT_FOUND, CONFLICT for one that has come to an end */

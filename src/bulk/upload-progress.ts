@@ -55,7 +55,7 @@ export async function openProgress(
     },
     hasAdvanced: () => hasAdvanced,
     advance: async (next, nativeJob) => {
-      const told = { ...(await step(next)), ...(nativeJob !== undefined && { nativeJob }) };
+      const told = { ...(await step(next)), nativeJob };
       await fenced(store, (via) => store.checkpoint(via, job, told));
     },
     finish: step,

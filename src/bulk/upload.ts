@@ -120,9 +120,9 @@ async function writeBatches(
       if (last === undefined) {
         if (isBehind) return batchAt(begin);
         const lastStep = await progress.finish(batchAt(begin));
-        return { kind: 'done', last: lastStep, ...(fault !== undefined && { fault }) };
+        return { kind: 'done', last: lastStep, fault };
       }
-      const place = { ...begin, last, ...(single !== undefined && { single }) };
+      const place = { ...begin, last, single };
       const numbers = rows.map(({ number }) => number);
       const stop = slice.stopEarly(progress.hasAdvanced());
       if (stop !== undefined) {
@@ -273,12 +273,13 @@ function createBatches(ports: UploadPorts, { job, begun, isWhole, signal }: Batc
       end: { ...place, single: singleFrom(place.row) },
       rows: left,
       size: taken.length,
-      ...(last !== undefined && { last: last.number }),
+      last: last?.number,
       single: singleFrom(begin.row),
       isBehind: place.row >= lastRow,
-      ...(fault !== undefined && {
-        fault: { ...fault, message: `Row ${behind} ${fault.message}: it and what comes behind it was not written.` },
-      }),
+      fault: fault && {
+        ...fault,
+        message: `Row ${behind} ${fault.message}: it and what comes behind it was not written.`,
+      },
     };
   }
 

@@ -249,7 +249,7 @@ export function valuesMaker(
 ) {
   const makers = columns.map((name) => {
     const { type = 'string', format } = fields[name] ?? {};
-    return { name, toValue: valueMaker({ type, ...(format !== undefined && { format }) }) };
+    return { name, toValue: valueMaker({ type, format }) };
   });
   const needed = action === 'delete' ? makers.filter(({ name }) => name === identifier) : makers;
 

@@ -1,25 +1,23 @@
 import type { Knex } from 'knex';
 import { nextId } from '../db/next-id.ts';
-import type { ColumnsOf, RowOf } from '../db/row.ts';
-
-type ReadColumn = 'account_id' | 'id' | 'session_id' | 'browser_hash' | 'request' | 'created_at';
+import { columnsOf, type RowOf, type RowWith, toColumns } from '../db/row.ts';
 
 /** Somebody who was sent to a provider; the request is still encrypted. */
-export type DepartureRow = RowOf<'connect_authorization', ReadColumn>;
+export type DepartureRow = RowWith<'connect_authorization', typeof COLUMNS>;
 
 export type NewDepartureRow = RowOf<
   'connect_authorization',
   'account_id' | 'id' | 'session_id' | 'state_hash' | 'request' | 'created_at'
 >;
 
-const COLUMNS: ColumnsOf<'connect_authorization', ReadColumn> = {
-  accountId: 'account_id',
-  id: 'id',
-  sessionId: 'session_id',
-  browserHash: 'browser_hash',
-  request: 'request',
-  createdAt: 'created_at',
-};
+const COLUMNS = columnsOf('connect_authorization', [
+  'account_id',
+  'id',
+  'session_id',
+  'browser_hash',
+  'request',
+  'created_at',
+]);
 
 export function createDepartureStore(knex: Knex) {
   const rows = ({ accountId, id }: Pick<DepartureRow, 'accountId' | 'id'>) =>
@@ -28,15 +26,8 @@ export function createDepartureStore(knex: Knex) {
   return {
     nextId: (): Promise<number> => nextId(knex, 'connect_authorization'),
 
-    insert: async ({ accountId, id, sessionId, stateHash, request, createdAt }: NewDepartureRow): Promise<void> => {
-      await knex('connect_authorization').insert({
-        account_id: accountId,
-        id,
-        session_id: sessionId,
-        state_hash: stateHash,
-        request,
-        created_at: createdAt,
-      });
+    insert: async (row: NewDepartureRow): Promise<void> => {
+      await knex('connect_authorization').insert(toColumns('connect_authorization', row));
     },
 
     find: (key: Pick<DepartureRow, 'accountId' | 'id'>): Promise<DepartureRow | undefined> => rows(key).first(COLUMNS),

@@ -1,12 +1,9 @@
 import type { Knex } from 'knex';
-import type { Tables } from '../../generated/tables.ts';
 import { json } from '../db/json.ts';
+import { filterable, INSTANT, INTEGER, orNull, type Selection, selectPage, TEXT } from '../db/listing.ts';
 import { nextId } from '../db/next-id.ts';
 import { type Removal, removeRows } from '../db/removal.ts';
-import { type ColumnsOf, firstOf, type RowOf } from '../db/row.ts';
-import { EXACT_IN_SQL, type Sql, type SqlQueryable } from '../where/index.ts';
-
-type ReadColumn = Exclude<keyof Tables['connect_session'], 'key_hash' | 'error'>;
+import { columnsOf, firstOf, type RowOf, type RowWith, toColumns } from '../db/row.ts';
 
 /** What went wrong, fit for whoever connects and for the server that asked for it. */
 export interface SessionError {
@@ -17,22 +14,13 @@ export interface SessionError {
 }
 
 /** A row of `connect_session`, its configuration still encrypted. */
-export interface SessionRow extends RowOf<'connect_session', ReadColumn> {
+export interface SessionRow extends Omit<RowWith<'connect_session', typeof COLUMNS>, 'error'> {
   /** No other JSON is stored. */
   readonly error: SessionError | null;
 }
 
-export type NewSessionRow = RowOf<
-  'connect_session',
-  Exclude<ReadColumn, 'status' | 'element_key' | 'ended_at'> | 'key_hash'
->;
-
-export interface SessionFilter {
-  readonly condition?: Sql | undefined;
-  /** Only ids above it: the listing goes from old to new. */
-  readonly afterId?: number | undefined;
-  readonly limit: number;
-}
+export type NewSessionRow = Omit<SessionRow, 'status' | 'elementKey' | 'error' | 'endedAt'> &
+  RowOf<'connect_session', 'key_hash'>;
 
 export type SessionKey = Pick<SessionRow, 'accountId' | 'id'>;
 
@@ -45,51 +33,36 @@ export interface OpenSessions {
   readonly ofUser: number;
 }
 
-const COLUMNS: ColumnsOf<'connect_session', ReadColumn | 'error'> = {
-  accountId: 'account_id',
-  id: 'id',
-  userId: 'user_id',
-  status: 'status',
-  elements: 'elements',
-  name: 'name',
-  tags: 'tags',
-  configuration: 'configuration',
-  redirectUrl: 'redirect_url',
-  proxyId: 'proxy_id',
-  reauthenticates: 'reauthenticates',
-  instanceId: 'instance_id',
-  elementKey: 'element_key',
-  error: 'error',
-  createdAt: 'created_at',
-  expiresAt: 'expires_at',
-  endedAt: 'ended_at',
-};
-
-const text = { type: 'string', filter: EXACT_IN_SQL } as const;
-const integer = { type: 'integer', filter: EXACT_IN_SQL } as const;
-const instant = { type: 'datetime', nullable: false, filter: EXACT_IN_SQL } as const;
+const COLUMNS = columnsOf('connect_session', [
+  'account_id',
+  'id',
+  'user_id',
+  'status',
+  'elements',
+  'name',
+  'tags',
+  'configuration',
+  'redirect_url',
+  'proxy_id',
+  'reauthenticates',
+  'instance_id',
+  'element_key',
+  'error',
+  'created_at',
+  'expires_at',
+  'ended_at',
+]);
 
 /** What a listing of sessions can be filtered by, under the names of their record. */
-export const FILTERABLE_SESSION: SqlQueryable = {
-  fields: {
-    id: { ...integer, nullable: false },
-    status: { ...text, nullable: false },
-    name: text,
-    elementKey: text,
-    instanceId: integer,
-    createdDate: instant,
-    expiresDate: instant,
-  },
-  columns: {
-    id: COLUMNS.id,
-    status: COLUMNS.status,
-    name: COLUMNS.name,
-    elementKey: COLUMNS.elementKey,
-    instanceId: COLUMNS.instanceId,
-    createdDate: COLUMNS.createdAt,
-    expiresDate: COLUMNS.expiresAt,
-  },
-};
+export const FILTERABLE_SESSION = filterable({
+  id: [INTEGER, 'id'],
+  status: [TEXT, 'status'],
+  name: [orNull(TEXT), 'name'],
+  elementKey: [orNull(TEXT), 'element_key'],
+  instanceId: [orNull(INTEGER), 'instance_id'],
+  createdDate: [INSTANT, 'created_at'],
+  expiresDate: [INSTANT, 'expires_at'],
+});
 
 const OF_PAGE = Object.entries(COLUMNS)
   .map(([name, column]) => `session.${column} as "${name}"`)
@@ -110,25 +83,7 @@ export function createSessionStore(knex: Knex) {
     nextId: (): Promise<number> => nextId(knex, 'connect_session'),
 
     insert: async (via: Knex, row: NewSessionRow): Promise<SessionRow> => {
-      const [inserted] = await via('connect_session')
-        .insert({
-          account_id: row.accountId,
-          id: row.id,
-          user_id: row.userId,
-          key_hash: row.keyHash,
-          elements: [...row.elements],
-          name: row.name,
-          tags: [...row.tags],
-          configuration: row.configuration,
-          redirect_url: row.redirectUrl,
-          proxy_id: row.proxyId,
-          reauthenticates: row.reauthenticates,
-          instance_id: row.instanceId,
-          created_at: row.createdAt,
-          expires_at: row.expiresAt,
-        })
-        .returning('id');
-      if (inserted === undefined) throw new Error('A connect session was not inserted');
+      await via('connect_session').insert(toColumns('connect_session', row));
       const { keyHash: _, ...rest } = row;
       return { ...rest, status: 'open', elementKey: null, error: null, endedAt: null };
     },
@@ -153,16 +108,8 @@ export function createSessionStore(knex: Knex) {
     },
 
     /** From old to new. */
-    list: async (accountId: number, { condition, afterId, limit }: SessionFilter): Promise<SessionRow[]> => {
-      const query = knex('connect_session')
-        .where({ account_id: accountId })
-        .orderBy('id')
-        .limit(limit)
-        .select<SessionRow[]>(COLUMNS);
-      if (afterId !== undefined) query.where('id', '>', afterId);
-      if (condition !== undefined) query.whereRaw(condition.sql, condition.bindings);
-      return query;
-    },
+    list: async (accountId: number, selection: Selection): Promise<SessionRow[]> =>
+      selectPage(knex('connect_session').where({ account_id: accountId }).select<SessionRow[]>(COLUMNS), selection),
 
     /** Writes of those of the account whose time is over that it is. */
     expire: async (accountId: number, at: Date): Promise<void> => {

@@ -2,6 +2,7 @@ import type { Knex } from 'knex';
 import type { Config } from '../connector/contract.ts';
 import { change } from '../db/change.ts';
 import { encryptionContext } from '../db/encrypted-columns.ts';
+import { listPage, type PageQuery } from '../db/listing.ts';
 import { assertAllStorable } from '../db/storable.ts';
 import { AppError, isAppError } from '../errors.ts';
 import type { Instance } from '../instances/instance.ts';
@@ -11,7 +12,6 @@ import type { AuthorizationCaller } from '../instances/oauth/authorizations.ts';
 import type { Proxies } from '../instances/oauth/proxies/proxies.ts';
 import { assertStorable } from '../instances/storable.ts';
 import type { Platform } from '../platform.ts';
-import { prepareSql } from '../where/index.ts';
 import { assertFixable, assertOffered, isCodeFlow, listOffered, type OfferNeighbours } from './offer.ts';
 import type { Origins } from './origins.ts';
 import { CANCELLED, refuseEnded } from './session.ts';
@@ -19,7 +19,6 @@ import {
   createSessionStore,
   FILTERABLE_SESSION,
   type OpenSessions,
-  type SessionFilter,
   type SessionKey,
   type SessionMaker,
   type SessionRow,
@@ -36,9 +35,6 @@ export interface NewConnectSession {
   readonly instanceId?: number | undefined;
   readonly proxyId?: number | undefined;
 }
-
-/** What to list; `where` is a filter in the query language over `FILTERABLE_SESSION`. */
-export type SessionQuery = Omit<SessionFilter, 'condition'> & { readonly where?: string | undefined };
 
 export interface SessionNeighbours extends OfferNeighbours {
   readonly instances: Pick<Instances, 'get'>;
@@ -151,15 +147,12 @@ export function createSessions(
     },
 
     /** From old to new. @throws AppError WHERE_SYNTAX, WHERE_INVALID */
-    list: async (accountId: number, { where, limit, afterId }: SessionQuery) => {
-      const condition = where === undefined ? undefined : prepareSql(where, FILTERABLE_SESSION);
+    list: async (accountId: number, query: PageQuery) => {
       await store.expire(accountId, now());
-      const rows = await shares.list(accountId, (via) =>
-        createSessionStore(via).list(accountId, { condition, afterId, limit: limit + 1 }),
+      const { rows, last } = await listPage(FILTERABLE_SESSION, query, (selection) =>
+        shares.list(accountId, (via) => createSessionStore(via).list(accountId, selection)),
       );
-      const sessions = rows.slice(0, limit);
-      const last = sessions.at(-1);
-      return { sessions, ...(rows.length > limit && last && { nextAfterId: last.id }) };
+      return { sessions: rows, nextAfterId: last?.id };
     },
 
     /** @throws AppError NOT_FOUND */
@@ -167,7 +160,7 @@ export function createSessions(
       await store.expire(accountId, now());
       const session = await get(knex, { accountId, id });
       const token = await tokenOf(session);
-      return { session, ...(token !== undefined && { token }) };
+      return { session, token };
     },
 
     /** Ends one that is open. @throws AppError NOT_FOUND; CONFLICT for one that has ended */

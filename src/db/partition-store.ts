@@ -60,30 +60,50 @@ export async function countInDefault(knex: Knex, partition: Partition, limit: nu
   return firstOf(rows).count;
 }
 
+/** Makes those that are missing, of which the default partition has no rows, in few messages: a new database takes dozens of them. */
+export async function createEmptyPartitions(knex: Knex, partitions: readonly Partition[]): Promise<void> {
+  await changePartitions(knex, async (trx) => {
+    const missing = await missingOf(trx, partitions);
+    if (missing.length > 0) await trx.raw(missing.flatMap((each) => [...make(each), ...attach(each)]).join(';\n'));
+  });
+}
+
 /**
- * Makes a partition; its rows in the default partition go along. False when it is there already.
+ * Makes a partition; its rows in the default partition go along.
  * `stillWritten`: rows of it may come in at this moment, and wait until those that came before have moved.
+ * @returns whether it was missing
  */
-export function createPartition(knex: Knex, partition: Partition, stillWritten: boolean): Promise<boolean> {
-  const { table, day, storage } = partition;
-  const name = nameOf(partition);
+export function createFilledPartition(knex: Knex, partition: Partition, stillWritten: boolean): Promise<boolean> {
   return changePartitions(knex, async (trx) => {
-    if (await isTable(trx, name)) return false;
-    // Made beside the table and attached when it is full: nobody waits for a lock while that lasts. Identities are the parent's to give.
-    await trx.raw(
-      `create table ${name} (like ${table} including all excluding identity) ${storage === undefined ? '' : `with (${storage})`}`,
-    );
-    await trx.raw(`alter table ${name} add constraint ${name}_time check (${isOf(partition)})`);
-    if (stillWritten) await lockParent(trx, table);
+    if ((await missingOf(trx, [partition])).length === 0) return false;
+    await trx.raw(make(partition).join(';\n'));
+    if (stillWritten) await lockParent(trx, partition.table);
     const moved = await moveFromDefault(trx, partition);
     // A query that was planned before must not look for moved rows where they were.
-    if (moved > 0) await lockParent(trx, table);
-    await trx.raw(
-      `alter table ${table} attach partition ${name} for values from (${startOf(day)}) to (${startOf(endOf(partition))})`,
-    );
-    await trx.raw(`alter table ${name} drop constraint ${name}_time`);
+    if (moved > 0) await lockParent(trx, partition.table);
+    await trx.raw(attach(partition).join(';\n'));
     return true;
   });
+}
+
+/** Made beside the table and attached when it is full: nobody waits for a lock while that lasts. Identities are the parent's to give. */
+function make(partition: Partition): readonly string[] {
+  const { table, storage } = partition;
+  const name = nameOf(partition);
+  const options = storage === undefined ? '' : ` with (${storage})`;
+  return [
+    `create table ${name} (like ${table} including all excluding identity)${options}`,
+    `alter table ${name} add constraint ${name}_time check (${isOf(partition)})`,
+  ];
+}
+
+function attach(partition: Partition): readonly string[] {
+  const { table, day } = partition;
+  const name = nameOf(partition);
+  return [
+    `alter table ${table} attach partition ${name} for values from (${startOf(day)}) to (${startOf(endOf(partition))})`,
+    `alter table ${name} drop constraint ${name}_time`,
+  ];
 }
 
 /** Detaching concurrently first is not possible beside a default partition; the files go after the locks are released. */
@@ -96,9 +116,10 @@ export function dropPartition(knex: Knex, partition: Partition): Promise<void> {
 /** One at a time over all processes, and never waiting long for others. */
 function changePartitions<Result>(knex: Knex, change: (trx: Knex.Transaction) => Promise<Result>): Promise<Result> {
   return knex.transaction(async (trx) => {
-    await trx.raw(`set local lock_timeout = '${LOCK_TIMEOUT}'`);
-    await trx.raw(`set local statement_timeout = '${MOVE_TIMEOUT}'`);
-    await trx.raw('select pg_advisory_xact_lock(?)', [LOCK]);
+    await trx.raw(
+      `set local lock_timeout = '${LOCK_TIMEOUT}'; set local statement_timeout = '${MOVE_TIMEOUT}';
+       select pg_advisory_xact_lock(${LOCK})`,
+    );
     return change(trx);
   });
 }
@@ -113,9 +134,13 @@ export function isDisturbed(error: unknown): boolean {
   return error instanceof Error && 'code' in error && DISTURBED.has(error.code);
 }
 
-async function isTable(trx: Knex.Transaction, name: string): Promise<boolean> {
-  const { rows } = await trx.raw<{ rows: { found: boolean }[] }>('select to_regclass(?) is not null as found', [name]);
-  return firstOf(rows).found;
+/** Another process may have made them meanwhile. */
+async function missingOf(trx: Knex.Transaction, partitions: readonly Partition[]): Promise<readonly Partition[]> {
+  const { rows } = await trx.raw<{ rows: { missing: boolean }[] }>(
+    'select to_regclass(name) is null as missing from unnest(?::text[]) with ordinality as asked (name, at) order by at',
+    [partitions.map(nameOf)],
+  );
+  return partitions.filter((_, index) => rows[index]?.missing);
 }
 
 async function lockParent(trx: Knex.Transaction, table: string): Promise<void> {

@@ -4,7 +4,8 @@ import type { Logger } from '../log.ts';
 import {
   addDays,
   countInDefault,
-  createPartition,
+  createEmptyPartitions,
+  createFilledPartition,
   type Day,
   dropPartition,
   endOf,
@@ -57,18 +58,23 @@ export function createPartitions(
 
   async function ensureTable(table: PartitionedTable, existing: ReadonlySet<Day>): Promise<void> {
     const inDefault = new Set(await listDaysInDefault(knex, table));
-    for (const day of new Set([...daysAhead(table), ...inDefault])) {
-      if (existing.has(day)) continue;
-      if (!(await create({ ...table, day }, inDefault.has(day)))) return;
+    const missing = [...new Set([...daysAhead(table), ...inDefault])].filter((day) => !existing.has(day));
+    const partitions = missing.map((day) => ({ ...table, day }));
+    const [first, ...others] = partitions.filter(({ day }) => !inDefault.has(day));
+    if (first !== undefined) {
+      const made = await attempt(first, 'make', () => createEmptyPartitions(knex, [first, ...others]));
+      if (!made) return;
     }
+    for (const partition of partitions) if (inDefault.has(partition.day) && !(await fill(partition))) return;
   }
 
   function daysAhead({ by }: PartitionedTable): readonly Day[] {
     return Array.from({ length: aheadDays + 1 }, (_, index) => firstDayOf(by, addDays(today(), index)));
   }
 
-  async function create(partition: Partition, isInDefault: boolean): Promise<boolean> {
-    const stillWritten = isInDefault && endOf(partition) >= today();
+  /** False when somebody works on the table. */
+  async function fill(partition: Partition): Promise<boolean> {
+    const stillWritten = endOf(partition) >= today();
     if (stillWritten && (await hasTooManyRows(partition))) {
       log.warn(
         nameFor(partition),
@@ -77,9 +83,8 @@ export function createPartitions(
       return true;
     }
     return attempt(partition, 'make', async () => {
-      const created = await createPartition(knex, partition, stillWritten);
-      if (created && isInDefault)
-        log.warn(nameFor(partition), 'moved the rows of a day or month that had no partition into one');
+      const created = await createFilledPartition(knex, partition, stillWritten);
+      if (created) log.warn(nameFor(partition), 'moved the rows of a day or month that had no partition into one');
     });
   }
 

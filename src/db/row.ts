@@ -1,3 +1,4 @@
+import type { Knex } from 'knex';
 import type { Tables } from '../../generated/tables.ts';
 
 /**
@@ -13,6 +14,41 @@ export type RowOf<Table extends keyof Tables, Column extends keyof Tables[Table]
 export type ColumnsOf<Table extends keyof Tables, Column extends keyof Tables[Table] = keyof Tables[Table]> = {
   readonly [Name in Column as CamelCase<Name & string>]: Name;
 };
+
+/** The columns of a table to select, each by its name in the service. */
+export function columnsOf<Table extends keyof Tables, const Column extends keyof Tables[Table] & string>(
+  _table: Table,
+  columns: readonly Column[],
+): ColumnsOf<Table, Column> {
+  // The same as `CamelCase` makes of them.
+  return Object.fromEntries(columns.map((column) => [camelCase(column), column])) as ColumnsOf<Table, Column>;
+}
+
+function camelCase(column: string): string {
+  return column.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** A row with the columns that `columnsOf` selects. */
+export type RowWith<Table extends keyof Tables, Columns> = RowOf<Table, Columns[keyof Columns] & keyof Tables[Table]>;
+
+/** Values of a row as statements take them, by the names of their columns. What is undefined is left out. */
+export function toColumns<Table extends keyof Tables, Values extends Partial<Given<RowOf<Table>>>>(
+  _table: Table,
+  values: Values & Readonly<Record<Exclude<keyof Values, keyof RowOf<Table>>, never>>,
+) {
+  const given = Object.entries(values).filter(([, value]) => value !== undefined);
+  // The inverse of `CamelCase`: no name of a column has a digit or a capital behind its `_`.
+  return Object.fromEntries(given.map(([name, value]) => [snakeCase(name), value])) as {
+    [Name in keyof Tables[Table] as CamelCase<Name & string> extends keyof Values ? Name : never]: Tables[Table][Name];
+  };
+}
+
+/** A value may be an expression. */
+type Given<Row> = { readonly [Name in keyof Row]: Row[Name] | Knex.Raw };
+
+function snakeCase(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
 
 type CamelCase<Name extends string> = Name extends `${infer Head}_${infer Tail}`
   ? `${Head}${Capitalize<CamelCase<Tail>>}`

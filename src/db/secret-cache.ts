@@ -8,6 +8,8 @@ import { type Clock, SYSTEM_CLOCK } from '../clock.ts';
  * apart from what is there: guesses push out guesses only.
  */
 export interface SecretCache<Value> {
+  /** From memory if it is fresh. */
+  readonly peek: (key: string) => Value | undefined;
   /** From memory if it is fresh. `load` gets what was kept before, which makes its sender somebody known. */
   readonly find: (key: string, load: Load<Value>) => Promise<Value | undefined>;
   readonly forget: (key: string) => void;
@@ -70,10 +72,16 @@ export function createSecretCache<Value extends object>(
     }
   }
 
+  function peek(key: string): Value | undefined {
+    const entry = kept.get(key);
+    return entry !== undefined && clock.steady() - entry.loadedAtMs < KEEP_MS ? entry.value : undefined;
+  }
+
   return {
+    peek,
     find: async (key, load) => {
-      const entry = kept.get(key);
-      if (entry !== undefined && clock.steady() - entry.loadedAtMs < KEEP_MS) return entry.value;
+      const fresh = peek(key);
+      if (fresh !== undefined) return fresh;
       if (misses.has(digest(key))) return undefined;
       return flights.get(key) ?? fly(key, load);
     },

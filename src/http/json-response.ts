@@ -17,23 +17,26 @@ export function sendJson(this: Response, body: unknown): Response {
   if (isLarge(body)) sendPieces(this, printPieces(body), encoding).catch((error: unknown) => this.req.next?.(error));
   else {
     const text = JSON.stringify(body);
-    if (encoding === undefined || Buffer.byteLength(text) < LEAST_COMPRESSED) sendBytes(this, text);
+    if (encoding === undefined || Buffer.byteLength(text) < LEAST_COMPRESSED) sendText(this, text);
     else sendPacked(this, Buffer.from(text), encoding).catch((error: unknown) => this.req.next?.(error));
   }
   return this;
 }
 
 /** What Express does besides is of no use for responses that no cache keeps. */
-function sendBytes(response: Response, body: string | Buffer): void {
-  response.setHeader('Content-Length', Buffer.byteLength(body));
-  response.end(body);
+function sendText(response: Response, text: string): void {
+  const bytes = Buffer.byteLength(text);
+  response.setHeader('Content-Length', bytes);
+  // Of ASCII alone both are the same, and Node reserves three bytes for each character of UTF-8.
+  response.end(text, bytes === text.length ? 'latin1' : 'utf8');
 }
 
 async function sendPacked(response: Response, bytes: Buffer, encoding: Encoding): Promise<void> {
   const { compressNow, compress } = COMPRESSORS[encoding];
   const packed = bytes.length > MOST_COMPRESSED_AT_ONCE ? await compress(bytes) : compressNow(bytes);
   response.setHeader('Content-Encoding', encoding);
-  sendBytes(response, packed);
+  response.setHeader('Content-Length', packed.length);
+  response.end(packed);
 }
 
 /** Sends piece by piece, as fast as the caller takes it. What is packed already cannot be followed by an error: the connection breaks. */
@@ -164,11 +167,8 @@ function isAtOnce(value: unknown, { pieceCharacters, large }: Printing): boolean
 
 /** What has a way of its own to be printed, like a date, is printed in one go. */
 function isMembers(value: unknown): value is JsonMembers {
-  return typeof value === 'object' && value !== null && !hasOwnWay(value);
-}
-
-function hasOwnWay(value: object): boolean {
-  return 'toJSON' in value && typeof value.toJSON === 'function';
+  if (typeof value !== 'object' || value === null) return false;
+  return !('toJSON' in value) || typeof value.toJSON !== 'function';
 }
 
 function isPrintable(value: unknown): boolean {

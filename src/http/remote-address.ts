@@ -44,9 +44,15 @@ export function addressOf(request: Pick<IncomingMessage, 'socket' | 'headers'>, 
   return address;
 }
 
-/** The other end of a connection; `unknown` when it is gone. */
-export function peerOf({ remoteAddress = '' }: Pick<Socket, 'remoteAddress'>): string {
-  return plainAddress(remoteAddress) ?? UNKNOWN;
+const peers = new WeakMap<object, string>();
+
+/** The other end of a connection; `unknown` when it is gone before anybody asked. */
+export function peerOf(socket: Pick<Socket, 'remoteAddress'>): string {
+  const known = peers.get(socket);
+  if (known !== undefined) return known;
+  const peer = plainAddress(socket.remoteAddress ?? '');
+  if (peer !== undefined) peers.set(socket, peer);
+  return peer ?? UNKNOWN;
 }
 
 /**

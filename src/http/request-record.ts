@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Request, RequestHandler, Response } from 'express';
+import type { Request, Response } from 'express';
 import type { TenantIds } from '../accounts/store.ts';
 import type { ActivityRecord } from '../activity/record.ts';
 import type { Recorder } from '../activity/recorder.ts';
@@ -29,6 +29,9 @@ export type RedactCall = (request: Request, response: Response) => Redactor;
 
 export type RecordPorts = Pick<Platform, 'log' | 'clock' | 'metrics' | 'tracer'>;
 
+/** Does the work of a request. */
+export type RecordRequest = (request: Request, response: Response, work: () => void) => void;
+
 /**
  * Gives the request its id and the address that it came from, both known to all that is done for it; when it has ended, writes one log line, measures it and ends
  * its span.
@@ -36,10 +39,10 @@ export type RecordPorts = Pick<Platform, 'log' | 'clock' | 'metrics' | 'tracer'>
 export function recordRequests(
   { log, clock, metrics, tracer }: RecordPorts,
   { trust, redactCall, isMeasured, record, routes }: RecordParts,
-): RequestHandler {
+): RecordRequest {
   const observe = isMeasured ? observeRequests(metrics) : undefined;
 
-  return (request, response, next) => {
+  return (request, response, work) => {
     const atMs = clock.now();
     const startedAtMs = clock.steady();
     const requestId = randomUUID();
@@ -55,54 +58,57 @@ export function recordRequests(
     // What is sent is what its type says, whatever a browser would guess.
     response.setHeader('X-Content-Type-Options', 'nosniff');
     const end = () => {
-      const ms = clock.steady() - startedAtMs;
-      observe?.(locals.operation ?? NO_OPERATION, response.statusCode, ms / 1000);
+      const durationMs = clock.steady() - startedAtMs;
+      observe?.(locals.operation ?? NO_OPERATION, response.statusCode, durationMs / 1000);
       const redactor = redactCall(request, response);
-      const line = readLine(request, response, { method, redactor, span });
-      log.info({ ...line, ms: Math.round(ms * 10) / 10 }, 'request');
+      // The path only: a query may hold personal data. The rest of the line has no foreign text.
+      const [path = ''] = request.originalUrl.split('?', 1);
+      const ended = { atMs, durationMs, redactor, method, path: redactor.redact(path) };
+      log.info(readLine(response, ended, span), 'request');
       const principal: TenantIds | undefined = locals.principal;
-      if (principal !== undefined)
-        record(toActivity(response, { principal, redactor, atMs, durationMs: ms, method, path: line.path }));
+      if (principal !== undefined) record(toActivity(response, principal, ended));
       span?.end(() => describeRequest(request, response, { method, redactor, routes }));
     };
+    const gone = callers.came();
     // With ids and a redactor of its own, which knows more than the trace.
-    response.once('close', callers.came());
-    response.once('close', () => inBackground(end));
-    withTrace({ trace, span }, next);
+    response.once('close', () => {
+      gone();
+      inBackground(end);
+    });
+    withTrace({ trace, span }, work);
   };
-
-  /** What is undefined is left out. */
-  function readLine(request: Request, response: Response, { method, redactor, span }: Recorded) {
-    const { statusCode: status, writableFinished, locals } = response;
-    const principal: TenantIds | undefined = locals.principal;
-    const instance: Instance | undefined = locals.caller?.instance;
-    const { requestId, providerCalls }: Trace = locals.trace;
-    const errorCode: ErrorCode | undefined = locals.errorCode;
-    // The path only: a query may hold personal data.
-    const [path = ''] = request.originalUrl.split('?', 1);
-    return {
-      requestId,
-      ...(span !== undefined && { trace_id: span.traceId, span_id: span.spanId }),
-      address: locals.address,
-      accountId: principal?.accountId,
-      userId: principal?.userId,
-      instanceId: instance?.id,
-      element: instance?.connector.key,
-      method,
-      // Redacted here: the rest of the line has no foreign text, and is written for every request.
-      path: redactor.redact(path),
-      status,
-      errorCode,
-      providerCalls: instance !== undefined || providerCalls > 0 ? providerCalls : undefined,
-      cut: writableFinished ? undefined : true,
-    };
-  }
 }
 
-interface Recorded {
-  readonly method: string;
+interface Ended extends Pick<ActivityRecord, 'atMs' | 'durationMs' | 'method'> {
   readonly redactor: Redactor;
-  readonly span: Span | undefined;
+  /** Without secrets. */
+  readonly path: string;
+}
+
+/** What is undefined is left out. */
+function readLine(response: Response, { method, path, durationMs }: Ended, span: Span | undefined) {
+  const { statusCode: status, writableFinished, locals } = response;
+  const principal: TenantIds | undefined = locals.principal;
+  const instance: Instance | undefined = locals.caller?.instance;
+  const { requestId, providerCalls }: Trace = locals.trace;
+  const errorCode: ErrorCode | undefined = locals.errorCode;
+  return {
+    requestId,
+    trace_id: span?.traceId,
+    span_id: span?.spanId,
+    address: locals.address,
+    accountId: principal?.accountId,
+    userId: principal?.userId,
+    instanceId: instance?.id,
+    element: instance?.connector.key,
+    method,
+    path,
+    status,
+    errorCode,
+    providerCalls: instance !== undefined || providerCalls > 0 ? providerCalls : undefined,
+    cut: writableFinished ? undefined : true,
+    ms: Math.round(durationMs * 10) / 10,
+  };
 }
 
 /** Node joins what comes twice, which then is no context. */
@@ -114,14 +120,10 @@ function traceHeadersOf({ headers }: Request): TraceHeaders {
   };
 }
 
-interface Ended extends Pick<ActivityRecord, 'atMs' | 'durationMs' | 'redactor' | 'method' | 'path'> {
-  readonly principal: TenantIds;
-}
-
 /** Where no answer began: nginx has made this number known for it, and no answer has it. */
 const HUNG_UP_STATUS = 499;
 
-function toActivity(response: Response, { principal, ...ended }: Ended): ActivityRecord {
+function toActivity(response: Response, principal: TenantIds, ended: Ended): ActivityRecord {
   const { locals, statusCode, headersSent, writableFinished } = response;
   const instance: Instance | undefined = locals.caller?.instance;
   const trace: Trace = locals.trace;

@@ -1,4 +1,4 @@
-import type { Request, Response } from 'express';
+import type { Response } from 'express';
 import { AppError, type CallerBudget } from '../errors.ts';
 import type { RecordFile } from '../resources/media.ts';
 import { chooseAnswer } from '../resources/media.ts';
@@ -68,8 +68,8 @@ export function setBudget(response: Response, { limit, remaining, resetSeconds }
 }
 
 /** @throws AppError NOT_ACCEPTABLE */
-export function assertAcceptsJson(request: Request): void {
-  if (chooseAnswer(request.headers.accept, []).kind === 'record') return;
+export function assertAcceptsJson(accept: string | undefined): void {
+  if (accept === undefined || accept === '*/*' || chooseAnswer(accept, []).kind === 'record') return;
   throw new AppError('NOT_ACCEPTABLE', 'Answers are JSON: send Accept: application/json.');
 }
 

@@ -2,11 +2,11 @@ import type { Knex } from 'knex';
 import type { Config, Connector } from '../connector/contract.ts';
 import type { Registry } from '../connector/registry.ts';
 import { type ChangeNote, change, differences } from '../db/change.ts';
+import { listPage } from '../db/listing.ts';
 import { isStorable } from '../db/storable.ts';
 import { assertCallable } from '../egress/callback-url.ts';
 import { AppError, pointer, redactAppError } from '../errors.ts';
 import type { Platform } from '../platform.ts';
-import { prepareSql } from '../where/index.ts';
 import type { Authenticate, Authenticated, GivenAgain } from './authenticate.ts';
 import {
   assertUnmasked,
@@ -171,17 +171,14 @@ export function createInstances(
     };
   }
 
-  async function list(accountId: number, { where, ...filter }: InstanceQuery): Promise<InstancePage> {
-    const { limit, searchText = '', tags = [] } = filter;
-    const condition = where === undefined ? undefined : prepareSql(where, FILTERABLE_INSTANCE);
-    // What no instance can hold would be an error to PostgreSQL.
-    if (![searchText, ...tags].every(isStorable)) return { instances: [] };
-    const rows = await shares.list(accountId, (via) =>
-      createInstanceStore(via).list(accountId, { ...filter, condition, limit: limit + 1 }),
-    );
-    const instances = rows.slice(0, limit).map(decode);
-    const last = instances.at(-1);
-    return { instances, ...(rows.length > limit && last && { nextAfterId: last.id }) };
+  async function list(accountId: number, query: InstanceQuery): Promise<InstancePage> {
+    const { searchText = '', tags = [] } = query;
+    const { rows, last } = await listPage(FILTERABLE_INSTANCE, query, async (filter) => {
+      // What no instance can hold would be an error to PostgreSQL.
+      if (![searchText, ...tags].every(isStorable)) return [];
+      return shares.list(accountId, (via) => createInstanceStore(via).list(accountId, filter));
+    });
+    return { instances: rows.map(decode), nextAfterId: last?.id };
   }
 
   async function listAll(accountId: number, where?: string): Promise<readonly Instance[]> {

@@ -1,15 +1,12 @@
 import type { Knex } from 'knex';
-import type { Tables } from '../../generated/tables.ts';
 import { json } from '../db/json.ts';
+import { FLAG, filterable, INSTANT, INTEGER, type Selection, selectPage, TEXT } from '../db/listing.ts';
 import { nextId } from '../db/next-id.ts';
-import { type ColumnsOf, firstOf, type RowOf } from '../db/row.ts';
-import { EXACT_IN_SQL, type Sql, type SqlQueryable } from '../where/index.ts';
+import { columnsOf, firstOf, type RowOf, type RowWith, toColumns } from '../db/row.ts';
 import { CALLBACK_URL, EVENTS_ENABLED } from './event-settings.ts';
 
-type ReadColumn = Exclude<keyof Tables['instance'], 'token_hash' | 'updated_at' | 'polls_version'>;
-
 /** A row of `instance`, still encrypted. */
-export interface InstanceRow extends RowOf<'instance', ReadColumn> {
+export interface InstanceRow extends RowWith<'instance', typeof COLUMNS> {
   /** Changes with every update of the row. */
   readonly version: string;
 }
@@ -46,63 +43,43 @@ export type InstanceChanges = Partial<
   >
 >;
 
-export interface InstanceFilter {
+export interface InstanceFilter extends Selection {
   readonly elementKey?: string | undefined;
   readonly tags?: readonly string[] | undefined;
   readonly searchText?: string | undefined;
-  /** True for the rows to list. */
-  readonly condition?: Sql | undefined;
-  /** Only ids above it: the listing goes from old to new. */
-  readonly afterId?: number | undefined;
-  readonly limit: number;
 }
 
-const COLUMNS: ColumnsOf<'instance', ReadColumn> = {
-  accountId: 'account_id',
-  id: 'id',
-  userId: 'user_id',
-  name: 'name',
-  elementKey: 'element_key',
-  tags: 'tags',
-  configuration: 'configuration',
-  credentials: 'credentials',
-  token: 'token',
-  providerData: 'provider_data',
-  valid: 'valid',
-  invalidReason: 'invalid_reason',
-  refusedCalls: 'refused_calls',
-  disabled: 'disabled',
-  eventWarning: 'event_warning',
-  traceLoggingUntil: 'trace_logging_until',
-  createdAt: 'created_at',
-  settingsVersion: 'settings_version',
-};
-
-const text = { type: 'string', filter: EXACT_IN_SQL } as const;
-const integer = { type: 'integer', nullable: false, filter: EXACT_IN_SQL } as const;
-const flag = { type: 'boolean', nullable: false, filter: EXACT_IN_SQL } as const;
+const COLUMNS = columnsOf('instance', [
+  'account_id',
+  'id',
+  'user_id',
+  'name',
+  'element_key',
+  'tags',
+  'configuration',
+  'credentials',
+  'token',
+  'provider_data',
+  'valid',
+  'invalid_reason',
+  'refused_calls',
+  'disabled',
+  'event_warning',
+  'trace_logging_until',
+  'created_at',
+  'settings_version',
+]);
 
 /** What a listing of instances can be filtered by, under the names of the instance record. */
-export const FILTERABLE_INSTANCE: SqlQueryable = {
-  fields: {
-    id: integer,
-    name: { ...text, nullable: false },
-    'element.key': { ...text, nullable: false },
-    createdDate: { type: 'datetime', nullable: false, filter: EXACT_IN_SQL },
-    valid: flag,
-    disabled: flag,
-    'user.id': integer,
-  },
-  columns: {
-    id: COLUMNS.id,
-    name: COLUMNS.name,
-    'element.key': COLUMNS.elementKey,
-    createdDate: COLUMNS.createdAt,
-    valid: COLUMNS.valid,
-    disabled: COLUMNS.disabled,
-    'user.id': COLUMNS.userId,
-  },
-};
+export const FILTERABLE_INSTANCE = filterable({
+  id: [INTEGER, 'id'],
+  name: [TEXT, 'name'],
+  'element.key': [TEXT, 'element_key'],
+  createdDate: [INSTANT, 'created_at'],
+  valid: [FLAG, 'valid'],
+  disabled: [FLAG, 'disabled'],
+  'user.id': [INTEGER, 'user_id'],
+});
 
 export type InstanceStore = ReturnType<typeof createInstanceStore>;
 
@@ -119,16 +96,8 @@ export function createInstanceStore(knex: Knex) {
     transaction: <Result>(work: (via: Knex) => Promise<Result>): Promise<Result> => knex.transaction(work),
 
     insert: async (via: Knex, row: NewInstanceRow): Promise<InstanceRow> => {
-      const { accountId, id, userId, elementKey, token, tokenHash } = row;
-      const fixed = {
-        account_id: accountId,
-        id,
-        user_id: userId,
-        element_key: elementKey,
-        token,
-        token_hash: tokenHash,
-      };
-      await via('instance').insert({ ...fixed, ...toColumns(via, row) });
+      const { accountId, id, configuration, providerData } = row;
+      await via('instance').insert(toColumns('instance', { ...row, ...jsonOf(via, { configuration, providerData }) }));
       return firstOf(await select(accountId, via).where({ id }));
     },
 
@@ -153,11 +122,9 @@ export function createInstanceStore(knex: Knex) {
 
     /** From old to new. */
     list: async (accountId: number, filter: InstanceFilter): Promise<InstanceRow[]> => {
-      const query = select(accountId).orderBy('id').limit(filter.limit);
+      const query = selectPage(select(accountId), filter);
       if (filter.elementKey !== undefined) query.where({ element_key: filter.elementKey });
       if (filter.tags !== undefined) query.where('tags', '@>', [...filter.tags]);
-      if (filter.afterId !== undefined) query.where('id', '>', filter.afterId);
-      if (filter.condition !== undefined) query.whereRaw(filter.condition.sql, filter.condition.bindings);
       if (filter.searchText !== undefined) {
         const pattern = `%${filter.searchText.replace(/[\\%_]/g, '\\$&')}%`;
         query.where((either) => either.whereILike('name', pattern).orWhereILike('element_key', pattern));
@@ -188,7 +155,7 @@ export function createInstanceStore(knex: Knex) {
       const count = await via('instance')
         .where({ account_id: accountId, id, ...version })
         .update({
-          ...toColumns(via, changes),
+          ...toColumns('instance', { ...changes, ...jsonOf(via, changes) }),
           ...(isOfSettings && { settings_version: knex.raw('settings_version + 1') }),
           updated_at: knex.fn.now(),
         });
@@ -266,21 +233,11 @@ export function createInstanceStore(knex: Knex) {
 }
 
 /** knex leaves a column that is undefined as it is, or to its default. */
-function toColumns(
-  knex: Knex,
-  { configuration, providerData, invalidReason, refusedCalls, ...named }: InstanceChanges,
-) {
-  const { name, tags, credentials, valid, disabled, traceLoggingUntil } = named;
+
+/** What knex would take for an array of PostgreSQL, or not take. */
+function jsonOf(knex: Knex, { configuration, providerData }: Pick<InstanceChanges, 'configuration' | 'providerData'>) {
   return {
-    name,
-    tags,
     configuration: configuration && json(knex, configuration),
-    credentials,
-    provider_data: providerData && json(knex, providerData),
-    valid,
-    invalid_reason: invalidReason,
-    refused_calls: refusedCalls,
-    disabled,
-    trace_logging_until: traceLoggingUntil,
+    providerData: providerData && json(knex, providerData),
   };
 }

@@ -52,12 +52,13 @@ export function createJobs<const Table extends Queues>(options: JobsOptions<Tabl
   return {
     start: async () => {
       await boss.start();
-      for (const [name, queue] of Object.entries(queues)) {
+      const declared = Object.entries(queues).map(async ([name, queue]) => {
         await declareQueue(boss, name, queue);
-        if (!works) continue;
+        if (!works) return;
         await declareSchedule(boss, name, queue);
         await startWorker(boss, log, name, queue);
-      }
+      });
+      await Promise.all(declared);
     },
     stop: async (timeoutMs) => {
       await drainWorkers(boss, Object.keys(queues), { clock, timeoutMs });

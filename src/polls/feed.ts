@@ -23,7 +23,7 @@ export async function readFeed(run: PollRun): Promise<EarlyEnd | undefined> {
   let newestMs = watermarkMs;
   let cursor: string | undefined;
   do {
-    const page = await listChanges(run, { since, ...(cursor !== undefined && { cursor }) });
+    const page = await listChanges(run, { since, cursor });
     const changes = page.changes.map(readChange);
     newestMs = Math.max(newestMs, ...timesOf(page, changes, watermarkMs).filter(run.isCredible));
     const end = await acceptChanges(run, {

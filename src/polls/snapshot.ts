@@ -20,7 +20,7 @@ export async function readSnapshot(run: PollRun): Promise<EarlyEnd | undefined> 
   let isWhole = true;
   let nextPage: string | undefined;
   do {
-    const page: RecordList = await run.list({ ...query, ...(nextPage !== undefined && { nextPage }) });
+    const page: RecordList = await run.list({ ...query, nextPage });
     const isFirst = nextPage === undefined;
     nextPage = page.nextPage;
     isWhole &&= page.cutBy !== 'result-window';

@@ -16,7 +16,7 @@ import {
   type Thing,
   unique,
 } from './support/places.ts';
-import { authorizationOf, FIRST_TENANT, type Tenant } from './support/tenants.ts';
+import { authorizationOf, type Tenant } from './support/tenants.ts';
 
 /*
  * Every operation by everybody everywhere. Who calls is always of the first account; what is called about is there (own), in another account
@@ -204,7 +204,7 @@ describe(`the matrix of access (CONFORMANCE_SEED=${FIRST_TURN})`, function matri
     const own = await fillFirstPlace(service, 'own-place');
     places = { own, sibling: own, stranger: own };
     callers = {
-      'org-admin': FIRST_TENANT,
+      'org-admin': service,
       admin: await createUser(service, 'own-admin', ['admin']),
       'default-user': await createUser(service, 'own-user', ['default-user']),
       nobody: await createUser(service, 'own-nobody', []),
@@ -387,8 +387,8 @@ describe(`the matrix of access (CONFORMANCE_SEED=${FIRST_TURN})`, function matri
         for (const [caller, place, naming] of [
           [sibling.owner, sibling, 'nothing'],
           [stranger.owner, stranger, 'nothing'],
-          [FIRST_TENANT, own, 'nothing'],
-          [FIRST_TENANT, sibling, 'header'],
+          [service, own, 'nothing'],
+          [service, sibling, 'header'],
         ] as const) {
           const { path, call } = await questionOf(id, caller, place, naming);
           const answer = await service.call(path, { ...call, headers: { ...call.headers, ...headers } });
@@ -456,7 +456,7 @@ describe(`the matrix of access (CONFORMANCE_SEED=${FIRST_TURN})`, function matri
   async function readAll(): Promise<ReadonlyMap<AskedOperationId, unknown>> {
     const read = new Map<AskedOperationId, unknown>();
     for (const id of ids.filter((each) => OPERATIONS[each].method === 'get')) {
-      const { path, call } = await questionOf(id, FIRST_TENANT, places.own, 'nothing');
+      const { path, call } = await questionOf(id, service, places.own, 'nothing');
       const { status, headers, body } = await service.call(path, call);
       const counts = ['elements-returned-count', 'elements-total-count'].map((name) => headers.get(name));
       read.set(id, [status, counts, Array.isArray(body) ? body : { ...Object(body), requestId: undefined }]);

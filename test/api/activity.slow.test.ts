@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { type ApiAnswer, type ApiCall, useApp } from '../support/app.ts';
+import { type ApiAnswer, type ApiCall, useSharedApp } from '../support/app.ts';
 import { hang, json, type MisbehavingServer, startMisbehavingServer, status } from '../support/misbehaving-server.ts';
 import { expectProblem } from './support/expect-problem.ts';
-import { useOutsideConnectors } from './support/outside-connectors.ts';
+import { OUTSIDE_CONNECTORS } from './support/outside-connectors.ts';
 import { BAMBOOHR } from './support/simulated.ts';
 import { authorizationOf, createTenants, type OtherTenants } from './support/tenants.ts';
 import { waitUntil } from './support/wait-until.ts';
@@ -11,7 +11,7 @@ import { waitUntil } from './support/wait-until.ts';
 const requestIdOf = ({ headers }: ApiAnswer) => headers.get('elements-request-id') ?? '';
 
 describe('the activity of an account', () => {
-  const service = useApp({ CONNECTORS_PATH: useOutsideConnectors() }, { recorderOptions: { flushMs: 20 } });
+  const service = useSharedApp({ CONNECTORS_PATH: OUTSIDE_CONNECTORS }, { recorderOptions: { flushMs: 20 } });
   let others: OtherTenants;
   let provider: MisbehavingServer;
   let instance: ApiAnswer['body'];
@@ -42,8 +42,8 @@ describe('the activity of an account', () => {
     const { providerCalls, timestamp, durationMs, ...rest } = await activityOf(answer);
     expect(rest).to.deep.equal({
       requestId: requestIdOf(answer),
-      accountId: 1,
-      userId: 1,
+      accountId: service.accountId,
+      userId: service.userId,
       instanceId: instance.id,
       elementKey: 'bamboohr',
       method: 'GET',
@@ -220,9 +220,9 @@ describe('the activity of an account', () => {
     const activity = await activityOf(answer);
     const { body } = await service.call(`/usage/${requestId}`);
     expect(body).to.deep.equal({
-      user_id: 1,
-      account_id: 1,
-      company_id: 1,
+      user_id: service.userId,
+      account_id: service.accountId,
+      company_id: service.organizationId,
       process_time: activity.durationMs,
       traffic_id: requestId,
       traffic_date: activity.timestamp,

@@ -37,7 +37,7 @@ const WRITTEN = `
 
 describe('reading the audit log', function reading() {
   this.timeout(60_000);
-  const service = useApp({ SIMULATORS_PORT: '0' });
+  const service = useApp();
   let tenants: OtherTenants;
   let shopId: number;
   let startedAt: Date;

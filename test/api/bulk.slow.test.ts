@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Knex } from 'knex';
-import { type ApiAnswer, useApp } from '../support/app.ts';
+import { type ApiAnswer, useSharedApp } from '../support/app.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { BAMBOOHR, SHOP } from './support/simulated.ts';
 import { authorizationOf, createTenants, withDatabase } from './support/tenants.ts';
@@ -12,7 +12,7 @@ interface Shop {
 }
 
 describe('bulk queries', () => {
-  const service = useApp();
+  const service = useSharedApp();
   let shop: Shop;
   before(async () => {
     shop = await service.createInstance('odata', SHOP);

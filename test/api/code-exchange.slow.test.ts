@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type ApiAnswer, useApp } from '../support/app.ts';
+import { type ApiAnswer, useSharedApp } from '../support/app.ts';
 import {
   type Behaviour,
   brokenJson,
@@ -11,14 +11,14 @@ import {
   status,
 } from '../support/misbehaving-server.ts';
 import { expectProblem, faultsOf } from './support/expect-problem.ts';
-import { useOutsideConnectors } from './support/outside-connectors.ts';
+import { OUTSIDE_CONNECTORS } from './support/outside-connectors.ts';
 import { countRows } from './support/tenants.ts';
 
 const SECRET = 'secret-of-the-client';
 const MASK = '********';
 
 describe('a code that is exchanged once for a token', () => {
-  const service = useApp({ CONNECTORS_PATH: useOutsideConnectors() });
+  const service = useSharedApp({ CONNECTORS_PATH: OUTSIDE_CONNECTORS });
   let provider: MisbehavingServer;
   let code: string;
   let token: string;

@@ -68,21 +68,11 @@ describe('creating instances', () => {
       expect(answer.body.details[0]).to.deep.include({
         nearest: 'username',
         expected: [
-          'username',
-          'company.name',
-          'simulator',
-          'event.notification.enabled',
-          'event.notification.callback.url',
-          'event.notification.signature.key',
-          'event.notification.format',
-          'event.notification.ordered',
-          'event.notification.hydrate',
-          'event.vendor.type',
-          'event.poller.refresh_interval',
-          'event.poller.configuration',
-          'event.poller.time.zone',
-          'event.poller.backfill',
-          'event.objects',
+          ...['username', 'company.name', 'simulator', 'event.notification.enabled'],
+          ...['event.notification.callback.url', 'event.notification.signature.key', 'event.notification.format'],
+          ...['event.notification.ordered', 'event.notification.hydrate', 'event.vendor.type'],
+          ...['event.poller.refresh_interval', 'event.poller.configuration', 'event.poller.time.zone'],
+          ...['event.poller.backfill', 'event.objects'],
         ],
       });
       expect(JSON.stringify(answer.body)).not.to.include('confidential');
@@ -115,11 +105,7 @@ describe('creating instances', () => {
     });
 
     for (const url of [
-      'ftp://a.example',
-      'https://u:p@a.example',
-      'shop.example.com',
-      'https://',
-      'javascript:alert(1)',
+      ...['ftp://a.example', 'https://u:p@a.example', 'shop.example.com', 'https://', 'javascript:alert(1)'],
       'http://a:99999',
     ]) {
       it(`refuses ${url} as an address`, async () => {

@@ -4,7 +4,7 @@ import pg from 'pg';
 import { type ApiAnswer, type ApiCall, useApp } from '../support/app.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { SHOP } from './support/simulated.ts';
-import { authorizationOf, createTenants, FIRST_TENANT, type OtherTenants } from './support/tenants.ts';
+import { authorizationOf, createTenants, type OtherTenants } from './support/tenants.ts';
 import { waitUntil } from './support/wait-until.ts';
 
 const COUNTS = '/notifications/subscriptions/deliveries/counts';
@@ -106,7 +106,7 @@ describe('what one tenant may have of the database', () => {
     await service.call('/elements');
     await lock('app_user');
     const guesses = repeat(40, (index) => {
-      const headers = authorizationOf({ ...FIRST_TENANT, userSecret: `guess-${index}` });
+      const headers = authorizationOf({ ...service, userSecret: `guess-${index}` });
       return service.call('/elements', { headers });
     });
     expect(await untilHeld(2)).to.equal(2);

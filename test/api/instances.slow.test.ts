@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type StartedApp, startTestApp, useApp } from '../support/app.ts';
+import { type StartedApp, startTestApp, useApp, useSharedApp } from '../support/app.ts';
 import { expectProblem, faultsOf } from './support/expect-problem.ts';
 import { BAMBOOHR, PRIVATE_SHOP, SHOP } from './support/simulated.ts';
 import { waitUntil } from './support/wait-until.ts';
@@ -13,7 +13,7 @@ const MASKED_SHOP = {
 };
 
 describe('the life of an instance', () => {
-  const service = useApp();
+  const service = useSharedApp();
 
   const createShop = () => service.createInstance('odata', PRIVATE_SHOP, { name: 'Shop', tags: ['one', 'two'] });
   const get = async (id: number) => (await service.call(`/instances/${id}`)).body;

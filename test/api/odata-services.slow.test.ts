@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import type { ODataSimulatorOptions } from '../../connectors/odata/simulator.ts';
-import { useApp } from '../support/app.ts';
+import { useSharedApp } from '../support/app.ts';
 import { type ODataService, startODataService } from '../support/odata-service.ts';
 import { expectProblem } from './support/expect-problem.ts';
 
 describe('OData services that go their own way', () => {
-  const service = useApp();
+  const service = useSharedApp();
   let provider: ODataService | undefined;
 
   afterEach(() => provider?.stop());

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';
 import { join, relative } from 'node:path';
-import type { Readable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -13,15 +13,16 @@ import { findCluster } from '../../embedded/cluster.ts';
 import { findRunningPostmaster } from '../../embedded/postmaster.ts';
 import { createKeyring } from '../../src/db/keyring.ts';
 import { openPlatformKeys } from '../../src/db/platform-keys.ts';
-import { ENCRYPTION_KEYS, ORGANIZATION_SECRET, USER_SECRET } from '../support/app.ts';
+import { ENCRYPTION_KEYS, FIRST_CREDENTIALS, ORGANIZATION_SECRET, USER_SECRET } from '../support/app.ts';
 import { createTemporaryFolder, createTestDatabase, dropTestDatabase } from '../support/database.ts';
 import { json, type MisbehavingServer, startMisbehavingServer, status } from '../support/misbehaving-server.ts';
 import { METADATA } from './support/odata-metadata.ts';
-import { authorizationOf, FIRST_TENANT, withDatabase } from './support/tenants.ts';
+import { authorizationOf, withDatabase } from './support/tenants.ts';
 import { waitUntil } from './support/wait-until.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
-type Process = ChildProcessByStdio<null, Readable, Readable>;
+const ENDS_WITH_STARTER = fileURLToPath(new URL('../../scripts/ends-with-starter.cjs', import.meta.url));
+type Process = ChildProcessByStdio<Writable | null, Readable, Readable>;
 
 interface Ready {
   readonly child: Process;
@@ -50,7 +51,7 @@ describe('the process', function processes() {
   });
 
   function start(environment: Readonly<Record<string, string>> = {}): Process {
-    const child = spawn(process.execPath, [MAIN], {
+    const child = spawn(process.execPath, ['--require', ENDS_WITH_STARTER, MAIN], {
       env: {
         PATH: process.env.PATH,
         NODE_ENV: 'test',
@@ -65,7 +66,7 @@ describe('the process', function processes() {
         LOG_LEVEL: 'info',
         ...environment,
       },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: 'pipe',
     });
     running.add(child);
     return child;
@@ -109,7 +110,7 @@ describe('the process', function processes() {
         onAsked();
         released.then(() => json({ value: [{ id: 7, name: 'one' }] })(response, request));
       });
-      const underWay = fetch(`${baseUrl}/items`, { headers: authorizationOf(FIRST_TENANT, token) });
+      const underWay = fetch(`${baseUrl}/items`, { headers: authorizationOf(FIRST_CREDENTIALS, token) });
       await asked;
       child.kill('SIGTERM');
       await waitUntil(() => isRefused(baseUrl));
@@ -357,13 +358,7 @@ describe('the process', function processes() {
       const [, health = ''] = await readLine(child, /ROLE=worker: [^)]*, no API\) is at work; its health is at (\S+)/);
       const statuses: Record<string, number> = {};
       for (const path of [
-        '/health/live',
-        '/health/ready',
-        '/metrics',
-        '/',
-        '/docs',
-        '/openapi.json',
-        '/oauth/callback',
+        ...['/health/live', '/health/ready', '/metrics', '/', '/docs', '/openapi.json', '/oauth/callback'],
       ])
         statuses[path] = (await fetch(new URL(path, health), { redirect: 'manual' })).status;
       expect(statuses).to.deep.equal({
@@ -385,7 +380,7 @@ describe('the process', function processes() {
 function createInstance({ baseUrl }: Ready, providerUrl: string): Promise<Response> {
   return fetch(`${baseUrl}/instances`, {
     method: 'POST',
-    headers: { ...authorizationOf(FIRST_TENANT), 'content-type': 'application/json' },
+    headers: { ...authorizationOf(FIRST_CREDENTIALS), 'content-type': 'application/json' },
     body: JSON.stringify({ element: { key: 'odata' }, name: 'x', configuration: { 'base.url': providerUrl } }),
   });
 }

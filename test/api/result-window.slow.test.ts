@@ -1,12 +1,12 @@
 import { expect } from 'chai';
-import { useApp } from '../support/app.ts';
+import { useSharedApp } from '../support/app.ts';
 import { json } from '../support/misbehaving-server.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { useFiling } from './support/filing.ts';
-import { useOutsideConnectors } from './support/outside-connectors.ts';
+import { OUTSIDE_CONNECTORS } from './support/outside-connectors.ts';
 
 describe('a provider that shows only so many rows of one query', () => {
-  const service = useApp({ CONNECTORS_PATH: useOutsideConnectors(), SIMULATORS_PORT: 'off' });
+  const service = useSharedApp({ CONNECTORS_PATH: OUTSIDE_CONNECTORS });
   const filing = useFiling(service);
   const list = (query = '') => service.call(`/entries${query}`, { token: filing.instance.token });
 

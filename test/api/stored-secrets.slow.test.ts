@@ -7,7 +7,7 @@ import { ENCRYPTION_KEYS, useApp } from '../support/app.ts';
 import { theRow } from '../support/database.ts';
 import { json, type MisbehavingServer, startMisbehavingServer } from '../support/misbehaving-server.ts';
 import { expectProblem, faultsOf } from './support/expect-problem.ts';
-import { useOutsideConnectors } from './support/outside-connectors.ts';
+import { OUTSIDE_CONNECTORS } from './support/outside-connectors.ts';
 import { BAMBOOHR, SHOP } from './support/simulated.ts';
 import { withDatabase } from './support/tenants.ts';
 
@@ -16,7 +16,7 @@ const NEEDED =
   "'password' must be sent in clear: with these settings calls go to another address, and the secret that is stored was given for the one of before.";
 
 describe('a stored secret', () => {
-  const service = useApp({ CONNECTORS_PATH: useOutsideConnectors() });
+  const service = useApp({ CONNECTORS_PATH: OUTSIDE_CONNECTORS });
   let provider: MisbehavingServer;
   let evil: MisbehavingServer;
 

@@ -4,7 +4,7 @@ import { createTestDatabase, dropTestDatabase } from '../support/database.ts';
 import { json, type MisbehavingServer, startMisbehavingServer, status } from '../support/misbehaving-server.ts';
 import { expectProblem, faultsOf } from './support/expect-problem.ts';
 import { createProxy } from './support/oauth-proxies.ts';
-import { useOutsideConnectors } from './support/outside-connectors.ts';
+import { OUTSIDE_CONNECTORS } from './support/outside-connectors.ts';
 import { PRIVATE_SHOP, SHOP } from './support/simulated.ts';
 import { withDatabase } from './support/tenants.ts';
 
@@ -12,7 +12,7 @@ const SECRET_OF_FILING = 'key-of-the-connector-that-is-gone';
 
 /** Instances of a service that was then started without one of its connectors, and with damage in its database. */
 describe('instances that cannot be used', () => {
-  const connectors = useOutsideConnectors();
+  const connectors = OUTSIDE_CONNECTORS;
   let service: StartedApp;
   let provider: MisbehavingServer;
   let receiver: MisbehavingServer;

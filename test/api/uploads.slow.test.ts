@@ -7,7 +7,7 @@ import { expect } from 'chai';
 import { useApp } from '../support/app.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { type FileStore, type StoredRequest, startFileStore } from './support/file-store.ts';
-import { useOutsideConnectors } from './support/outside-connectors.ts';
+import { OUTSIDE_CONNECTORS } from './support/outside-connectors.ts';
 import { waitUntil } from './support/wait-until.ts';
 
 const KB = 1024;
@@ -42,7 +42,7 @@ function* largeForm(count: number): Generator<Buffer, void> {
 }
 
 describe('a file that is sent', () => {
-  const service = useApp({ CONNECTORS_PATH: useOutsideConnectors(), SIMULATORS_PORT: 'off', LOG_LEVEL: 'debug' });
+  const service = useApp({ CONNECTORS_PATH: OUTSIDE_CONNECTORS, SIMULATORS_PORT: 'off', LOG_LEVEL: 'debug' });
   let store: FileStore;
   let uploads: FileStore;
   let instance: { readonly id: number; readonly token: string };

@@ -5,19 +5,13 @@ import { packChunks } from '../../src/bulk/chunks.ts';
 import { openFile } from '../../src/bulk/file.ts';
 import { readHeader } from '../../src/bulk/input-file.ts';
 import type { BulkJob, BulkQuery, BulkUpload } from '../../src/bulk/job.ts';
-import {
-  type BulkWorker,
-  createBulkWorker,
-  WORKER_OPTIONS,
-  type WorkerOptions,
-  type WorkerPorts,
-} from '../../src/bulk/worker.ts';
+import { createBulkWorker, WORKER_OPTIONS, type WorkerOptions, type WorkerPorts } from '../../src/bulk/worker.ts';
 import type { NewEvent } from '../../src/events/model.ts';
 import type { Instance } from '../../src/instances/instance.ts';
 import { createMetrics } from '../../src/metrics.ts';
 import { silentLog, type TestDatabase } from '../support/database.ts';
-import { addAccount } from '../support/event-rows.ts';
-import { createVirtualClock, type VirtualClock } from '../support/virtual-clock.ts';
+import { addAccount, addInstances, addUser } from '../support/event-rows.ts';
+import { createVirtualClock } from '../support/virtual-clock.ts';
 
 /** Nothing is gathered for long, so that there are many checkpoints. */
 export const SMALL: WorkerOptions = { ...WORKER_OPTIONS, chunkBytes: 400 };
@@ -31,52 +25,36 @@ export interface WorkerInput {
   readonly mayAct?: WorkerPorts['mayAct'];
 }
 
-export interface BenchWorker extends BulkWorker {
-  /** Without a time nothing is waited for. */
-  readonly stop: (timeoutMs?: number) => Promise<void>;
+interface DoomedJob {
+  readonly job: BulkJob;
+  readonly input: WorkerInput;
+  readonly check: (death: {
+    readonly at: number;
+    readonly isKilled: boolean;
+    readonly transactions: number;
+  }) => Promise<void>;
 }
 
-/** Jobs in a database, workers on a clock that the test drives, and what they tell of the ends. */
-export interface BulkBench {
-  readonly knex: Knex;
-  readonly store: BulkStore;
-  readonly clock: VirtualClock;
-  /** Of the ends of jobs that were committed. */
-  readonly events: readonly NewEvent[];
-  readonly add: (query?: BulkQuery, more?: Partial<NewJob>) => Promise<BulkJob>;
-  readonly start: (input: WorkerInput) => BenchWorker;
-  readonly find: (job: Pick<BulkJob, 'accountId' | 'instanceId' | 'id'>) => Promise<BulkJob>;
-  /** The time goes on until the job has one of these. */
-  readonly until: (job: BulkJob, ...statuses: readonly BulkJob['status'][]) => Promise<BulkJob>;
-  /** The time goes on until it is so. */
-  readonly pass: (isSo: () => boolean | Promise<boolean>) => Promise<void>;
-  readonly read: (job: BulkJob) => Promise<string>;
-}
+export type BulkBench = ReturnType<typeof useBulkBench>;
 
 /** Every one has all. */
 const SHARES = { lookUp: <Result>(_: unknown, query: () => Promise<Result>) => query() };
 const STEP_MS = 200;
 const INSTANCE_ID = 7;
 
-export function useBulkBench(database: TestDatabase): BulkBench {
+/** Jobs in a database, workers on a clock that the test drives, and what they tell of the ends. */
+export function useBulkBench(database: TestDatabase) {
   let clock = createVirtualClock();
   let events: NewEvent[] = [];
-  const workers: BenchWorker[] = [];
+  const workers: { readonly stop: () => Promise<void> }[] = [];
 
   before(async () => {
     const { knex } = database;
     await addAccount(knex);
     await knex('account').insert({ organization_id: 1, name: 'Other', external_id: 'Other' });
-    for (const account_id of [1, 2]) {
-      const user = { email_address: `${account_id}@b.example`, first_name: 'A', last_name: 'B' };
-      const [row] = await knex('app_user')
-        .insert({ organization_id: 1, ...user, account_id })
-        .returning('id');
-      await knex.raw(
-        `insert into instance (account_id, id, user_id, name, element_key, credentials, token, token_hash)
-         overriding system value values (?, ?, ?, 'x', 'odata', '', '', sha256(gen_random_uuid()::text::bytea))`,
-        [account_id, INSTANCE_ID, row?.id ?? 0],
-      );
+    for (const account of [1, 2]) {
+      await addUser(knex, account);
+      await addInstances(knex, [INSTANCE_ID], account);
     }
   });
   beforeEach(async () => {
@@ -105,6 +83,34 @@ export function useBulkBench(database: TestDatabase): BulkBench {
     return found;
   }
 
+  function start({ resources, instance, store = storeOf(), options = {}, mayAct = async () => true }: WorkerInput) {
+    const worker = createBulkWorker(
+      { clock, log: silentLog, random: { bytes: (size) => Buffer.alloc(size), fraction: () => 0.5 } },
+      {
+        store,
+        resources,
+        shares: SHARES,
+        // A worker hands it on to calls, which are those of the tests.
+        getInstance: async (accountId) => ({ ...(instance as Instance), accountId }),
+        prepare: async (prepared) => ({
+          insert: async () => {},
+          committed: () => void events.push(...prepared),
+        }),
+        noteEnded: () => {},
+        mayAct,
+        measures: createBulkMetrics(createMetrics()),
+        retentionMs: 3 * 86_400_000,
+        options: { ...SMALL, ...options },
+      },
+    );
+    /** Without a time nothing is waited for. */
+    const stop = (timeoutMs = 0) => worker.stop(timeoutMs);
+    const stoppable = { ...worker, stop };
+    workers.push(stoppable);
+    worker.start();
+    return stoppable;
+  }
+
   return {
     get knex() {
       return database.knex;
@@ -115,10 +121,11 @@ export function useBulkBench(database: TestDatabase): BulkBench {
     get clock() {
       return clock;
     },
-    get events() {
+    /** Of the ends of jobs that were committed. */
+    get events(): readonly NewEvent[] {
       return events;
     },
-    add: (query = {}, more = {}) => {
+    add: (query: BulkQuery = {}, more: Partial<NewJob> = {}) => {
       const createdAt = new Date(clock.now());
       return storeOf().insert(database.knex, {
         accountId: 1,
@@ -133,38 +140,33 @@ export function useBulkBench(database: TestDatabase): BulkBench {
         ...more,
       });
     },
-    start: ({ resources, instance, store = storeOf(), options = {}, mayAct = async () => true }) => {
-      const worker = createBulkWorker(
-        { clock, log: silentLog, random: { bytes: (size) => Buffer.alloc(size), fraction: () => 0.5 } },
-        {
-          store,
-          resources,
-          shares: SHARES,
-          // A worker hands it on to calls, which are those of the tests.
-          getInstance: async (accountId) => ({ ...(instance as Instance), accountId }),
-          prepare: async (prepared) => ({
-            insert: async () => {},
-            committed: () => void events.push(...prepared),
-          }),
-          noteEnded: () => {},
-          mayAct,
-          measures: createBulkMetrics(createMetrics()),
-          retentionMs: 3 * 86_400_000,
-          options: { ...SMALL, ...options },
-        },
-      );
-      const stoppable = { ...worker, stop: (timeoutMs = 0) => worker.stop(timeoutMs) };
-      workers.push(stoppable);
-      worker.start();
-      return stoppable;
+    start,
+    /**
+     * Kills the worker of a job at its first transaction, that of another job at its second, and so on, until a job ends before its
+     * worker dies. Each job is ended by another worker, and then checked.
+     */
+    killAtEach: async (when: Death['when'], begin: () => Promise<DoomedJob>): Promise<void> => {
+      for (let at = 1, isKilled = true; isKilled; at++) {
+        const { job, input, check } = await begin();
+        const mortal = createMortalStore(storeOf(), { at, when });
+        const first = start({ ...input, store: mortal.store });
+        await pass(async () => mortal.isDead() || (await find(job)).status === 'COMPLETED');
+        isKilled = mortal.isDead();
+        const second = start(input);
+        await pass(async () => (await find(job)).status === 'COMPLETED');
+        await check({ at, isKilled, transactions: mortal.transactions() });
+        await Promise.all([first.stop(), second.stop()]);
+      }
     },
     find,
-    until: async (job, ...statuses) => {
+    /** The time goes on until the job has one of these. */
+    until: async (job: BulkJob, ...statuses: readonly BulkJob['status'][]) => {
       await pass(async () => statuses.includes((await find(job)).status));
       return find(job);
     },
+    /** The time goes on until it is so. */
     pass,
-    read: async (job) => {
+    read: async (job: BulkJob) => {
       const parts: Buffer[] = [];
       const ended = await find(job);
       for await (const part of openFile({ store: storeOf(), shares: SHARES }, ended).bytes(0, ended.byteCount))

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import { csvPrinter, printHeader } from '../../src/bulk/csv.ts';
+import { csvPrinter, printHeader } from '../../src/bulk/convert.ts';
 import type { FileColumn } from '../../src/bulk/job.ts';
 import { AppError } from '../../src/errors.ts';
 import { createObject, createService, type FakeRow } from '../resources/fake-provider.ts';
 import { useDatabase } from '../support/database.ts';
-import { createMortalStore, useBulkBench } from './bench.ts';
+import { useBulkBench } from './bench.ts';
 
 const ROWS: readonly FakeRow[] = Array.from({ length: 60 }, (_, index) => ({
   id: index + 1,
@@ -46,25 +46,28 @@ describe('a bulk job whose process is killed', () => {
     const provider = createService('objects' in more ? more.objects : PAGED);
     for (const when of ['before its commit', 'after its commit'] as const) {
       it(`is ended by another one, without a gap or a double: a query ${what}, each checkpoint in turn ${when}`, async () => {
-        for (let at = 1, isKilled = true; isKilled; at++) {
+        await bench.killAtEach(when, async () => {
           await bench.knex('bulk_chunk').delete();
           const job = await bench.add(query);
           const eventsBefore = bench.events.length;
-          const mortal = createMortalStore(bench.store, { at, when });
-          const first = bench.start({ ...provider, store: mortal.store });
-          await bench.pass(async () => mortal.isDead() || (await bench.find(job)).status === 'COMPLETED');
-          isKilled = mortal.isDead();
-          const second = bench.start(provider);
-          await bench.until(job, 'COMPLETED');
-          const { recordCount } = await bench.find(job);
-          expect(recordCount, `killed at ${at}`).to.equal(rows.length);
-          expect(await bench.read(job), `killed at ${at}`).to.equal(fileOf(rows));
-          // It died with what it would have told in memory, or without having told; the event itself is in the transaction.
-          if (!isKilled) expect(bench.events.length - eventsBefore).to.equal(1);
-          else expect(at, 'checkpoints').to.be.below(30);
-          await Promise.all([first.stop(), second.stop()]);
-          if (!isKilled) expect(mortal.transactions(), 'checkpoints').to.be.above(3);
-        }
+          const check = async ({
+            at,
+            isKilled,
+            transactions,
+          }: {
+            at: number;
+            isKilled: boolean;
+            transactions: number;
+          }) => {
+            expect((await bench.find(job)).recordCount, `killed at ${at}`).to.equal(rows.length);
+            expect(await bench.read(job), `killed at ${at}`).to.equal(fileOf(rows));
+            // It died with what it would have told in memory, or without having told; the event itself is in the transaction.
+            if (!isKilled) expect(bench.events.length - eventsBefore).to.equal(1);
+            else expect(at, 'checkpoints').to.be.below(30);
+            if (!isKilled) expect(transactions, 'checkpoints').to.be.above(3);
+          };
+          return { job, input: provider, check };
+        });
       }).timeout(120_000);
     }
   }

@@ -7,6 +7,7 @@ import { useDatabase } from '../support/database.ts';
 import { addUpload, createMortalStore, outcomesOf, useBulkBench } from './bench.ts';
 
 const COUNT = 47;
+const EVERY_ROW = Array.from({ length: COUNT }, (_, index) => index + 1);
 
 interface Kept {
   readonly id: string;
@@ -98,41 +99,36 @@ describe('an upload whose process is killed', () => {
   for (const [action, { initial }] of Object.entries(ACTIONS) as [UploadAction, (typeof ACTIONS)['create']][]) {
     for (const when of ['before its commit', 'after its commit'] as const) {
       it(`is ended by another one, with an outcome for each row: ${action}, each batch in turn ${when}`, async () => {
-        for (let at = 1, isKilled = true; isKilled; at++) {
+        await bench.killAtEach(when, async () => {
           await bench.knex('bulk_row_error').delete();
           const { service, records, calls } = createRecords(initial);
-          const job = await addUpload(bench, fileOf(action), {
-            action,
-            identifier: action === 'create' ? 'id' : 'key',
-          });
-          const mortal = createMortalStore(bench.store, { at, when });
-          const first = bench.start({ ...service, store: mortal.store, options: OPTIONS });
-          await bench.pass(async () => mortal.isDead() || (await bench.find(job)).status === 'COMPLETED');
-          isKilled = mortal.isDead();
-          const second = bench.start({ ...service, options: OPTIONS });
-          const ended = await bench.until(job, 'COMPLETED');
-          const outcomes = await outcomesOf(bench, job);
-          expect(outcomes.map(({ row }) => row)).to.deep.equal(Array.from({ length: COUNT }, (_, index) => index + 1));
-          const failed = outcomes.filter(({ outcome }) => outcome === 'failed').map(({ row }) => row - 1);
-          const bad = Array.from({ length: COUNT }, (_, index) => index).filter(BAD);
-          expect(failed).to.deep.equal(action === 'create' ? bad : []);
-          expect(ended).to.include({ recordCount: COUNT, failedCount: failed.length });
-          const doubtful = outcomes.filter((one) => one.doubtful).map(({ row }) => `k${row - 1}`);
-          const twice = calls.filter((key, index) => calls.indexOf(key) !== index);
-          if (action === 'create') {
-            // Whatever was written twice is among those that are listed.
-            expect(doubtful).to.include.members(twice);
-            expect(doubtful.length).to.be.at.most(OPTIONS.batchRows);
-            expect(records.size).to.equal(COUNT - bad.length + twice.length);
-          } else {
-            expect(doubtful).to.deep.equal([]);
-            expect(records.size).to.equal(action === 'delete' ? 0 : COUNT);
-          }
-          const listed = await bench.store.listRowErrors(bench.knex, job, { limit: 100 });
-          expect(listed.length).to.equal(new Set([...failed, ...doubtful.map((key) => Number(key.slice(1)))]).size);
-          if (!isKilled) expect(mortal.transactions()).to.be.above(9);
-          await Promise.all([first.stop(), second.stop()]);
-        }
+          const identifier = action === 'create' ? 'id' : 'key';
+          const job = await addUpload(bench, fileOf(action), { action, identifier });
+          const check = async ({ isKilled, transactions }: { isKilled: boolean; transactions: number }) => {
+            const outcomes = await outcomesOf(bench, job);
+            expect(outcomes.map(({ row }) => row)).to.deep.equal(EVERY_ROW);
+            const failed = outcomes.filter(({ outcome }) => outcome === 'failed').map(({ row }) => row - 1);
+            const bad = Array.from({ length: COUNT }, (_, index) => index).filter(BAD);
+            expect(failed).to.deep.equal(action === 'create' ? bad : []);
+            expect(await bench.find(job)).to.include({ recordCount: COUNT, failedCount: failed.length });
+            const doubtful = outcomes.filter((one) => one.doubtful).map(({ row }) => `k${row - 1}`);
+            const twice = calls.filter((key, index) => calls.indexOf(key) !== index);
+            if (action === 'create') {
+              // Whatever was written twice is among those that are listed.
+              expect(doubtful).to.include.members(twice);
+              expect(doubtful.length).to.be.at.most(OPTIONS.batchRows);
+              expect(records.size).to.equal(COUNT - bad.length + twice.length);
+            } else {
+              expect(doubtful).to.deep.equal([]);
+              expect(records.size).to.equal(action === 'delete' ? 0 : COUNT);
+            }
+            const listed = await bench.store.listRowErrors(bench.knex, job, { limit: 100 });
+            const rows = new Set([...failed, ...doubtful.map((key) => Number(key.slice(1)))]);
+            expect(listed.length).to.equal(rows.size);
+            if (!isKilled) expect(transactions).to.be.above(9);
+          };
+          return { job, input: { ...service, options: OPTIONS }, check };
+        });
       }).timeout(120_000);
     }
   }
@@ -202,7 +198,7 @@ describe('an upload that is broken off', () => {
     bench.start({ ...service, options: OPTIONS });
     await bench.until(job, 'COMPLETED');
     const outcomes = await outcomesOf(bench, job);
-    expect(outcomes.map(({ row }) => row)).to.deep.equal(Array.from({ length: COUNT }, (_, index) => index + 1));
+    expect(outcomes.map(({ row }) => row)).to.deep.equal(EVERY_ROW);
     expect(outcomes.filter(({ doubtful }) => doubtful)).to.deep.equal([]);
     expect(new Set(calls).size).to.equal(calls.length);
     expect(records.size).to.equal(calls.length);
@@ -263,6 +259,6 @@ describe('an upload that is broken off', () => {
     expect(calls.filter((key) => key === 'k1')).to.have.length(4);
     expect(calls).to.have.length(COUNT + 3);
     const rows = (await outcomesOf(bench, job)).map(({ row }) => row).toSorted((one, other) => one - other);
-    expect(rows).to.deep.equal(Array.from({ length: COUNT }, (_, index) => index + 1));
+    expect(rows).to.deep.equal(EVERY_ROW);
   });
 });

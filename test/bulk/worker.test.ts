@@ -23,10 +23,7 @@ describe('the workers of bulk jobs', () => {
   const reading = (
     readPage: (...given: Parameters<ReadPage>) => ReturnType<ReadPage>,
     more: Partial<Resources> = {},
-  ) => ({
-    instance: provider.instance,
-    resources: { ...provider.resources, ...more, readPage },
-  });
+  ) => ({ instance: provider.instance, resources: { ...provider.resources, ...more, readPage } });
   const idsOf = async (file: Promise<string>) =>
     (await file)
       .split('\r\n')

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { createByteBudget } from '../../src/connector/client/index.ts';
+import { failureOf } from '../support/failures.ts';
 import { createGzipBomb, endless, json, status } from '../support/misbehaving-server.ts';
-import { type ClientSetup, catchAppError, setUpClient } from './client-setup.ts';
+import { type ClientSetup, setUpClient } from './client-setup.ts';
 
 describe('the memory for answers of providers', () => {
   it('has room until all of it is taken, and again when it is given back', () => {
@@ -71,7 +72,7 @@ describe('the memory for answers of providers', () => {
         status(200, { 'content-type': 'application/json' }, `[${'{},'.repeat(99_999)}{}]`),
       );
       for (const path of ['/plain', '/packed', '/tiny']) {
-        const { code, retryAfterSeconds } = await catchAppError(setup.client.send(setup.call({ hold }), { path }));
+        const { code, retryAfterSeconds } = await failureOf(setup.client.send(setup.call({ hold }), { path }));
         expect([code, retryAfterSeconds], path).to.deep.equal(['OVERLOADED', 2]);
         hold.keep(0);
       }

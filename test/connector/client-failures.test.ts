@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { SYSTEM_CLOCK } from '../../src/clock.ts';
 import type { ErrorCode } from '../../src/errors.ts';
+import { expectFailure, failureOf } from '../support/failures.ts';
 import {
   brokenJson,
   createGzipBomb,
@@ -15,7 +16,7 @@ import {
   stallInBody,
   status,
 } from '../support/misbehaving-server.ts';
-import { API_KEY, type ClientSetup, catchAppError, START, setUpClient } from './client-setup.ts';
+import { API_KEY, START, setUpClient, useClient } from './client-setup.ts';
 
 const MEGABYTE = 1024 * 1024;
 
@@ -39,12 +40,7 @@ const BY_STATUS: [number, ErrorCode, string][] = [
 ];
 
 describe('failures of the provider client', () => {
-  let setup: ClientSetup;
-
-  beforeEach(async () => {
-    setup = await setUpClient();
-  });
-  afterEach(() => setup.close());
+  const setup = useClient();
 
   for (const [code, errorCode, message] of BY_STATUS) {
     it(`answers ${errorCode} for a ${code}`, async () => {
@@ -59,9 +55,9 @@ describe('failures of the provider client', () => {
   for (const method of ['POST', 'PATCH', 'PUT', 'DELETE'] as const) {
     it(`answers CONFLICT for a 409 to a ${method}, which may change something`, async () => {
       setup.server.answer('/api/a', status(409));
-      const error = await setup.fail({ method, path: '/a' });
-      expect(error.code).to.equal('CONFLICT');
-      expect(error.message).to.equal(
+      await expectFailure(
+        setup.send({ method, path: '/a' }),
+        'CONFLICT',
         'BambooHR answered 409: the request conflicts with what is there, such as another record with the same key.',
       );
     });
@@ -95,8 +91,7 @@ describe('failures of the provider client', () => {
     it('takes its word over the status', async () => {
       setup.server.answer('/api/a', json({ ok: false, error: 'invalid_auth' }));
       const classify = () => ({ kind: 'credentials', message: 'token revoked' }) as const;
-      const error = await setup.fail({ path: '/a' }, { classify });
-      expect(error.code).to.equal('INSTANCE_CREDENTIALS_FAILED');
+      const error = await expectFailure(setup.send({ path: '/a' }, { classify }), 'INSTANCE_CREDENTIALS_FAILED');
       expect(error.providerMessage).to.equal('token revoked');
     });
 
@@ -107,7 +102,7 @@ describe('failures of the provider client', () => {
 
     it('goes by the status when it says nothing', async () => {
       setup.server.answer('/api/a', status(404));
-      expect((await setup.fail({ path: '/a' }, { classify: () => undefined })).code).to.equal('NOT_FOUND');
+      await expectFailure(setup.send({ path: '/a' }, { classify: () => undefined }), 'NOT_FOUND');
     });
 
     it('goes by the status for what it leaves open, with its words', async () => {
@@ -116,7 +111,7 @@ describe('failures of the provider client', () => {
       const classify = () => said.shift();
       const notFound = await setup.fail({ path: '/a' }, { classify });
       expect([notFound.code, notFound.providerMessage]).to.deep.equal(['NOT_FOUND', 'gone']);
-      expect((await setup.fail({ path: '/a' }, { classify })).code).to.equal('PROVIDER_REJECTED');
+      await expectFailure(setup.send({ path: '/a' }, { classify }), 'PROVIDER_REJECTED');
       const part = await setup.fail({ path: '/a' }, { classify });
       expect(part.message).to.equal('BambooHR answered 410: there is nothing under this name or id.');
       expect(part.providerMessage).to.equal('a part is gone');
@@ -141,17 +136,18 @@ describe('failures of the provider client', () => {
   describe('whose answer is not what was asked for', () => {
     it('does not take a page for an answer, nor shows it', async () => {
       setup.server.answer('/api/a', html);
-      const error = await setup.fail({ path: '/a' });
-      expect(error.code).to.equal('PROVIDER_PROTOCOL');
-      expect(error.message).to.equal('BambooHR answered 200 without the JSON that was asked for (text/html).');
+      const error = await expectFailure(
+        setup.send({ path: '/a' }),
+        'PROVIDER_PROTOCOL',
+        'BambooHR answered 200 without the JSON that was asked for (text/html).',
+      );
       expect(error.providerMessage).to.equal(undefined);
     });
 
     it('shows the beginning of broken JSON, without secrets', async () => {
       const body = `{"key":"${API_KEY}",${'x'.repeat(500)}`;
       setup.server.answer('/api/a', status(200, { 'content-type': 'application/json' }, body), brokenJson);
-      const error = await setup.fail({ path: '/a' });
-      expect(error.code).to.equal('PROVIDER_PROTOCOL');
+      const error = await expectFailure(setup.send({ path: '/a' }), 'PROVIDER_PROTOCOL');
       expect(error.providerMessage).to.match(/^\{"key":"\[redacted\]",x+…$/);
       expect(error.providerMessage).to.have.length(200);
       expect((await setup.fail({ path: '/a' })).providerMessage).to.equal('{"rows":[{"id":1},');
@@ -159,9 +155,9 @@ describe('failures of the provider client', () => {
 
     it('stops reading after 32 MB', async () => {
       setup.server.answer('/api/a', endless(200 * MEGABYTE));
-      const error = await setup.fail({ path: '/a' });
-      expect(error.code).to.equal('PROVIDER_PROTOCOL');
-      expect(error.message).to.equal(
+      await expectFailure(
+        setup.send({ path: '/a' }),
+        'PROVIDER_PROTOCOL',
         'The answer of BambooHR is too large: 127.0.0.1 sent more than 33554432 bytes. Ask for less.',
       );
       expect(setup.server.bytesSent()).to.be.within(32 * MEGABYTE, 48 * MEGABYTE);
@@ -175,7 +171,7 @@ describe('failures of the provider client', () => {
 
     it('does not speak with something that is not HTTP', async () => {
       setup.server.answer('/api/a', garbage);
-      expect((await setup.fail({ path: '/a' })).code).to.equal('PROVIDER_PROTOCOL');
+      await expectFailure(setup.send({ path: '/a' }), 'PROVIDER_PROTOCOL');
     });
   });
 
@@ -183,18 +179,20 @@ describe('failures of the provider client', () => {
     for (const [name, behaviour] of Object.entries({ hang, stallInBody })) {
       it(`answers PROVIDER_TIMEOUT without a retry when the provider does this: ${name}`, async () => {
         setup.server.answer('/api/a', behaviour);
-        const error = await setup.fail({ path: '/a' }, { timeoutMs: 60 });
-        expect(error.code).to.equal('PROVIDER_TIMEOUT');
-        expect(error.message).to.equal('BambooHR did not answer within 0.06 s. Try again later, or ask for less.');
-        expect(setup.server.requests).to.have.length(1);
+        await expectFailure(
+          setup.send({ path: '/a' }, { timeoutMs: 60 }),
+          'PROVIDER_TIMEOUT',
+          'BambooHR did not answer within 0.06 s. Try again later, or ask for less.',
+        );
+        expect(setup.calls()).to.equal(1);
       });
     }
 
     it('answers PROVIDER_UNAVAILABLE when nobody listens', async () => {
       await setup.server.close();
-      const error = await setup.fail({ path: '/a' });
-      expect(error.code).to.equal('PROVIDER_UNAVAILABLE');
-      expect(error.message).to.equal(
+      await expectFailure(
+        setup.send({ path: '/a' }),
+        'PROVIDER_UNAVAILABLE',
         'BambooHR cannot be reached: No connection to 127.0.0.1 could be made. Try again later.',
       );
     });
@@ -235,7 +233,7 @@ describe('failures of the provider client', () => {
     ]);
     setup.server.answer('/api/a', ...behaviours, resetBeforeAnswer);
     for (let sent = 0; sent < behaviours.length + 1; sent++) {
-      const error = await catchAppError(setup.client.send(setup.call(), { path: '/a', idempotent: false }));
+      const error = await failureOf(setup.client.send(setup.call(), { path: '/a', idempotent: false }));
       for (const quote of quotes) {
         expect(`${error.message} ${error.providerMessage} ${error.stack}`).to.not.contain(quote);
         expect(error.providerMessage ?? '').to.not.contain(quote.slice(0, 8));
@@ -246,8 +244,7 @@ describe('failures of the provider client', () => {
 
   it('says that a broken connection is not an answer', async () => {
     setup.server.answer('/api/a', resetInBody);
-    const error = await setup.fail({ method: 'POST', path: '/a' });
-    expect(error.code).to.equal('PROVIDER_UNAVAILABLE');
+    const error = await expectFailure(setup.send({ method: 'POST', path: '/a' }), 'PROVIDER_UNAVAILABLE');
     expect(error.message).to.contain('BambooHR did not answer completely');
   });
 });

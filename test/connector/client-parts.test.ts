@@ -3,8 +3,9 @@ import { judgeRateLimit, readProviderMessage, readRateLimit } from '../../src/co
 import { matchesHost } from '../../src/connector/client/url.ts';
 import type { Operation } from '../../src/connector/contract.ts';
 import { createRedactor } from '../../src/redaction.ts';
+import { expectFailure } from '../support/failures.ts';
 import { json, status } from '../support/misbehaving-server.ts';
-import { type ClientSetup, catchAppError, START, setUpClient } from './client-setup.ts';
+import { START, useClient } from './client-setup.ts';
 
 describe('host patterns', () => {
   it('match a host with its port, or exactly one label', () => {
@@ -13,16 +14,8 @@ describe('host patterns', () => {
       expect(matchesHost(host, patterns), host).to.equal(true);
     }
     for (const host of [
-      'example.com',
-      'api.example.com:8444',
-      'xapi.example.com',
-      'api.example.com.evil.com',
-      'example.org',
-      '.example.org',
-      'a.b.example.org',
-      'acme.example.org:444',
-      'evilexample.org',
-      '',
+      ...['example.com', 'api.example.com:8444', 'xapi.example.com', 'api.example.com.evil.com', 'example.org'],
+      ...['.example.org', 'a.b.example.org', 'acme.example.org:444', 'evilexample.org', ''],
     ]) {
       expect(matchesHost(host, patterns), host).to.equal(false);
     }
@@ -116,13 +109,11 @@ describe('readProviderMessage', () => {
 });
 
 describe('execute', () => {
-  let setup: ClientSetup;
+  const setup = useClient();
 
   beforeEach(async () => {
-    setup = await setUpClient();
     setup.server.answer('/api/people/1', json({ person: { name: 'Ada' } }));
   });
-  afterEach(() => setup.close());
 
   const get: Operation<{ id: string }, string> = {
     request: ({ id }) => ({ path: `/people/${id}` }),
@@ -153,7 +144,7 @@ describe('execute', () => {
       () => setup.client.execute(get, { id: '2' }, setup.call()),
       () => setup.client.execute(run, '2', setup.call()),
     ]) {
-      expect((await catchAppError(fail())).code).to.equal('INSTANCE_CREDENTIALS_FAILED');
+      await expectFailure(fail(), 'INSTANCE_CREDENTIALS_FAILED');
     }
   });
 
@@ -168,9 +159,11 @@ describe('execute', () => {
       () => setup.client.execute(get, { id: '3' }, setup.call()),
       () => setup.client.execute(run, '', setup.call()),
     ]) {
-      const error = await catchAppError(fail());
-      expect(error.code).to.equal('PROVIDER_PROTOCOL');
-      expect(error.message).to.equal('The answer of BambooHR is not one that Causeway understands.');
+      const error = await expectFailure(
+        fail(),
+        'PROVIDER_PROTOCOL',
+        'The answer of BambooHR is not one that Causeway understands.',
+      );
       expect(error.cause).to.be.instanceOf(TypeError);
     }
   });

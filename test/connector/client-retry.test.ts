@@ -1,14 +1,10 @@
 import { expect } from 'chai';
+import { expectFailure } from '../support/failures.ts';
 import { json, resetBeforeAnswer, resetInBody, status } from '../support/misbehaving-server.ts';
-import { type ClientSetup, START, setUpClient } from './client-setup.ts';
+import { START, setUpClient, useClient } from './client-setup.ts';
 
 describe('retries of the provider client', () => {
-  let setup: ClientSetup;
-
-  beforeEach(async () => {
-    setup = await setUpClient();
-  });
-  afterEach(() => setup.close());
+  const setup = useClient();
 
   for (const code of [429, 502, 503, 504]) {
     it(`sends a GET three times before it gives up on ${code}`, async () => {
@@ -108,8 +104,7 @@ describe('retries of the provider client', () => {
 
   it('does not wait beyond the deadline of the whole call', async () => {
     setup.server.answer('/api/a', status(429, { 'retry-after': '3' }));
-    const error = await setup.fail({ path: '/a' }, { timeoutMs: 5_000 });
-    expect(error.code).to.equal('PROVIDER_RATE_LIMITED');
+    await expectFailure(setup.send({ path: '/a' }, { timeoutMs: 5_000 }), 'PROVIDER_RATE_LIMITED');
     expect(setup.sleeps).to.deep.equal([3000]);
     expect(setup.server.requests).to.have.length(2);
   });

@@ -1,31 +1,17 @@
 import { type ClientPorts, createProviderClient, type ProviderCall } from '../../src/connector/client/index.ts';
 import type { Config, Connector, ProviderRequest } from '../../src/connector/contract.ts';
-import { createEgress, type Egress } from '../../src/egress/index.ts';
-import { type AppError, isAppError } from '../../src/errors.ts';
+import { createEgress } from '../../src/egress/index.ts';
+import { failureOf } from '../support/failures.ts';
+import { leastConnector } from '../support/least-connector.ts';
 import { type MisbehavingServer, startMisbehavingServer } from '../support/misbehaving-server.ts';
 
 export const START = Date.parse('2026-03-01T12:00:00Z');
 export const API_KEY = 'key-4711/secret+value';
 
-export interface ClientSetup {
-  readonly server: MisbehavingServer;
-  readonly connector: Connector;
-  readonly client: ReturnType<typeof createProviderClient>;
-  /** The milliseconds of every sleep; sleeping moves the clock. */
-  readonly sleeps: number[];
-  /** Requests noted in the tally of `call`. */
-  readonly calls: () => number;
-  readonly call: (
-    overrides?: Partial<Omit<ProviderCall, 'connector'>> & { connector?: Partial<Connector> },
-  ) => ProviderCall;
-  readonly send: (request: ProviderRequest, connector?: Partial<Connector>) => Promise<unknown>;
-  /** The failure of a request that must fail. */
-  readonly fail: (request: ProviderRequest, connector?: Partial<Connector>) => Promise<AppError>;
-  readonly close: () => Promise<void>;
-}
+export type ClientSetup = Awaited<ReturnType<typeof setUpClient>>;
 
 /** A client before a misbehaving provider named BambooHR, with a clock that only sleeping moves. */
-export async function setUpClient(ports: Partial<ClientPorts> = {}): Promise<ClientSetup> {
+export async function setUpClient(ports: Partial<ClientPorts> = {}) {
   const server = await startMisbehavingServer();
   const egress = createEgress({ allow: ['127.0.0.0/8'], simulatorsUrl: ports.simulatorsUrl });
   const connector = createConnector(server);
@@ -48,54 +34,53 @@ export async function setUpClient(ports: Partial<ClientPorts> = {}): Promise<Cli
     random: { fraction: () => 0.5 },
     ...ports,
   });
-  const call: ClientSetup['call'] = ({ connector: own, ...overrides } = {}) => ({
+  type Overrides = Partial<Omit<ProviderCall, 'connector'>> & { readonly connector?: Partial<Connector> };
+  const call = ({ connector: own, ...overrides }: Overrides = {}): ProviderCall => ({
     connector: { ...connector, ...own },
     config,
     signal: new AbortController().signal,
     tally,
     ...overrides,
   });
-  const send: ClientSetup['send'] = (request, own = {}) => client.send(call({ connector: own }), request);
+  const send = (request: ProviderRequest, own: Partial<Connector> = {}) =>
+    client.send(call({ connector: own }), request);
   return {
     server,
     connector,
     client,
+    /** The milliseconds of every sleep; sleeping moves the clock. */
     sleeps,
+    /** Requests noted in the tally of `call`. */
     calls: () => tally.providerCalls,
     call,
     send,
-    fail: (request, own) => catchAppError(send(request, own)),
-    close: () => closeAll(server, egress),
+    /** The failure of a request that must fail. */
+    fail: (request: ProviderRequest, own?: Partial<Connector>) => failureOf(send(request, own)),
+    close: async () => {
+      await server.close();
+      await egress.close();
+    },
   };
 }
 
-export async function catchAppError(call: Promise<unknown>): Promise<AppError> {
-  try {
-    await call;
-  } catch (error) {
-    if (isAppError(error)) return error;
-    throw error;
-  }
-  throw new Error('The call succeeded, though it must not');
-}
-
 function createConnector(server: MisbehavingServer): Connector {
-  return {
+  return leastConnector({
     key: 'bamboohr',
-    id: 1,
     name: 'BambooHR',
-    description: 'People',
-    hub: 'humancapital',
     auth: { type: 'basic', credentials: (config) => ({ username: String(config.apiKey), password: 'x' }) },
     configuration: [{ key: 'apiKey', type: 'string', description: 'The API key', required: true, secret: true }],
     baseUrl: () => `${server.url}/api`,
     hosts: [server.host],
-    objects: {},
     probe: { path: '/probe' },
-  };
+  });
 }
 
-async function closeAll(server: MisbehavingServer, egress: Egress): Promise<void> {
-  await server.close();
-  await egress.close();
+/** A client for each test of the suite that calls this. */
+export function useClient(ports: () => Partial<ClientPorts> = () => ({})): ClientSetup {
+  let setup: ClientSetup | undefined;
+  beforeEach(async () => {
+    setup = await setUpClient(ports());
+  });
+  afterEach(() => setup?.close());
+  return new Proxy(Object({}), { get: (own, name) => Reflect.get(setup ?? own, name) });
 }

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import type { Connector } from '../../src/connector/contract.ts';
+import { expectFailure, failureOf } from '../support/failures.ts';
 import { json, type MisbehavingServer, redirect, startMisbehavingServer } from '../support/misbehaving-server.ts';
-import { API_KEY, type ClientSetup, catchAppError, setUpClient } from './client-setup.ts';
+import { API_KEY, type ClientSetup, setUpClient } from './client-setup.ts';
 
 describe('the provider client and simulators', () => {
   let simulators: MisbehavingServer;
@@ -56,7 +57,7 @@ describe('the provider client and simulators', () => {
       `${simulators.url}/bamboohrx/a`,
       `${simulators.url}/bamboohr/../sfdc`,
     ]) {
-      const error = await catchAppError(setup.client.send(setup.call({ connector, config }), { url }));
+      const error = await failureOf(setup.client.send(setup.call({ connector, config }), { url }));
       expect(error.code, url).to.equal('PROVIDER_PROTOCOL');
     }
     simulators.answer('/bamboohr/sfdc/a', json(1));
@@ -66,9 +67,9 @@ describe('the provider client and simulators', () => {
 
   it('says so where no simulators run', async () => {
     const elsewhere = await setUpClient();
-    const error = await catchAppError(elsewhere.client.send(elsewhere.call({ connector, config }), { path: '/a' }));
-    expect(error.code).to.equal('REQUEST_INVALID');
-    expect(error.message).to.equal(
+    await expectFailure(
+      elsewhere.client.send(elsewhere.call({ connector, config }), { path: '/a' }),
+      'REQUEST_INVALID',
       'The simulator of BambooHR is not reached from this process. Whoever runs the service sets SIMULATORS_PORT where the simulators are served, and SIMULATORS_URL in the other processes.',
     );
     await elsewhere.close();

@@ -2,20 +2,19 @@ import { expect } from 'chai';
 import type { AccessTokens, ProviderCall } from '../../src/connector/client/index.ts';
 import type { Connector, OAuth2Auth } from '../../src/connector/contract.ts';
 import { AppError } from '../../src/errors.ts';
+import { expectFailure, failureOf } from '../support/failures.ts';
 import { json, redirect, startMisbehavingServer, status } from '../support/misbehaving-server.ts';
-import { type ClientSetup, catchAppError, setUpClient } from './client-setup.ts';
+import { useClient } from './client-setup.ts';
 
 const AUTH: OAuth2Auth = { type: 'oauth2', tokenUrl: () => 'https://provider.example.com/token' };
 
 describe('the provider client with access tokens', () => {
-  let setup: ClientSetup;
+  const setup = useClient();
   let refused: string[];
 
   beforeEach(async () => {
     refused = [];
-    setup = await setUpClient();
   });
-  afterEach(() => setup.close());
 
   /** `token-1`, and after a refusal the next one. */
   const tokens: AccessTokens = {
@@ -37,7 +36,7 @@ describe('the provider client with access tokens', () => {
   it('sends the token as Bearer, and takes it out of what the provider says', async () => {
     setup.server.answer('/api/a', quoting('Bearer token-1'), quoting('token-1'));
     for (const shown of ['Not with [redacted]', 'Not with [redacted]']) {
-      const error = await catchAppError(setup.client.send(callWith(), { path: '/a' }));
+      const error = await failureOf(setup.client.send(callWith(), { path: '/a' }));
       expect(error.providerMessage).to.equal(shown);
     }
     expect(sentTokens()).to.deep.equal(['Bearer token-1', 'Bearer token-1']);
@@ -46,13 +45,13 @@ describe('the provider client with access tokens', () => {
   it('neither sends a token with an anonymous request nor replaces it when that is refused', async () => {
     setup.server.answer('/api/a', status(401));
     const request = { path: '/a', anonymous: true, headers: { 'x-own': '1' } };
-    const error = await catchAppError(setup.client.send(callWith(), request));
+    const error = await failureOf(setup.client.send(callWith(), request));
     expect([error.code, refused, sentTokens()]).to.deep.equal(['INSTANCE_CREDENTIALS_FAILED', [], [undefined]]);
   });
 
   it('knows of a replaced token no more than that one', async () => {
     setup.server.answer('/api/a', status(401), quoting('token-1 or token-2'));
-    const error = await catchAppError(setup.client.send(callWith(), { path: '/a' }));
+    const error = await failureOf(setup.client.send(callWith(), { path: '/a' }));
     expect(error.providerMessage).to.equal('Not with token-1 or [redacted]');
   });
 
@@ -63,7 +62,7 @@ describe('the provider client with access tokens', () => {
     expect(setup.server.requests[0]?.headers).to.include({ 'x-token': 'token-1 of apiKey' });
     expect(sentTokens()).to.deep.equal([undefined]);
     setup.server.answer('/api/a', quoting('token-1 of apiKey'));
-    const error = await catchAppError(setup.client.send(callWith({ headers }), { path: '/a' }));
+    const error = await failureOf(setup.client.send(callWith({ headers }), { path: '/a' }));
     expect(error.providerMessage).to.equal('Not with [redacted]');
   });
 
@@ -99,7 +98,7 @@ describe('the provider client with access tokens', () => {
 
   it('takes the second refusal as one of the credentials', async () => {
     setup.server.answer('/api/a', status(401));
-    const error = await catchAppError(setup.client.send(callWith(), { path: '/a' }));
+    const error = await failureOf(setup.client.send(callWith(), { path: '/a' }));
     expect(error).to.include({ code: 'INSTANCE_CREDENTIALS_FAILED', status: 424 });
     expect(sentTokens()).to.deep.equal(['Bearer token-1', 'Bearer token-2']);
   });
@@ -107,7 +106,7 @@ describe('the provider client with access tokens', () => {
   it('does not send again what would be the same', async () => {
     setup.server.answer('/api/a', status(401));
     const only: AccessTokens = { current: async () => 'only-token', replace: async () => 'only-token' };
-    const error = await catchAppError(setup.client.send({ ...callWith(), tokens: only }, { path: '/a' }));
+    const error = await failureOf(setup.client.send({ ...callWith(), tokens: only }, { path: '/a' }));
     expect(error).to.include({ code: 'INSTANCE_CREDENTIALS_FAILED' });
     expect(sentTokens()).to.deep.equal(['Bearer only-token']);
   });
@@ -124,7 +123,7 @@ describe('the provider client with access tokens', () => {
   it('fails as the tokens do, without sending anything', async () => {
     const failure = new AppError('PROVIDER_UNAVAILABLE', 'No token now.');
     const call = { ...callWith(), tokens: { ...tokens, current: () => Promise.reject(failure) } };
-    expect(await catchAppError(setup.client.send(call, { path: '/a' }))).to.equal(failure);
+    expect(await failureOf(setup.client.send(call, { path: '/a' }))).to.equal(failure);
     expect(setup.server.requests).to.have.length(0);
   });
 
@@ -151,9 +150,9 @@ describe('the provider client with access tokens', () => {
         const classify: Connector['classify'] = ({ status: code }) =>
           code === 403 ? { kind: 'credentials' } : undefined;
         const call = callWith({}, { hosts: [setup.server.host, other.host], classify });
-        const error = await catchAppError(setup.client.send(call, { path: '/a' }));
-        expect(error.code).to.equal('PROVIDER_PROTOCOL');
-        expect(error.message).to.equal(
+        await expectFailure(
+          setup.client.send(call, { path: '/a' }),
+          'PROVIDER_PROTOCOL',
           `BambooHR redirected to ${other.host}, which wants credentials. Causeway shows them to ${setup.server.host} only, where the call was made.`,
         );
         expect(refused).to.deep.equal([]);

@@ -1,14 +1,10 @@
 import { expect } from 'chai';
+import { expectFailure } from '../support/failures.ts';
 import { json, redirect, status } from '../support/misbehaving-server.ts';
-import { API_KEY, type ClientSetup, setUpClient } from './client-setup.ts';
+import { API_KEY, setUpClient, useClient } from './client-setup.ts';
 
 describe('the provider client', () => {
-  let setup: ClientSetup;
-
-  beforeEach(async () => {
-    setup = await setUpClient();
-  });
-  afterEach(() => setup.close());
+  const setup = useClient();
 
   it('sends below the base URL with authentication and the headers of the connector', async () => {
     setup.server.answer('/api/v1/employees', json([{ id: 1 }]));
@@ -138,38 +134,38 @@ describe('the provider client', () => {
 
     it('does not leave TLS for a link', async () => {
       const own = { baseUrl: () => `https://${setup.server.host}` };
-      const error = await setup.fail({ url: `${setup.server.url}/a` }, own);
-      expect(error.code).to.equal('PROVIDER_PROTOCOL');
+      const error = await expectFailure(setup.send({ url: `${setup.server.url}/a` }, own), 'PROVIDER_PROTOCOL');
       expect(error.message).to.contain('an address without TLS');
       expect(setup.server.requests).to.have.length(0);
     });
 
     it('blames the configuration for a base URL at another host', async () => {
-      const error = await setup.fail({ path: '/a' }, { baseUrl: () => 'https://evil.example.com' });
-      expect(error.code).to.equal('REQUEST_INVALID');
-      expect(error.message).to.equal(
+      await expectFailure(
+        setup.send({ path: '/a' }, { baseUrl: () => 'https://evil.example.com' }),
+        'REQUEST_INVALID',
         'The configuration leads to the host evil.example.com, which is not a host of BambooHR. Correct the address in the configuration.',
       );
     });
 
     it('blames the configuration for a base URL that is none', async () => {
       for (const baseUrl of ['nonsense', 'https://a:b@api.example.com', 'https://api.example.com/?a']) {
-        const error = await setup.fail({ path: '/a' }, { baseUrl: () => baseUrl });
-        expect(error.code).to.equal('REQUEST_INVALID');
+        await expectFailure(setup.send({ path: '/a' }, { baseUrl: () => baseUrl }), 'REQUEST_INVALID');
       }
     });
 
     it('blames the configuration for an address that may not be called', async () => {
-      const error = await setup.fail({ path: '/a' }, { baseUrl: () => 'https://10.0.0.1', hosts: ['10.0.0.1'] });
-      expect(error.code).to.equal('REQUEST_INVALID');
-      expect(error.message).to.equal(
+      await expectFailure(
+        setup.send({ path: '/a' }, { baseUrl: () => 'https://10.0.0.1', hosts: ['10.0.0.1'] }),
+        'REQUEST_INVALID',
         'The call to BambooHR cannot be made: 10.0.0.1 has an address that is neither public nor allowed here. Correct the configuration.',
       );
     });
 
     it('blames the answer for a link that may not be called', async () => {
-      const error = await setup.fail({ url: 'https://10.0.0.1/' }, { hosts: [setup.server.host, '10.0.0.1'] });
-      expect(error.code).to.equal('PROVIDER_PROTOCOL');
+      await expectFailure(
+        setup.send({ url: 'https://10.0.0.1/' }, { hosts: [setup.server.host, '10.0.0.1'] }),
+        'PROVIDER_PROTOCOL',
+      );
     });
   });
 
@@ -183,9 +179,7 @@ describe('the provider client', () => {
 
     it('ends a loop', async () => {
       setup.server.answer('/api/loop', redirect('/api/loop'));
-      const error = await setup.fail({ path: '/loop' });
-      expect(error.code).to.equal('PROVIDER_PROTOCOL');
-      expect(error.message).to.equal('BambooHR redirected more than 3 times.');
+      await expectFailure(setup.send({ path: '/loop' }), 'PROVIDER_PROTOCOL', 'BambooHR redirected more than 3 times.');
       expect(setup.server.requests).to.have.length(4);
     });
 
@@ -215,9 +209,9 @@ describe('the provider client', () => {
       const other = await setUpClient();
       other.server.answer('/there', status(401));
       setup.server.answer('/api/away', redirect(`${other.server.url}/there`));
-      const error = await setup.fail({ path: '/away' }, { hosts: [setup.server.host, other.server.host] });
-      expect(error.code).to.equal('PROVIDER_PROTOCOL');
-      expect(error.message).to.equal(
+      await expectFailure(
+        setup.send({ path: '/away' }, { hosts: [setup.server.host, other.server.host] }),
+        'PROVIDER_PROTOCOL',
         `BambooHR redirected to ${other.server.host}, which wants credentials. Causeway shows them to ${setup.server.host} only, where the call was made.`,
       );
       await other.close();
@@ -226,13 +220,12 @@ describe('the provider client', () => {
     it('takes a 401 of the same origin for what it is', async () => {
       setup.server.answer('/api/away', redirect('/api/there'));
       setup.server.answer('/api/there', status(401));
-      expect((await setup.fail({ path: '/away' })).code).to.equal('INSTANCE_CREDENTIALS_FAILED');
+      await expectFailure(setup.send({ path: '/away' }), 'INSTANCE_CREDENTIALS_FAILED');
     });
 
     it('does not follow one for a POST', async () => {
       setup.server.answer('/api/away', redirect('/api/b', 307));
-      const error = await setup.fail({ method: 'POST', path: '/away', json: {} });
-      expect(error.code).to.equal('PROVIDER_PROTOCOL');
+      await expectFailure(setup.send({ method: 'POST', path: '/away', json: {} }), 'PROVIDER_PROTOCOL');
       expect(setup.server.requests).to.have.length(1);
     });
   });

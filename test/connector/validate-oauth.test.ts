@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { Connector, OAuth2Auth } from '../../src/connector/index.ts';
 import { findProblems } from '../../src/connector/validate.ts';
+import { leastConnector } from '../support/least-connector.ts';
 
 const AUTH: OAuth2Auth = {
   type: 'oauth2',
@@ -9,25 +10,17 @@ const AUTH: OAuth2Auth = {
 };
 
 function problemsOf(auth: Partial<OAuth2Auth>, changes: Partial<Connector> = {}): readonly string[] {
-  return findProblems([
-    {
-      key: 'shop',
-      id: 1,
-      name: 'Shop',
-      description: 'Things for sale',
-      hub: 'general',
-      auth: { ...AUTH, ...auth },
-      configuration: [
-        { key: 'site', type: 'url', description: 'The site' },
-        { key: 'shop.sandbox', type: 'boolean', default: false, description: 'The sandbox' },
-      ],
-      baseUrl: () => 'https://login.example.com',
-      hosts: ['*.example.com'],
-      objects: {},
-      probe: { path: '/' },
-      ...changes,
-    },
-  ]);
+  const connector = leastConnector({
+    auth: { ...AUTH, ...auth },
+    configuration: [
+      { key: 'site', type: 'url', description: 'The site' },
+      { key: 'shop.sandbox', type: 'boolean', default: false, description: 'The sandbox' },
+    ],
+    baseUrl: () => 'https://login.example.com',
+    hosts: ['*.example.com'],
+    ...changes,
+  });
+  return findProblems([connector]);
 }
 
 const VALUE = { from: 'token', name: 'url', type: 'url', description: 'Where it is' } as const;

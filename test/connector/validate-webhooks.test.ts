@@ -1,6 +1,7 @@
 import { expect } from 'chai';
-import { type Connector, type Webhooks, webhooks } from '../../src/connector/index.ts';
+import { type Webhooks, webhooks } from '../../src/connector/index.ts';
 import { findProblems } from '../../src/connector/validate.ts';
+import { leastConnector } from '../support/least-connector.ts';
 
 const SIGNED = webhooks.hmac({ header: 'x-signature', algorithm: 'sha256', encoding: 'hex' });
 const REGISTRATION = {
@@ -9,25 +10,13 @@ const REGISTRATION = {
 };
 
 function problemsOf(declared: object): readonly string[] {
-  const connector: Connector = {
-    key: 'shop',
-    id: 1,
-    name: 'Shop',
-    description: 'Things for sale',
-    hub: 'general',
-    auth: { type: 'none' },
-    configuration: [
-      { key: 'hooks.secret', type: 'string', secret: true, description: 'The secret' },
-      { key: 'site', type: 'string', description: 'The site' },
-    ],
-    baseUrl: () => 'https://shop.example.com',
-    hosts: ['shop.example.com'],
-    objects: {},
-    probe: { path: '/' },
-  };
+  const configuration = [
+    { key: 'hooks.secret', type: 'string', secret: true, description: 'The secret' },
+    { key: 'site', type: 'string', description: 'The site' },
+  ] as const;
   // As a module that no compiler saw.
   const given: Webhooks = Object.assign({ verify: SIGNED, secretKey: 'hooks.secret', events: () => [] }, declared);
-  return findProblems([{ ...connector, webhooks: given }]);
+  return findProblems([leastConnector({ configuration, webhooks: given })]);
 }
 
 describe('a declaration of webhooks without problems', () => {

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { openDatabase } from '../../src/db/database.ts';
 import { DatabaseUnavailableError } from '../../src/db/unavailable.ts';
 import { silentLog, useDatabase } from '../support/database.ts';
+import { anyFailureOf } from '../support/failures.ts';
 
 describe('openDatabase', () => {
   const database = useDatabase({ migrated: false });
@@ -11,20 +12,13 @@ describe('openDatabase', () => {
     return rows[0].value;
   }
 
-  async function failureOf(work: PromiseLike<unknown>): Promise<unknown> {
-    return work.then(
-      () => undefined,
-      (error: unknown) => error,
-    );
-  }
-
   it('reads a bigint as a number', async () => {
     expect(await select('9007199254740991::bigint')).to.equal(Number.MAX_SAFE_INTEGER);
     expect(await select('(-42)::bigint')).to.equal(-42);
   });
 
   it('refuses a bigint that a JSON integer cannot carry', async () => {
-    const error = await failureOf(select('9007199254740992::bigint'));
+    const error = await anyFailureOf(select('9007199254740992::bigint'));
     expect(error).to.be.instanceOf(RangeError);
     expect(String(error)).to.contain('The bigint 9007199254740992 is beyond the integers JSON can carry');
   });
@@ -45,17 +39,17 @@ describe('openDatabase', () => {
   });
 
   it('does not quote the values of a failed query', async () => {
-    const error = await failureOf(database.knex.raw('select ?::text, 1 / 0', ['canary-value']));
+    const error = await anyFailureOf(database.knex.raw('select ?::text, 1 / 0', ['canary-value']));
     expect(error).to.be.instanceOf(Error);
     expect(String(error)).to.contain('division by zero').and.not.contain('canary-value');
   });
 
   it('tells a connection that broke from a query that failed', async () => {
     const opened = openDatabase({ url: database.url, poolSize: 2, log: silentLog });
-    const terminated = await failureOf(opened.knex.raw('select pg_terminate_backend(pg_backend_pid())'));
+    const terminated = await anyFailureOf(opened.knex.raw('select pg_terminate_backend(pg_backend_pid())'));
     expect(terminated).to.be.instanceOf(DatabaseUnavailableError);
     expect(terminated).to.have.nested.property('cause.code', '57P01');
-    const broken = await failureOf(
+    const broken = await anyFailureOf(
       opened.knex.transaction(async (trx) => {
         const client = await trx.client.acquireConnection();
         client.connection.stream.destroy();
@@ -63,14 +57,14 @@ describe('openDatabase', () => {
       }),
     );
     expect(broken).to.be.instanceOf(DatabaseUnavailableError);
-    expect(await failureOf(opened.knex.raw('select 1 / 0'))).not.to.be.instanceOf(DatabaseUnavailableError);
+    expect(await anyFailureOf(opened.knex.raw('select 1 / 0'))).not.to.be.instanceOf(DatabaseUnavailableError);
     expect((await opened.knex.raw('select 1 as one')).rows).to.deep.equal([{ one: 1 }]);
     await opened.close();
   });
 
   it('tells that no connection could be had', async () => {
     const opened = openDatabase({ url: 'postgres://nobody@127.0.0.1:1/none', poolSize: 2, log: silentLog });
-    const refused = await failureOf(opened.knex.raw('select 1'));
+    const refused = await anyFailureOf(opened.knex.raw('select 1'));
     expect(refused).to.be.instanceOf(DatabaseUnavailableError);
     expect(refused).to.have.nested.property('cause.code', 'ECONNREFUSED');
     expect(String(refused)).to.equal(

@@ -5,20 +5,12 @@ import { expect } from 'chai';
 import { ConfigError, parseEncryptionKeys } from '../../src/config/index.ts';
 import { createDevelopmentKeys, createKeyring, DecryptionError } from '../../src/db/keyring.ts';
 import { createTemporaryFolder } from '../support/database.ts';
+import { thrownBy } from '../support/failures.ts';
 
 const CONTEXT = 'instance:1:42:credentials';
 const PLAIN = '{"password":"canary"}';
+const faultOf = (work: () => unknown) => thrownBy(work, DecryptionError);
 const randomKey = (id: string) => `${id}:${randomBytes(32).toString('base64')}`;
-
-function faultOf(work: () => unknown): DecryptionError {
-  try {
-    work();
-  } catch (error) {
-    if (error instanceof DecryptionError) return error;
-    throw error;
-  }
-  throw new Error('It decrypted');
-}
 
 describe('createKeyring', () => {
   const keys = randomKey('first');

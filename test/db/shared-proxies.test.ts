@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Knex } from 'knex';
-import { up } from '../../src/db/migrations/0045-shared-proxies.ts';
+import { STATEMENTS } from '../../src/db/migrations/0045-shared-proxies.ts';
 import { theRow, useDatabase } from '../support/database.ts';
 import { addAccount } from '../support/event-rows.ts';
 
@@ -37,7 +37,7 @@ describe('the migration to OAuth proxies of one account', () => {
     await openSession(knex, sibling, proxies.endedSession.id, { status: 'failed', ended_at: new Date() });
     await openSession(knex, 1, proxies.ownSession.id);
 
-    await up(knex);
+    await knex.raw(STATEMENTS.join(';\n'));
     const shared = await knex('oauth_proxy').where({ shared: true }).orderBy('id').pluck('id');
     expect(shared).to.deep.equal([proxies.siblingInstance.id, proxies.siblingSession.id]);
   });

@@ -1,23 +1,12 @@
 import { expect } from 'chai';
 import { createAddressPolicy, isPublicAddress } from '../../src/egress/address-policy.ts';
 import { createEgress, type EgressError, type EgressReason } from '../../src/egress/index.ts';
-import { catchError } from './await.ts';
+import { refusalOf } from './await.ts';
 
 const PUBLIC_ADDRESSES = [
-  '1.1.1.1',
-  '8.8.8.8',
-  '9.255.255.255',
-  '11.0.0.0',
-  '100.63.255.255',
-  '100.128.0.0',
-  '172.15.255.255',
-  '172.32.0.0',
-  '192.167.255.255',
-  '223.255.255.255',
-  '2606:4700:4700::1111',
-  '2a00:1450:4001:80b::200e',
-  '::ffff:8.8.8.8',
-  '64:ff9b::808:808',
+  ...['1.1.1.1', '8.8.8.8', '9.255.255.255', '11.0.0.0', '100.63.255.255', '100.128.0.0', '172.15.255.255'],
+  ...['172.32.0.0', '192.167.255.255', '223.255.255.255', '2606:4700:4700::1111', '2a00:1450:4001:80b::200e'],
+  ...['::ffff:8.8.8.8', '64:ff9b::808:808'],
 ];
 
 describe('the addresses egress may call', () => {
@@ -97,7 +86,7 @@ async function request(url: string, names: Record<string, string[]>): Promise<Eg
 async function requestError(url: string, names: Record<string, string[]>): Promise<EgressError> {
   const egress = createEgress({ allow: [], lookup: (hostname) => lookUp(names, hostname), connectTimeoutMs: 1000 });
   try {
-    return await catchError(egress.request({ url, timeoutMs: 2000 }));
+    return await refusalOf(egress.request({ url, timeoutMs: 2000 }));
   } finally {
     await egress.close();
   }

@@ -12,7 +12,7 @@ import {
   startMisbehavingServer,
   status,
 } from '../support/misbehaving-server.ts';
-import { catchError, closed } from './await.ts';
+import { closed, refusalOf } from './await.ts';
 
 const MEGABYTE = 1024 * 1024;
 const CUT = { maxBytes: 4096, onExcess: 'cut' } as const;
@@ -65,7 +65,7 @@ describe('egress where a longer answer is cut', () => {
     server.answer('/stalls', stallInBody);
     server.answer('/drip', drip);
     for (const path of ['/stalls', '/drip']) {
-      expect((await catchError(request(path, { timeoutMs: 60 }))).reason, path).to.equal('timeout');
+      expect((await refusalOf(request(path, { timeoutMs: 60 }))).reason, path).to.equal('timeout');
     }
     await closed(server);
   });
@@ -78,7 +78,7 @@ describe('egress where a longer answer is cut', () => {
 
   it('says that the connection broke before the cap', async () => {
     server.answer('/reset', resetInBody);
-    expect((await catchError(request('/reset'))).reason).to.equal('reset');
+    expect((await refusalOf(request('/reset'))).reason).to.equal('reset');
   });
 
   it('asks for no compression and unpacks nothing', async () => {

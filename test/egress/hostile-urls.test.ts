@@ -2,7 +2,7 @@ import { createHook } from 'node:async_hooks';
 import { expect } from 'chai';
 import { type AddressLookup, createEgress } from '../../src/egress/index.ts';
 import { json, type MisbehavingServer, startMisbehavingServer } from '../support/misbehaving-server.ts';
-import { catchError } from './await.ts';
+import { refusalOf } from './await.ts';
 import { HOSTILE_URLS, type HostileUrl } from './hostile-urls.ts';
 
 /** Counts every TCP connection this process begins, wherever it would lead. */
@@ -58,8 +58,8 @@ describe('hostile URLs', () => {
       const url = hostile.url.replace('{port}', port);
       const before = servers.map((server) => server.connections());
       const egress = createEgress({ allow: [], lookup: lookUp(hostile), connectTimeoutMs: 1000 });
-      const called = await catchError(egress.request({ url, timeoutMs: 2000 }));
-      const checked = await catchError(egress.check(url));
+      const called = await refusalOf(egress.request({ url, timeoutMs: 2000 }));
+      const checked = await refusalOf(egress.check(url));
       await egress.close();
       expect([called.reason, checked.reason]).to.deep.equal([hostile.reason, hostile.reason]);
       expect(called.message).to.equal(checked.message);

@@ -84,16 +84,9 @@ const ADDRESSES_IN_DISGUISE: Group = {
   'characters that vanish': ['127.0.\u00ad0.1', '127\u200b.0.0.1', '\u2060127.0.0.1', '127.0.0.1\ufe0f'],
   'percent-encoding': ['%31%32%37.0.0.1', '127%2e0%2e0%2e1', '%30%78%37%66%2e1', '%EF%BC%91%EF%BC%92%EF%BC%97.1'],
   'IPv6 in other spellings': [
-    '[0:0:0:0:0:0:0:1]',
-    '[0000:0000:0000:0000:0000:0000:0000:0001]',
-    '[::0.0.0.1]',
-    '[0:0:0:0:0:ffff:127.0.0.1]',
-    '[::FFFF:7F00:1]',
-    '[::ffff:169.254.169.254]',
-    '[64:ff9b::127.0.0.1]',
-    '[64:FF9B::169.254.169.254]',
-    '[FD00:EC2::254]',
-    '[FE80:0:0:0::1]',
+    ...['[0:0:0:0:0:0:0:1]', '[0000:0000:0000:0000:0000:0000:0000:0001]', '[::0.0.0.1]'],
+    ...['[0:0:0:0:0:ffff:127.0.0.1]', '[::FFFF:7F00:1]', '[::ffff:169.254.169.254]', '[64:ff9b::127.0.0.1]'],
+    ...['[64:FF9B::169.254.169.254]', '[FD00:EC2::254]', '[FE80:0:0:0::1]'],
   ],
 };
 
@@ -104,27 +97,11 @@ const BROKEN_HOSTS: Group = {
   'empty parts': ['127..0.1', '.127.0.0.1'],
   'a zone': ['[fe80::1%25eth0]', '[fe80::1%eth0]', '[::1%25lo]', '[::1%251]'],
   'no IPv6 address': [
-    '[::1',
-    '::1',
-    '[127.0.0.1]',
-    '[v1.fe80::a]',
-    '[::ffff:0x7f.0.0.1]',
-    '[1:2:3:4:5:6:7:8:9]',
-    '[::1::]',
-    '[]',
+    ...['[::1', '::1', '[127.0.0.1]', '[v1.fe80::a]', '[::ffff:0x7f.0.0.1]', '[1:2:3:4:5:6:7:8:9]', '[::1::]', '[]'],
   ],
   'forbidden characters': [
-    'api.example.com%00',
-    '127.0.0.1%20',
-    '127.0.0.1%09',
-    'api.example.com%0d%0ahost:x',
-    'api.example.com%2f',
-    'api.example.com%40',
-    'api<example',
-    'api|example',
-    'api^example',
-    'a b',
-    '\u00ad',
+    ...['api.example.com%00', '127.0.0.1%20', '127.0.0.1%09', 'api.example.com%0d%0ahost:x', 'api.example.com%2f'],
+    ...['api.example.com%40', 'api<example', 'api|example', 'api^example', 'a b', '\u00ad'],
   ],
 };
 
@@ -198,26 +175,12 @@ const CONFUSING: Readonly<Record<string, EgressReason>> = {
 };
 
 const OTHER_SCHEMES = [
-  'ftp://api.example.com/',
-  'sftp://127.0.0.1/',
-  'tftp://127.0.0.1:69/x',
-  'file:///etc/passwd',
-  'file://127.0.0.1/etc/passwd',
-  'gopher://127.0.0.1:25/',
-  'dict://127.0.0.1:11211/stats',
-  'ldap://127.0.0.1/',
-  'data:text/plain,x',
-  'javascript:alert(1)',
-  'blob:https://127.0.0.1/id',
-  'about:blank',
-  'view-source:https://127.0.0.1/',
-  'jar:https://127.0.0.1/x!/',
-  'ws://api.example.com/',
-  'wss://127.0.0.1:{port}/',
-  'unix:/var/run/docker.sock',
-  'http+unix://%2Fvar%2Frun%2Fdocker.sock/',
-  'https+x://127.0.0.1/',
-  'mailto:a@example.com',
+  ...['ftp://api.example.com/', 'sftp://127.0.0.1/', 'tftp://127.0.0.1:69/x', 'file:///etc/passwd'],
+  ...['file://127.0.0.1/etc/passwd', 'gopher://127.0.0.1:25/', 'dict://127.0.0.1:11211/stats', 'ldap://127.0.0.1/'],
+  ...['data:text/plain,x', 'javascript:alert(1)', 'blob:https://127.0.0.1/id', 'about:blank'],
+  ...['view-source:https://127.0.0.1/', 'jar:https://127.0.0.1/x!/', 'ws://api.example.com/'],
+  ...['wss://127.0.0.1:{port}/', 'unix:/var/run/docker.sock', 'http+unix://%2Fvar%2Frun%2Fdocker.sock/'],
+  ...['https+x://127.0.0.1/', 'mailto:a@example.com'],
 ];
 
 /** Names, with what the resolver answers. */

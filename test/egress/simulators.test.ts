@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { createReach } from '../../src/egress/connect.ts';
 import { createEgress, type Egress } from '../../src/egress/index.ts';
 import { json, type MisbehavingServer, startMisbehavingServer } from '../support/misbehaving-server.ts';
-import { catchError } from './await.ts';
+import { refusalOf } from './await.ts';
 
 describe('egress and the simulators', () => {
   let simulators: MisbehavingServer;
@@ -29,15 +29,15 @@ describe('egress and the simulators', () => {
   });
 
   it('reaches nothing else that way, not even another port of the same host', async () => {
-    const error = await catchError(egress.request({ url: `${other.url}/shop`, toSimulator: true }));
+    const error = await refusalOf(egress.request({ url: `${other.url}/shop`, toSimulator: true }));
     expect(error.reason).to.equal('refused');
     expect(other.requests).to.have.length(0);
   });
 
   it('does not reach them with a call that somebody else addressed', async () => {
-    const error = await catchError(egress.request({ url: `${simulators.url}/shop` }));
+    const error = await refusalOf(egress.request({ url: `${simulators.url}/shop` }));
     expect(error.reason).to.equal('refused');
-    expect((await catchError(egress.check(`${simulators.url}/shop`))).reason).to.equal('refused');
+    expect((await refusalOf(egress.check(`${simulators.url}/shop`))).reason).to.equal('refused');
     expect(simulators.requests).to.have.length(0);
   });
 });

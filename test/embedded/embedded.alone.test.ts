@@ -15,6 +15,7 @@ import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../embedded/ind
 import { findRunningPostmaster } from '../../embedded/postmaster.ts';
 import { canReach } from '../../embedded/server-user.ts';
 import { createTemporaryFolder, silentLog } from '../support/database.ts';
+import { anyFailureOf } from '../support/failures.ts';
 
 const PROGRAM = fileURLToPath(new URL('./embedded-process.ts', import.meta.url));
 const NOBODY = { uid: 65534, gid: 65534 };
@@ -95,7 +96,10 @@ describe('startEmbeddedPostgres', function () {
       const port = Number(new URL(url).port);
       for (const address of outsideAddresses()) expect(await canConnect(port, address)).to.equal(false);
       expect(await canConnect(port, '127.0.0.1')).to.equal(true);
-      expect(await failureOf(query(url.replace(/:[^:@]+@/, ':wrong@'), 'select 1'))).to.have.property('code', '28P01');
+      expect(await anyFailureOf(query(url.replace(/:[^:@]+@/, ':wrong@'), 'select 1'))).to.have.property(
+        'code',
+        '28P01',
+      );
     });
 
     it('keeps the password and the data where others cannot read them', async () => {
@@ -117,7 +121,7 @@ describe('startEmbeddedPostgres', function () {
 
     it('refuses a second start on the same folder, and says who has it', async () => {
       const { url } = await start();
-      expect(await failureOf(start())).to.have.property(
+      expect(await anyFailureOf(start())).to.have.property(
         'message',
         `DATA_DIR ${dataDir} is in use by process ${process.pid}; stop it, or start this one with another DATA_DIR`,
       );
@@ -139,7 +143,7 @@ describe('startEmbeddedPostgres', function () {
       await kill(child, 'SIGKILL');
       expect(await query(url, 'select answer from kept'), 'the orphan answers').to.have.length(1);
       await expectAnswer((await start()).url);
-      expect(await failureOf(query(url, 'select 1'))).to.have.property('code', 'ECONNREFUSED');
+      expect(await anyFailureOf(query(url, 'select 1'))).to.have.property('code', 'ECONNREFUSED');
     });
 
     it('starts while the server of a process that was killed still stops', async () => {
@@ -186,7 +190,7 @@ describe('startEmbeddedPostgres', function () {
         const owners = `select from pg_locks where locktype = 'advisory' and granted and pid <> ${pid}`;
         return (await query(url, owners)).length === 1;
       });
-      expect(await failureOf(start()))
+      expect(await anyFailureOf(start()))
         .to.have.property('message')
         .that.includes('is in use by process');
     });
@@ -220,7 +224,7 @@ describe('startEmbeddedPostgres', function () {
     it('leaves the end of the process at a signal to the process', async () => {
       const { child, url } = await startChild();
       expect(await kill(child, 'SIGTERM')).to.deep.equal([7, null]);
-      expect(await failureOf(query(url, 'select 1'))).to.have.property('code', 'ECONNREFUSED');
+      expect(await anyFailureOf(query(url, 'select 1'))).to.have.property('code', 'ECONNREFUSED');
     });
 
     it('takes the server down with a process that ends without stopping it, and leaves its exit code alone', async () => {
@@ -263,7 +267,7 @@ describe('startEmbeddedPostgres', function () {
     it('says so when the note of the folder is damaged, and makes no other database', async () => {
       await mkdir(dataDir);
       await writeFile(join(dataDir, 'postgres.json'), 'no JSON');
-      expect(await failureOf(start())).to.have.property(
+      expect(await anyFailureOf(start())).to.have.property(
         'message',
         `${join(dataDir, 'postgres.json')} does not describe the embedded database`,
       );
@@ -325,15 +329,13 @@ async function guardOf(server: number): Promise<number> {
   return Number.parseInt(line, 10);
 }
 
-async function failureOf(work: Promise<unknown>): Promise<unknown> {
-  return work.then(
-    () => undefined,
-    (error: unknown) => error,
-  );
-}
-
 async function untilRefused(url: string): Promise<void> {
-  while ((await failureOf(query(url, 'select 1'))) === undefined);
+  const refused = () =>
+    query(url, 'select 1').then(
+      () => false,
+      () => true,
+    );
+  while (!(await refused()));
 }
 
 const BACK_MS = 30_000;

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import type { Knex } from 'knex';
 import { createOutcomeStore } from '../../src/events/outcomes/outcome-store.ts';
 import { createOwnerStore } from '../../src/events/owners/owner-store.ts';
 import { createClaimStore } from '../../src/events/sweep/claim-store.ts';
 import { useDatabase } from '../support/database.ts';
+import { explainRaw } from '../support/intercepted-knex.ts';
 
 const ROWS = 300_000;
 const SUBSCRIPTIONS = 1_000;
@@ -36,19 +36,9 @@ describe('claims over 300,000 deliveries', () => {
   });
   beforeEach(() => plans.splice(0));
 
-  /** Runs each statement, and keeps what the planner makes of it. */
-  function explaining(): Knex {
-    return new Proxy(database.knex, {
-      get: (target, key) => {
-        if (key !== 'raw') return Reflect.get(target, key);
-        return async (sql: string, bindings: Knex.Value[] = []) => {
-          const { rows } = await target.raw(`explain ${sql}`, bindings);
-          plans.push(rows.map((row: Record<string, string>) => row['QUERY PLAN']).join('\n'));
-          return target.raw(sql, bindings);
-        };
-      },
-    });
-  }
+  const explaining = () => explainRaw(database.knex, plans);
+  const sharesOf = (count: number, first = 1) =>
+    Array.from({ length: count }, (_, index) => ({ subscriptionId: first + index, isRetry: true, limit: 8 }));
 
   /** Nothing that grows with the table: every row of it that is read is found in an index. */
   function expectIndexedPlans(): void {
@@ -85,14 +75,11 @@ describe('claims over 300,000 deliveries', () => {
   });
 
   it('claims the oldest of each without a sort', async () => {
-    const shares = Array.from({ length: 500 }, (_, index) => ({ subscriptionId: index + 1, isRetry: true, limit: 8 }));
+    const shares = sharesOf(500);
     const claimed = await createClaimStore(explaining()).claim(shares, { owner: await addOwner(), now: now() });
     expect(claimed.length).to.be.greaterThan(1_000);
-    expect(
-      Math.max(
-        ...shares.map(({ subscriptionId }) => claimed.filter((row) => row.subscriptionId === subscriptionId).length),
-      ),
-    ).to.equal(8);
+    const countOf = (id: number) => claimed.filter(({ subscriptionId }) => subscriptionId === id).length;
+    expect(Math.max(...shares.map(({ subscriptionId }) => countOf(subscriptionId)))).to.equal(8);
     expectIndexedPlans();
     expect(plans.join()).not.to.match(/Sort/);
   });
@@ -110,22 +97,9 @@ describe('claims over 300,000 deliveries', () => {
     expect(plans.join()).not.to.match(/Sort/);
   });
 
-  it('stores 500 outcomes by the keys of their deliveries', async () => {
-    const owner = await addOwner();
-    const shares = Array.from({ length: 64 }, (_, index) => ({ subscriptionId: index + 100, isRetry: true, limit: 8 }));
-    const claimed = await createClaimStore(database.knex).claim(shares, { owner, now: now() });
-    const attempt = { attemptedAt: now(), durationMs: 3, statusCode: 204, error: undefined, answer: undefined };
-    const written = await createOutcomeStore(explaining()).write(
-      claimed.map((row) => ({ kind: 'delivered', lease: { ...row, owner }, attempt })),
-    );
-    expect(written.delivered).to.equal(claimed.length);
-    expectIndexedPlans();
-  });
-
   it('stores 500 outcomes of every kind by the keys of their deliveries', async () => {
     const owner = await addOwner();
-    const shares = Array.from({ length: 64 }, (_, index) => ({ subscriptionId: index + 200, isRetry: true, limit: 8 }));
-    const claimed = await createClaimStore(database.knex).claim(shares, { owner, now: now() });
+    const claimed = await createClaimStore(database.knex).claim(sharesOf(64, 200), { owner, now: now() });
     const attempt = { attemptedAt: now(), durationMs: 3, statusCode: 500, error: 'status: no', answer: undefined };
     const next = { state: 'waiting', dueAt: now(), retries: 1, firstFailedAt: now() } as const;
     const written = await createOutcomeStore(explaining()).write(

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import type { Knex } from 'knex';
 import { createPoolShares } from '../../src/db/pool-shares.ts';
 import { createEventHistory } from '../../src/events/history/history.ts';
 import { createHistoryStore } from '../../src/events/history/history-store.ts';
 import { useDatabase } from '../support/database.ts';
+import { explainRaw } from '../support/intercepted-knex.ts';
 
 const ROWS = 200_000;
 const INSTANCES = 100;
@@ -32,16 +32,7 @@ describe('the events of an instance among 200,000', () => {
 
   it('are found by index in every partition, from the newest on, without reading more than a page', async () => {
     const plans: string[] = [];
-    const explaining: Knex = new Proxy(database.knex, {
-      get: (target, key) => {
-        if (key !== 'raw') return Reflect.get(target, key);
-        return async (sql: string, bindings: Knex.Value[] = []) => {
-          const { rows } = await target.raw(`explain (analyze, timing off) ${sql}`, bindings);
-          plans.push(rows.map((row: Record<string, string>) => row['QUERY PLAN']).join('\n'));
-          return target.raw(sql, bindings);
-        };
-      },
-    });
+    const explaining = explainRaw(database.knex, plans, '(analyze, timing off)');
     const page = { limit: 50, maxBytes: 1_000_000 };
     const first = await createHistoryStore(explaining).list(INSTANCE, page);
     const second = await createHistoryStore(explaining).list(INSTANCE, { ...page, before: first.at(-1)?.id });

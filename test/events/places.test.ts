@@ -5,7 +5,7 @@ import type { DeliveryLease } from '../../src/events/lease.ts';
 import { DEFAULT_OPTIONS } from '../../src/events/options.ts';
 import type { DeliveryOutcome } from '../../src/events/outcomes/outcome-queue.ts';
 import { createAgenda } from '../../src/events/sweep/agenda.ts';
-import { ended, type Result } from '../support/outcomes.ts';
+import { ended, newLease, type Result } from '../support/outcomes.ts';
 
 const QUICK = ended({ kind: 'delivered', durationMs: 1 });
 const GROWN = 20;
@@ -15,8 +15,6 @@ const EVENTS_TO_GROW = 4_000;
 /** Beyond it something never ends. */
 const MOST_TURNS = 20_000;
 
-let lastId = 0;
-
 /** @returns how many turns of the event loop it took */
 async function turnsWhile(holds: () => boolean): Promise<number> {
   for (let turns = 0; turns < MOST_TURNS; turns++) {
@@ -24,25 +22,6 @@ async function turnsWhile(holds: () => boolean): Promise<number> {
     await turn();
   }
   throw new Error(`This does not end: ${holds}`);
-}
-
-function newLease(subscriptionId: number, more: Partial<DeliveryLease> = {}): DeliveryLease {
-  return {
-    accountId: 1,
-    id: ++lastId,
-    subscriptionId,
-    host: 'receiver.example.com',
-    owner: 'o',
-    attempts: 0,
-    retries: 0,
-    firstFailedAtMs: undefined,
-    eventId: 'e',
-    instanceId: 1,
-    ordered: false,
-    body: Buffer.alloc(10),
-    acceptedAtMs: undefined,
-    ...more,
-  };
 }
 
 /** Receivers that answer in the next turn, until they hang. */
@@ -85,7 +64,7 @@ function useReceivers() {
     open: (subscriptionId: number): readonly DeliveryLease[] => [...openOf(subscriptionId)],
     send: (subscriptionId: number, count: number, more: Partial<DeliveryLease> = {}) => {
       for (let sent = 0; sent < count; sent++) {
-        dispatcher.takeIn(newLease(subscriptionId, more), Date.now());
+        dispatcher.takeIn(newLease({ subscriptionId, ...more }), Date.now());
         pump();
       }
     },

@@ -1,12 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
-import type { Knex } from 'knex';
-import {
-  type Connector,
-  defineConnector,
-  type Registration,
-  type WebhookRegistration,
-} from '../../src/connector/index.ts';
+import type { Registration, WebhookRegistration } from '../../src/connector/index.ts';
 import { createKeyring } from '../../src/db/keyring.ts';
 import { AppError } from '../../src/errors.ts';
 import { createWebhookAddresses, type InstancePlace } from '../../src/events/webhooks/address.ts';
@@ -16,7 +10,8 @@ import type { WebhookInstance } from '../../src/instances/event-sources.ts';
 import type { Instance } from '../../src/instances/instance.ts';
 import { createRedactor } from '../../src/redaction.ts';
 import { silentLog, theRow, useDatabase } from '../support/database.ts';
-import { addAccount } from '../support/event-rows.ts';
+import { addAccount, addInstances, addUser } from '../support/event-rows.ts';
+import { leastConnector } from '../support/least-connector.ts';
 import { createVirtualClock } from '../support/virtual-clock.ts';
 
 const PLACE = { accountId: 1, id: 1 };
@@ -30,7 +25,16 @@ class Provider {
   failure: AppError | undefined;
   lifetime: number | undefined;
   renews = false;
+  /** Happens while it is asked, until something else is said. */
   onAsk: () => Promise<void> = async () => {};
+
+  /** Happens while it is asked the next time. */
+  onNextAsk(act: () => Promise<void>): void {
+    this.onAsk = () => {
+      this.onAsk = async () => {};
+      return act();
+    };
+  }
 
   private async ask(what: string): Promise<void> {
     this.asked.push(what);
@@ -76,7 +80,11 @@ describe('webhooks at a provider', () => {
   let told: unknown[];
   let clock: ReturnType<typeof createVirtualClock>;
 
-  before(() => addRows(database.knex));
+  before(async () => {
+    await addAccount(database.knex);
+    await addUser(database.knex);
+    await addInstances(database.knex, [1]);
+  });
 
   beforeEach(async () => {
     await database.knex('webhook_registration').delete();
@@ -127,18 +135,9 @@ describe('webhooks at a provider', () => {
   };
 
   function toInstance(): Instance {
-    const connector: Connector = defineConnector({
-      key: 'shop',
-      id: 1,
-      name: 'Shop',
-      description: 'Things for sale',
-      hub: 'general',
-      auth: { type: 'none' },
-      configuration: [],
+    const connector = leastConnector({
       baseUrl: () => company,
       hosts: ['*.example.com'],
-      objects: {},
-      probe: {},
       webhooks: { verify: () => 'genuine', events: () => [], registration: provider.registration },
     });
     return {
@@ -234,11 +233,10 @@ describe('webhooks at a provider', () => {
   });
 
   it('are looked at again when something changes while the provider is asked', async () => {
-    provider.onAsk = async () => {
-      provider.onAsk = async () => {};
+    provider.onNextAsk(async () => {
       wanted = false;
       await note();
-    };
+    });
     const { keep } = open();
     await keep(NEVER);
     expect((await row()).due).not.to.equal(null);
@@ -261,10 +259,9 @@ describe('webhooks at a provider', () => {
     provider.renews = true;
     await open().keep(NEVER);
     await clock.advance(45_000);
-    provider.onAsk = async () => {
-      provider.onAsk = async () => {};
+    provider.onNextAsk(async () => {
       throw new AppError('NOT_FOUND', 'No such webhook.');
-    };
+    });
     await open().keep(NEVER);
     expect(provider.asked.slice(1)).to.deep.equal(['renew 1', 'create https://causeway.example.com']);
   });
@@ -292,11 +289,10 @@ describe('webhooks at a provider', () => {
     await open().keep(NEVER);
     wanted = false;
     await note();
-    provider.onAsk = async () => {
-      provider.onAsk = async () => {};
+    provider.onNextAsk(async () => {
       wanted = true;
       await note();
-    };
+    });
     await open().keep(NEVER);
     await open().keep(NEVER);
     expect(provider.asked.slice(1)).to.deep.equal(['remove 1', 'create https://causeway.example.com']);
@@ -304,10 +300,9 @@ describe('webhooks at a provider', () => {
   });
 
   it('do not outlive an instance that is deleted while they are made', async () => {
-    provider.onAsk = async () => {
-      provider.onAsk = async () => {};
+    provider.onNextAsk(async () => {
       await database.knex('webhook_registration').delete();
-    };
+    });
     await open().keep(NEVER);
     expect(provider.asked).to.deep.equal(['create https://causeway.example.com', 'remove 1']);
   });
@@ -325,10 +320,9 @@ describe('webhooks at a provider', () => {
     await open().keep(NEVER);
     publicUrl = 'https://elsewhere.example.com';
     await note();
-    provider.onAsk = async () => {
-      provider.onAsk = async () => {};
+    provider.onNextAsk(async () => {
       throw new AppError('PROVIDER_REJECTED', 'It belongs to another user.');
-    };
+    });
     await open().keep(NEVER);
     expect(provider.asked.slice(1)).to.deep.equal(['remove 1', 'create https://elsewhere.example.com']);
   });
@@ -344,25 +338,13 @@ describe('webhooks at a provider', () => {
     expect(await open().keep(NEVER)).to.equal(0);
   });
 
+  const unreachable = (why: string) =>
+    `Shop cannot send events here: ${why}. Set PUBLIC_URL to the https address of this service, or event.vendor.type to polling.`;
+  const local = (url: string) => unreachable(`only this machine reaches ${url}`);
   const OBSTACLES: readonly (readonly [name: string, url: string, changes: Partial<Instance>, words: string])[] = [
-    [
-      'on this machine alone',
-      'http://127.0.0.1:8080',
-      {},
-      'Shop cannot send events here: only this machine reaches http://127.0.0.1:8080. Set PUBLIC_URL to the https address of this service, or event.vendor.type to polling.',
-    ],
-    [
-      'on this machine alone by IPv6',
-      'https://[::1]:8443',
-      {},
-      'Shop cannot send events here: only this machine reaches https://[::1]:8443. Set PUBLIC_URL to the https address of this service, or event.vendor.type to polling.',
-    ],
-    [
-      'without TLS',
-      'http://causeway.example.com',
-      {},
-      'Shop cannot send events here: http://causeway.example.com is not https. Set PUBLIC_URL to the https address of this service, or event.vendor.type to polling.',
-    ],
+    ['on this machine alone', 'http://127.0.0.1:8080', {}, local('http://127.0.0.1:8080')],
+    ['on this machine alone by IPv6', 'https://[::1]:8443', {}, local('https://[::1]:8443')],
+    ['without TLS', 'http://causeway.example.com', {}, unreachable('http://causeway.example.com is not https')],
     [
       'of an instance whose credentials are refused',
       'https://causeway.example.com',
@@ -403,10 +385,3 @@ describe('webhooks at a provider', () => {
     expect(provider.asked).to.have.length(2);
   });
 });
-
-async function addRows(knex: Knex): Promise<void> {
-  await addAccount(knex);
-  await knex('app_user').insert({ organization_id: 1, account_id: 1, email_address: 'a@example.com' });
-  const sealed = { credentials: '', token: '', token_hash: randomBytes(32) };
-  await knex('instance').insert({ account_id: 1, id: 1, user_id: 1, name: 'The shop', element_key: 'shop', ...sealed });
-}

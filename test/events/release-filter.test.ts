@@ -1,7 +1,8 @@
 import { expect } from 'chai';
-import { AppError } from '../../src/errors.ts';
 import { readQueueFilter } from '../../src/events/deliveries/release-filter.ts';
+import { thrownBy } from '../support/failures.ts';
 
+const refusalOf = (where: string) => thrownBy(() => readQueueFilter(where));
 const QUEUED = `channel = 'webhook' AND status = 'queued'`;
 
 describe('the where of a release', () => {
@@ -72,13 +73,3 @@ describe('the where of a release', () => {
     );
   });
 });
-
-function refusalOf(where: string): AppError {
-  try {
-    readQueueFilter(where);
-  } catch (error) {
-    if (error instanceof AppError) return error;
-    throw error;
-  }
-  throw new Error('It was taken');
-}

@@ -16,8 +16,6 @@ import { interceptRaw } from '../support/intercepted-knex.ts';
 const QUEUED = `channel = 'webhook' AND status = 'queued'`;
 const URL = 'https://receiver.example.com/';
 
-const sharesOf = (knex: Knex) => createPoolShares({ knex, poolSize: 4 });
-
 describe('releasing a queue', () => {
   const database = useDatabase();
   let subscriptions: Subscriptions;
@@ -33,21 +31,32 @@ describe('releasing a queue', () => {
     const notifier = { publish: async () => {}, subscribe: () => () => {}, onGap: () => () => {} };
     subscriptions = createSubscriptions({
       knex,
-      shares: sharesOf(knex),
+      shares: createPoolShares({ knex, poolSize: 4 }),
       log: silentLog,
       notifier,
       keyring: createKeyring(`test:${randomBytes(32).toString('base64')}`),
       random: { bytes: randomBytes },
       clock: SYSTEM_CLOCK,
     });
-    const notifications = { prepare: async () => async (_via: Knex, type: string) => void told.push(type) };
-    deliveries = createDeliveries(
-      { knex, shares: sharesOf(knex), notifier, clock: SYSTEM_CLOCK },
-      { subscriptions, notifications },
-    );
+    deliveries = deliveriesWith();
     await subscriptions.ensure(1, URL);
     await subscriptions.deactivate(knex, 1, 1, 'test');
   });
+
+  interface Ports {
+    readonly knex?: Knex;
+    readonly publish?: (topic: string) => Promise<void>;
+    readonly tell?: (type: string) => Promise<void>;
+    readonly batchRows?: number;
+  }
+  function deliveriesWith({ knex = database.knex, publish = async () => {}, ...more }: Ports = {}): Deliveries {
+    const { tell = async (type) => void told.push(type), batchRows } = more;
+    return createDeliveries(
+      { knex, shares: createPoolShares({ knex, poolSize: 4 }), notifier: { publish }, clock: SYSTEM_CLOCK },
+      { subscriptions, notifications: { prepare: async () => async (_via: Knex, type: string) => tell(type) } },
+      batchRows,
+    );
+  }
 
   const accept = (via: Knex) =>
     createAcceptStore(via).insert(
@@ -72,6 +81,21 @@ describe('releasing a queue', () => {
   const statesOf = async () =>
     (await database.knex('delivery').orderBy('id').select('state')).map(({ state }) => state);
 
+  /** The rows that each statement changed, in order. */
+  async function rowsOf(work: () => Promise<unknown>): Promise<readonly number[]> {
+    const counts: number[] = [];
+    const note = ({ rowCount }: { readonly rowCount: number }, { sql }: { readonly sql: string }) => {
+      if (/(update|delete from) "?delivery\b/.test(sql)) counts.push(rowCount);
+    };
+    database.knex.on('query-response', note);
+    try {
+      await work();
+    } finally {
+      database.knex.off('query-response', note);
+    }
+    return counts;
+  }
+
   it('waits for events that are being accepted as queued, so that none stays behind', async () => {
     const trx = await database.knex.transaction();
     const [stored] = (await accept(trx)).values();
@@ -87,17 +111,11 @@ describe('releasing a queue', () => {
   it('goes from old to new, batch by batch', async () => {
     for (let count = 0; count < 5; count++) await accept(database.knex);
     const states: string[][] = [];
-    const inBatches = createDeliveries(
-      {
-        knex: database.knex,
-        shares: sharesOf(database.knex),
-        notifier: { publish: async (topic) => void (topic === DUE_TOPIC && states.push(await statesOf())) },
-        clock: SYSTEM_CLOCK,
-      },
-      { subscriptions, notifications: { prepare: async () => async () => {} } },
-      2,
-    );
-    expect(await inBatches.release(1, QUEUED)).to.deep.equal({ reactivated: 1, released: 5 });
+    const publish = async (topic: string) => void (topic === DUE_TOPIC && states.push(await statesOf()));
+    expect(await deliveriesWith({ publish, batchRows: 2 }).release(1, QUEUED)).to.deep.equal({
+      reactivated: 1,
+      released: 5,
+    });
     expect(states).to.deep.equal([
       ['waiting', 'waiting', 'queued', 'queued', 'queued'],
       ['waiting', 'waiting', 'waiting', 'waiting', 'queued'],
@@ -114,11 +132,7 @@ describe('releasing a queue', () => {
       await database.knex.raw(`insert into delivery (account_id, subscription_id, event_id, event_at, type, state)
         values (1, 1, gen_random_uuid(), now(), 'a.created', 'queued')`);
     };
-    const busy = createDeliveries(
-      { knex: database.knex, shares: sharesOf(database.knex), notifier: { publish }, clock: SYSTEM_CLOCK },
-      { subscriptions, notifications: { prepare: async () => async () => {} } },
-    );
-    expect(await busy.release(1, QUEUED)).to.deep.equal({ reactivated: 1, released: 1 });
+    expect(await deliveriesWith({ publish }).release(1, QUEUED)).to.deep.equal({ reactivated: 1, released: 1 });
     expect(await statesOf()).to.deep.equal(['waiting', 'queued']);
   });
 
@@ -134,23 +148,11 @@ describe('releasing a queue', () => {
 
   it('acknowledges batch by batch what was queued when it began, and no more', async () => {
     for (let count = 0; count < 5; count++) await accept(database.knex);
-    const counts: number[] = [];
-    const note = ({ rowCount }: { readonly rowCount: number }, { sql }: { readonly sql: string }) => {
-      if (/^with chosen.*delete/s.test(sql)) counts.push(rowCount);
-    };
-    database.knex.on('query-response', note);
-    const inBatches = createDeliveries(
-      {
-        knex: database.knex,
-        shares: sharesOf(database.knex),
-        notifier: { publish: async () => {} },
-        clock: SYSTEM_CLOCK,
-      },
-      { subscriptions, notifications: { prepare: async () => async () => {} } },
-      2,
-    );
-    expect(await inBatches.acknowledge(1, QUEUED)).to.equal(5);
-    database.knex.off('query-response', note);
+    let acknowledged: number | undefined;
+    const counts = await rowsOf(async () => {
+      acknowledged = await deliveriesWith({ batchRows: 2 }).acknowledge(1, QUEUED);
+    });
+    expect(acknowledged).to.equal(5);
     expect(counts).to.deep.equal([2, 2, 1, 0]);
     expect(await statesOf()).to.deep.equal([]);
   });
@@ -175,15 +177,7 @@ describe('releasing a queue', () => {
   });
 
   it('keeps nothing of a reactivation that could not be told', async () => {
-    const failing = createDeliveries(
-      {
-        knex: database.knex,
-        shares: sharesOf(database.knex),
-        notifier: { publish: async () => {} },
-        clock: SYSTEM_CLOCK,
-      },
-      { subscriptions, notifications: { prepare: async () => () => Promise.reject(new Error('disk full')) } },
-    );
+    const failing = deliveriesWith({ tell: () => Promise.reject(new Error('disk full')) });
     const error = await failing.release(1, QUEUED).catch((reason: unknown) => reason);
     expect(error).to.have.property('message', 'disk full');
     expect(await subscriptions.get(1, 1)).to.include({ state: 'deactivated', reason: 'test' });
@@ -195,30 +189,7 @@ describe('releasing a queue', () => {
       for (let count = 0; count < 5; count++) await accept(database.knex);
     });
 
-    const inBatches = (knex = database.knex) =>
-      createDeliveries(
-        { knex, shares: sharesOf(knex), notifier: { publish: async () => {} }, clock: SYSTEM_CLOCK },
-        {
-          subscriptions,
-          notifications: { prepare: async () => async (_via: Knex, type: string) => void told.push(type) },
-        },
-        2,
-      );
-
-    /** The rows that each statement changed, in order. */
-    async function rowsOf(work: () => Promise<unknown>): Promise<readonly number[]> {
-      const counts: number[] = [];
-      const note = ({ rowCount }: { readonly rowCount: number }, { sql }: { readonly sql: string }) => {
-        if (/(update|delete from) "?delivery\b/.test(sql)) counts.push(rowCount);
-      };
-      database.knex.on('query-response', note);
-      try {
-        await work();
-      } finally {
-        database.knex.off('query-response', note);
-      }
-      return counts;
-    }
+    const inBatches = (knex = database.knex) => deliveriesWith({ knex, batchRows: 2 });
 
     it('queues it batch by batch when the subscription is deactivated, which is told once', async () => {
       expect(await rowsOf(() => inBatches().suspend(1, 1, 'test'))).to.deep.equal([2, 2, 1, 0]);

@@ -11,7 +11,7 @@ import { DEFAULT_OPTIONS, type EngineOptions } from '../../src/events/options.ts
 import type { DeliveryOutcome } from '../../src/events/outcomes/outcome-queue.ts';
 import { createAgenda } from '../../src/events/sweep/agenda.ts';
 import { runs } from '../../suite/effort.ts';
-import { ended, type Result } from '../support/outcomes.ts';
+import { ended, newLease, type Result } from '../support/outcomes.ts';
 
 const [A, B] = [1, 2];
 const NOW_MS = 1_000_000;
@@ -34,27 +34,6 @@ interface Bench {
   readonly end: (lease: DeliveryLease, result: Result) => void;
   readonly sweepRoom: (accountId: number, subscriptionId: number, host: string) => SweepRoom;
   readonly figures: () => DispatchFigures;
-}
-
-let lastId = 0;
-
-function newLease(accountId: number, subscriptionId: number, more: Partial<DeliveryLease> = {}): DeliveryLease {
-  return {
-    accountId,
-    id: ++lastId,
-    subscriptionId,
-    host: `host-${subscriptionId}.example.com`,
-    owner: 'o',
-    attempts: 0,
-    retries: 0,
-    firstFailedAtMs: undefined,
-    eventId: 'e',
-    instanceId: 1,
-    ordered: false,
-    body: Buffer.alloc(10),
-    acceptedAtMs: undefined,
-    ...more,
-  };
 }
 
 const RETRY: Partial<DeliveryLease> = { firstFailedAtMs: 1, retries: 0 };
@@ -88,7 +67,7 @@ function useDispatcher(options: Partial<EngineOptions> = {}): Bench {
       }
     },
     enqueue: (accountId, subscriptionId, more) => {
-      const lease = newLease(accountId, subscriptionId, more);
+      const lease = newLease({ accountId, subscriptionId, host: `host-${subscriptionId}.example.com`, ...more });
       bench.dispatcher.takeIn(lease, bench.nowMs);
       bench.pump();
       return lease;

@@ -2,31 +2,18 @@ import { expect } from 'chai';
 import { SYSTEM_CLOCK } from '../../src/clock.ts';
 import { type Acceptance, createAcceptor } from '../../src/events/accept/accept.ts';
 import type { StoredRow } from '../../src/events/accept/accept-store.ts';
-import type { EventSource, NewEvent } from '../../src/events/model.ts';
+import type { NewEvent } from '../../src/events/model.ts';
 import { DEFAULT_OPTIONS } from '../../src/events/options.ts';
 import { createAgenda } from '../../src/events/sweep/agenda.ts';
 import type { ClaimStore, DueEndpoint, Share } from '../../src/events/sweep/claim-store.ts';
 import { claimDue } from '../../src/events/sweep/sweep.ts';
-import { until } from '../support/events.ts';
+import { plainSource, until } from '../support/events.ts';
+import { failureOf } from '../support/failures.ts';
 
 const [A, B] = [1, 2];
 
 function newEvent(accountId: number): NewEvent {
   return { accountId, instanceId: accountId, type: 'orders.created' };
-}
-
-function toSource(accountId: number, instanceId: number): EventSource {
-  return {
-    accountId,
-    instanceId,
-    instanceName: '',
-    tags: [],
-    elementKey: 'odata',
-    hub: 'general',
-    callbackUrl: 'https://receiver.example.com/',
-    signatureKey: undefined,
-    ordered: false,
-  };
 }
 
 describe('accepting events of two tenants', () => {
@@ -44,7 +31,10 @@ describe('accepting events of two tenants', () => {
           const stored = rows.map(({ eventId }) => [eventId, { deliveryId: 1, state: 'queued' }] as const);
           writes.push({ rows, end: () => resolve(new Map(stored)) });
         }),
-      findSource: async (accountId, instanceId) => toSource(accountId, instanceId),
+      findSource: async (accountId, instanceId) => ({
+        ...plainSource(accountId, instanceId),
+        callbackUrl: 'https://receiver.example.com/',
+      }),
       ensureSubscription: async (accountId, url) => ({
         accountId,
         id: accountId,
@@ -62,18 +52,11 @@ describe('accepting events of two tenants', () => {
     return { acceptor, writes };
   }
 
-  async function refusal(call: Promise<unknown>): Promise<unknown> {
-    return call.then(
-      () => undefined,
-      (error) => error,
-    );
-  }
-
   it('refuses what one has beyond its share, and takes what the other sends', async () => {
     const { acceptor, writes } = useAcceptor();
     const calls = Array.from({ length: 100 }, () => acceptor.accept(Array.from({ length: 100 }, () => newEvent(A))));
     await until(() => writes.length === DEFAULT_OPTIONS.acceptsInFlight);
-    expect(await refusal(acceptor.accept([newEvent(A)]))).to.include({
+    expect(await failureOf(acceptor.accept([newEvent(A)]))).to.include({
       code: 'OVERLOADED',
       message: 'Too many events wait to be stored.',
     });

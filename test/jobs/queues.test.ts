@@ -49,26 +49,18 @@ for (const name of Object.keys(PURGES) as (keyof typeof PURGES)[]) {
   });
 }
 
-describe('the queue oauth.refresh', () => {
-  it('refreshes each minute what is due, until it is told to stop', async () => {
-    const { signal } = new AbortController();
-    const signals: AbortSignal[] = [];
-    const refreshTokens = async (given: AbortSignal) => signals.push(given);
-    const queue = createQueues(clock, { ...nothing, refreshTokens })['oauth.refresh'];
-    expect(queue.schedule).to.equal('* * * * *');
-    expect(await queue.handle({ signal })).to.deep.equal({ kind: 'done' });
-    expect(signals).to.deep.equal([signal]);
+for (const [queue, work, what] of [
+  ['oauth.refresh', 'refreshTokens', 'refreshes what is due, until it is told to stop'],
+  ['polls.keep', 'keepPolls', 'makes up for messages that pollers have missed'],
+] as const) {
+  describe(`the queue ${queue}`, () => {
+    it(`${what}, each minute`, async () => {
+      const { signal } = new AbortController();
+      const signals: AbortSignal[] = [];
+      const queues = createQueues(clock, { ...nothing, [work]: async (given: AbortSignal) => signals.push(given) });
+      expect(queues[queue].schedule).to.equal('* * * * *');
+      expect(await queues[queue].handle({ signal })).to.deep.equal({ kind: 'done' });
+      expect(signals).to.deep.equal([signal]);
+    });
   });
-});
-
-describe('the queue polls.keep', () => {
-  it('makes up each minute for messages that pollers have missed', async () => {
-    const { signal } = new AbortController();
-    const signals: AbortSignal[] = [];
-    const keepPolls = async (given: AbortSignal) => signals.push(given);
-    const queue = createQueues(clock, { ...nothing, keepPolls })['polls.keep'];
-    expect(queue.schedule).to.equal('* * * * *');
-    expect(await queue.handle({ signal })).to.deep.equal({ kind: 'done' });
-    expect(signals).to.deep.equal([signal]);
-  });
-});
+}

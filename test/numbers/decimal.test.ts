@@ -51,19 +51,7 @@ describe('decimals', () => {
 
   it('compare by what they mean, however many digits they have', () => {
     const sorted = [
-      '-100',
-      '-20.5',
-      '-20.45',
-      '-1',
-      '-0.1',
-      '0',
-      '0.09',
-      '0.1',
-      '0.11',
-      '1',
-      '9',
-      '10',
-      '10.0000000001',
+      ...['-100', '-20.5', '-20.45', '-1', '-0.1', '0', '0.09', '0.1', '0.11', '1', '9', '10', '10.0000000001'],
     ];
     expect([...sorted].reverse().sort(compareDecimals)).to.deep.equal(sorted);
     const long = '1234567890123456789012345678901234567890';
@@ -73,12 +61,7 @@ describe('decimals', () => {
 
   it('have a faithful double up to 15 digits, and not at the ends of its range', () => {
     for (const text of [
-      '0',
-      '0.1',
-      '-0.000000123456789012345',
-      '123456789012345',
-      '999999999999999',
-      '-12345.6789012345',
+      ...['0', '0.1', '-0.000000123456789012345', '123456789012345', '999999999999999', '-12345.6789012345'],
     ]) {
       expect(faithfulDouble(text), text).to.equal(Number(text));
     }

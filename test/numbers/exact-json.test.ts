@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { canonicalDecimal } from '../../src/numbers/decimal.ts';
 import { ExactNumber, parseJson } from '../../src/numbers/exact-json.ts';
 import { runs } from '../../suite/effort.ts';
+import { thrownBy } from '../support/failures.ts';
 
 /** What V8 tells a reviver of a number: slow, and written by somebody else. */
 function parseWithSources(text: string): unknown {
@@ -79,12 +80,7 @@ describe('JSON with exact numbers', () => {
   }
 
   for (const digits of [
-    '9007199254740992',
-    '0.30000000000000004',
-    '1.50000000000000000000',
-    '5e-324',
-    '1e23',
-    '-0.0',
+    ...['9007199254740992', '0.30000000000000004', '1.50000000000000000000', '5e-324', '1e23', '-0.0'],
   ]) {
     it(`has ${digits} as the number that a double holds`, () => {
       expect(parseJson(`[${digits}]`)).to.deep.equal([Number(digits)]);
@@ -93,19 +89,11 @@ describe('JSON with exact numbers', () => {
 
   it('is refused in the words of JSON.parse, where it breaks', () => {
     for (const given of [
-      '{9007199254740993:1}',
-      '[9007199254740993,]',
-      '[01234567890123456789]',
-      '[1.2.34567890123456789]',
-      '[-]',
-      '9007199254740993 1',
-      '["9007199254740993',
-      '[9007199254740993e]',
-      '[9007199254740993true]',
-      '"\\',
+      ...['{9007199254740993:1}', '[9007199254740993,]', '[01234567890123456789]', '[1.2.34567890123456789]', '[-]'],
+      ...['9007199254740993 1', '["9007199254740993', '[9007199254740993e]', '[9007199254740993true]', '"\\'],
     ]) {
       const broken = () => JSON.parse(given);
-      const reason = messageOf(broken);
+      const reason = thrownBy(broken, SyntaxError).message;
       expect(() => parseJson(given), given).to.throw(SyntaxError, reason);
     }
   });
@@ -130,13 +118,3 @@ describe('JSON with exact numbers', () => {
     expect(isDeepStrictEqual(one, other)).to.equal(false);
   });
 });
-
-function messageOf(broken: () => unknown): string {
-  try {
-    broken();
-  } catch (error) {
-    if (error instanceof SyntaxError) return error.message;
-    throw error;
-  }
-  throw new Error('It is not broken.');
-}

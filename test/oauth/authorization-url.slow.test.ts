@@ -32,9 +32,7 @@ describe('an authorization URL', () => {
     expect((await ask({})).body.element).to.equal('sited');
     expect(
       (await service.call('/elements/990103/oauth/url', { query: { apiKey: 'x', callbackUrl: CALLBACK } })).body,
-    ).to.include({
-      element: 'sited',
-    });
+    ).to.include({ element: 'sited' });
   });
 
   it('has the same challenge for all of a client, unless the provider takes none', async () => {
@@ -64,16 +62,13 @@ describe('an authorization URL', () => {
   });
 
   it('leads to the sandbox, to the site and to the simulator', async () => {
-    expect((await parametersOf({ sandbox: 'true' })).address).to.equal('https://test.sited.example/authorize');
-    expect((await parametersOf({ siteAddress: 'https://acme.sited.example/' })).address).to.equal(
-      'https://acme.sited.example/authorize',
-    );
-    expect((await parametersOf({ siteAddress: 'acme.sited.example' })).address).to.equal(
-      'https://acme.sited.example/authorize',
-    );
-    expect((await parametersOf({ simulator: 'true' })).address).to.equal(
-      `${service.app.simulatorsUrl}/sited/authorize`,
-    );
+    const places = [
+      [{ sandbox: 'true' }, 'https://test.sited.example/authorize'],
+      [{ siteAddress: 'https://acme.sited.example/' }, 'https://acme.sited.example/authorize'],
+      [{ siteAddress: 'acme.sited.example' }, 'https://acme.sited.example/authorize'],
+      [{ simulator: 'true' }, `${service.app.simulatorsUrl}/sited/authorize`],
+    ] as const;
+    for (const [query, address] of places) expect((await parametersOf(query)).address).to.equal(address);
   });
 
   it('keeps no secret', async () => {
@@ -108,14 +103,9 @@ describe('an authorization URL', () => {
     });
 
     const CALLBACKS = [
-      '/relative',
-      'app.example.com/cb',
-      'ftp://app.example.com/',
-      'javascript:alert(1)',
-      'https://user@app.example.com/',
-      'https://app.example.com/#x',
-      'https://app.example.com/\nx',
-      'https:\\\\app.example.com',
+      ...['/relative', 'app.example.com/cb', 'ftp://app.example.com/', 'javascript:alert(1)'],
+      ...['https://user@app.example.com/', 'https://app.example.com/#x', 'https://app.example.com/\nx'],
+      ...['https:\\\\app.example.com'],
     ];
     for (const callbackUrl of CALLBACKS) {
       it(`for the callback URL ${JSON.stringify(callbackUrl)}`, async () => {
@@ -126,15 +116,9 @@ describe('an authorization URL', () => {
     }
 
     const SITES = [
-      'https://evil.example',
-      'https://acme.sited.example.evil.example',
-      'https://a.b.sited.example',
-      'https://acme.sited.example:8443',
-      'https://acme.sited.example@evil.example',
-      'https://evil.example\\.sited.example',
-      'https://acme.sited.example/?x=1',
-      'sited.example',
-      '[::1]',
+      ...['https://evil.example', 'https://acme.sited.example.evil.example', 'https://a.b.sited.example'],
+      ...['https://acme.sited.example:8443', 'https://acme.sited.example@evil.example'],
+      ...['https://evil.example\\.sited.example', 'https://acme.sited.example/?x=1', 'sited.example', '[::1]'],
     ];
     for (const siteAddress of SITES) {
       it(`for the site ${siteAddress}`, async () => {

@@ -3,10 +3,10 @@ import { CLIENTS as QUICKBOOKS_CLIENTS } from '../../connectors/quickbooks/simul
 import { CLIENTS as SALESFORCE_CLIENTS } from '../../connectors/salesforce/simulator.ts';
 import { createBrowser, openPage, registerOrigins } from '../api/support/connect-page.ts';
 import { expectProblem } from '../api/support/expect-problem.ts';
-import { arrive } from '../api/support/oauth-proxies.ts';
 import { authorizationOf, createTenants, type OtherTenants, withDatabase } from '../api/support/tenants.ts';
 import { type TestApp, useApp } from '../support/app.ts';
 import { useOAuth } from './support/setup.ts';
+import { simulatedProvider } from './support/simulated-provider.ts';
 
 /** As if every authorization URL had been asked for that long ago. */
 const age = (service: TestApp, minutes: number) =>
@@ -29,27 +29,26 @@ describe('a code at a provider that demands PKCE', () => {
   });
   beforeEach(() => forget(service));
 
-  it('makes an instance when its URL is 15.5 minutes old', async () => {
-    for (const sent of [['code'], ['code', 'state']]) {
-      const back = await authorize({ state: 'late' });
-      await age(service, 15.5);
-      const providerData = Object.fromEntries(sent.map((name) => [name, back[name]]));
-      const { status, body } = await create(providerData, here());
-      expect(status, JSON.stringify(body)).to.equal(200);
-      expect((await service.call('/items', { token: body.token })).status).to.equal(200);
-    }
-  });
+  for (const sent of [['code'], ['code', 'state']]) {
+    it(`makes an instance when its URL is 15.5 minutes old, of its ${sent.join(' and ')}`, () =>
+      expectMade(sent, {}, 15.5));
 
-  it('makes an instance of the colleague who sends it, with the state or without', async () => {
-    for (const sent of [['code'], ['code', 'state']]) {
-      const back = await authorize({ state: 'of Ada' });
-      const providerData = Object.fromEntries(sent.map((name) => [name, back[name]]));
-      const { status, body } = await create(providerData, here(), colleague());
-      expect(status, JSON.stringify(body)).to.equal(200);
-      const items = await service.call('/items', { headers: authorizationOf(tenants.colleague, body.token) });
-      expect(items.status).to.equal(200);
-    }
-  });
+    it(`makes an instance of the colleague who sends its ${sent.join(' and ')}`, () =>
+      expectMade(sent, authorizationOf(tenants.colleague)));
+  }
+
+  async function expectMade(
+    sent: readonly string[],
+    headers: Readonly<Record<string, string>>,
+    minutes = 0,
+  ): Promise<void> {
+    const back = await authorize({ state: 'of Ada' });
+    await age(service, minutes);
+    const { status, body } = await create(Object.fromEntries(sent.map((name) => [name, back[name]])), here(), headers);
+    expect(status, JSON.stringify(body)).to.equal(200);
+    const own = 'authorization' in headers ? authorizationOf(tenants.colleague, body.token) : {};
+    expect((await service.call('/items', { token: body.token, headers: own })).status).to.equal(200);
+  }
 
   it('authenticates an instance again with the settings that the instance has', async () => {
     const { body } = await create(await authorize());
@@ -125,38 +124,6 @@ describe('a code at a provider that demands PKCE', () => {
     expect(await verifierFor({})).to.equal(verifiers[0]);
   });
 
-  describe('through an OAuth proxy', () => {
-    const WITHOUT_CLIENT = { 'oauth.api.key': undefined, 'oauth.api.secret': undefined };
-    const APPLICATION = 'https://hub.example.com/connected';
-    let proxyUrl: string;
-
-    before(async () => {
-      const { clientId: apiKey, clientSecret: apiSecret, url } = setup.server;
-      const configuration = JSON.stringify({ tokenOrigins: [url] });
-      const body = { name: 'shop', apiKey, apiSecret, configuration };
-      const proxy = (await service.call('/elements/oauthProxies', { method: 'POST', body })).body;
-      proxyUrl = proxy.proxyUrl;
-      setup.server.addCallbackUrl(proxyUrl);
-    });
-
-    const comeBack = async () => {
-      const callback = await setup.server.authorize(
-        await setup.oauthUrl({ oauthProxyName: 'shop', state: APPLICATION, callbackUrl: proxyUrl }),
-      );
-      const { headers } = await arrive({ proxyUrl }, callback.search.slice(1));
-      return Object.fromEntries(new URL(headers.get('location') ?? '').searchParams);
-    };
-
-    it('needs neither 15 minutes nor the same user', async () => {
-      const more = () => ({ ...WITHOUT_CLIENT, ...here(), 'oauth.callback.url': proxyUrl });
-      const first = await comeBack();
-      await age(service, 15.5);
-      expect((await create(first, more())).status).to.equal(200);
-      const second = await comeBack();
-      expect((await create({ code: second.code }, more(), colleague())).status).to.equal(200);
-    });
-  });
-
   it('of a connect session is that of its browser, whatever others have open', async () => {
     setup.server.addCallbackUrl(`${service.app.url}/oauth/callback`);
     await registerOrigins(service);
@@ -182,8 +149,8 @@ describe('a code at a provider that demands PKCE', () => {
 
 describe('a code of a provider with a sandbox', () => {
   const service = useApp();
-  const callbackUrl = 'https://app.example.com/callback';
-  const secret = SALESFORCE_CLIENTS['demo-client']?.secret ?? '';
+  const salesforce = simulatedProvider(service, 'salesforce', SALESFORCE_CLIENTS);
+  const quickbooks = simulatedProvider(service, 'quickbooks', QUICKBOOKS_CLIENTS);
   let colleague: { readonly authorization: string };
 
   before(async () => {
@@ -191,20 +158,10 @@ describe('a code of a provider with a sandbox', () => {
   });
   beforeEach(() => forget(service));
 
-  async function authorize(query: Readonly<Record<string, string>>, headers = {}): Promise<Record<string, string>> {
-    const asked = { apiKey: 'demo-client', callbackUrl, simulator: 'true', ...query };
-    const { body } = await service.call('/elements/salesforce/oauth/url', { query: asked, headers });
-    const answer = await fetch(`${body.oauthUrl}&auto=approve`, { redirect: 'manual' });
-    return Object.fromEntries(new URL(answer.headers.get('location') ?? '').searchParams);
-  }
-
-  async function create(providerData: object, more: object = {}, headers = {}) {
-    const client = { 'oauth.api.key': 'demo-client', 'oauth.api.secret': secret, 'oauth.callback.url': callbackUrl };
-    const configuration = { ...client, simulator: true, ...more };
-    const body = { element: { key: 'salesforce' }, name: 'x', configuration, providerData };
-    const answer = await service.call('/instances', { method: 'POST', body, headers });
+  async function create(providerData: object, settings: object = {}) {
+    const answer = await salesforce.post(providerData, settings);
     expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
-    const shown = (await service.call(`/instances/${answer.body.id}`, { headers })).body.configuration;
+    const shown = (await service.call(`/instances/${answer.body.id}`)).body.configuration;
     return { isSandbox: shown['salesforce.sandbox'], url: shown['instance.url'] };
   }
 
@@ -212,39 +169,24 @@ describe('a code of a provider with a sandbox', () => {
   const SANDBOX = { isSandbox: true, url: 'https://acme--dev.sandbox.my.salesforce.com' };
 
   it('is of production where neither its sender nor the body names a sandbox, whatever others have open', async () => {
-    const { code = '' } = await authorize({ state: 'mine' });
+    const { code = '' } = await salesforce.authorize({ state: 'mine' });
     await age(service, 15.5);
-    await authorize({ sandbox: 'true', state: 'theirs' }, colleague);
+    await salesforce.authorize({ sandbox: 'true', state: 'theirs' }, colleague);
     expect(await create({ code })).to.deep.equal(PRODUCTION);
   });
 
   it('is of the sandbox where the state picks it, and where the body says so', async () => {
-    await authorize({ state: 'production' });
-    expect(await create(await authorize({ sandbox: 'true', state: 'picked' }))).to.deep.equal(SANDBOX);
-    const back = await authorize({ sandbox: 'true', state: 'late' });
+    await salesforce.authorize({ state: 'production' });
+    expect(await create(await salesforce.authorize({ sandbox: 'true', state: 'picked' }))).to.deep.equal(SANDBOX);
+    const back = await salesforce.authorize({ sandbox: 'true', state: 'late' });
     await age(service, 15.5);
     expect(await create(back, { 'salesforce.sandbox': true })).to.deep.equal(SANDBOX);
   });
 
   it('comes with no verifier where the provider takes none', async () => {
-    const client = { apiKey: 'demo-client', callbackUrl, simulator: 'true' };
-    const { body } = await service.call('/elements/quickbooks/oauth/url', { query: client });
-    expect(new URL(body.oauthUrl).searchParams.has('code_challenge')).to.equal(false);
-    const answer = await fetch(`${body.oauthUrl}&auto=approve`, { redirect: 'manual' });
-    const providerData = Object.fromEntries(new URL(answer.headers.get('location') ?? '').searchParams);
-    const configuration = {
-      'oauth.api.key': 'demo-client',
-      'oauth.api.secret': QUICKBOOKS_CLIENTS['demo-client']?.secret,
-      'oauth.callback.url': callbackUrl,
-      simulator: true,
-    };
+    expect(new URL(await quickbooks.urlFor()).searchParams.has('code_challenge')).to.equal(false);
     // The simulator refuses a verifier without a challenge.
-    const created = { element: { key: 'quickbooks' }, name: 'x', configuration, providerData };
-    const { status, body: said } = await service.call('/instances', {
-      method: 'POST',
-      body: created,
-      headers: colleague,
-    });
-    expect(status, JSON.stringify(said)).to.equal(200);
+    const { status, body } = await quickbooks.post(await quickbooks.authorize(), {}, colleague);
+    expect(status, JSON.stringify(body)).to.equal(200);
   });
 });

@@ -1,12 +1,9 @@
 import { expect } from 'chai';
-import pg from 'pg';
+import { expectProblem } from '../api/support/expect-problem.ts';
+import { withDatabase } from '../api/support/tenants.ts';
 import { waitUntil } from '../api/support/wait-until.ts';
 import { type ApiAnswer, type StartedApp, startTestApp } from '../support/app.ts';
-import type { TokenMishap } from '../support/authorization-server.ts';
 import { OAUTH_CONNECTORS, useOAuth } from './support/setup.ts';
-
-/** The tokens live longer at the provider than it says, so that they end for us when a test wants it. */
-const SHORT_LIVED: TokenMishap = { rewrite: (answer) => ({ ...answer, expires_in: 1 }) };
 
 describe('the access of an instance', () => {
   const setup = useOAuth();
@@ -20,8 +17,7 @@ describe('the access of an instance', () => {
   after(() => other.stop());
 
   /** An instance, and the refreshes asked for since. */
-  async function connect(...mishaps: readonly TokenMishap[]) {
-    setup.server.mishap(...mishaps);
+  async function connect() {
     const { code = '' } = await authorize();
     const { body: instance } = await create({ code });
     const before = setup.server.tokenRequests.length;
@@ -32,50 +28,15 @@ describe('the access of an instance', () => {
     return { instance, refreshTokens, call, isValid };
   }
 
-  async function untilExpired(instanceId: number): Promise<void> {
-    const client = new pg.Client({ connectionString: service.databaseUrl });
-    await client.connect();
-    const query = 'select 1 from oauth_token where instance_id = $1 and access_expires_at < now()';
-    await waitUntil(async () => (await client.query(query, [instanceId])).rowCount === 1);
-    await client.end();
-  }
-
   const statuses = (answers: readonly ApiAnswer[]) => [...new Set(answers.map(({ status }) => status))];
   const fifty = (call: (app: Pick<StartedApp, 'call'>) => Promise<ApiAnswer>) =>
     Promise.all(Array.from({ length: 50 }, (_, index) => call(index % 2 === 0 ? service : other)));
-
-  it('is refreshed time and again, each time with the refresh token that came last', async () => {
-    const { call, refreshTokens } = await connect();
-    for (let round = 1; round <= 3; round++) {
-      setup.server.expireAccessTokens();
-      expect((await call()).status).to.equal(200);
-      expect(refreshTokens()).to.have.length(round);
-    }
-    expect(new Set(refreshTokens())).to.have.property('size', 3);
-  });
 
   it('is refreshed once for 50 calls of two processes that meet a refused token, and all of them succeed', async () => {
     const { call, refreshTokens } = await connect();
     await Promise.all([call(service), call(other)]);
     setup.server.expireAccessTokens();
     expect(statuses(await fifty(call))).to.deep.equal([200]);
-    expect(refreshTokens()).to.have.length(1);
-  });
-
-  it('is refreshed once for 50 calls of two processes that meet an expired token, and none is refused', async () => {
-    const { call, instance, refreshTokens } = await connect(SHORT_LIVED);
-    await untilExpired(instance.id);
-    setup.server.expireAccessTokens();
-    const sent = setup.server.apiTokens.length;
-    expect(statuses(await fifty(call))).to.deep.equal([200]);
-    expect(refreshTokens()).to.have.length(1);
-    expect(setup.server.apiTokens.slice(sent)).to.have.length(50);
-  });
-
-  it('survives a provider whose clock is ahead: its tokens end before they should', async () => {
-    const { call, refreshTokens } = await connect({ rewrite: (answer) => ({ ...answer, expires_in: 86_400 }) });
-    setup.server.expireAccessTokens();
-    expect((await call()).status).to.equal(200);
     expect(refreshTokens()).to.have.length(1);
   });
 
@@ -108,12 +69,9 @@ describe('the access of an instance', () => {
   it('ends for the instance alone whose stored tokens cannot be read, until it is authenticated again', async () => {
     const { call, instance } = await connect();
     const whole = await connect();
-    const client = new pg.Client({ connectionString: service.databaseUrl });
-    await client.connect();
-    await client.query(`update oauth_token set tokens = left(tokens, -4) || 'AAAA' where instance_id = $1`, [
-      instance.id,
-    ]);
-    await client.end();
+    await withDatabase(service, (knex) =>
+      knex.raw("update oauth_token set tokens = left(tokens, -4) || 'AAAA' where instance_id = ?", [instance.id]),
+    );
     const answer = await call(other);
     expect(answer.status).to.equal(424);
     expect(answer.body.message).to.equal(
@@ -143,29 +101,48 @@ describe('the access of an instance', () => {
     expect(await isValid()).to.equal(false);
   });
 
-  it('does not end when the token endpoint is down: callers hear when to come back', async () => {
-    const { call, instance, isValid, refreshTokens } = await connect(SHORT_LIVED);
-    await untilExpired(instance.id);
-    setup.server.mishap({ refuse: { status: 503 } });
-    const answer = await call();
-    expect(answer.status).to.equal(502);
-    expect(answer.body).to.include({ code: 'PROVIDER_UNAVAILABLE' });
-    expect(answer.headers.get('retry-after')).to.equal('1');
-    expect(await isValid()).to.equal(true);
-    expect((await call()).status, 'before the second is over nobody asks again').to.equal(502);
-    expect(refreshTokens()).to.have.length(1);
+  describe('at a request that is passed through', () => {
+    async function connectToPass() {
+      const { instance } = await connect();
+      return (method: string, length?: number) => {
+        const body = length === undefined ? undefined : JSON.stringify('x'.repeat(length));
+        return service.call('/passthrough/items', { method, token: instance.token, body });
+      };
+    }
+    const callsOf = ({ headers }: ApiAnswer) => headers.get('elements-provider-calls');
+
+    it('is refreshed when the provider refuses it, and the request is sent again', async () => {
+      const pass = await connectToPass();
+      expect((await pass('GET')).status).to.equal(200);
+      setup.server.expireAccessTokens();
+      const answer = await pass('POST', 100);
+      expect([answer.status, callsOf(answer)]).to.deep.equal([200, '2']);
+      expect(answer.body).to.have.property('records');
+    });
+
+    it('is refreshed for the next one, where the body of this one was not kept', async () => {
+      const pass = await connectToPass();
+      setup.server.expireAccessTokens();
+      const refused = await pass('POST', 2 * 1024 * 1024);
+      expect([refused.status, callsOf(refused)]).to.deep.equal([401, '1']);
+      expect(callsOf(await pass('GET'))).to.equal('1');
+    });
   });
 
-  it('says what happened when an answer with new tokens was lost, and the old ones are refused', async () => {
-    const { call, isValid } = await connect();
+  it('is refreshed for the next one, where the provider refuses it with a file, which is to be sent again', async () => {
+    const { instance, isValid } = await connect();
+    const send = () => {
+      const form = new FormData();
+      form.set('file', new Blob(['hello']), 'a.txt');
+      return service.call('/items', { method: 'POST', token: instance.token, body: form });
+    };
+    expect((await send()).status).to.equal(200);
     setup.server.expireAccessTokens();
-    setup.server.mishap({ lose: true });
-    expect((await call()).status).to.equal(502);
+    const refused = await send();
+    expectProblem(refused, 'PROVIDER_UNAVAILABLE', /refused the access token .* send the file again/);
+    expect(refused.headers.get('retry-after')).to.equal('1');
     expect(await isValid()).to.equal(true);
-    await waitUntil(async () => (await call()).status !== 502);
-    const answer = await call();
-    expect(answer.status).to.equal(424);
-    expect(answer.body.message).to.include('was cut off before its result could be stored');
-    expect(await isValid()).to.equal(false);
+    const sent = await send();
+    expect([sent.status, sent.headers.get('elements-provider-calls')]).to.deep.equal([200, '1']);
   });
 });

@@ -186,31 +186,6 @@ describe('the configuration of polls', () => {
     }
   });
 
-  it('names what there is', async () => {
-    const { id } = await create({});
-    const change = (configuration: object) =>
-      bench.service.call(`/instances/${id}`, { method: 'PATCH', body: { configuration } });
-    const unknown = "Things has no object 'thinks'. Did you mean 'things'? There are: things, notes, mortals.";
-    for (const [configuration, path, message] of [
-      [{ 'event.objects': 'things,thinks' }, 'event.objects', unknown],
-      [{ [CONFIGURATION]: { thinks: {} } }, `${CONFIGURATION}/thinks`, unknown],
-      [{ [CONFIGURATION]: { a: { url: '/thinks' } } }, `${CONFIGURATION}/a/url`, unknown],
-      [
-        { [CONFIGURATION]: { things: { url: '/hubs/crm/things' } } },
-        `${CONFIGURATION}/things/url`,
-        "Things is in the hub 'general', not 'crm'.",
-      ],
-    ] as const) {
-      const answer = await change(configuration);
-      expectProblem(answer, 'REQUEST_INVALID');
-      const at = path.replaceAll('/', '.');
-      expect(answer.body.details).to.deep.equal([
-        { path: `/body/configuration/${path}`, message: `'${at}' cannot be used: ${message}` },
-      ]);
-    }
-    expect((await change({ 'event.objects': 'things' })).status).to.equal(200);
-  });
-
   it('is refused with the path of what is wrong, also when it is the text of JSON', async () => {
     const things = { url: '/things?where=updatedAt >=', datesConfiguration: { updatedDateFormat: 'yyyy-MM-ddTHH' } };
     for (const given of [{ things }, JSON.stringify({ things })]) {

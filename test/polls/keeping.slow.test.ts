@@ -6,7 +6,7 @@ import { parseJson } from '../../src/numbers/exact-json.ts';
 import type { Platform } from '../../src/platform.ts';
 import { composePolls, type PollNeighbours, type Polls } from '../../src/polls/index.ts';
 import { silentLog, useDatabase } from '../support/database.ts';
-import { addAccount } from '../support/event-rows.ts';
+import { addAccount, addInstances, addUser } from '../support/event-rows.ts';
 import { createVirtualClock } from '../support/virtual-clock.ts';
 
 /** More than are put right at a time. */
@@ -20,17 +20,15 @@ describe('pollers that are made for instances', () => {
 
   before(async () => {
     await addAccount(database.knex);
-    const user = { account_id: 1, email_address: 'a@b.example', first_name: 'A', last_name: 'B' };
-    await database.knex('app_user').insert({ organization_id: 1, ...user });
+    await addUser(database.knex);
   });
 
   beforeEach(async () => {
     special = new Map();
     await database.knex('instance').delete();
-    await database.knex.raw(
-      `insert into instance (account_id, id, user_id, name, element_key, credentials, token, token_hash)
-       select 1, n, (select min(id) from app_user), 'x', 'odata', '', '', sha256(n::text::bytea) from generate_series(1, ?::int) n`,
-      [MANY],
+    await addInstances(
+      database.knex,
+      Array.from({ length: MANY }, (_, index) => index + 1),
     );
   });
 

@@ -6,7 +6,7 @@ import type { RunPorts } from '../../src/polls/run.ts';
 import { runPoll } from '../../src/polls/run-poll.ts';
 import type { RecordList } from '../../src/resources/index.ts';
 import { useDatabase } from '../support/database.ts';
-import { addAccount } from '../support/event-rows.ts';
+import { addAccount, addInstances, addUser } from '../support/event-rows.ts';
 import { THINGS } from './things.ts';
 
 const START_MS = Date.UTC(2030, 0, 1);
@@ -20,19 +20,14 @@ describe('a poll that compares whole lists', () => {
 
   before(async () => {
     await addAccount(database.knex);
-    const user = { account_id: 1, email_address: 'a@b.example', first_name: 'A', last_name: 'B' };
-    await database.knex('app_user').insert({ organization_id: 1, ...user });
+    await addUser(database.knex);
   });
 
   /** A poller whose provider shows what it is told to; it ran once. */
   async function createPoll(objectName: 'notes' | 'mortals', more: object = {}) {
     const store = createPollStore(database.knex);
     const instanceId = nextInstance++;
-    await database.knex.raw(
-      `insert into instance (account_id, id, user_id, name, element_key, credentials, token, token_hash)
-       overriding system value select 1, ?, (select min(id) from app_user), 'x', 'odata', '', '', sha256(?::text::bytea)`,
-      [instanceId, String(instanceId)],
-    );
+    await addInstances(database.knex, [instanceId]);
     const settings = readPollSettings({ 'event.notification.enabled': true, 'event.objects': objectName, ...more });
     const [resource] = settings?.resources ?? [];
     if (settings === undefined || resource === undefined) throw new Error('It is not polled.');

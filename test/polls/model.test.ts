@@ -8,7 +8,7 @@ import type { RunPorts } from '../../src/polls/run.ts';
 import { runPoll } from '../../src/polls/run-poll.ts';
 import { runs } from '../../suite/effort.ts';
 import { useDatabase } from '../support/database.ts';
-import { addAccount } from '../support/event-rows.ts';
+import { addAccount, addInstances, addUser } from '../support/event-rows.ts';
 
 /** Runs of `npm test`; MODEL_RUNS for more, with MODEL_SEED for those of a failure. */
 const RUNS = Number(process.env.MODEL_RUNS ?? runs(200));
@@ -242,20 +242,14 @@ describe('pollers and providers at random', function () {
 
   before(async () => {
     await addAccount(database.knex);
-    const user = { account_id: 1, email_address: 'a@b.example', first_name: 'A', last_name: 'B' };
-    await database.knex('app_user').insert({ organization_id: 1, ...user });
+    await addUser(database.knex);
     await database.knex.raw('create table model_event (run bigint, id text, version int, action text)');
     store = createPollStore(database.knex);
   });
 
   async function addInstance(): Promise<number> {
     const id = nextInstance++;
-    await database.knex.raw(
-      `insert into instance (account_id, id, user_id, name, element_key, tags, configuration, credentials, token, token_hash, provider_data)
-       overriding system value
-       select 1, ?, (select min(id) from app_user where account_id = 1), 'x', 'odata', '{}', '{}', '', '', sha256(?::text::bytea), '{}'`,
-      [id, String(id)],
-    );
+    await addInstances(database.knex, [id]);
     return id;
   }
 

@@ -9,7 +9,7 @@ import { createPollMetrics } from '../../src/polls/poll-metrics.ts';
 import { type ClaimedPoll, createPollStore, type PollStore, type RunResult } from '../../src/polls/poll-store.ts';
 import { createPoller, POLLER_OPTIONS, type PollerPorts } from '../../src/polls/poller.ts';
 import { silentLog, useDatabase } from '../support/database.ts';
-import { addAccount } from '../support/event-rows.ts';
+import { addAccount, addInstances, addUser } from '../support/event-rows.ts';
 import { until } from '../support/events.ts';
 import { THINGS } from './things.ts';
 
@@ -74,9 +74,7 @@ describe('a poller that something fails', () => {
   }
 
   const failingWith = (error: Error) =>
-    runOnce({
-      resources: { getObject: () => Promise.reject(error) } as unknown as PollerPorts['resources'],
-    });
+    runOnce({ resources: { getObject: () => Promise.reject(error) } as unknown as PollerPorts['resources'] });
 
   it('gives back what it claimed when it cannot get the instances', async () => {
     const result = await runOnce({ getInstances: () => Promise.reject(new Error('The database is away.')) });
@@ -103,15 +101,8 @@ describe('a poller that something fails', () => {
   it('is made for each instance once by what makes up for lost messages, whatever cannot be put right', async () => {
     const { knex } = database;
     await addAccount(knex);
-    const user = { account_id: 1, email_address: 'a@b.example', first_name: 'A', last_name: 'B' };
-    await knex('app_user').insert({ organization_id: 1, ...user });
-    for (const id of [1, 2, 3])
-      await knex.raw(
-        `insert into instance (account_id, id, user_id, name, element_key, tags, configuration, credentials, token, token_hash, provider_data)
-         overriding system value
-         select 1, ?, (select min(id) from app_user where account_id = 1), 'x', 'things', '{}', '{}', '', '', sha256(?::text::bytea), '{}'`,
-        [id, String(id)],
-      );
+    await addUser(knex);
+    await addInstances(knex, [1, 2, 3]);
     const asked: number[] = [];
     const platform = {
       knex,

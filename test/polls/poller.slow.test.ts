@@ -13,7 +13,7 @@ import {
 } from '../../src/polls/poller.ts';
 import { createSettingsCache } from '../../src/polls/settings-cache.ts';
 import { silentLog, theRow, useDatabase } from '../support/database.ts';
-import { addAccount } from '../support/event-rows.ts';
+import { addAccount, addUser } from '../support/event-rows.ts';
 import { createVirtualClock, type VirtualClock } from '../support/virtual-clock.ts';
 
 const CONFIG = { 'event.notification.enabled': true, 'event.objects': 'things' };
@@ -50,10 +50,7 @@ describe('the poller', () => {
   before(async () => {
     await addAccount(database.knex);
     await database.knex('account').insert({ organization_id: 1, name: 'Quiet', external_id: 'Quiet' });
-    for (const account_id of [1, 2]) {
-      const user = { email_address: `${account_id}@b.example`, first_name: 'A', last_name: 'B' };
-      await database.knex('app_user').insert({ organization_id: 1, ...user, account_id });
-    }
+    for (const account of [1, 2]) await addUser(database.knex, account);
     database.knex.on('query', () => void statements++);
   });
 

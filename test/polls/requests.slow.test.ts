@@ -151,11 +151,8 @@ describe('polls through the API', () => {
           .at(-1),
       );
     for (const name of [
-      'causeway_polls_total{outcome="events"}',
-      'causeway_polls_total{outcome="empty"}',
-      'causeway_poll_events_total',
-      'causeway_poll_provider_calls_total',
-      'causeway_poll_lag_seconds_count',
+      ...['causeway_polls_total{outcome="events"}', 'causeway_polls_total{outcome="empty"}'],
+      ...['causeway_poll_events_total', 'causeway_poll_provider_calls_total', 'causeway_poll_lag_seconds_count'],
     ])
       expect(numberOf(name), name).to.be.greaterThan(0);
     expect(numberOf('causeway_poll_oldest_due_seconds')).to.equal(0);

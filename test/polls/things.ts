@@ -28,26 +28,10 @@ export interface ListRequested {
   readonly limit: number;
 }
 
-/** A provider of things that say when they changed, and of notes that do not; what is told of it takes effect at once. */
-export interface ThingsProvider {
-  readonly url: string;
-  readonly requested: readonly ListRequested[];
-  /** Requests for one path with one key. */
-  readonly mostAtOnce: () => number;
-  readonly add: (id: string, more?: Partial<Thing>) => void;
-  /** Now, unless `updatedAt` is given. */
-  readonly change: (id: string, more?: Partial<Thing>) => void;
-  readonly remove: (id: string) => void;
-  readonly refuse: (key: string) => void;
-  readonly accept: (key: string) => void;
-  /** Instead of the next lists. */
-  readonly answerNext: (...behaviours: readonly Behaviour[]) => void;
-  /** Of every response from now on. */
-  readonly setHeaders: (headers: Readonly<Record<string, string>>) => void;
-  readonly close: () => Promise<void>;
-}
+export type ThingsProvider = Awaited<ReturnType<typeof startThingsProvider>>;
 
-export async function startThingsProvider(): Promise<ThingsProvider> {
+/** A provider of things that say when they changed, and of notes that do not; what is told of it takes effect at once. */
+export async function startThingsProvider() {
   const things = new Map<string, Thing>();
   const removed: { readonly id: string; readonly at: string }[] = [];
   const requested: ListRequested[] = [];
@@ -123,26 +107,30 @@ export async function startThingsProvider(): Promise<ThingsProvider> {
   return {
     url: `http://127.0.0.1:${address.port}`,
     requested,
+    /** Requests for one path with one key. */
     mostAtOnce: () => mostAtOnce,
-    add: (id, more = {}) => {
+    add: (id: string, more: Partial<Thing> = {}) => {
       const now = new Date().toISOString();
       things.set(id, { id, name: `Thing ${id}`, state: 'new', createdAt: now, updatedAt: now, ...more });
     },
-    change: (id, more = {}) => {
+    /** Now, unless `updatedAt` is given. */
+    change: (id: string, more: Partial<Thing> = {}) => {
       const thing = things.get(id);
       if (thing === undefined) throw new Error(`There is no thing ${id}.`);
       things.set(id, { ...thing, updatedAt: new Date().toISOString(), ...more });
     },
-    remove: (id) => {
+    remove: (id: string) => {
       things.delete(id);
       removed.push({ id, at: new Date().toISOString() });
     },
-    refuse: (key) => void refused.add(key),
-    accept: (key) => void refused.delete(key),
-    answerNext: (...behaviours) => {
+    refuse: (key: string) => void refused.add(key),
+    accept: (key: string) => void refused.delete(key),
+    /** Instead of the next lists. */
+    answerNext: (...behaviours: readonly Behaviour[]) => {
       instead = behaviours;
     },
-    setHeaders: (given) => {
+    /** Of every response from now on. */
+    setHeaders: (given: Readonly<Record<string, string>>) => {
       headers = given;
     },
     close: () => stopServer(server),
@@ -280,22 +268,8 @@ export async function runNow(service: Service, id: number, resource = 'things'):
   return untilRun(service, id, { runs: runs + 1, resource });
 }
 
-export interface ThingsBench {
-  readonly service: TestApp;
-  readonly provider: ThingsProvider;
-  readonly receiver: MisbehavingServer;
-  /** Delivers to a path of the receiver. It was polled once. */
-  readonly create: (path: string, more?: object) => Promise<ApiAnswer['body']>;
-  readonly run: (id: number, resource?: string) => Promise<ApiAnswer['body']>;
-  readonly poll: (id: number, resource?: string) => Promise<ApiAnswer['body']>;
-  /** Types and ids of what came to a path. */
-  readonly received: (path: string) => readonly (readonly [type: string, id: string])[];
-  /** @returns them once there are so many */
-  readonly arrived: (path: string, count: number) => Promise<readonly (readonly [type: string, id: string])[]>;
-}
-
 /** A service, a provider and a receiver for the tests of the suite that calls this. */
-export function useThings(overrides: AppOverrides = {}): ThingsBench {
+export function useThings(overrides: AppOverrides = {}) {
   const service = useApp({ SIMULATORS_PORT: 'off' }, { connectors: [THINGS], ...overrides });
   let started: { readonly provider: ThingsProvider; readonly receiver: MisbehavingServer } | undefined;
   before(async () => {
@@ -312,6 +286,7 @@ export function useThings(overrides: AppOverrides = {}): ThingsBench {
     if (started === undefined) throw new Error('Provider and receiver of this suite have not started yet.');
     return started;
   };
+  /** Types and ids of what came to a path. */
   const received = (at: string) =>
     current()
       .receiver.requests.filter(({ url }) => url === at)
@@ -325,7 +300,8 @@ export function useThings(overrides: AppOverrides = {}): ThingsBench {
     get receiver() {
       return current().receiver;
     },
-    create: async (at, more = {}) => {
+    /** Delivers to a path of the receiver. It was polled once. */
+    create: async (at: string, more: object = {}) => {
       const { provider, receiver } = current();
       const instance = await createPolled(service, { provider, url: receiver.url + at, more });
       await until(async () => (await pollsOf(service, instance.id)).length > 0);
@@ -333,10 +309,11 @@ export function useThings(overrides: AppOverrides = {}): ThingsBench {
         await untilRun(service, instance.id, { resource });
       return instance;
     },
-    run: (id, resource) => runNow(service, id, resource),
-    poll: (id, resource) => pollOf(service, id, resource),
+    run: (id: number, resource?: string) => runNow(service, id, resource),
+    poll: (id: number, resource?: string) => pollOf(service, id, resource),
     received,
-    arrived: async (at, count) => {
+    /** @returns them once there are so many */
+    arrived: async (at: string, count: number) => {
       await until(() => received(at).length >= count);
       return received(at);
     },

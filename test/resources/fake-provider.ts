@@ -11,9 +11,10 @@ import type {
   Translator,
 } from '../../src/connector/index.ts';
 import type { PlatformKeys } from '../../src/db/platform-keys.ts';
-import { AppError, isAppError } from '../../src/errors.ts';
+import { AppError } from '../../src/errors.ts';
 import type { ConnectedInstance } from '../../src/resources/call.ts';
-import { composeResources, type ListRequest, type RecordList, type Resources } from '../../src/resources/index.ts';
+import { composeResources, type ListRequest, type RecordList } from '../../src/resources/index.ts';
+import { leastConnector } from '../support/least-connector.ts';
 import { createVirtualClock } from '../support/virtual-clock.ts';
 
 /** A filter of the pretended provider: all of these must hold. */
@@ -74,29 +75,13 @@ function keeps(value: unknown, operator: string, wanted: string): boolean {
   return Number(value) >= Number(wanted) - 1;
 }
 
-export interface FakeService {
-  readonly resources: Resources;
-  readonly instance: ConnectedInstance;
-  /** Another instance, as good as the first. */
-  readonly createInstance: (changes?: Partial<ConnectedInstance>) => ConnectedInstance;
-  /** Bodies of all calls to the provider so far. */
-  readonly sent: readonly unknown[];
-  readonly verdicts: readonly string[];
-  /** Makes the next calls to the provider fail. */
-  readonly failWith: (failure: Error | undefined) => void;
-  readonly moveClock: (ms: number) => Promise<void>;
-  readonly list: (request?: Partial<ListRequest>, changes?: Partial<ConnectedInstance>) => Promise<RecordList>;
-  /** All rows of a query by its page tokens, and how many answers they took. */
-  readonly listAll: (
-    request: Partial<ListRequest>,
-  ) => Promise<{ readonly rows: readonly unknown[]; readonly answers: readonly RecordList[] }>;
-}
+export type FakeService = ReturnType<typeof createService>;
 
 /** What the pretended provider answers to a call, where that matters. */
 export type FakeAnswer = (request: ProviderRequest) => Partial<ProviderResponse>;
 
 /** The normalised calls over a pretended provider; `objects` is static or discovered. */
-export function createService(objects: Connector['objects'], answer: FakeAnswer = () => ({})): FakeService {
+export function createService(objects: Connector['objects'], answer: FakeAnswer = () => ({})) {
   const sent: unknown[] = [];
   const verdicts: string[] = [];
   let failure: Error | undefined;
@@ -115,7 +100,14 @@ export function createService(objects: Connector['objects'], answer: FakeAnswer 
       noteCredentials: async ({ id }, { kind, work }) => void verdicts.push(`${id} ${kind}: ${work}`),
     },
   );
-  const connector = createConnector(objects);
+  const hosts = ['fake.example.com'];
+  const connector = leastConnector({
+    key: 'fake',
+    name: 'Fake',
+    baseUrl: () => 'https://fake.example.com',
+    hosts,
+    objects,
+  });
   const createInstance = (changes: Partial<ConnectedInstance> = {}): ConnectedInstance => ({
     accountId: 1,
     id: 7,
@@ -128,7 +120,7 @@ export function createService(objects: Connector['objects'], answer: FakeAnswer 
     ...changes,
   });
   const instance = createInstance();
-  const list: FakeService['list'] = (request = {}, changes) =>
+  const list = (request: Partial<ListRequest> = {}, changes?: Partial<ConnectedInstance>): Promise<RecordList> =>
     resources.listRecords(
       {
         instance: changes === undefined ? instance : createInstance(changes),
@@ -140,15 +132,19 @@ export function createService(objects: Connector['objects'], answer: FakeAnswer 
   return {
     resources,
     instance,
+    /** Another instance, as good as the first. */
     createInstance,
+    /** Bodies of all calls to the provider so far. */
     sent,
     verdicts,
-    failWith: (error) => {
+    /** Makes the next calls to the provider fail. */
+    failWith: (error: Error | undefined) => {
       failure = error;
     },
     moveClock: clock.advance,
     list,
-    listAll: async (request) => {
+    /** All rows of a query by its page tokens, and how many answers they took. */
+    listAll: async (request: Partial<ListRequest>) => {
       const answers: RecordList[] = [];
       for (let nextPage: string | undefined; ; ) {
         const answer = await list({ ...request, nextPage });
@@ -170,22 +166,6 @@ function createSeal(): Pick<PlatformKeys, 'seal' | 'open'> {
       return token;
     },
     open: (token, context) => sealed.get(`${token} ${context}`),
-  };
-}
-
-function createConnector(objects: Connector['objects']): Connector {
-  return {
-    key: 'fake',
-    id: 1,
-    name: 'Fake',
-    description: 'Rows in memory',
-    hub: 'general',
-    auth: { type: 'none' },
-    configuration: [],
-    baseUrl: () => 'https://fake.example.com',
-    hosts: ['fake.example.com'],
-    objects,
-    probe: { path: '/' },
   };
 }
 
@@ -224,15 +204,4 @@ function createClient(onSend: (request: ProviderRequest) => Promise<Partial<Prov
       return output;
     },
   };
-}
-
-/** The failure of a call that must fail with one of ours. */
-export async function failureOf(call: Promise<unknown>): Promise<AppError> {
-  try {
-    await call;
-  } catch (error) {
-    if (isAppError(error)) return error;
-    throw error;
-  }
-  throw new Error('The call succeeded, though it must not.');
 }

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import type { ConnectorContext, ObjectSpec, Objects } from '../../src/connector/index.ts';
 import { AppError } from '../../src/errors.ts';
-import { createObject, createService, failureOf } from './fake-provider.ts';
+import { expectFailure } from '../support/failures.ts';
+import { createObject, createService } from './fake-provider.ts';
 
 const MINUTE_MS = 60_000;
 const { signal } = new AbortController();
@@ -62,7 +63,7 @@ describe('objects that are discovered as outlines', () => {
     const service = createService(discover);
     await service.resources.listObjects({ instance: service.instance, signal });
     service.failWith(new AppError('PROVIDER_UNAVAILABLE', 'later'));
-    expect((await failureOf(service.list())).code).to.equal('PROVIDER_UNAVAILABLE');
+    await expectFailure(service.list(), 'PROVIDER_UNAVAILABLE');
     service.failWith(undefined);
     expect((await service.list()).records).to.have.length(1);
     expect(described).to.deep.equal(['rows', 'rows']);

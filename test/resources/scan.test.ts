@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import type { FieldSpec, ObjectSpec, Value } from '../../src/connector/index.ts';
 import { createPacer } from '../../src/pace.ts';
-import { createObject, createService, type FakeRow, type FakeService, failureOf } from './fake-provider.ts';
+import { expectFailure, failureOf } from '../support/failures.ts';
+import { createObject, createService, type FakeRow, type FakeService } from './fake-provider.ts';
 
 const times = (count: number, create: (index: number) => FakeRow) =>
   Array.from({ length: count }, (_, index) => create(index));
@@ -162,7 +163,7 @@ describe('a scan with a recheck', () => {
   it('does not take a row that is no object for an empty one', async () => {
     const noRows = JSON.parse('["row"]');
     service = createService({ rows: createObject(noRows) });
-    expect((await failureOf(service.list())).code).to.equal('PROVIDER_PROTOCOL');
+    await expectFailure(service.list(), 'PROVIDER_PROTOCOL');
   });
 
   it('refuses a text that is too long for the patterns of the filter, and never passes it over', async () => {
@@ -172,9 +173,11 @@ describe('a scan with a recheck', () => {
     const withName = (name: string) => createService({ rows: createObject([{ id: 1, name, score: 1, place: null }]) });
     const found = await withName(`${'n'.repeat(41_000)}99x`).list({ where });
     expect(ids(found.records)).to.deep.equal([1]);
-    const { code, message } = await failureOf(withName(`${'n'.repeat(42_000)}99x`).list({ where }));
-    expect(code).to.equal('WHERE_UNSUPPORTED');
-    expect(message).to.match(/^'name' of a row has 42003 characters\. .* at most 41943 characters/);
+    await expectFailure(
+      withName(`${'n'.repeat(42_000)}99x`).list({ where }),
+      'WHERE_UNSUPPORTED',
+      /^'name' of a row has 42003 characters\. .* at most 41943 characters/,
+    );
   });
 });
 
@@ -198,9 +201,9 @@ describe('an order', () => {
 
   it('is refused when the budget does not reach all rows', async () => {
     const service = createService({ rows: createObject(ROWS) });
-    const { code, message } = await failureOf(service.list({ orderBy: 'score', maxProviderCalls: 3 }));
-    expect(code).to.equal('WHERE_UNSUPPORTED');
-    expect(message).to.equal(
+    await expectFailure(
+      service.list({ orderBy: 'score', maxProviderCalls: 3 }),
+      'WHERE_UNSUPPORTED',
       "The provider cannot sort by 'score', and there are more rows than 3 provider calls can fetch to sort them here. Narrow the filter, or raise Elements-Max-Provider-Calls.",
     );
     expect(service.sent).to.have.length(3);
@@ -402,9 +405,9 @@ describe('a provider that shows only so many rows of a query', () => {
   });
 
   it('cannot have its rows sorted here, unless all of them are shown', async () => {
-    const { code, message } = await failureOf(shows(100).list({ orderBy: 'score' }));
-    expect(code).to.equal('WHERE_UNSUPPORTED');
-    expect(message).to.equal(
+    await expectFailure(
+      shows(100).list({ orderBy: 'score' }),
+      'WHERE_UNSUPPORTED',
       "The provider cannot sort by 'score', and there are more rows than the 100 of one query that it shows, so that they cannot be sorted here. Narrow the filter.",
     );
     expect((await shows(150).list({ orderBy: 'score', pageSize: 200 })).records).to.have.length(120);
@@ -447,11 +450,11 @@ describe('the bytes of a page', () => {
   });
 
   it('refuse an order that would keep more of them', async () => {
-    const { code, message } = await failureOf(service.list({ orderBy: 'score', pageSize: 100 }));
-    expect([code, message]).to.deep.equal([
+    await expectFailure(
+      service.list({ orderBy: 'score', pageSize: 100 }),
       'WHERE_UNSUPPORTED',
       "The provider cannot sort by 'score', and the rows up to the end of this page are more than 64 MB, too many to sort them here. Narrow the filter, or ask for fewer fields or a smaller page.",
-    ]);
+    );
   });
 });
 
@@ -521,7 +524,7 @@ describe('a page of very many rows', () => {
   it('is a protocol error where a row cannot be read', async () => {
     const readRecord = (record: unknown) => Reflect.get(Object(record), 'none').none;
     const service = createService({ rows: createObject(ROWS.slice(0, 2), { readRecord }) });
-    expect((await failureOf(service.list())).code).to.equal('PROVIDER_PROTOCOL');
+    await expectFailure(service.list(), 'PROVIDER_PROTOCOL');
   });
 });
 
@@ -561,8 +564,14 @@ describe('a page token', () => {
       service.resources.listRecords(target, request),
       service.list(request, { id: 8 }),
       service.list(request, { accountId: 2 }),
-    ].map(failureOf);
+    ].map((list) => failureOf(list));
     expect((await Promise.all(failures)).map(({ code }) => code)).to.deep.equal(Array(3).fill('REQUEST_INVALID'));
+  });
+
+  it('is the same for the same page, and another for each instance', async () => {
+    expect((await service.list(query)).nextPage).to.equal(nextPage);
+    expect((await service.list(query, { id: 8 })).nextPage).not.to.equal(nextPage);
+    expect((await service.list({ ...query, pageSize: 6 })).nextPage).not.to.equal(nextPage);
   });
 
   it('does not open when it was changed', async () => {

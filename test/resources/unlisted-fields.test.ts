@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import type { ObjectSpec } from '../../src/connector/index.ts';
 import { describeObject } from '../../src/resources/objects.ts';
-import { createObject, createService, failureOf } from './fake-provider.ts';
+import { failureOf } from '../support/failures.ts';
+import { createObject, createService } from './fake-provider.ts';
 
 const WHOLE = { id: 1, name: 'one', score: 3, note: 'long' };
 

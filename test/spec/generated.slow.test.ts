@@ -2,12 +2,18 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import type { BundledDocument } from '../../scripts/generate/api-document.ts';
 import { readSpec } from '../../scripts/generate/document.ts';
-import { makeFiles } from '../../scripts/generate/files.ts';
+import { makeApiFiles, makeConnectorFiles } from '../../scripts/generate/files.ts';
 import { comparePaths } from '../../scripts/generate/operations.ts';
 import { findStaleFiles, writeFiles } from '../../scripts/generate/output.ts';
+import { hashFiles } from '../../scripts/generate/seen.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
+
+async function makeFiles(document: BundledDocument) {
+  return { ...(await makeApiFiles(document)), ...(await makeConnectorFiles()) };
+}
 
 describe('generated/', () => {
   it('is what scripts/generate.ts makes of spec/, which redocly finds no fault with', async () => {
@@ -41,25 +47,36 @@ describe('finding stale files', () => {
   });
 });
 
+describe('what a check keeps', () => {
+  it('is another hash once a file below a folder changes, comes or goes, and no other for a test', async () => {
+    const root = await mkdtemp(join(tmpdir(), 'hashed-'));
+    try {
+      const hash = () => hashFiles(root, ['folder', 'file.txt']);
+      await writeFiles({ 'a.ts': 'a' }, join(root, 'folder'));
+      await writeFiles({ 'file.txt': 'b' }, root);
+      const seen = [await hash()];
+      await writeFiles({ 'a.test.ts': 'a' }, join(root, 'folder'));
+      expect(await hash()).to.equal(seen[0]);
+      await writeFiles({ 'a.ts': 'changed' }, join(root, 'folder'));
+      seen.push(await hash());
+      await writeFiles({ 'b.ts': '' }, join(root, 'folder'));
+      seen.push(await hash());
+      await rm(join(root, 'file.txt'));
+      seen.push(await hash());
+      expect(new Set(seen).size).to.equal(seen.length);
+    } finally {
+      await rm(root, { recursive: true });
+    }
+  });
+});
+
 describe('the order of paths', () => {
   it('puts a concrete segment before a templated one and a path before those below it', () => {
     const paths = [
-      '/{a}/{b}',
-      '/{a}',
-      '/hubs/{hub}/{a}',
-      '/hubs/{hub}/objects',
-      '/hubs',
-      '/accounts/{id}/x',
-      '/accounts/x',
+      ...['/{a}/{b}', '/{a}', '/hubs/{hub}/{a}', '/hubs/{hub}/objects', '/hubs', '/accounts/{id}/x', '/accounts/x'],
     ];
     expect(paths.sort(comparePaths)).to.deep.equal([
-      '/accounts/x',
-      '/accounts/{id}/x',
-      '/hubs',
-      '/hubs/{hub}/objects',
-      '/hubs/{hub}/{a}',
-      '/{a}',
-      '/{a}/{b}',
+      ...['/accounts/x', '/accounts/{id}/x', '/hubs', '/hubs/{hub}/objects', '/hubs/{hub}/{a}', '/{a}', '/{a}/{b}'],
     ]);
   });
 });

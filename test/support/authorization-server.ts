@@ -4,8 +4,7 @@ import { buffer } from 'node:stream/consumers';
 import Provider, { type Configuration } from 'oidc-provider';
 import { stopServer } from '../../suite/stop-server.ts';
 
-/** A request to the token endpoint. */
-export interface TokenRequest {
+interface TokenRequest {
   readonly headers: IncomingMessage['headers'];
   readonly parameters: Readonly<Record<string, string>>;
 }
@@ -14,48 +13,13 @@ export interface TokenRequest {
 export interface TokenMishap {
   /** Instead of doing the work: this answer. */
   readonly refuse?: { readonly status: number; readonly body?: unknown; readonly headers?: Record<string, string> };
-  /** The answer is made and never sent: the connection breaks. */
-  readonly lose?: boolean;
   /** Waits before the answer is sent. */
   readonly until?: Promise<void>;
   /** Changes the answer, e.g. its `expires_in`. */
   readonly rewrite?: (answer: Record<string, unknown>) => unknown;
 }
 
-/** A real authorization server (npm oidc-provider) with an API of its own: PKCE is required, refresh tokens are used once. */
-export interface AuthorizationServer {
-  /** Without a slash at the end. Below it: /auth, /token, and the API /api/me and /api/items. */
-  readonly url: string;
-  readonly clientId: string;
-  readonly clientSecret: string;
-  /** Registered for the client; nobody listens there. */
-  readonly callbackUrl: string;
-  /** Registers one more, e.g. the URL of a proxy. */
-  readonly addCallbackUrl: (url: string) => void;
-  /** At the server; `clientSecret` stays what it was. */
-  readonly changeClientSecret: (secret: string) => void;
-  /** A client that may use `client_credentials` and nothing else. */
-  readonly machine: { readonly clientId: string; readonly clientSecret: string };
-  readonly tokenRequests: readonly TokenRequest[];
-  /** The access tokens that the API was called with. */
-  readonly apiTokens: readonly string[];
-  /** Plays the user's browser: logs in, and consents or denies. @returns the URL that the browser is sent back to */
-  readonly authorize: (oauthUrl: string, decision?: 'allow' | 'deny') => Promise<URL>;
-  /** For the next token requests, in turn. */
-  readonly mishap: (...mishaps: readonly TokenMishap[]) => void;
-  /** The API refuses every access token issued so far; refresh tokens stay good. */
-  readonly expireAccessTokens: () => void;
-  /** Everything granted so far is refused, refresh tokens included. */
-  readonly revokeGrants: () => Promise<void>;
-  readonly close: () => Promise<void>;
-}
-
-export interface AuthorizationServerOptions {
-  /** Default 3600. */
-  readonly accessTokenSeconds?: number;
-  /** Default 60. */
-  readonly codeSeconds?: number;
-}
+export type AuthorizationServer = Awaited<ReturnType<typeof startAuthorizationServer>>;
 
 const CLIENT_ID = 'causeway-tests';
 const CLIENT_SECRET = 'client-secret-of-the-authorization-server';
@@ -64,7 +28,47 @@ const CALLBACK_URL = 'https://app.example.com/callback';
 const DENY_HEADER = 'x-deny';
 const MAX_REDIRECTS = 10;
 
-export async function startAuthorizationServer(options: AuthorizationServerOptions = {}): Promise<AuthorizationServer> {
+const CONFIGURATION: Configuration = {
+  clients: [
+    {
+      client_id: CLIENT_ID,
+      client_secret: CLIENT_SECRET,
+      redirect_uris: [CALLBACK_URL],
+      grant_types: ['authorization_code', 'refresh_token'],
+      response_types: ['code'],
+      token_endpoint_auth_method: 'client_secret_basic',
+    },
+    {
+      client_id: MACHINE.clientId,
+      client_secret: MACHINE.clientSecret,
+      redirect_uris: [],
+      grant_types: ['client_credentials'],
+      response_types: [],
+      token_endpoint_auth_method: 'client_secret_basic',
+    },
+  ],
+  scopes: ['openid', 'offline_access', 'items.read', 'items.write'],
+  features: { devInteractions: { enabled: false }, clientCredentials: { enabled: true } },
+  pkce: { required: () => true },
+  findAccount: (_context, id) => ({ accountId: id, claims: () => ({ sub: id }) }),
+  interactions: { url: (_context, { uid }) => `/interaction/${uid}` },
+  issueRefreshToken: () => true,
+  rotateRefreshToken: true,
+  ttl: {
+    AccessToken: 3600,
+    AuthorizationCode: 60,
+    ClientCredentials: 3600,
+    Grant: 3600,
+    IdToken: 3600,
+    Interaction: 60,
+    RefreshToken: 3600,
+    Session: 60,
+  },
+  cookies: { keys: ['of the tests'] },
+};
+
+/** A real authorization server (npm oidc-provider) with an API of its own: PKCE is required, refresh tokens are used once. */
+export async function startAuthorizationServer() {
   const tokenRequests: TokenRequest[] = [];
   const apiTokens: string[] = [];
   const mishaps: TokenMishap[] = [];
@@ -74,7 +78,7 @@ export async function startAuthorizationServer(options: AuthorizationServerOptio
 
   const server = createServer();
   const url = await listen(server);
-  const provider = new Provider(url, configurationOf(options));
+  const provider = new Provider(url, CONFIGURATION);
   const callbackUrls = new Set([CALLBACK_URL]);
   provider.Client.prototype.redirectUriAllowed = (callbackUrl) => callbackUrls.has(callbackUrl);
   let clientSecret = CLIENT_SECRET;
@@ -128,22 +132,32 @@ export async function startAuthorizationServer(options: AuthorizationServerOptio
   }
 
   return {
+    /** Without a slash at the end. Below it: /auth, /token, and the API /api/me and /api/items. */
     url,
     clientId: CLIENT_ID,
     clientSecret: CLIENT_SECRET,
+    /** Registered for the client; nobody listens there. */
     callbackUrl: CALLBACK_URL,
-    addCallbackUrl: (callbackUrl) => void callbackUrls.add(callbackUrl),
-    changeClientSecret: (secret) => {
+    /** Registers one more, e.g. the URL of a proxy. */
+    addCallbackUrl: (callbackUrl: string) => void callbackUrls.add(callbackUrl),
+    /** At the server; `clientSecret` stays what it was. */
+    changeClientSecret: (secret: string) => {
       clientSecret = secret;
     },
+    /** A client that may use `client_credentials` and nothing else. */
     machine: MACHINE,
     tokenRequests,
+    /** The access tokens that the API was called with. */
     apiTokens,
-    authorize: (oauthUrl, decision = 'allow') => browse(url, oauthUrl, decision),
-    mishap: (...more) => void mishaps.push(...more),
+    /** Plays the user's browser: logs in, and consents or denies. @returns the URL that the browser is sent back to */
+    authorize: (oauthUrl: string, decision: 'allow' | 'deny' = 'allow') => browse(url, oauthUrl, decision),
+    /** For the next token requests, in turn. */
+    mishap: (...more: readonly TokenMishap[]) => void mishaps.push(...more),
+    /** The API refuses every access token issued so far; refresh tokens stay good. */
     expireAccessTokens: () => {
       for (const id of issued) expired.add(id);
     },
+    /** Everything granted so far is refused, refresh tokens included. */
     revokeGrants: async () => {
       for (const grantId of grants) {
         await provider.RefreshToken.revokeByGrantId(grantId);
@@ -151,47 +165,6 @@ export async function startAuthorizationServer(options: AuthorizationServerOptio
       }
     },
     close: () => stopServer(server),
-  };
-}
-
-function configurationOf({ accessTokenSeconds = 3600, codeSeconds = 60 }: AuthorizationServerOptions): Configuration {
-  return {
-    clients: [
-      {
-        client_id: CLIENT_ID,
-        client_secret: CLIENT_SECRET,
-        redirect_uris: [CALLBACK_URL],
-        grant_types: ['authorization_code', 'refresh_token'],
-        response_types: ['code'],
-        token_endpoint_auth_method: 'client_secret_basic',
-      },
-      {
-        client_id: MACHINE.clientId,
-        client_secret: MACHINE.clientSecret,
-        redirect_uris: [],
-        grant_types: ['client_credentials'],
-        response_types: [],
-        token_endpoint_auth_method: 'client_secret_basic',
-      },
-    ],
-    scopes: ['openid', 'offline_access', 'items.read', 'items.write'],
-    features: { devInteractions: { enabled: false }, clientCredentials: { enabled: true } },
-    pkce: { required: () => true },
-    findAccount: (_context, id) => ({ accountId: id, claims: () => ({ sub: id }) }),
-    interactions: { url: (_context, { uid }) => `/interaction/${uid}` },
-    issueRefreshToken: () => true,
-    rotateRefreshToken: true,
-    ttl: {
-      AccessToken: accessTokenSeconds,
-      AuthorizationCode: codeSeconds,
-      ClientCredentials: accessTokenSeconds,
-      Grant: 3600,
-      IdToken: 3600,
-      Interaction: 60,
-      RefreshToken: 3600,
-      Session: 60,
-    },
-    cookies: { keys: ['of the tests'] },
   };
 }
 
@@ -235,13 +208,12 @@ async function browse(server: string, start: string, decision: 'allow' | 'deny')
   throw new Error('The authorization server redirects in circles.');
 }
 
-/** Holds the answer back, loses it or changes it; everything else of the response is the server's. */
-function changeAnswer(response: ServerResponse, { lose, until, rewrite }: TokenMishap): void {
+/** Holds the answer back or changes it; everything else of the response is the server's. */
+function changeAnswer(response: ServerResponse, { until, rewrite }: TokenMishap): void {
   const end = response.end.bind(response);
   response.end = ((body?: unknown) => {
     void (async () => {
       await until;
-      if (lose === true) return response.destroy();
       if (rewrite === undefined) return end(body);
       const text = JSON.stringify(rewrite(JSON.parse(String(body))));
       response.setHeader('content-length', Buffer.byteLength(text));

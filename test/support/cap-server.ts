@@ -5,19 +5,16 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { rows } from './cap/rows.ts';
 
-/** A real OData 4 server: SAP CAP on an SQLite database in memory, with the model and the rows of `cap/`. */
-export interface CapServer {
-  /** The service root, without a slash at the end. */
-  readonly url: string;
-  readonly rows: typeof rows;
-  readonly stop: () => Promise<void>;
-}
+export type CapServer = Awaited<ReturnType<typeof startCapServer>>;
 
 const PROJECT = fileURLToPath(new URL('./cap/', import.meta.url));
 const SERVE = createRequire(import.meta.url).resolve('@sap/cds/bin/serve.js');
 
-/** @throws Error with what the server printed when it ends before it listens. */
-export async function startCapServer(): Promise<CapServer> {
+/**
+ * A real OData 4 server: SAP CAP on an SQLite database in memory, with the model and the rows of `cap/`.
+ * @throws Error with what the server printed when it ends before it listens
+ */
+export async function startCapServer() {
   const server = spawn(process.execPath, [SERVE, 'all', '--from', 'shop.cds', '--port', '0'], {
     cwd: PROJECT,
     env: { ...process.env, NO_COLOR: '1', NODE_ENV: 'test' },

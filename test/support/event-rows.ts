@@ -11,6 +11,22 @@ export async function addAccount(knex: Knex): Promise<void> {
   await knex('account').insert({ organization_id: 1, name: 'Test', external_id: 'Test' });
 }
 
+/** Users and instances of accounts, which have no secrets. */
+export async function addUser(knex: Knex, accountId = 1): Promise<void> {
+  const user = { organization_id: 1, account_id: accountId, email_address: `${accountId}@b.example` };
+  await knex('app_user').insert({ ...user, first_name: 'A', last_name: 'B' });
+}
+
+export async function addInstances(knex: Knex, ids: readonly number[], accountId = 1): Promise<void> {
+  await knex.raw(
+    `insert into instance (account_id, id, user_id, name, element_key, credentials, token, token_hash)
+     overriding system value
+     select ?::bigint, n, (select min(id) from app_user where account_id = ?::bigint), 'x', 'odata', '', '', sha256(gen_random_uuid()::text::bytea)
+     from unnest(?::bigint[]) n`,
+    [accountId, accountId, [...ids]],
+  );
+}
+
 export function deliveries(knex: Knex): Promise<readonly DeliveryRow[]> {
   return knex('delivery').orderBy('id').then();
 }

@@ -4,20 +4,14 @@ import type { Knex } from 'knex';
 import { type Clock, SYSTEM_CLOCK } from '../../src/clock.ts';
 import { createEgress } from '../../src/egress/index.ts';
 import { createAcceptStore } from '../../src/events/accept/accept-store.ts';
-import {
-  createEngine,
-  type Engine,
-  type EngineNeighbours,
-  type EnginePlatform,
-  type EngineRole,
-} from '../../src/events/engine.ts';
+import { createEngine, type EngineNeighbours, type EnginePlatform, type EngineRole } from '../../src/events/engine.ts';
 import { hostOf } from '../../src/events/lease.ts';
 import type { DeliverySettings, EventSource, NewEvent, ReadySubscription } from '../../src/events/model.ts';
 import type { EngineOptions } from '../../src/events/options.ts';
 import { createOutcomeStore } from '../../src/events/outcomes/outcome-store.ts';
 import { createOwnerStore } from '../../src/events/owners/owner-store.ts';
 import { createClaimStore } from '../../src/events/sweep/claim-store.ts';
-import { createMetrics, type Metrics } from '../../src/metrics.ts';
+import { createMetrics } from '../../src/metrics.ts';
 import { silentLog, theRow, useDatabase } from './database.ts';
 import { addAccount, emptyTables } from './event-rows.ts';
 import { type MisbehavingServer, startMisbehavingServer } from './misbehaving-server.ts';
@@ -31,21 +25,9 @@ export interface Told {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** An engine with neighbours that are as simple as can be: instance n delivers to `urls[n]`. */
-export interface TestEngine {
-  readonly events: Engine;
-  readonly metrics: Metrics;
-  readonly urls: Map<number, string>;
-  readonly told: readonly Told[];
-  settings: DeliverySettings;
-  /** For sources that are not plain. */
-  readonly sources: Map<number, Partial<EventSource>>;
-  /** Value of a counter or gauge, over all labels unless some are given. */
-  readonly measure: (name: string, labels?: Readonly<Record<string, string>>) => Promise<number>;
-  readonly close: () => Promise<void>;
-}
+export type TestEngine = ReturnType<typeof createTestEngine>;
 
-export interface TestEngineInput extends Partial<EngineRole> {
+interface TestEngineInput extends Partial<EngineRole> {
   readonly knex: Knex;
   readonly clock?: Clock;
   readonly egress?: EnginePlatform['egress'];
@@ -61,7 +43,8 @@ export function createStores(knex: Knex) {
   };
 }
 
-export function createTestEngine(input: TestEngineInput): TestEngine {
+/** An engine with neighbours that are as simple as can be: instance n delivers to `urls[n]`. */
+function createTestEngine(input: TestEngineInput) {
   const { knex, clock = SYSTEM_CLOCK, delivers = true, options } = input;
   const metrics = createMetrics({ processMetrics: false });
   const egress = createEgress({ allow: ['127.0.0.0/8'], connectTimeoutMs: 1_000 });
@@ -69,9 +52,7 @@ export function createTestEngine(input: TestEngineInput): TestEngine {
   const sources = new Map<number, Partial<EventSource>>();
   const told: Told[] = [];
   const subscriptions = createTestSubscriptions(knex);
-  const engine = {
-    settings: { failurePolicy: 'retry', retryCount: 5 } as DeliverySettings,
-  };
+  let settings: DeliverySettings = { failurePolicy: 'retry', retryCount: 5 };
 
   const platform: EnginePlatform = {
     egress: input.egress ?? egress,
@@ -87,7 +68,7 @@ export function createTestEngine(input: TestEngineInput): TestEngine {
       return { ...plainSource(accountId, instanceId), callbackUrl, ...sources.get(instanceId) };
     },
     subscriptions,
-    settings: async () => engine.settings,
+    settings: async () => settings,
     noteEvent: () => {},
     notifications: {
       prepare: async () => async (_via, type, data) => void told.push({ type, data: { ...data } }),
@@ -99,15 +80,14 @@ export function createTestEngine(input: TestEngineInput): TestEngine {
     events,
     metrics,
     urls,
+    /** For sources that are not plain. */
     sources,
     told,
-    get settings() {
-      return engine.settings;
+    set settings(given: DeliverySettings) {
+      settings = given;
     },
-    set settings(settings) {
-      engine.settings = settings;
-    },
-    measure: async (name, labels = {}) => {
+    /** Value of a counter or gauge, over all labels unless some are given. */
+    measure: async (name: string, labels: Readonly<Record<string, string>> = {}) => {
       const found = await metrics.registry.getSingleMetric(name)?.get();
       const values = found?.values.filter(({ labels: own }) =>
         Object.entries(labels).every(([label, value]) =>
@@ -121,17 +101,7 @@ export function createTestEngine(input: TestEngineInput): TestEngine {
 }
 
 /** Engines over one database, and a receiver. Everything is stopped and emptied after each test. */
-export interface EngineBench {
-  readonly knex: Knex;
-  readonly databaseUrl: string;
-  readonly receiver: MisbehavingServer;
-  readonly start: (input?: Partial<TestEngineInput>) => Promise<TestEngine>;
-  /** With instance 1 delivering to this path of the receiver. */
-  readonly startFor: (path: string, input?: Partial<TestEngineInput>) => Promise<TestEngine>;
-  readonly received: (path: string) => MisbehavingServer['requests'];
-}
-
-export function useEngines(): EngineBench {
+export function useEngines() {
   const database = useDatabase();
   let receiver: MisbehavingServer | undefined;
   let engines: TestEngine[] = [];
@@ -173,12 +143,13 @@ export function useEngines(): EngineBench {
       return current();
     },
     start,
-    startFor: async (path, input) => {
+    /** With instance 1 delivering to this path of the receiver. */
+    startFor: async (path: string, input?: Partial<TestEngineInput>) => {
       const engine = await start(input);
       engine.urls.set(1, current().url + path);
       return engine;
     },
-    received: (path) => current().requests.filter(({ url }) => url === path),
+    received: (path: string) => current().requests.filter(({ url }) => url === path),
   };
 }
 
@@ -201,7 +172,8 @@ export function newEvent(instanceId: number, more: Partial<NewEvent> = {}): NewE
   return { accountId: ACCOUNT_ID, instanceId, type: 'orders.created', objectName: 'orders', objectId: '7', ...more };
 }
 
-function plainSource(accountId: number, instanceId: number): EventSource {
+/** A source without peculiarities, which delivers nowhere. */
+export function plainSource(accountId: number, instanceId: number): EventSource {
   return {
     accountId,
     instanceId,

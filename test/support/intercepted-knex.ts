@@ -23,3 +23,12 @@ export function interceptRaw<Connection extends Knex>(knex: Connection, intercep
     },
   });
 }
+
+/** Runs every statement that is written as SQL, and keeps the plan that PostgreSQL makes of it. `options`: of EXPLAIN. */
+export function explainRaw(knex: Knex, plans: string[], options = ''): Knex {
+  return interceptRaw(knex, async (statement, sql, bindings) => {
+    const { rows } = await knex.raw(`explain ${options} ${sql}`, [...bindings]);
+    plans.push(rows.map((row: Record<string, string>) => row['QUERY PLAN']).join('\n'));
+    return statement();
+  });
+}

@@ -14,22 +14,7 @@ export interface ReceivedRequest {
 
 export type Behaviour = (response: ServerResponse, request: IncomingMessage) => void;
 
-export interface MisbehavingServer {
-  /** Without a slash at the end. */
-  readonly url: string;
-  readonly host: string;
-  readonly requests: readonly ReceivedRequest[];
-  /** Over all connections so far. */
-  readonly bytesSent: () => number;
-  readonly openConnections: () => number;
-  /** Over the server's whole life. */
-  readonly connections: () => number;
-  /** Answers a path (without its query) with these in turn; the last one stays. Other paths are a 404. */
-  readonly answer: (path: string, ...behaviours: Behaviour[]) => void;
-  /** Ends every connection at once, those of answers that hang too. */
-  readonly dropConnections: () => void;
-  readonly close: () => Promise<void>;
-}
+export type MisbehavingServer = Awaited<ReturnType<typeof startMisbehavingServer>>;
 
 export interface MisbehavingServerOptions {
   /** Default 127.0.0.1. */
@@ -41,7 +26,7 @@ export interface MisbehavingServerOptions {
 }
 
 /** A provider that does what providers do on their worst days. */
-export async function startMisbehavingServer(options: MisbehavingServerOptions = {}): Promise<MisbehavingServer> {
+export async function startMisbehavingServer(options: MisbehavingServerOptions = {}) {
   const requests: ReceivedRequest[] = [];
   const scripts = new Map<string, Behaviour[]>();
   const sockets = new Set<Socket>();
@@ -71,13 +56,18 @@ export async function startMisbehavingServer(options: MisbehavingServerOptions =
   const host = `${address}:${getPort(server.address())}`;
 
   return {
+    /** Without a slash at the end. */
     url: `http://${host}`,
     host,
     requests,
+    /** Over all connections so far. */
     bytesSent: () => [...sockets].reduce((sum, socket) => sum + socket.bytesWritten, bytesOfClosed),
     openConnections: () => sockets.size,
+    /** Over the server's whole life. */
     connections: () => connections,
-    answer: (path, ...behaviours) => scripts.set(path, behaviours),
+    /** Answers a path (without its query) with these in turn; the last one stays. Other paths are a 404. */
+    answer: (path: string, ...behaviours: Behaviour[]) => void scripts.set(path, behaviours),
+    /** Ends every connection at once, those of answers that hang too. */
     dropConnections: () => server.closeAllConnections(),
     close: () => stopServer(server),
   };

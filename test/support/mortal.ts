@@ -2,14 +2,6 @@ import type { Knex } from 'knex';
 import type { Egress, EgressRequest, EgressResponse } from '../../src/egress/index.ts';
 import { interceptRaw } from './intercepted-knex.ts';
 
-/** What a process reaches the world by; dead, it reaches nothing any more, and hears no answer. */
-export interface Mortal {
-  readonly knex: Knex;
-  readonly egress: Pick<Egress, 'request'>;
-  readonly kill: () => void;
-  readonly isDead: () => boolean;
-}
-
 export interface Fate {
   /** Dies when the database has done a statement like this, before it hears so. */
   readonly afterStatement?: RegExp;
@@ -24,7 +16,8 @@ export interface Fate {
 /** Whoever waits for a dead process waits for ever. */
 const never = <Value>(): Promise<Value> => new Promise(() => undefined);
 
-export function createMortal(knex: Knex, egress: Pick<Egress, 'request'>, fate: Fate): Mortal {
+/** What a process reaches the world by; dead, it reaches nothing any more, and hears no answer. */
+export function createMortal(knex: Knex, egress: Pick<Egress, 'request'>, fate: Fate) {
   let dead = false;
 
   function assertAlive(): void {

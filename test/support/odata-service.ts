@@ -3,16 +3,10 @@ import { createServer } from 'node:http';
 import { createSimulator, type ODataSimulatorOptions } from '../../connectors/odata/simulator.ts';
 import { stopServer } from '../../suite/stop-server.ts';
 
-/** An OData service of its own kind, outside of the platform. */
-export interface ODataService {
-  /** The service root. */
-  readonly url: string;
-  /** Every request: `GET /odata/v4/shop/Products?…`, decoded. */
-  readonly requests: readonly string[];
-  readonly stop: () => Promise<void>;
-}
+export type ODataService = Awaited<ReturnType<typeof startODataService>>;
 
-export async function startODataService(options: Partial<ODataSimulatorOptions> = {}): Promise<ODataService> {
+/** An OData service of its own kind, outside of the platform. `requests`: `GET /odata/v4/shop/Products?…`, decoded. */
+export async function startODataService(options: Partial<ODataSimulatorOptions> = {}) {
   const requests: string[] = [];
   const server = createServer((request, response) => {
     requests.push(`${request.method} ${decodeURIComponent(request.url ?? '')}`);
@@ -23,9 +17,5 @@ export async function startODataService(options: Partial<ODataSimulatorOptions> 
   if (address === null || typeof address === 'string') throw new Error('The service listens on no port.');
   const baseUrl = `http://127.0.0.1:${address.port}`;
   const simulator = createSimulator({ baseUrl, ...options });
-  return {
-    url: `${baseUrl}/odata/v4/shop`,
-    requests,
-    stop: () => stopServer(server),
-  };
+  return { url: `${baseUrl}/odata/v4/shop`, requests, stop: () => stopServer(server) };
 }

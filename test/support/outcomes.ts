@@ -1,3 +1,4 @@
+import type { DeliveryLease } from '../../src/events/lease.ts';
 import type { DeliveryOutcome } from '../../src/events/outcomes/outcome-queue.ts';
 
 type WithoutLease<Kind> = Kind extends unknown ? Omit<Kind, 'lease'> : never;
@@ -16,4 +17,26 @@ export function ended(ending: Ending): Result {
   if (ending.kind === 'delivered') return { kind: 'delivered', attempt };
   const next = { state: 'waiting', dueAt: new Date(0), retries: 1, firstFailedAt: new Date(0) } as const;
   return { kind: 'failed', isHard: ending.isHard, attempt, next };
+}
+
+let lastId = 0;
+
+/** A delivery that a dispatcher may push. */
+export function newLease(more: Partial<DeliveryLease> = {}): DeliveryLease {
+  return {
+    accountId: 1,
+    id: ++lastId,
+    subscriptionId: 1,
+    host: 'receiver.example.com',
+    owner: 'o',
+    attempts: 0,
+    retries: 0,
+    firstFailedAtMs: undefined,
+    eventId: 'e',
+    instanceId: 1,
+    ordered: false,
+    body: Buffer.alloc(10),
+    acceptedAtMs: undefined,
+    ...more,
+  };
 }

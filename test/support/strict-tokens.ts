@@ -2,27 +2,6 @@ import { randomBytes } from 'node:crypto';
 import type { TokenGrant } from '../../src/instances/oauth/token-endpoint.ts';
 import { TokenError } from '../../src/instances/oauth/token-failure.ts';
 
-/**
- * An authorization server's book of tokens, as strict as the strictest: a refresh token is good for one use, and a
- * second one, unless it comes within the grace period, ends everything that was ever granted to its family.
- */
-export interface StrictTokens {
-  /** A new family; the first tokens of one instance. */
-  readonly issue: (options?: { readonly graceMs?: number }) => TokenGrant;
-  /** @throws TokenError `refused` with `invalid_grant` */
-  readonly refresh: (refreshToken: string) => TokenGrant;
-  readonly accepts: (accessToken: string) => boolean;
-  /** The access tokens issued so far are refused from now on; refresh tokens stay good. */
-  readonly endAccess: () => void;
-  /** Everything that belongs to the family of this token is refused from now on. */
-  readonly revoke: (token: string) => void;
-  /** How often refresh tokens were presented. */
-  readonly presentations: () => number;
-  /** How often tokens that had been used were presented, within a grace period or not. */
-  readonly reuses: () => number;
-  readonly isAlive: (token: string) => boolean;
-}
-
 interface Family {
   readonly graceMs: number;
   isAlive: boolean;
@@ -38,13 +17,12 @@ interface AccessToken {
   readonly expiresAtMs: number;
 }
 
-export interface StrictTokensOptions {
-  readonly now: () => number;
-  /** Of an access token. */
-  readonly lifeSeconds: () => number;
-}
-
-export function createStrictTokens({ now, lifeSeconds }: StrictTokensOptions): StrictTokens {
+/**
+ * An authorization server's book of tokens, as strict as the strictest: a refresh token is good for one use, and a
+ * second one, unless it comes within the grace period, ends everything that was ever granted to its family.
+ * `lifeSeconds`: of an access token.
+ */
+export function createStrictTokens({ now, lifeSeconds }: { readonly now: () => number; readonly lifeSeconds: number }) {
   const refreshTokens = new Map<string, RefreshToken>();
   const accessTokens = new Map<string, AccessToken>();
   let presentations = 0;
@@ -53,10 +31,9 @@ export function createStrictTokens({ now, lifeSeconds }: StrictTokensOptions): S
   function grant(family: Family): TokenGrant {
     const accessToken = `access-${randomBytes(12).toString('hex')}`;
     const refreshToken = `refresh-${randomBytes(12).toString('hex')}`;
-    const expiresInSeconds = lifeSeconds();
-    accessTokens.set(accessToken, { family, expiresAtMs: now() + expiresInSeconds * 1000 });
+    accessTokens.set(accessToken, { family, expiresAtMs: now() + lifeSeconds * 1000 });
     refreshTokens.set(refreshToken, { family, usedAtMs: undefined });
-    return { accessToken, refreshToken, expiresInSeconds, values: {} };
+    return { accessToken, refreshToken, expiresInSeconds: lifeSeconds, values: {} };
   }
 
   function present(token: RefreshToken): TokenGrant {
@@ -70,28 +47,31 @@ export function createStrictTokens({ now, lifeSeconds }: StrictTokensOptions): S
     return grant(family);
   }
 
-  const familyOf = (token: string) => (refreshTokens.get(token) ?? accessTokens.get(token))?.family;
-
   return {
+    /** A new family; the first tokens of one instance. */
     issue: ({ graceMs = -1 } = {}) => grant({ graceMs, isAlive: true }),
-    refresh: (refreshToken) => {
+    /** @throws TokenError `refused` with `invalid_grant` */
+    refresh: (refreshToken: string) => {
       presentations++;
       const token = refreshTokens.get(refreshToken);
       if (token === undefined) throw invalidGrant();
       return present(token);
     },
-    accepts: (accessToken) => {
+    accepts: (accessToken: string) => {
       const token = accessTokens.get(accessToken);
       return token?.family.isAlive === true && now() < token.expiresAtMs;
     },
+    /** The access tokens issued so far are refused from now on; refresh tokens stay good. */
     endAccess: () => accessTokens.clear(),
-    revoke: (token) => {
-      const family = familyOf(token);
+    /** Everything that belongs to the family of this token is refused from now on. */
+    revoke: (token: string) => {
+      const family = (refreshTokens.get(token) ?? accessTokens.get(token))?.family;
       if (family !== undefined) family.isAlive = false;
     },
+    /** How often refresh tokens were presented. */
     presentations: () => presentations,
+    /** How often tokens that had been used were presented, within a grace period or not. */
     reuses: () => reuses,
-    isAlive: (token) => familyOf(token)?.isAlive === true,
   };
 }
 

@@ -90,19 +90,8 @@ describe('comparing texts', () => {
 
   it('agrees with the bytes of UTF-8, the order of collate "C"', () => {
     const texts = [
-      '',
-      '\0',
-      'a',
-      'ab',
-      '\u007f',
-      '\u0080',
-      '\u07ff',
-      '\u0800',
-      '\ud7ff',
-      '\ue000',
-      '\uffff',
-      '\u{10000}',
-      '\u{10ffff}',
+      ...['', '\0', 'a', 'ab', '\u007f', '\u0080', '\u07ff', '\u0800', '\ud7ff', '\ue000', '\uffff', '\u{10000}'],
+      ...['\u{10ffff}'],
     ];
     for (const a of texts) {
       for (const b of texts) {

@@ -136,13 +136,7 @@ describe('the residual', () => {
 
   it('reads dotted names from nested objects and flat ones, own properties only', () => {
     const queryable: Queryable = {
-      fields: {
-        'a.b': text,
-        constructor: text,
-        ['__proto__']: text,
-        'a.constructor': text,
-        'a.length': text,
-      },
+      fields: { 'a.b': text, constructor: text, ['__proto__']: text, 'a.constructor': text, 'a.length': text },
     };
     const isNull = (name: string) => compileCondition(conditionOf(`\`${name}\` IS NULL`, queryable));
     expect(isNull('a.b')({ a: { b: 'x' } })).to.equal(false);

@@ -7,7 +7,7 @@ import {
   type FilterTree,
   type TableRow,
 } from '#connector/simulator';
-import { COLUMN_BY_NAME, type Column } from './columns.ts';
+import { COLUMN_BY_NAME, type Column, TYPES } from './columns.ts';
 import { invalidFilter, Problem } from './fault.ts';
 
 /**
@@ -18,7 +18,7 @@ import { invalidFilter, Problem } from './fault.ts';
  */
 export function compileRowFilter(text: string): (row: TableRow) => boolean {
   return compileFilter(readFilter(text), {
-    field: (name) => TYPES[findColumn(name).type].field(name),
+    field: (name) => (FIELDS[findColumn(name).type] ?? TEXT)(name),
     ofNull: { '!=': true },
     refuse: (message) => invalidFilter(message),
   });
@@ -61,17 +61,10 @@ const WORDS: Readonly<Record<string, FilterTest['operator']>> = {
   eqany: 'IN',
 };
 
-const EQUALITIES = ['eq', 'ne', 'eqany'];
-const ALL = Object.keys(WORDS);
-const TYPES: Readonly<Record<Column['type'], { readonly words: readonly string[]; readonly field: Reader }>> = {
-  text: { words: EQUALITIES, field: TEXT },
-  options: { words: EQUALITIES, field: TEXT },
+const FIELDS: Readonly<Partial<Record<Column['type'], Reader>>> = {
   // As texts: the day that stands for none is no day.
-  date: { words: ALL, field: (name) => ({ type: 'string', read: (row) => row[name] ?? '0000-00-00' }) },
-  int: { words: ALL, field: (name) => ({ type: 'integer', read: (row) => row[name] ?? 0 }) },
-  bool: { words: [], field: TEXT },
-  currency: { words: [], field: TEXT },
-  govIdText: { words: [], field: TEXT },
+  date: (name) => ({ type: 'string', read: (row) => row[name] ?? '0000-00-00' }),
+  int: (name) => ({ type: 'integer', read: (row) => row[name] ?? 0 }),
 };
 
 function readTest(node: unknown, binds: Binds): FilterTest {
@@ -79,7 +72,7 @@ function readTest(node: unknown, binds: Binds): FilterTest {
   const name: unknown = Object(left).name;
   if (typeof name !== 'string') throw invalidFilter('A comparison begins with a field.');
   const column = findColumn(name);
-  const operator = TYPES[column.type].words.includes(word) ? WORDS[word] : undefined;
+  const operator = TYPES[column.type].split(' ').includes(word) ? WORDS[word] : undefined;
   if (operator === undefined) throw invalidFilter(`'${word}' is not supported for ${name}.`);
   return { kind: 'test', field: name, operator, values: readLiterals(column, word, binds[Object(right).bind]) };
 }

@@ -2,153 +2,69 @@ import { createHash, createHmac, randomUUID } from 'node:crypto';
 import {
   type Answer,
   type Call,
-  empty,
+  type Complaint,
   json,
-  type MovableClock,
-  type Routes,
   type SimulatorOptions,
   type TableChange,
   type TableRow,
   type WebhookDelivery,
 } from '#connector/simulator';
-import { type Complaint, notFound, Refusal } from './fault.ts';
-import { readAsked, show } from './lists.ts';
-import { API_MEMBER, guid, writeTime } from './rows.ts';
-import { SCHEMAS, type Schema, type TableName } from './schema.ts';
-import { BASE, showRow, type World } from './show.ts';
+import { absent } from './fault.ts';
 
 export const COMPANY = 'acme';
 /** What callbacks are signed with; `Metadata.key_url` of each leads to it. */
 export const SIGNING_KEY = 'demo-signing-key';
-const KEY_ID = guid(SIGNING_KEY);
-const KEY_PATH = '/v4_6_release//system/callbackkey/index.rails';
+const KEY_ID = 'd4f1a5b2-0000-4000-8000-0000000000c1';
+export const KEY_PATH = '/v4_6_release//system/callbackkey/index.rails';
 
-interface Callback {
-  readonly id: number;
-  readonly description: string | null;
-  readonly url: string;
-  readonly objectId: number;
-  readonly type: string;
-  readonly level: string;
-  readonly inactiveFlag: boolean;
-  readonly isSelfSuppressedFlag: boolean;
-  readonly lastUpdated: string;
-  /** Where it was registered. */
-  readonly origin: string;
-}
+/** What callbacks call each kind of record, with the member that each level compares with `objectId`. */
+const LEVELS: Readonly<Record<string, { readonly of: string; readonly levels: Readonly<Record<string, string>> }>> = {
+  ticket: {
+    of: 'tickets',
+    levels: { owner: '', board: 'board', location: 'location', status: 'status', company: 'company', ticket: 'id' },
+  },
+  time: { of: 'timeEntries', levels: { owner: '' } },
+  company: { of: 'companies', levels: { owner: '', status: 'status', territory: 'territory', company: 'id' } },
+  contact: { of: 'contacts', levels: { owner: '', company: 'company', contact: 'id' } },
+  configuration: { of: 'configurations', levels: { owner: '', type: 'type', status: 'status', company: 'company' } },
+  opportunity: { of: 'opportunities', levels: { owner: '', status: 'status', company: 'company' } },
+};
 
-interface Saved {
-  readonly lastId: number;
-  readonly callbacks: readonly Callback[];
-}
+const kindOf = ({ type }: TableRow) => LEVELS[String(type).toLowerCase()];
 
-export interface CallbackOptions extends Partial<Pick<SimulatorOptions, 'memory' | 'send'>> {
-  readonly clock: MovableClock;
+export interface CallbackOptions extends Partial<Pick<SimulatorOptions, 'send'>> {
   /** Recorded callbacks had the key on the host of the site, which is that of the API without `api-`. Default `api`. */
   readonly keyHost?: 'api' | 'site';
 }
 
-/** The callbacks of the company, which keeps them over a restart. */
-export function createCallbacks(
-  { memory, send, clock, keyHost = 'api' }: CallbackOptions,
-  worldAt: (origin: string) => World,
-) {
-  const saved: Partial<Saved> = Object(memory?.load());
-  const callbacks = new Map((saved.callbacks ?? []).map((callback) => [callback.id, callback]));
-  let { lastId = 26_558 } = saved;
-  const save = () => memory?.save({ lastId, callbacks: [...callbacks.values()] } satisfies Saved);
+interface Told {
+  /** Of which the record is. */
+  readonly name: string;
+  readonly change: TableChange;
+  readonly show: (row: TableRow) => TableRow;
+}
 
-  function put(callback: Callback): Callback {
-    callbacks.set(callback.id, callback);
-    save();
-    return callback;
-  }
-
-  function find({ params: { id = '' } }: Call): Callback {
-    const callback = callbacks.get(Number(id));
-    if (callback === undefined) throw notFound('Callback', id);
-    return callback;
-  }
-
-  function read(call: Call, given: Readonly<Record<string, unknown>>, id: number): Callback {
-    const { description = null, url, objectId, type, level, inactiveFlag, isSelfSuppressedFlag } = given;
-    const callback: Callback = {
-      ...{ id, description: description === null ? null : String(description), url: String(url ?? '') },
-      ...{ objectId: Number(objectId ?? 0), type: String(type ?? ''), level: String(level ?? '') },
-      ...{ inactiveFlag: inactiveFlag === true, isSelfSuppressedFlag: isSelfSuppressedFlag === true },
-      ...{ lastUpdated: writeTime(clock.now()), origin: call.origin },
+/** Tells those who registered a callback of a change. One of a deleted record has nothing of it but its id. */
+export function tell(callbacks: readonly TableRow[], { name, change, show }: Told, options: CallbackOptions): void {
+  const { send, keyHost = 'api' } = options;
+  const { key, before, after } = change;
+  const action = after === undefined ? 'deleted' : before === undefined ? 'added' : 'updated';
+  const row = after ?? before ?? {};
+  for (const { id, url, type, level, objectId, inactiveFlag, origin } of callbacks) {
+    const { of, levels } = kindOf({ type }) ?? {};
+    const member = levels?.[String(level).toLowerCase()] ?? '';
+    if (of !== name || inactiveFlag === true || (member !== '' && row[member] !== objectId)) continue;
+    const site = String(origin).replace('://api-', '://');
+    const keyUrl = `${keyHost === 'site' ? site : origin}${KEY_PATH}?companyName=${COMPANY}&id=${KEY_ID}`;
+    const body = {
+      ...{ MessageId: randomUUID(), FromUrl: new URL(site).host, CompanyId: COMPANY, MemberId: 'causeway' },
+      ...{ Action: action, Type: type, ID: Number(key), CallbackObjectRecId: id, Metadata: { key_url: keyUrl } },
+      Entity: after === undefined ? null : JSON.stringify(show(row)),
     };
-    const complaints = complaintsOf(callback, [...callbacks.values()]);
-    if (complaints.length > 0) throw new Refusal('callbackEntry', complaints);
-    return callback;
+    // The id stands behind whatever the address has in its query, and then the action.
+    const address = `${url}${String(url).includes('?') ? '' : '?id='}${key}&action=${action}`;
+    send?.({ url: address, ...signCallback(body) });
   }
-
-  function replace(call: Call, given: Readonly<Record<string, unknown>>): Answer {
-    const { id } = find(call);
-    return show(call, print(put(read(call, given, id))));
-  }
-
-  function patch(call: Call): Answer {
-    const operations: readonly unknown[] = [call.body.json()].flat();
-    const pairs = operations.map((each) => [String(Object(each).path).replace(/^\//, ''), Object(each).value]);
-    return replace(call, { ...find(call), ...Object.fromEntries(pairs) });
-  }
-
-  /** A callback of a deleted record has nothing of it but its id. */
-  function tell(name: TableName, { key, before, after }: TableChange): void {
-    const { callback: kind }: Schema = SCHEMAS[name];
-    const action = after === undefined ? 'deleted' : before === undefined ? 'added' : 'updated';
-    const row = after ?? before ?? {};
-    for (const callback of callbacks.values()) {
-      if (kind === undefined || callback.inactiveFlag || !isAbout(callback, kind, row)) continue;
-      const site = callback.origin.replace('://api-', '://');
-      const body = {
-        ...{
-          MessageId: randomUUID(),
-          FromUrl: new URL(site).host,
-          CompanyId: COMPANY,
-          MemberId: API_MEMBER.identifier,
-        },
-        ...{ Action: action, Type: callback.type, ID: Number(key) },
-        ...{ ProductInstanceId: guid(COMPANY), PartnerId: guid('partner') },
-        Entity: after === undefined ? null : JSON.stringify(showRow(worldAt(callback.origin), name, row)),
-        Metadata: {
-          key_url: `${keyHost === 'site' ? site : callback.origin}${KEY_PATH}?companyName=${COMPANY}&id=${KEY_ID}`,
-        },
-        CallbackObjectRecId: callback.id,
-      };
-      const url = addressOf(callback.url, key, action);
-      send?.({ url, ...signCallback(body) });
-    }
-  }
-
-  return {
-    tell,
-    /** For everybody. */
-    open: { [`GET ${KEY_PATH}`]: tellKey } satisfies Routes,
-    routes: {
-      [`GET ${BASE}/system/callbacks`]: (call: Call) => {
-        const asked = readAsked(call.query);
-        const size = Number(asked.get('pagesize') ?? 25);
-        const start = (Number(asked.get('page') ?? 1) - 1) * size;
-        return show(call, [...callbacks.values()].map(print).slice(start, start + size));
-      },
-      [`GET ${BASE}/system/callbacks/count`]: (call: Call) => show(call, { count: callbacks.size }),
-      [`POST ${BASE}/system/callbacks`]: (call: Call) => {
-        const made = read(call, call.body.object(), lastId + 1);
-        lastId = made.id;
-        return show(call, print(put(made)), 201);
-      },
-      [`GET ${BASE}/system/callbacks/{id}`]: (call: Call) => show(call, print(find(call))),
-      [`PUT ${BASE}/system/callbacks/{id}`]: (call: Call) => replace(call, call.body.object()),
-      [`PATCH ${BASE}/system/callbacks/{id}`]: patch,
-      [`DELETE ${BASE}/system/callbacks/{id}`]: (call: Call) => {
-        callbacks.delete(find(call).id);
-        save();
-        return empty();
-      },
-    } satisfies Routes,
-  };
 }
 
 /** HMAC-SHA256 over the body, whose key is the SHA-256 of the signing key: bytes, which the kit's signatures have no place for. */
@@ -159,60 +75,26 @@ export function signCallback(body: unknown, signingKey = SIGNING_KEY): WebhookDe
   return { headers: { 'content-type': 'application/json', 'x-content-signature': signature }, body: text };
 }
 
-function tellKey({ query }: Call): Answer {
-  if (query.get('id') !== KEY_ID || query.get('companyName') !== COMPANY) throw notFound('Callback key', `${query}`);
+/** For everybody. */
+export function tellKey({ query }: Call): Answer {
+  const id = query.get('id') ?? '';
+  if (id !== KEY_ID || query.get('companyName') !== COMPANY) throw absent({ singular: 'Callback key' }, id);
   return json({ signing_key: SIGNING_KEY });
-}
-
-/** The id stands behind whatever the address has in its query, and then the action. */
-function addressOf(url: string, id: string, action: string): string {
-  return `${url}${url.includes('?') ? '' : '?id='}${id}&action=${action}`;
-}
-
-const KINDS = Object.values(SCHEMAS).flatMap((schema: Schema) =>
-  schema.callback === undefined ? [] : [schema.callback],
-);
-
-function kindOf({ type }: Callback) {
-  return KINDS.find((kind) => kind.type === type.toLowerCase());
-}
-
-function isAbout(callback: Callback, kind: NonNullable<Schema['callback']>, row: TableRow): boolean {
-  if (kindOf(callback) !== kind) return false;
-  const member = kind.levels[callback.level.toLowerCase()] ?? '';
-  return member === '' || row[member] === callback.objectId;
 }
 
 /** https alone; who tries things on one machine has none. */
 const ADDRESS = /^(?:https:\/\/[^/]|http:\/\/(?:127\.0\.0\.1|localhost|\[::1\])[:/])/;
 
-function complaintsOf(callback: Callback, others: readonly Callback[]): readonly Complaint[] {
-  const { id, url, type, level, objectId } = callback;
-  const isKnown = Object.hasOwn(kindOf(callback)?.levels ?? {}, level.toLowerCase());
-  const isThere = others.some((each) => {
-    return (
-      each.id !== id && each.url === url && each.type === type && each.level === level && each.objectId === objectId
-    );
-  });
+export function complaintsOf(callback: TableRow, others: readonly TableRow[]): readonly Complaint[] {
+  const isGood = ADDRESS.test(String(callback.url)) && URL.canParse(String(callback.url));
+  const isKnown = Object.hasOwn(kindOf(callback)?.levels ?? {}, String(callback.level).toLowerCase());
+  const same = (each: TableRow) => ['url', 'type', 'level', 'objectId'].every((name) => each[name] === callback[name]);
+  const isThere = others.some((each) => each.id !== callback.id && same(each));
+  const complain = (isWrong: boolean, code: string, member: string, message: string): readonly Complaint[] =>
+    isWrong ? [{ reason: 'other', code, member, message }] : [];
   return [
-    ...(ADDRESS.test(url) && URL.canParse(url) ? [] : [{ code: 'InvalidField', message: 'Invalid URL', field: 'url' }]),
-    ...(isKnown ? [] : [{ code: 'InvalidObject', message: 'Unrecognized level for type', field: 'level' }]),
-    ...(isThere
-      ? [{ code: 'ObjectExists', message: 'A matching callback entry already exists', field: 'objectId' }]
-      : []),
+    ...complain(!isGood, 'InvalidField', 'url', 'Invalid URL'),
+    ...complain(!isKnown, 'InvalidObject', 'level', 'Unrecognized level for type'),
+    ...complain(isThere, 'ObjectExists', 'objectId', 'A matching callback entry already exists'),
   ];
-}
-
-function print({ lastUpdated, origin: _, description, ...callback }: Callback): TableRow {
-  return {
-    ...callback,
-    ...(description !== null && { description }),
-    ...{
-      memberId: API_MEMBER.id,
-      payloadVersion: '3.0.0',
-      isSoapCallbackFlag: false,
-      connectWiseID: guid(`callback${callback.id}`),
-    },
-    _info: { lastUpdated, updatedBy: API_MEMBER.identifier },
-  };
 }

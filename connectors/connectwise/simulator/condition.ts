@@ -3,28 +3,25 @@ import {
   type FilterField,
   type FilterLiteral,
   type FilterTree,
+  FOLDS,
   type TableRow,
+  type TextRule,
 } from '#connector/simulator';
 import { badCondition } from './fault.ts';
-import type { Field } from './schema.ts';
-
-/** How texts compare: ConnectWise does not say. */
-export type TextRule = 'ignoring case' | 'as written';
 
 export type LiteralKind = 'string' | 'datetime' | 'numeric' | 'boolean' | 'null';
 
 /** What a name in a condition stands for. */
 export interface Target {
-  readonly field: Field;
+  readonly type: keyof typeof KINDS;
+  /** It holds one of them. */
+  readonly values?: readonly string[];
   readonly read: (row: TableRow) => unknown;
 }
 
 export interface Language {
-  /** In any case of letters; the kind of the literal decides where a member holds values of several types. */
-  readonly resolve: (name: string, kind: LiteralKind) => Target | undefined;
+  readonly resolve: (name: string) => Target | undefined;
   readonly text: TextRule;
-  /** `in` is no operator of conditions on arrays. */
-  readonly hasLists: boolean;
 }
 
 /** A condition as the developer guide writes it. An empty one says nothing. @throws Fault 400 */
@@ -98,7 +95,6 @@ function parse(tokens: readonly Token[], language: Language, fields: Map<string,
     if (negated ? !isWord : !isWord && !['=', '!=', '<', '<=', '>', '>='].includes(operator)) {
       throw badCondition(`'${operator}' is not a recognized operator.`);
     }
-    if (operator === 'in' && !language.hasLists) throw badCondition("'in' is not a recognized operator.");
     const literals = operator === 'in' ? list() : [literal()];
     return makeTest({ name: name.text, operator, negated, literals }, language, fields);
   }
@@ -134,8 +130,9 @@ const KINDS = {
   integer: 'numeric',
   number: 'numeric',
   boolean: 'boolean',
+  date: 'datetime',
   datetime: 'datetime',
-} as const satisfies Record<Field['type'], LiteralKind>;
+} as const satisfies Record<string, LiteralKind>;
 
 function makeTest(
   { name, operator, negated, literals }: Written,
@@ -143,33 +140,29 @@ function makeTest(
   fields: Map<string, FilterField>,
 ): FilterTree {
   const kind = literals[0]?.kind;
-  const target = language.resolve(name, kind === undefined || !isLiteral(kind) ? 'null' : kind);
+  const target = language.resolve(name);
   if (target === undefined) throw badCondition(`${name} is not a recognized name.`);
-  const { field, read } = target;
-  const isPattern = operator === 'like' || operator === 'contains' || isWildcard(operator, field, literals[0]);
-  const key = `${name.toLowerCase()} ${field.type}${isPattern ? ' pattern' : ''}`;
-  fields.set(key, { type: field.type, read, fold: foldOf(language.text, isPattern) });
+  const { type, values: words, read } = target;
+  const isPattern = operator === 'like' || operator === 'contains' || isWildcard(operator, target, literals[0]);
+  const key = `${name.toLowerCase()} ${type}${isPattern ? ' pattern' : ''}`;
+  fields.set(key, { type, read, fold: foldOf(language.text, isPattern) });
   if (kind === 'null') {
     if (operator !== '=' && operator !== '!=') throw badCondition(`null is not compared by '${operator}'.`);
     return { kind: 'test', field: key, operator: operator === '=' ? 'IS NULL' : 'IS NOT NULL', values: [] };
   }
-  const values = literals.map((token) => readValue(token, field));
+  const values = literals.map((token) => readValue(token, target));
   if (!isPattern) return { kind: 'test', field: key, operator: operatorOf(operator, negated), values };
-  if (field.type !== 'string') throw badCondition(`'${operator}' is for strings, which ${name} is not.`);
-  if (field.words !== undefined) throw badCondition('Enum value supplied was invalid');
+  if (type !== 'string') throw badCondition(`'${operator}' is for strings, which ${name} is not.`);
+  if (words !== undefined) throw badCondition('Enum value supplied was invalid');
   const pattern = patternOf(String(values[0]));
   const isNot = negated || operator === '!=';
   const wanted = operator === 'contains' ? `%${pattern}%` : pattern;
   return { kind: 'test', field: key, operator: isNot ? 'NOT LIKE' : 'LIKE', values: [wanted] };
 }
 
-function isLiteral(kind: Token['kind']): kind is LiteralKind {
-  return kind !== 'sign' && kind !== 'word' && kind !== 'end';
-}
-
 /** The guide says of strings that they accept `*` for wildcards, and shows it of an equality. */
-function isWildcard(operator: string, field: Field, literal: Token | undefined): boolean {
-  const isText = field.type === 'string' && field.words === undefined && literal?.kind === 'string';
+function isWildcard(operator: string, { type, values }: Target, literal: Token | undefined): boolean {
+  const isText = type === 'string' && values === undefined && literal?.kind === 'string';
   return isText && (operator === '=' || operator === '!=') && literal.text.includes('*');
 }
 
@@ -182,22 +175,21 @@ function operatorOf(operator: string, negated: boolean): '=' | '!=' | '<' | '<='
 
 /** Equalities of the database below pass over blanks at the end, patterns do not. */
 function foldOf(rule: TextRule, isPattern: boolean): (text: string) => string {
-  if (rule === 'as written') return (text) => text;
-  return isPattern ? (text) => text.toLowerCase() : (text) => text.toLowerCase().trimEnd();
+  return isPattern && rule === 'ignoring case' ? (text) => text.toLowerCase() : FOLDS[rule];
 }
 
 const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
 
-function readValue({ kind, text }: Token, field: Field): FilterLiteral {
-  if (kind !== KINDS[field.type]) throw badCondition(`Expected a ${KINDS[field.type]} value, not a ${kind}.`);
+function readValue({ kind, text }: Token, { type, values }: Target): FilterLiteral {
+  if (kind !== KINDS[type]) throw badCondition(`Expected a ${KINDS[type]} value, not a ${kind}.`);
   if (kind === 'datetime' && !(MOMENT.test(text) && !Number.isNaN(Date.parse(text)))) {
     throw badCondition(`'${text}' is not a datetime.`);
   }
   // No document says how a quote gets into a string; some clients write a backslash in front, and nobody tells what becomes of it.
   if (kind === 'string' && text.includes('\\')) throw badCondition('A string with a backslash is not simulated.');
   if (kind === 'boolean') return text.toLowerCase() === 'true';
-  if (field.words === undefined) return text;
-  const known = field.words.find((word) => word.toLowerCase() === text.toLowerCase());
+  if (values === undefined) return text;
+  const known = values.find((word) => word.toLowerCase() === text.toLowerCase());
   if (known === undefined) throw badCondition('Enum value supplied was invalid');
   return known;
 }

@@ -1,22 +1,33 @@
-import { type Answer, BAD_BODY, Fault, json, typed } from '#connector/simulator';
-
-/** What is wrong about one member of an object. */
-export interface Complaint {
-  readonly code: string;
-  readonly message: string;
-  readonly field: string;
-}
+import { type Answer, BAD_BODY, type Complaint, Fault, json, type Member, typed } from '#connector/simulator';
 
 /** An object that cannot be saved; ConnectWise names the kind of object with every complaint. */
-export class Refusal extends Fault {
-  readonly resource: string;
-  readonly complaints: readonly Complaint[];
+class Refusal extends Fault {
+  readonly errors: readonly object[];
 
-  constructor(resource: string, complaints: readonly Complaint[]) {
+  constructor(resource: string, errors: readonly object[]) {
     super(400, 'InvalidObject', `${resource} object is invalid`);
-    this.resource = resource;
-    this.complaints = complaints;
+    this.errors = errors;
   }
+}
+
+const CODES: Readonly<Partial<Record<Complaint['reason'], string>>> = {
+  missing: 'MissingRequiredField',
+  length: 'OutOfRange',
+};
+
+interface Refused {
+  readonly noun: string;
+  readonly members: Readonly<Record<string, Member>>;
+}
+
+export function refuse(complaints: readonly Complaint[], { noun, members }: Refused): Fault {
+  const errors = complaints.map(({ reason, member, message, code = CODES[reason] ?? 'InvalidField' }) => {
+    if (reason === 'missing')
+      return { code, message: `The ${member} field is required.`, resource: noun, field: member };
+    if (members[member]?.type !== 'reference') return { code, message, resource: noun, field: member };
+    return { code: 'NotFound', message: `${member} not found`, resource: noun, field: `${member}/id` };
+  });
+  return new Refusal(noun, errors);
 }
 
 /** Of conditions, orders and the parameters of pages. */
@@ -24,14 +35,12 @@ export function badCondition(message: string): Fault {
   return new Fault(400, 'ApiFindCondition', message);
 }
 
-export function notFound(label: string, id: string): Fault {
-  return new Fault(404, 'NotFound', `${label} ${id} not found`);
+export function absent({ singular }: { readonly singular: string }, id: string): Fault {
+  return new Fault(404, 'NotFound', `${singular} ${id} not found`);
 }
 
 /** The gateway of the cloud does not know the company: nothing of it is JSON. */
 export const CANNOT_ROUTE = 'CANNOT_ROUTE';
-
-const NO_ENDPOINT = { code: 'ConnectWiseApi', message: 'The endpoint does not exist.' };
 
 /** What the kit itself refuses, in ConnectWise's words. */
 const WORDS: Readonly<Record<string, string>> = {
@@ -49,11 +58,7 @@ export function print(fault: Fault): Answer {
     const rest = wait === undefined ? 'later' : `in ${wait} seconds`;
     return json({ error: 'ConnectWiseAPI', message: `Too many requests. Please try again ${rest}.` }, status, headers);
   }
-  if (code === 'NOT_FOUND') return json(NO_ENDPOINT, status, headers);
+  if (code === 'NOT_FOUND') return json({ code: 'ConnectWiseApi', message: 'The endpoint does not exist.' }, status);
   const body = { code: /^[A-Z_]+$/.test(code) ? (WORDS[code] ?? 'ConnectWiseApi') : code, message };
-  if (!(fault instanceof Refusal)) return json(body, status, headers);
-  const errors = fault.complaints.map(({ code: each, message: words, field }) => {
-    return { code: each, message: words, resource: fault.resource, field };
-  });
-  return json({ ...body, errors }, status, headers);
+  return json(fault instanceof Refusal ? { ...body, errors: fault.errors } : body, status, headers);
 }

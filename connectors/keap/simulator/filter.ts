@@ -4,39 +4,85 @@ import {
   Fault,
   type FilterField,
   type FilterTree,
+  FOLDS,
+  type Members,
   type TableRow,
+  type TextRule,
 } from '#connector/simulator';
+
+const TYPES = {
+  ...{ text: 'string', whole: 'integer', number: 'number', flag: 'boolean', time: 'datetime' },
+} as const satisfies Record<string, FilterField['type']>;
 
 export type Test = (row: TableRow) => boolean;
 
-/** How Keap compares texts: it does not say, but for prefixes, which ignore cases. */
-export type TextRule = 'ignoring case' | 'as written';
-
 /** One name that an endpoint takes in its `filter`. */
-export interface FilterSpec {
-  /** What is compared; of several values one that passes is enough. */
-  readonly read: (row: TableRow) => unknown;
-  readonly type: 'text' | 'whole' | 'number' | 'flag' | 'time';
+interface FilterSpec {
+  readonly type: keyof typeof TYPES;
   /** Default: `==` alone. */
   readonly operators?: readonly Operator[];
   /** A star at the end means "begins with", after so many characters. */
-  readonly prefix?: { readonly least: number };
+  readonly least?: number;
   /** Values with commas between them. */
   readonly isList?: boolean;
   /** `==` means a bound. */
   readonly bound?: '>=' | '<=';
-  /** The word for null or empty. */
-  readonly none?: string;
-  readonly isCustom?: boolean;
-  readonly values?: readonly string[];
-  /** Milliseconds must be said. */
-  readonly isExact?: boolean;
-  /** Another name that must be there, or must not. */
-  readonly needs?: string;
-  readonly excludes?: string;
 }
 
 export type Operator = '==' | '!=' | '>' | '<' | '>=' | '<=';
+
+const COMPARED: readonly Operator[] = ['==', '>', '<', '>=', '<='];
+const ALL: readonly Operator[] = [...COMPARED, '!='];
+
+/** By the first word of a filter in `official.json`; the second is the path of what is compared. */
+const KINDS: Readonly<Record<string, FilterSpec>> = {
+  text: { type: 'text' },
+  prefix: { type: 'text', least: 1 },
+  prefix3: { type: 'text', least: 3 },
+  list: { type: 'text', isList: true },
+  either: { type: 'text' },
+  id: { type: 'whole' },
+  whole: { type: 'whole' },
+  number: { type: 'number' },
+  ids: { type: 'whole', isList: true },
+  compared: { type: 'whole', operators: COMPARED },
+  comparedNumber: { type: 'number', operators: COMPARED },
+  comparedTime: { type: 'time', operators: COMPARED },
+  all: { type: 'whole', operators: ALL },
+  allNumber: { type: 'number', operators: ALL },
+  flag: { type: 'flag' },
+  time: { type: 'time' },
+  since: { type: 'time', bound: '>=' },
+  until: { type: 'time', bound: '<=' },
+};
+
+/** What no member holds. */
+const READS: Readonly<Record<string, (row: TableRow) => unknown>> = {
+  has_due_date: ({ due_time }) => due_time !== null,
+  paid: ({ status }) => status === 'PAID',
+  // It says where to search, which here is one place alone.
+  phone_fields: () => 'PHONE1',
+  permission: ({ permission }) => [permission, 'BOTH'],
+  viewable: ({ is_public }) => [is_public === true ? 'PUBLIC' : 'PRIVATE', 'BOTH'],
+};
+
+/** What stands at a path: several values where it leads through a list; of addresses only those of a kind. */
+function readerOf(path: string): (row: TableRow) => unknown {
+  const [, kind, member = ''] = /^(billing|shipping|other)_address\.(\w+)$/.exec(path) ?? [];
+  if (kind === undefined) return READS[path] ?? ((row) => valuesAt(row, path));
+  const isKind = (address: unknown) => Object(address).field === kind.toUpperCase();
+  return ({ addresses }) =>
+    [addresses ?? []]
+      .flat()
+      .filter(isKind)
+      .map((address) => Object(address)[member]);
+}
+
+function valuesAt(row: TableRow, path: string): unknown {
+  const step = (values: readonly unknown[], name: string) => values.flatMap((value) => Object(value ?? {})[name] ?? []);
+  const values = path.split('.').reduce<readonly unknown[]>(step, [row]);
+  return values.length === 0 ? null : values;
+}
 
 /** A name, what it is compared by and with. */
 export interface Criterion {
@@ -45,14 +91,43 @@ export interface Criterion {
   readonly text: string;
 }
 
+/** A filter or an order as `official.json` writes it: `id category.id none=NONE`. */
+export type Written = Readonly<Record<string, string>>;
+
 export interface FilterPlace {
-  readonly specs: Readonly<Record<string, FilterSpec>>;
+  readonly filters: Written;
+  readonly members: Members;
   readonly rule: TextRule;
 }
 
 /** @throws Fault 400 */
 export function badRequest(message: string, field?: string): Fault {
   return new Fault(400, 'INVALID_ARGUMENT', message, field === undefined ? {} : { fields: [field] });
+}
+
+/** A name of a list as filters and orders compare it: orders by the first of several values. */
+export function fieldOf(written: string, rule: TextRule) {
+  const [kind = '', path = '', ...more] = written.split(' ');
+  const { type = 'text', ...spec } = KINDS[kind] ?? {};
+  const fold = type === 'text' && kind !== 'either' ? FOLDS[rule] : undefined;
+  const [, none] = /none=(\w+)/.exec(written) ?? [];
+  const [, needs] = /needs=(\w+)/.exec(written) ?? [];
+  const [, excludes] = /excludes=(\w+)/.exec(written) ?? [];
+  const read = readerOf(path);
+  const field: FilterField = { type: TYPES[type], fold };
+  const term = { ...field, read: (row: TableRow) => [read(row)].flat()[0] };
+  return {
+    ...spec,
+    kind: type,
+    path,
+    field,
+    term,
+    read,
+    none,
+    needs,
+    excludes,
+    isExact: more.includes('exact'),
+  };
 }
 
 /** `name==value` with semicolons between them, which mean AND. @throws Fault 400 for another grammar, names and values */
@@ -82,29 +157,24 @@ function isOperator(text: string): text is Operator {
   return ['==', '!=', '>', '<', '>=', '<='].includes(text);
 }
 
-/** A standard name goes before a custom field of the same name, whose case does not count. */
-function findSpec(specs: FilterPlace['specs'], name: string): FilterSpec | undefined {
-  if (Object.hasOwn(specs, name)) return specs[name];
-  const custom = Object.keys(specs).find((known) => known.toLowerCase() === name.toLowerCase());
-  return custom !== undefined && specs[custom]?.isCustom === true ? specs[custom] : undefined;
-}
-
-function compileOne(criterion: Criterion, all: readonly Criterion[], { specs, rule }: FilterPlace): Test {
+function compileOne(criterion: Criterion, all: readonly Criterion[], { filters, members, rule }: FilterPlace): Test {
   const { name, operator, text } = criterion;
-  const spec = findSpec(specs, name);
-  if (spec === undefined) throw badRequest(`Invalid filter field: ${name}`, 'filter');
-  const { operators = ['=='], needs, excludes, values, isList, none, read } = spec;
+  const written = Object.hasOwn(filters, name) ? filters[name] : undefined;
+  if (written === undefined) throw badRequest(`Invalid filter field: ${name}`, 'filter');
+  const spec = fieldOf(written, rule);
+  const { operators = ['=='], needs, excludes, isList, none, read, path } = spec;
   if (!operators.includes(operator)) throw badRequest(`Operator ${operator} is not supported for ${name}`, 'filter');
   if (needs !== undefined && !all.some((each) => each.name === needs)) {
     throw badRequest(`${needs} is required when ${name} is specified`, 'filter');
   }
   if (all.some((each) => each.name === excludes)) throw badRequest(`${name} and ${excludes} cannot be combined`);
   if (text === '') throw badRequest(`${name} has no value`, 'filter');
-  if (text === none) return (row) => [null, undefined, ''].some((empty) => empty === read(row));
+  if (text === none) return (row) => [read(row) ?? ''].flat().some((value) => value === '');
   const given = isList === true ? text.split(',') : [text];
+  const values = Object.hasOwn(READS, path) ? undefined : members[path]?.values;
   if (values !== undefined && !given.every((value) => values.includes(value))) throw badValue(name, text);
   const test = compileFilter(treeOf(criterion, spec, given), {
-    field: () => typeOf(spec, rule),
+    field: () => spec.field,
     refuse: () => badValue(name, text),
   });
   return (row) => [read(row)].flat().some((value) => test({ value }));
@@ -116,11 +186,15 @@ function badValue(name: string, text: string): Fault {
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(?:Z|[+-]\d\d:?\d\d)$/;
 
-function treeOf({ name, operator, text }: Criterion, spec: FilterSpec, given: readonly string[]): FilterTree {
+function treeOf(
+  { name, operator, text }: Criterion,
+  spec: ReturnType<typeof fieldOf>,
+  given: readonly string[],
+): FilterTree {
   const test = { kind: 'test', field: 'value' } as const;
   if (spec.isList === true) return { ...test, operator: 'IN', values: given };
-  if (spec.prefix !== undefined && text.includes('*')) return prefixOf(name, text, spec.prefix.least);
-  if (spec.type === 'time') {
+  if (spec.least !== undefined && text.includes('*')) return prefixOf(name, text, spec.least);
+  if (spec.kind === 'time') {
     return { ...test, operator: spec.bound ?? wordOf(operator), values: [readTime(name, text, spec.isExact)] };
   }
   return { ...test, operator: wordOf(operator), values: [text] };
@@ -144,16 +218,4 @@ function prefixOf(name: string, text: string, least: number): FilterTree {
   const start = text.slice(0, -1);
   if (!text.endsWith('*') || start.includes('*') || start.length < least) throw badValue(name, text);
   return { kind: 'test', field: 'value', operator: 'LIKE', values: [`${escapePattern(start)}%`] };
-}
-
-const TYPES = {
-  ...{ text: 'string', whole: 'integer', number: 'number', flag: 'boolean', time: 'datetime' },
-} as const satisfies Record<FilterSpec['type'], FilterField['type']>;
-
-export function typeOf({ type }: Pick<FilterSpec, 'type'>, rule: TextRule): FilterField {
-  return { type: TYPES[type], ...(type === 'text' && rule === 'ignoring case' && { fold }) };
-}
-
-function fold(text: string): string {
-  return text.toLowerCase().trimEnd();
 }

@@ -1,43 +1,23 @@
 import { randomUUID } from 'node:crypto';
 import {
-  type Answer,
   type Call,
+  createCollections,
+  describedMembers,
   empty,
   Fault,
   fault,
   json,
   type MovableClock,
   type Routes,
+  recordRoutes,
   type SimulatorMemory,
   type SimulatorOptions,
   type TableChange,
+  type TableRow,
+  writeSeconds,
 } from '#connector/simulator';
+import official from '../official.json' with { type: 'json' };
 import { badRequest } from './filter.ts';
-import { wholeSeconds } from './rows.ts';
-
-interface Hook {
-  readonly key: string;
-  readonly eventKey: string;
-  readonly hookUrl: string;
-  readonly status: 'Unverified' | 'Verified' | 'Inactive';
-  readonly secret: string;
-}
-
-const VERBS: Readonly<Record<string, string>> = {
-  ...Object.fromEntries(
-    [
-      ...['appointment', 'company', 'contactGroup', 'invoice', 'invoice.payment', 'leadsource', 'note', 'order'],
-      ...['product', 'subscription', 'task'],
-    ].map((noun) => [noun, 'add delete edit']),
-  ),
-  ...{ contact: 'add delete edit redact', opportunity: 'add delete edit stage_move', user: 'activate add edit' },
-};
-
-/** As `GET /hooks/event_keys` lists them. Source: the enumeration of a published client. */
-const EVENT_KEYS = [
-  ...Object.entries(VERBS).flatMap(([noun, verbs]) => verbs.split(' ').map((verb) => `${noun}.${verb}`)),
-  ...['contactGroup.applied', 'contactGroup.removed'],
-].sort();
 
 /** What hooks call the rows of a table. Of the others they do not tell. */
 const NOUNS: Readonly<Record<string, string>> = {
@@ -46,6 +26,7 @@ const NOUNS: Readonly<Record<string, string>> = {
 };
 
 const MOST_KEYS = 1000;
+const ROOT = '/crm/rest/v1/hooks';
 
 interface HookOptions extends Pick<SimulatorOptions, 'send'> {
   readonly memory: SimulatorMemory;
@@ -57,61 +38,46 @@ interface HookOptions extends Pick<SimulatorOptions, 'send'> {
  * sent: unless `POST /simulate/hooks` says otherwise, they are taken for right ones.
  */
 export function createHooks({ memory, send, clock }: HookOptions) {
-  const hooks = new Map<string, Hook>(Object(memory.load()).hooks);
+  const members = describedMembers(official.hooks);
+  const { hooks } = createCollections({
+    clock,
+    refuse: ([{ member = '' } = {}]) => badRequest(`${member} is not valid`),
+    absent: () => new Fault(404, 'NO_RECORD', 'Unable to find this Hook'),
+    of: { hooks: { members, rows: 0, key: 'key', makeId: () => randomUUID(), memory } },
+  });
   let isEchoed = true;
   let waiting = new Map<string, TableKeys>();
 
-  function put(hook: Hook): Hook {
-    hooks.set(hook.key, hook);
-    memory.save({ hooks: [...hooks] });
-    return hook;
-  }
-
-  /** An empty call with the secret. */
-  function verify(hook: Hook): Hook {
-    const secret = randomUUID();
-    const status = send !== undefined && isEchoed ? 'Verified' : 'Unverified';
-    const headers = { 'content-type': 'application/json', 'x-hook-secret': secret };
-    send?.({ url: hook.hookUrl, headers, body: '' });
-    return put({ ...hook, secret, status });
-  }
-
-  function find({ params: { key = '' } }: Call): Hook {
-    const hook = hooks.get(key);
-    if (hook === undefined) throw new Fault(404, 'NO_RECORD', 'Unable to find this Hook');
-    return hook;
+  /** An empty call with the secret. Returns what is known of the hook then. */
+  function verify(url: unknown): TableRow {
+    const headers = { 'content-type': 'application/json', 'x-hook-secret': randomUUID() };
+    send?.({ url: String(url), headers, body: '' });
+    return { status: send !== undefined && isEchoed ? 'Verified' : 'Unverified' };
   }
 
   function flush(): void {
     const batches = waiting;
     waiting = new Map();
     for (const [event_key, { object_type, keys }] of batches) {
-      const heard = [...hooks.values()].filter((hook) => hook.eventKey === event_key && hook.status === 'Verified');
+      const heard = hooks.table.rows().filter((hook) => hook.eventKey === event_key && hook.status === 'Verified');
       for (let start = 0; start < keys.length; start += MOST_KEYS) {
         const body = JSON.stringify({ event_key, object_type, object_keys: keys.slice(start, start + MOST_KEYS) });
-        for (const { hookUrl: url } of heard) send?.({ url, headers: { 'content-type': 'application/json' }, body });
+        for (const { hookUrl } of heard) {
+          send?.({ url: String(hookUrl), headers: { 'content-type': 'application/json' }, body });
+        }
       }
     }
   }
 
   const routes: Routes = {
-    'GET /crm/rest/v1/hooks/event_keys': () => json(EVENT_KEYS),
-    'GET /crm/rest/v1/hooks': () => json([...hooks.values()].map(show)),
-    'POST /crm/rest/v1/hooks': (call) =>
-      shown(verify({ key: randomUUID(), ...readHook(call), status: 'Unverified', secret: '' })),
-    'GET /crm/rest/v1/hooks/{key}': (call) => shown(find(call)),
-    'PUT /crm/rest/v1/hooks/{key}': (call) => shown(verify({ ...find(call), ...readHook(call) })),
-    'DELETE /crm/rest/v1/hooks/{key}': (call) => {
-      hooks.delete(find(call).key);
-      memory.save({ hooks: [...hooks] });
-      return empty();
-    },
-    'POST /crm/rest/v1/hooks/{key}/verify': (call) => shown(verify(find(call))),
-    'POST /crm/rest/v1/hooks/{key}/delayedVerify': (call) => {
-      const hook = find(call);
-      if (call.headers['x-hook-secret'] !== hook.secret) throw badRequest('X-Hook-Secret does not match');
-      return shown(put({ ...hook, status: 'Verified' }));
-    },
+    ...recordRoutes(ROOT, hooks, {
+      list: () => json(hooks.table.rows()),
+      show: (row) => json(row),
+      can: ['get', 'create', 'remove'],
+      complete: (values) => ({ ...values, ...verify(values.hookUrl) }),
+    }),
+    [`POST ${ROOT}/{id}/verify`]: ({ params: { id = '' } }) =>
+      json(hooks.table.update(id, verify(hooks.get(id).hookUrl))),
   };
 
   return {
@@ -122,7 +88,8 @@ export function createHooks({ memory, send, clock }: HookOptions) {
         const { echo, status } = body.object();
         if (typeof echo === 'boolean') isEchoed = echo;
         else if (status !== 'Inactive') throw fault(400, 'There are {"echo": false} and {"status": "Inactive"}.');
-        if (status === 'Inactive') for (const hook of hooks.values()) put({ ...hook, status });
+        if (status === 'Inactive')
+          for (const { key } of hooks.table.rows()) hooks.table.update(String(key), { status });
         return empty();
       },
     } satisfies Routes,
@@ -135,7 +102,7 @@ export function createHooks({ memory, send, clock }: HookOptions) {
       if (waiting.size === 0) queueMicrotask(flush);
       waiting.set(event, batch);
       const apiUrl = `https://api.infusionsoft.com/crm/rest/v1/${table}/${key}`;
-      batch.keys.push({ id: Number(key), apiUrl, timestamp: wholeSeconds(clock.now()) });
+      batch.keys.push({ id: Number(key), apiUrl, timestamp: writeSeconds(clock.now()) });
     },
   };
 }
@@ -143,19 +110,4 @@ export function createHooks({ memory, send, clock }: HookOptions) {
 interface TableKeys {
   readonly object_type: string;
   readonly keys: { readonly id: number; readonly apiUrl: string; readonly timestamp: string }[];
-}
-
-function show({ secret: _, ...hook }: Hook) {
-  return hook;
-}
-
-function shown(hook: Hook): Answer {
-  return json(show(hook));
-}
-
-function readHook({ body }: Call): Pick<Hook, 'eventKey' | 'hookUrl'> {
-  const { eventKey, hookUrl } = body.object();
-  if (typeof eventKey !== 'string' || !EVENT_KEYS.includes(eventKey)) throw badRequest('eventKey is not valid');
-  if (typeof hookUrl !== 'string' || !URL.canParse(hookUrl)) throw badRequest('hookUrl is not valid');
-  return { eventKey, hookUrl };
 }

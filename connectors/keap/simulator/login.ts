@@ -47,9 +47,7 @@ export function createLogin(memory: SimulatorMemory, clock: MovableClock) {
     'GET /app/oauth/authorize': (call) => {
       assertHost(call, [LOGIN_HOST]);
       // It is the default, and there is no other.
-      const query = new URLSearchParams(call.query);
-      if (!query.has('response_type')) query.set('response_type', 'code');
-      return server.authorize({ ...call, query });
+      return server.authorize({ ...call, query: new URLSearchParams([['response_type', 'code'], ...call.query]) });
     },
     'POST /token': (call) => {
       assertHost(call, [TOKEN_HOST]);
@@ -76,7 +74,7 @@ export function createLogin(memory: SimulatorMemory, clock: MovableClock) {
     }
   }
 
-  return { routes, authenticate, endSessions: server.endSessions };
+  return { routes, authenticate, commands: server.commands };
 }
 
 function assertHost({ host, path }: Call, hosts: readonly string[]): void {

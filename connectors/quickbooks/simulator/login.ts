@@ -1,13 +1,12 @@
 import {
+  atHosts,
   type Call,
   createBody,
   createOAuthServer,
   DAY_MS,
-  Fault,
+  empty,
   type MovableClock,
-  type OAuthServer,
   type RegisteredClient,
-  type RouteHandler,
   type Routes,
   type SimulatorMemory,
 } from '#connector/simulator';
@@ -25,14 +24,7 @@ export const CLIENTS: Readonly<Record<string, RegisteredClient>> = {
   'demo-client': { secret: 'demo-secret', rotates: { afterMs: DAY_MS, graceMs: DAY_MS } },
 };
 
-export interface Login extends Pick<OAuthServer, 'accepts' | 'endSessions'> {
-  readonly routes: Routes;
-  readonly isConnected: () => boolean;
-  /** As when an administrator of the company ends the connection of the app: until the next log-in, tokens open nothing. */
-  readonly disconnect: () => void;
-}
-
-export function createLogin(memory: SimulatorMemory | undefined, clock: MovableClock): Login {
+export function createLogin(memory: SimulatorMemory | undefined, clock: MovableClock) {
   // Which refresh token came after which: whoever uses one in its grace is given the newest.
   const successors = new Map<string, string>();
   let connected = true;
@@ -68,23 +60,20 @@ export function createLogin(memory: SimulatorMemory | undefined, clock: MovableC
 
   return {
     accepts: server.accepts,
-    endSessions: server.endSessions,
     isConnected: () => connected,
-    disconnect: () => {
-      connected = false;
-    },
+    commands: {
+      ...server.commands,
+      /** As when an administrator of the company ends the connection of the app: until the next log-in, tokens open nothing. */
+      'POST /simulate/disconnect': () => {
+        connected = false;
+        return empty();
+      },
+    } satisfies Routes,
     routes: {
-      'GET /connect/oauth2': at('appcenter.intuit.com', server.authorize),
-      'POST /oauth2/v1/tokens/bearer': at('oauth.platform.intuit.com', server.token),
-      'POST /v2/oauth2/tokens/revoke': at('developer.api.intuit.com', (call) => server.revoke(asForm(call))),
+      'GET /connect/oauth2': atHosts(['appcenter.intuit.com'], server.authorize),
+      'POST /oauth2/v1/tokens/bearer': atHosts(['oauth.platform.intuit.com'], server.token),
+      'POST /v2/oauth2/tokens/revoke': atHosts(['developer.api.intuit.com'], (call) => server.revoke(asForm(call))),
     },
-  };
-}
-
-function at(host: string, handler: RouteHandler): RouteHandler {
-  return (call) => {
-    if (call.host === undefined || call.host === host) return handler(call);
-    throw new Fault(404, 'NOT_FOUND', `There is nothing at ${call.path}.`);
   };
 }
 

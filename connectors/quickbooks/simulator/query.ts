@@ -5,16 +5,13 @@ import {
   type RowOrder,
   sortRows,
   type TableRow,
+  type TextRule,
 } from '#connector/simulator';
+import { type Company, present } from './company.ts';
+import { type Entity, findProperty, type Property } from './entities.ts';
 import { invalidQuery } from './fault.ts';
-import { present } from './present.ts';
-import type { Tables } from './rows.ts';
-import { findProperty, type Property, SCHEMAS, type Schema } from './schema.ts';
 import { type Condition, type Literal, parseStatement } from './statement.ts';
 import { readTime } from './time.ts';
-
-/** The reference does not say how texts compare; measurements say that cases do not count. */
-export type TextRule = 'ignoring case' | 'as written';
 
 const FOLDS: Readonly<Record<TextRule, (text: string) => string>> = {
   // One letter for one: İ is no other letter with a dot above it.
@@ -27,15 +24,19 @@ function lowerCaseOf(letter: string): string {
   return [...lower].length === 1 ? lower : letter;
 }
 
+export function findEntity(company: Company, name: string) {
+  return Object.values(company).find((each) => each.name.toLowerCase() === name.toLowerCase());
+}
+
 /** @returns the `QueryResponse`. @throws Fault 4000 and 4001 */
-export function runQuery(tables: Tables, query: string, text: TextRule): Readonly<Record<string, unknown>> {
+export function runQuery(company: Company, query: string, text: TextRule): Readonly<Record<string, unknown>> {
   const { entity, fields, isCount, conditions, order, start, size } = parseStatement(query);
-  const schema = SCHEMAS.get(entity.toLowerCase());
+  const schema = findEntity(company, entity);
   if (schema === undefined) throw invalidQuery(`Metadata not found for Entity: ${entity}`);
   const selected = fields.map((field) => requireProperty(schema, field).name);
   const matches = compileConditions(schema, withActive(schema, conditions), FOLDS[text]);
   const terms = [...order, { field: 'Id', descending: false }].map((term) => orderOf(schema, term, FOLDS[text]));
-  const found = (tables.get(schema.name)?.rows() ?? []).filter(matches);
+  const found = schema.table.rows().filter(matches);
   if (isCount) return { totalCount: found.length };
   const page = sortRows(found, terms).slice(start - 1, start - 1 + size);
   if (page.length === 0) return {};
@@ -43,19 +44,19 @@ export function runQuery(tables: Tables, query: string, text: TextRule): Readonl
 }
 
 /** Inactive records of lists are found only by those who ask for them. */
-function withActive({ properties }: Schema, conditions: readonly Condition[]): readonly Condition[] {
+function withActive({ properties }: Entity, conditions: readonly Condition[]): readonly Condition[] {
   const asks = conditions.some(({ field }) => field.toLowerCase() === 'active');
   if (properties.Active === undefined || asks) return conditions;
   return [...conditions, { field: 'Active', operator: '=', values: [{ text: 'true', isQuoted: false }] }];
 }
 
-function requireProperty(schema: Schema, field: string) {
+function requireProperty(schema: Entity, field: string) {
   const found = findProperty(schema, field);
   if (found === undefined) throw invalidQuery(`Property ${field} not found for Entity ${schema.name}`);
   return found;
 }
 
-function compileConditions(schema: Schema, conditions: readonly Condition[], fold: (text: string) => string) {
+function compileConditions(schema: Entity, conditions: readonly Condition[], fold: (text: string) => string) {
   const compared = conditions.map((condition) => {
     const { name, property } = requireProperty(schema, condition.field);
     if (!property.isFilterable) throw invalidQuery(`property '${condition.field}' is not queryable`);
@@ -163,7 +164,7 @@ function identifierOf(value: unknown, isOrdered: boolean): unknown {
 }
 
 function orderOf(
-  schema: Schema,
+  schema: Entity,
   { field, descending }: { readonly field: string; readonly descending: boolean },
   fold: (text: string) => string,
 ): RowOrder {

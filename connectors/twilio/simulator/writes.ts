@@ -7,49 +7,56 @@ function readForm({ body }: Call): URLSearchParams {
   return body.type === 'application/x-www-form-urlencoded' ? body.form() : new URLSearchParams();
 }
 
-const PHONE = /^(?:[a-z]+:)?\+[1-9]\d{4,14}$/;
-const SENDER = /^(?=.*[A-Za-z])[A-Za-z0-9 _&+-]{1,11}$|^\d{3,8}$/;
-const CALLEE = /^(?:client|sip|sim):.+$/;
-
-/** The vendor's numbers that always fail. */
+const ADDRESS = /^(?:[a-z]+:)?\+[1-9]\d{4,14}$|^(?:client|sip|sim):.+$/;
+/** The vendor's number that is never valid. */
 const NOT_VALID = '+15005550001';
-const NOT_OWNED = '+15005550007';
-
 const LONGEST_BODY = 1600;
 
 function refuse(code: number, message: string): never {
   throw new Fault(400, String(code), message);
 }
 
-/**
- * The answer says `queued`; on its next look the message has been delivered.
- * @throws Fault 400
- */
-export function createMessage({ name, table }: Collection, clock: MovableClock, call: Call): Answer {
+/** What a form must have, one member of each list, and the number of the error without it. */
+const NEEDED = {
+  Messages: [
+    [21_604, ['To']],
+    [21_603, ['From', 'MessagingServiceSid']],
+    [21_602, ['Body', 'MediaUrl', 'ContentSid']],
+  ],
+  Calls: [
+    [21_201, ['To']],
+    [21_213, ['From']],
+    [21_205, ['Url', 'Twiml', 'ApplicationSid']],
+  ],
+} as const;
+
+/** @throws Fault 400 */
+function readNew(
+  name: keyof typeof NEEDED,
+  call: Call,
+): Readonly<Record<'to' | 'from' | 'body', string>> & { readonly form: URLSearchParams } {
   const form = readForm(call);
-  const [to, from, body, service] = ['To', 'From', 'Body', 'MessagingServiceSid'].map((field) => form.get(field) ?? '');
-  if (!to) refuse(21_604, "A 'To' phone number is required.");
-  if (!PHONE.test(to) || to === NOT_VALID) refuse(21_211, `Invalid 'To' Phone Number: ${to}`);
-  if (!from && !service) refuse(21_603, "A 'From' phone number is required.");
-  if (from && ((!PHONE.test(from) && !SENDER.test(from)) || from === NOT_VALID)) {
-    refuse(21_212, `Invalid From Number (caller ID): ${from}`);
+  for (const [code, fields] of NEEDED[name]) {
+    if (!fields.some((field) => form.get(field))) refuse(code, `${fields.join(' or ')} is required.`);
   }
-  if (from === NOT_OWNED)
-    refuse(21_606, `The 'From' phone number provided (${from}) is not a valid message-capable number.`);
-  if (from === to) refuse(21_266, "'To' and 'From' number cannot be the same.");
-  const media = form.getAll('MediaUrl').length;
-  if (!body && media === 0 && !form.get('ContentSid')) refuse(21_602, 'Message body is required.');
-  if (body && body.length > LONGEST_BODY)
-    refuse(21_617, 'The concatenated message body exceeds the 1600 character limit.');
+  const [to = '', from = '', body = ''] = ['To', 'From', 'Body'].map((field) => form.get(field) ?? '');
+  if (!ADDRESS.test(to) || to === NOT_VALID) refuse(21_211, `Invalid 'To' Phone Number: ${to}`);
+  if (body.length > LONGEST_BODY) refuse(21_617, 'The concatenated message body exceeds the 1600 character limit.');
+  return { form, to, from, body };
+}
+
+/** The answer says `queued`; on its next look the message has been delivered. @throws Fault 400 */
+export function createMessage({ name, table }: Collection, clock: MovableClock, call: Call): Answer {
+  const { form, to, from, body } = readNew('Messages', call);
   const isScheduled = form.get('ScheduleType') === 'fixed';
-  if (isScheduled && !(service && form.get('SendAt')))
-    refuse(35_111, 'A MessagingServiceSid and SendAt are required to schedule.');
-  const now = wholeSeconds(clock.now());
-  const made = { to, from: from || null, body, messaging_service_sid: service || null, num_media: String(media) };
-  const delivered = { status: 'delivered', date_sent: now, price: '-0.00750' };
+  const delivered = { status: 'delivered', date_sent: wholeSeconds(clock.now()), price: '-0.00750' };
   const row = table.insert({
-    ...made,
-    num_segments: segmentsOf(body ?? ''),
+    to,
+    from: from || null,
+    body,
+    messaging_service_sid: form.get('MessagingServiceSid') || null,
+    num_media: String(form.getAll('MediaUrl').length),
+    num_segments: segmentsOf(body),
     ...(isScheduled ? { status: 'scheduled' } : delivered),
   });
   const fresh = { ...row, ...(!isScheduled && { status: 'queued', date_sent: null, price: null }) };
@@ -64,18 +71,7 @@ function segmentsOf(text: string): string {
 
 /** The answer says `queued`; on its next look the call is over. @throws Fault 400 */
 export function createCall({ name, table }: Collection, clock: MovableClock, call: Call): Answer {
-  const form = readForm(call);
-  const [to, from] = ['To', 'From'].map((field) => form.get(field) ?? '');
-  if (!to) refuse(21_201, "No 'To' number is specified");
-  if (!from) refuse(21_213, "Caller phone number is required ('From')");
-  if ((!PHONE.test(to) && !CALLEE.test(to)) || to === NOT_VALID)
-    refuse(21_211, `The phone number you are attempting to call, ${to}, is not valid.`);
-  if ((!PHONE.test(from) && !CALLEE.test(from)) || from === NOT_VALID)
-    refuse(21_212, `The source phone number provided, ${from}, is not valid.`);
-  if (from === NOT_OWNED)
-    refuse(21_210, `The source phone number provided, ${from}, is not yet verified for your account.`);
-  if (!['Url', 'Twiml', 'ApplicationSid'].some((field) => form.get(field)))
-    refuse(21_205, 'Url parameter is required.');
+  const { to, from } = readNew('Calls', call);
   const now = wholeSeconds(clock.now());
   const row = table.insert({ to, from, status: 'completed', start_time: now, end_time: now, duration: '0' });
   return json(printRow(name, { ...row, status: 'queued', start_time: null, end_time: null, duration: null }), 201);

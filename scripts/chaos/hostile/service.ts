@@ -111,7 +111,14 @@ export async function createHome({ logFile }: { readonly logFile?: string | unde
   return { start, stopService, remove, databaseUrl, dataDir };
 }
 
-const FLAGS = [`--max-old-space-size=${HEAP_MB}`, '--expose-gc', '--import', new URL('probe.ts', import.meta.url).href];
+const FLAGS = [
+  `--max-old-space-size=${HEAP_MB}`,
+  '--expose-gc',
+  '--require',
+  join(ROOT, 'scripts/ends-with-starter.cjs'),
+  '--import',
+  new URL('probe.ts', import.meta.url).href,
+];
 
 /** As a user starts it, apart from the ports. */
 const SETTINGS = { NODE_ENV: 'production', LOG_LEVEL: 'info', PORT: '0', SIMULATORS_PORT: '0', HOST: '127.0.0.1' };

@@ -1,19 +1,13 @@
 import type { Knex } from 'knex';
 import { removeRows } from '../../db/removal.ts';
-import type { ColumnsOf, RowOf } from '../../db/row.ts';
+import { columnsOf, type RowOf, type RowWith } from '../../db/row.ts';
 
 export type IdempotencyKey = RowOf<'idempotency_record', 'account_id' | 'user_id' | 'key_hash'>;
 
-type ReadColumn = 'request_hash' | 'state' | 'response';
-
 /** There is no response while the request runs. */
-export type IdempotencyRow = RowOf<'idempotency_record', ReadColumn>;
+export type IdempotencyRow = RowWith<'idempotency_record', typeof COLUMNS>;
 
-const COLUMNS: ColumnsOf<'idempotency_record', ReadColumn> = {
-  requestHash: 'request_hash',
-  state: 'state',
-  response: 'response',
-};
+const COLUMNS = columnsOf('idempotency_record', ['request_hash', 'state', 'response']);
 
 export function createIdempotencyStore(knex: Knex) {
   const rows = ({ accountId, userId, keyHash }: IdempotencyKey) =>

@@ -1,3 +1,4 @@
+import type { SimulatorMemory } from '../contract.ts';
 import type { Answer } from './answer.ts';
 import { empty } from './answer.ts';
 import type { Changeable } from './changes.ts';
@@ -7,10 +8,10 @@ import { type Complaint, type InputForm, readInput } from './input.ts';
 import type { Members } from './members.ts';
 import type { Call, RouteHandler, Routes } from './route.ts';
 import { type Column, columnsFor, makeRow, makeRows, type RowForm, times, writeSeconds } from './rows.ts';
-import { createTable, type TableChange, type TableRow } from './table.ts';
+import { createTable, type Table, type TableChange, type TableOptions, type TableRow } from './table.ts';
 
 /** A kind of record of a provider, as data. Rows, ids, times, checks of input and changes on request come from it. */
-export interface CollectionSpec {
+export interface CollectionSpec extends Pick<TableOptions, 'deleted' | 'retired' | 'touch'> {
   readonly members: Members;
   /** Number of rows at the start. */
   readonly rows: number;
@@ -25,10 +26,10 @@ export interface CollectionSpec {
   /** Members that hold the time of the creation, and that of the last change. */
   readonly created?: readonly string[];
   readonly changed?: readonly string[];
-  /** The member that is true for a row in the recycle bin. */
-  readonly deleted?: string;
   /** Complaints about a record as it will be. */
   readonly check?: (row: TableRow, isNew: boolean) => readonly Complaint[];
+  /** Keeps the rows over a restart. */
+  readonly memory?: SimulatorMemory;
   /** Values of the records that `POST /simulate/changes` makes. */
   readonly made?: TableRow;
   /** The text that `POST /simulate/changes` changes. Default: the first that can be set. */
@@ -41,16 +42,16 @@ export interface CollectionsOptions<Name extends string, Spec> extends InputForm
   readonly clock: MovableClock;
   /** Ids of entries that references lead to and that are in no collection. */
   readonly entries?: Readonly<Record<string, readonly unknown[]>>;
-  /** The provider's error for a body. */
-  readonly refuse: (complaints: readonly Complaint[], collection: Spec) => Fault;
+  /** The provider's error for a body. Complaints for which it returns nothing are passed over. */
+  readonly refuse: (complaints: readonly Complaint[], collection: Spec) => Fault | undefined;
   /** The provider's error for a record that is not there. */
   readonly absent: (collection: Spec, id: string) => Fault;
   readonly onChange?: (name: Name, change: TableChange) => void;
 }
 
-export type Collection<Spec extends CollectionSpec = CollectionSpec> = Spec &
+export type Collection<Spec extends CollectionSpec = CollectionSpec, Name extends string = string> = Spec &
   Changeable & {
-    readonly name: string;
+    readonly name: Name;
     /** @throws Fault where there is none */
     readonly get: (id: string) => TableRow;
     /** Returns what a body says of a new record, or of a change of `old`. @throws Fault */
@@ -60,17 +61,17 @@ export type Collection<Spec extends CollectionSpec = CollectionSpec> = Spec &
 /** Makes the tables of a provider, and what belongs to each. */
 export function createCollections<Name extends string, Spec extends CollectionSpec>(
   options: CollectionsOptions<Name, Spec>,
-): Readonly<Record<Name, Collection<Spec>>> {
+): Readonly<Record<Name, Collection<Spec, Name>>> {
   const { of, entries = {} } = options;
   const specs: ReadonlyMap<string, Spec> = new Map(Object.entries<Spec>(of));
   const idsOf = (name: string): readonly unknown[] => {
     const { rows = 0, makeId = numbered } = specs.get(name) ?? {};
     return entries[name] ?? times(rows, makeId);
   };
-  const collections: Partial<Record<Name, Collection<Spec>>> = {};
+  const collections: Partial<Record<Name, Collection<Spec, Name>>> = {};
   for (const name in of) collections[name] = createCollection({ name, spec: of[name], idsOf }, options);
   // Each name of `of` has its own by now.
-  return collections as Readonly<Record<Name, Collection<Spec>>>;
+  return collections as Readonly<Record<Name, Collection<Spec, Name>>>;
 }
 
 const numbered = (index: number): unknown => index + 1;
@@ -83,22 +84,31 @@ interface Named<Name, Spec> extends Required<Pick<RowForm, 'idsOf'>> {
 function createCollection<Name extends string, Spec extends CollectionSpec>(
   { name, spec, idsOf }: Named<Name, Spec>,
   options: CollectionsOptions<Name, Spec>,
-): Collection<Spec> {
-  const { members, rows, vary = {}, key = 'id', makeId = numbered, initial = {}, check = () => [], made = {} } = spec;
+): Collection<Spec, Name> {
+  const { members, rows, vary = {}, key = 'id', makeId = numbered, initial = {}, check = () => [] } = spec;
   const { writeTime = writeSeconds, onChange = () => undefined } = options;
   const isReplaced = (path: string) => Object.keys(vary).some((other) => path.startsWith(`${other}.`));
-  const own = Object.entries(columnsFor(members, { ...options, idsOf })).filter(([path]) => !isReplaced(path));
+  const stamped = [...(spec.created ?? []), ...(spec.changed ?? [])];
+  const always = stamped.flatMap((path) => (members[path] ? [[path, { ...members[path], isNeverNull: true }]] : []));
+  const made = columnsFor({ ...members, ...Object.fromEntries(always) }, { ...options, idsOf });
+  const own = Object.entries(made).filter(([path]) => !isReplaced(path));
   const columns = { ...Object.fromEntries(own), ...vary, [key]: makeId };
   const initialOf = typeof initial === 'function' ? initial : () => initial;
   const label = spec.label ?? labelOf(members);
-  let next = rows;
-  const table = createTable({
-    rows: makeRows(rows, columns),
+  const saved: { readonly rows?: unknown; readonly next?: unknown } = Object(spec.memory?.load());
+  let next = typeof saved.next === 'number' ? saved.next : rows;
+  const table: Table = createTable({
+    rows: Array.isArray(saved.rows) ? saved.rows.map(Object) : makeRows(rows, columns),
     keyOf: (row) => String(row[key]),
     initial: (given) => ({ ...blankOf(members), ...initialOf(given), [key]: makeId(next++) }),
     stamps: { clock: options.clock, write: writeTime, created: spec.created ?? [], changed: spec.changed ?? [] },
-    onChange: (change) => onChange(name, change),
+    onChange: (change) => {
+      spec.memory?.save({ next, rows: table.rows(true) });
+      onChange(name, change);
+    },
     deleted: spec.deleted,
+    retired: spec.retired,
+    touch: spec.touch,
   });
   return {
     ...spec,
@@ -114,12 +124,13 @@ function createCollection<Name extends string, Spec extends CollectionSpec>(
       const isNew = old === undefined;
       const { values, complaints } = readInput(members, body, { ...options, isNew });
       const all = [...complaints, ...check({ ...(old ?? initialOf(values)), ...values }, isNew)];
-      if (all.length > 0) throw options.refuse(all, spec);
+      const refusal = all.length === 0 ? undefined : options.refuse(all, spec);
+      if (refusal !== undefined) throw refusal;
       return values;
     },
     create: (number) => {
       const { [key]: _, ...row } = makeRow(rows + number, columns);
-      return { ...row, [label]: `New ${number}`, ...made };
+      return { ...row, [label]: `New ${number}`, ...spec.made };
     },
     change: (number) => ({ [label]: `Changed ${number}` }),
   };
@@ -151,21 +162,27 @@ export interface RecordRoutesOptions {
   readonly createdStatus?: number;
   /** The answer to a deletion. Default 204. */
   readonly removed?: () => Answer;
+  /** What a request says of a record. Default: its body, a JSON object. */
+  readonly body?: (call: Call, old?: TableRow) => TableRow | Promise<TableRow>;
+  /** What is stored of what was read. Default: all. */
+  readonly complete?: (values: TableRow, call: Call, old?: TableRow) => TableRow;
 }
 
 /** Returns the routes of a collection: list and create at `path`, get, update and remove at `path/{id}`. */
 export function recordRoutes(path: string, { table, get, read }: Collection, options: RecordRoutesOptions): Routes {
   const { show, list, can = ['get', 'create', 'update', 'remove'], update = 'PATCH', removed = empty } = options;
+  const { body = ({ body: sent }: Call) => sent.object(), complete = (values: TableRow) => values } = options;
   const idOf = ({ params: { id = '' } }: Call) => id;
+  const valuesOf = async (call: Call, old?: TableRow) => complete(read(await body(call, old), old), call, old);
   const routes: Readonly<Record<string, Routes>> = {
     get: { [`GET ${path}/{id}`]: (call) => show(get(idOf(call)), call) },
     create: {
-      [`POST ${path}`]: (call) => show(table.insert(read(call.body.object())), call, options.createdStatus ?? 201),
+      [`POST ${path}`]: async (call) => show(table.insert(await valuesOf(call)), call, options.createdStatus ?? 201),
     },
     update: {
-      [`${update} ${path}/{id}`]: (call) => {
+      [`${update} ${path}/{id}`]: async (call) => {
         const old = get(idOf(call));
-        return show(table.update(idOf(call), read(call.body.object(), old)) ?? old, call);
+        return show(table.update(idOf(call), await valuesOf(call, old)) ?? old, call);
       },
     },
     remove: {

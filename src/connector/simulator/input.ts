@@ -7,6 +7,8 @@ export interface Complaint {
   readonly reason: 'missing' | 'type' | 'length' | 'value' | 'readOnly' | 'unknown' | 'other';
   readonly member: string;
   readonly message: string;
+  /** The provider's own word, of complaints that it makes itself. */
+  readonly code?: string;
 }
 
 /** How bodies of a provider are read. */
@@ -43,10 +45,10 @@ export function readInput(members: Members, body: TableRow, form: InputForm & { 
     if (reason !== undefined) complain(reason, name, MESSAGES[reason](name, member));
     values[name] = known;
   }
-  const missing = Object.keys(members).filter(
-    (name) => members[name]?.isRequired === true && (isNew || name in values),
-  );
-  for (const name of missing) if ((values[name] ?? null) === null) complain('missing', name, `${name} is required`);
+  for (const [name, { isRequired, isReadOnly }] of Object.entries(members)) {
+    const isMissing = isNew || name in values ? (values[name] ?? null) === null : false;
+    if (isRequired === true && isReadOnly !== true && isMissing) complain('missing', name, `${name} is required`);
+  }
   return { values, complaints };
 }
 

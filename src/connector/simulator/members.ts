@@ -41,7 +41,7 @@ export function membersOf(fields: Fields): Members {
 }
 
 /** A record in the provider's official description, as `official.json` keeps it. */
-export interface Description {
+export interface RecordDescription {
   /** Member → type (`string`, `string(100)`, `integer`, `reference(companies)`), or the list of its values. */
   readonly properties: Readonly<Record<string, string | readonly string[]>>;
   readonly required?: readonly string[];
@@ -49,7 +49,7 @@ export interface Description {
 }
 
 /** Returns the members of a described record. @throws Error for a type that is none */
-export function describedMembers({ properties, required = [], readOnly = [] }: Description): Members {
+export function describedMembers({ properties, required = [], readOnly = [] }: RecordDescription): Members {
   const entries = Object.entries(properties).map(([name, property]): [string, Member] => {
     const isRequired = required.includes(name);
     return [

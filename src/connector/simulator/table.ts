@@ -19,6 +19,10 @@ export interface TableOptions {
   readonly onChange?: (change: TableChange) => void;
   /** The column that is true for a row in the recycle bin. Without it, a row that is removed is gone. */
   readonly deleted?: string;
+  /** What a removal changes where rows stay: they are made inactive. */
+  readonly retired?: TableRow;
+  /** What each change sets beside what it says, such as the next version of the row. */
+  readonly touch?: (row: TableRow) => TableRow;
 }
 
 /** Without `before` the row was made, without `after` it was removed. */
@@ -44,7 +48,7 @@ export interface Table {
 }
 
 export function createTable(options: TableOptions): Table {
-  const { keyOf, initial = () => ({}), stamps, deleted, onChange } = options;
+  const { keyOf, initial = () => ({}), stamps, deleted, retired, touch = () => ({}), onChange } = options;
   const byKey = new Map(options.rows.map((row) => [keyOf(row), row]));
   let version = 0;
 
@@ -65,7 +69,7 @@ export function createTable(options: TableOptions): Table {
 
   const update: Table['update'] = (key, values) => {
     const row = byKey.get(key);
-    return row && put({ ...row, ...values, ...stamp(stamps?.changed) });
+    return row && put({ ...row, ...values, ...touch(row), ...stamp(stamps?.changed) });
   };
 
   return {
@@ -86,6 +90,7 @@ export function createTable(options: TableOptions): Table {
     },
     update,
     remove: (key) => {
+      if (retired !== undefined) return update(key, retired);
       const row = byKey.get(key);
       if (row === undefined || deleted !== undefined) return row && update(key, { [deleted ?? '']: true });
       byKey.delete(key);

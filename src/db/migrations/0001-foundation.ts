@@ -1,11 +1,5 @@
-import type { Knex } from 'knex';
-
 /** Tenants and their users, the keys of the platform, instances, idempotent requests. */
-export async function up(knex: Knex): Promise<void> {
-  for (const statement of STATEMENTS) await knex.raw(statement);
-}
-
-const STATEMENTS: readonly string[] = [
+export const STATEMENTS: readonly string[] = [
   `create table platform_key (
     name text primary key,
     ciphertext text not null,

@@ -1,11 +1,5 @@
-import type { Knex } from 'knex';
-
 /** OAuth: authorizations under way, tokens with the state of their refresh, proxies. */
-export async function up(knex: Knex): Promise<void> {
-  for (const statement of STATEMENTS) await knex.raw(statement);
-}
-
-const STATEMENTS: readonly string[] = [
+export const STATEMENTS: readonly string[] = [
   `create table oauth_authorization (
     account_id bigint not null references account (id),
     id bigint generated always as identity,

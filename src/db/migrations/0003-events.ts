@@ -1,15 +1,9 @@
-import type { Knex } from 'knex';
-
-/** Events, their deliveries and attempts, subscriptions, settings of accounts, operational notifications. */
-export async function up(knex: Knex): Promise<void> {
-  for (const statement of STATEMENTS) await knex.raw(statement);
-}
-
 /** Rows change often and live shortly: room on the page for the next version, and vacuum before it matters. */
 const HOT =
   'fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0';
 
-const STATEMENTS: readonly string[] = [
+/** Events, their deliveries and attempts, subscriptions, settings of accounts, operational notifications. */
+export const STATEMENTS: readonly string[] = [
   `create table account_settings (
     account_id bigint primary key references account (id),
     settings jsonb not null default '{}' check (jsonb_typeof(settings) = 'object'),

@@ -1,11 +1,5 @@
-import type { Knex } from 'knex';
-
 /** Verifiers of authorizations are derived. Those that are open have random ones, and have to be begun again. */
-export async function up(knex: Knex): Promise<void> {
-  for (const statement of STATEMENTS) await knex.raw(statement);
-}
-
-const STATEMENTS: readonly string[] = [
+export const STATEMENTS: readonly string[] = [
   'delete from oauth_authorization',
   `alter table oauth_authorization
     drop column verifier,

@@ -1,14 +1,8 @@
-import type { Knex } from 'knex';
-
-/** Pollers of instances, and what they have made events of. */
-export async function up(knex: Knex): Promise<void> {
-  for (const statement of STATEMENTS) await knex.raw(statement);
-}
-
 /** Rows change with every poll: room on the page for the next version. */
 const HOT = 'fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000';
 
-const STATEMENTS: readonly string[] = [
+/** Pollers of instances, and what they have made events of. */
+export const STATEMENTS: readonly string[] = [
   'alter table instance add column polls_version bigint',
   `comment on column instance.polls_version is 'The version of settings that its pollers were made for; null: none yet'`,
   `create index instance_polls_outdated on instance (account_id, id) where polls_version is distinct from settings_version`,

@@ -1,11 +1,5 @@
-import type { Knex } from 'knex';
-
 /** What providers were told of the addresses of instances, what stands in the way of it, and events by their instance. */
-export async function up(knex: Knex): Promise<void> {
-  for (const statement of STATEMENTS) await knex.raw(statement);
-}
-
-const STATEMENTS: readonly string[] = [
+export const STATEMENTS: readonly string[] = [
   `create table webhook_registration (
     account_id bigint not null,
     instance_id bigint not null,

@@ -1,11 +1,5 @@
-import type { Knex } from 'knex';
-
 /** How often pollers left a provider's limit to callers, and how often whole lists did not show what was seen. */
-export async function up(knex: Knex): Promise<void> {
-  for (const statement of STATEMENTS) await knex.raw(statement);
-}
-
-const STATEMENTS: readonly string[] = [
+export const STATEMENTS: readonly string[] = [
   'alter table poll add column waits integer not null default 0',
   `comment on column poll.waits is 'Runs in a row that got no further, as what was left of the limit of the provider is left to callers'`,
   'alter table poll_seen add column missed smallint not null default 0',

@@ -1,10 +1,3 @@
-import type { Knex } from 'knex';
-
-/** What was asked of the service and what came of it, counted by minute, hour and day; trace logging of instances. */
-export async function up(knex: Knex): Promise<void> {
-  for (const statement of STATEMENTS) await knex.raw(statement);
-}
-
 /** The same columns for each length of time, in a table of its own: they are kept for different times. */
 const usage = (interval: 'minute' | 'hour' | 'day'): readonly string[] => [
   `create table usage_${interval} (
@@ -27,7 +20,8 @@ const usage = (interval: 'minute' | 'hour' | 'day'): readonly string[] => [
   `comment on column usage_${interval}.durations is 'Calls by how long they took; bucket n holds what is below 100 us * 1.1 ^ n'`,
 ];
 
-const STATEMENTS: readonly string[] = [
+/** What was asked of the service and what came of it, counted by minute, hour and day; trace logging of instances. */
+export const STATEMENTS: readonly string[] = [
   `alter table instance add column trace_logging_until timestamptz`,
   `comment on column instance.trace_logging_until is 'Until then headers and bodies of its calls to the provider are kept'`,
 

@@ -1,11 +1,5 @@
-import type { Knex } from 'knex';
-
 /** What is left of accounts that were deleted. */
-export async function up(knex: Knex): Promise<void> {
-  for (const statement of STATEMENTS) await knex.raw(statement);
-}
-
-const STATEMENTS: readonly string[] = [
+export const STATEMENTS: readonly string[] = [
   'alter table account add column removal_due timestamptz',
   'create index account_removal_due on account (removal_due) where removal_due is not null',
   `comment on column account.removal_due is

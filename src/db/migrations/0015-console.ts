@@ -1,11 +1,5 @@
-import type { Knex } from 'knex';
-
 /** Passwords of users, the sessions of the console, and tries to log in. */
-export async function up(knex: Knex): Promise<void> {
-  for (const statement of STATEMENTS) await knex.raw(statement);
-}
-
-const STATEMENTS: readonly string[] = [
+export const STATEMENTS: readonly string[] = [
   `create table user_password (
     account_id bigint not null,
     user_id bigint not null,

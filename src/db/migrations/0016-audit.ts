@@ -1,11 +1,5 @@
-import type { Knex } from 'knex';
-
 /** The audit log is read from the newest entry on, each way along an index: of an account by the primary key, the others by these. */
-export async function up(knex: Knex): Promise<void> {
-  for (const statement of STATEMENTS) await knex.raw(statement);
-}
-
-const STATEMENTS: readonly string[] = [
+export const STATEMENTS: readonly string[] = [
   'drop index audit_log_of_account',
   'drop index audit_log_of_organization',
   'create index audit_log_of_organization on audit_log (organization_id, at, request_id)',

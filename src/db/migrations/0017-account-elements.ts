@@ -1,11 +1,5 @@
-import type { Knex } from 'knex';
-
 /** Elements that an account makes no instances of. */
-export async function up(knex: Knex): Promise<void> {
-  for (const statement of STATEMENTS) await knex.raw(statement);
-}
-
-const STATEMENTS: readonly string[] = [
+export const STATEMENTS: readonly string[] = [
   `create table inactive_element (
     account_id bigint not null references account (id) on delete cascade,
     element_key text not null check (length(element_key) between 1 and 255),

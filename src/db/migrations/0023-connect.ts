@@ -1,11 +1,5 @@
-import type { Knex } from 'knex';
-
 /** Connect sessions, in which the users of a product connect their accounts themselves. */
-export async function up(knex: Knex): Promise<void> {
-  for (const statement of STATEMENTS) await knex.raw(statement);
-}
-
-const STATEMENTS: readonly string[] = [
+export const STATEMENTS: readonly string[] = [
   `create table connect_origin (
     organization_id bigint not null references organization (id),
     origin text not null,

@@ -1,11 +1,5 @@
-import type { Knex } from 'knex';
-
 /** Roles that every user of an account has beside his own. */
-export async function up(knex: Knex): Promise<void> {
-  for (const statement of STATEMENTS) await knex.raw(statement);
-}
-
-const STATEMENTS: readonly string[] = [
+export const STATEMENTS: readonly string[] = [
   `create table account_role (
     account_id bigint not null references account (id),
     role text not null check (role in ('admin', 'default-user')),

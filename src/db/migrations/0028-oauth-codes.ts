@@ -1,11 +1,5 @@
-import type { Knex } from 'knex';
-
 /** A code need not belong to an open authorization of the user who sends it, so codes that were exchanged are remembered by themselves. */
-export async function up(knex: Knex): Promise<void> {
-  for (const statement of STATEMENTS) await knex.raw(statement);
-}
-
-const STATEMENTS: readonly string[] = [
+export const STATEMENTS: readonly string[] = [
   `create table oauth_code (
     account_id bigint not null references account (id),
     code_hash bytea not null check (octet_length(code_hash) = 32),

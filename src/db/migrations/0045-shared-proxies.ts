@@ -1,14 +1,8 @@
-import type { Knex } from 'knex';
-
 /**
  * An OAuth proxy is its account's own unless the organization shares it. Until now all were shared: those that another account has used, by an
  * instance or an open connect session, stay so.
  */
-export async function up(knex: Knex): Promise<void> {
-  for (const statement of STATEMENTS) await knex.raw(statement);
-}
-
-const STATEMENTS: readonly string[] = [
+export const STATEMENTS: readonly string[] = [
   'alter table oauth_proxy add column shared boolean not null default false',
   `comment on column oauth_proxy.shared is 'All accounts of the organization see and use it; otherwise its own account alone'`,
 

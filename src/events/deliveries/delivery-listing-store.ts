@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { ColumnsOf, RowOf } from '../../db/row.ts';
+import { columnsOf, type RowOf, type RowWith } from '../../db/row.ts';
 import { type Condition, toSql } from '../../where/index.ts';
 import {
   type Columns,
@@ -43,19 +43,17 @@ interface StatusCount {
   readonly count: number;
 }
 
-type AttemptColumn = 'attempt' | 'attempted_at' | 'delivered' | 'duration_ms' | 'status_code' | 'error' | 'answer';
+export type AttemptRow = RowWith<'delivery_attempt', typeof ATTEMPT_COLUMNS>;
 
-export type AttemptRow = RowOf<'delivery_attempt', AttemptColumn>;
-
-const ATTEMPT_COLUMNS: ColumnsOf<'delivery_attempt', AttemptColumn> = {
-  attempt: 'attempt',
-  attemptedAt: 'attempted_at',
-  delivered: 'delivered',
-  durationMs: 'duration_ms',
-  statusCode: 'status_code',
-  error: 'error',
-  answer: 'answer',
-};
+const ATTEMPT_COLUMNS = columnsOf('delivery_attempt', [
+  'attempt',
+  'attempted_at',
+  'delivered',
+  'duration_ms',
+  'status_code',
+  'error',
+  'answer',
+]);
 
 const SHOWN: Readonly<Record<keyof DeliveryRow, keyof Columns>> = {
   id: 'id',

@@ -1,28 +1,14 @@
 import type { Knex } from 'knex';
 import { json } from '../../db/json.ts';
-import type { ColumnsOf, RowOf } from '../../db/row.ts';
-import type { Sql } from '../../where/index.ts';
+import { type Selection, selectPage } from '../../db/listing.ts';
+import { columnsOf, type RowOf } from '../../db/row.ts';
 
 export interface NotificationRow extends RowOf<'notification', 'id' | 'type' | 'created_at'> {
   /** No other JSON is inserted. */
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-const COLUMNS: ColumnsOf<'notification', 'id' | 'type' | 'data' | 'created_at'> = {
-  id: 'id',
-  type: 'type',
-  data: 'data',
-  createdAt: 'created_at',
-};
-
-export interface NotificationFilter {
-  readonly condition?: Sql | undefined;
-  /** Otherwise from old to new. */
-  readonly newestFirst?: boolean | undefined;
-  /** Only ids behind it, in the order of the listing. */
-  readonly afterId?: number | undefined;
-  readonly limit: number;
-}
+const COLUMNS = columnsOf('notification', ['id', 'type', 'data', 'created_at']);
 
 /** An event of the platform's own, with the subscription that it goes to. */
 export interface OwnEvent
@@ -55,18 +41,7 @@ export function createNotificationStore(knex: Knex) {
       );
     },
 
-    list: async (
-      accountId: number,
-      { condition, newestFirst = false, afterId, limit }: NotificationFilter,
-    ): Promise<NotificationRow[]> => {
-      const query = knex('notification')
-        .where({ account_id: accountId })
-        .orderBy('id', newestFirst ? 'desc' : 'asc')
-        .limit(limit)
-        .select<NotificationRow[]>(COLUMNS);
-      if (afterId !== undefined) query.where('id', newestFirst ? '<' : '>', afterId);
-      if (condition !== undefined) query.whereRaw(condition.sql, [...condition.bindings]);
-      return query;
-    },
+    list: async (accountId: number, selection: Selection): Promise<NotificationRow[]> =>
+      selectPage(knex('notification').where({ account_id: accountId }).select<NotificationRow[]>(COLUMNS), selection),
   };
 }

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import type { Settings } from '../../accounts/settings.ts';
+import { listPage, type PageQuery } from '../../db/listing.ts';
 import type { Platform } from '../../platform.ts';
-import { prepareSql } from '../../where/index.ts';
 import { createEventIds, showEventId } from '../event-id.ts';
 import { FILTERABLE_NOTIFICATION } from '../filter.ts';
 import { type OperationalType, wantsType } from '../model.ts';
@@ -11,13 +11,9 @@ import { createNotificationStore, type NotificationRow } from './notification-st
 
 export type Notification = NotificationRow;
 
-export interface NotificationQuery {
-  /** A filter in the query language over `FILTERABLE_NOTIFICATION`. */
-  readonly where?: string | undefined;
+export interface NotificationQuery extends PageQuery {
   /** Otherwise from old to new. */
   readonly newestFirst?: boolean | undefined;
-  readonly afterId?: number | undefined;
-  readonly limit: number;
 }
 
 export interface NotificationNeighbours {
@@ -83,14 +79,11 @@ export function createNotifications(
     },
 
     /** @throws AppError for a `where` that cannot be understood */
-    list: async (accountId: number, { where, newestFirst, afterId, limit }: NotificationQuery) => {
-      const condition = where === undefined ? undefined : prepareSql(where, FILTERABLE_NOTIFICATION);
-      const rows = await shares.list(accountId, (via) =>
-        createNotificationStore(via).list(accountId, { condition, newestFirst, afterId, limit: limit + 1 }),
+    list: async (accountId: number, query: NotificationQuery) => {
+      const { rows, last } = await listPage(FILTERABLE_NOTIFICATION, query, (selection) =>
+        shares.list(accountId, (via) => createNotificationStore(via).list(accountId, selection)),
       );
-      const notifications = rows.slice(0, limit);
-      const last = notifications.at(-1);
-      return { notifications, ...(rows.length > limit && last && { nextAfterId: last.id }) };
+      return { notifications: rows, nextAfterId: last?.id };
     },
   };
 }

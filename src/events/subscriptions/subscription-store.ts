@@ -1,36 +1,30 @@
 import type { Knex } from 'knex';
+import { type Selection, selectPage } from '../../db/listing.ts';
 import { nextId } from '../../db/next-id.ts';
 import { removeRows } from '../../db/removal.ts';
-import type { ColumnsOf, RowOf } from '../../db/row.ts';
-import type { Sql } from '../../where/index.ts';
+import { columnsOf, type RowOf } from '../../db/row.ts';
 
 /** A row of `subscription`, its secrets still encrypted. */
 export type SubscriptionRow = RowOf<'subscription'>;
-
-export interface SubscriptionFilter {
-  readonly condition?: Sql | undefined;
-  readonly afterId?: number | undefined;
-  readonly limit: number;
-}
 
 export interface DeliveryTally extends RowOf<'delivery', 'subscription_id'> {
   readonly queued: number;
   readonly retrying: number;
 }
 
-const COLUMNS: ColumnsOf<'subscription'> = {
-  accountId: 'account_id',
-  id: 'id',
-  url: 'url',
-  state: 'state',
-  reason: 'reason',
-  secrets: 'secrets',
-  eventTypes: 'event_types',
-  deletedAt: 'deleted_at',
-  stateChangedAt: 'state_changed_at',
-  createdAt: 'created_at',
-  updatedAt: 'updated_at',
-};
+const COLUMNS = columnsOf('subscription', [
+  'account_id',
+  'id',
+  'url',
+  'state',
+  'reason',
+  'secrets',
+  'event_types',
+  'deleted_at',
+  'state_changed_at',
+  'created_at',
+  'updated_at',
+]);
 
 /** A queue may be long, and a listing has many. */
 export const MOST_TALLIED = 10_000;
@@ -72,12 +66,8 @@ export function createSubscriptionStore(knex: Knex) {
       (await knex('subscription').where({ account_id: accountId, url }).first('id'))?.id,
 
     /** From old to new. */
-    list: async (accountId: number, { condition, afterId, limit }: SubscriptionFilter): Promise<SubscriptionRow[]> => {
-      const query = select(accountId).whereNull('deleted_at').orderBy('id').limit(limit);
-      if (afterId !== undefined) query.where('id', '>', afterId);
-      if (condition !== undefined) query.whereRaw(condition.sql, [...condition.bindings]);
-      return query;
-    },
+    list: async (accountId: number, selection: Selection): Promise<SubscriptionRow[]> =>
+      selectPage(select(accountId).whereNull('deleted_at'), selection),
 
     /** How many deliveries wait for what, counted along indexes, and no further than `MOST_TALLIED`. */
     tally: async (accountId: number, ids: readonly number[]): Promise<DeliveryTally[]> => {
@@ -129,11 +119,8 @@ export function createSubscriptionStore(knex: Knex) {
     },
 
     /** As if it had just been made. Of two who do it at the same time the second finds nothing to do. */
-    revive: async ({
-      accountId,
-      id,
-      secrets,
-    }: Pick<SubscriptionRow, 'accountId' | 'id' | 'secrets'>): Promise<void> => {
+    revive: async (row: Pick<SubscriptionRow, 'accountId' | 'id' | 'secrets'>): Promise<void> => {
+      const { accountId, id, secrets } = row;
       await knex('subscription')
         .where({ account_id: accountId, id })
         .whereNotNull('deleted_at')

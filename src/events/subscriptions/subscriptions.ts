@@ -5,9 +5,9 @@ import { createAnnouncedCache } from '../../db/announced-cache.ts';
 import { type ChangeNote, change, differences } from '../../db/change.ts';
 import { encryptionContext } from '../../db/encrypted-columns.ts';
 import { DecryptionError } from '../../db/keyring.ts';
+import { listPage, type PageQuery } from '../../db/listing.ts';
 import { AppError } from '../../errors.ts';
 import type { Platform } from '../../platform.ts';
-import { prepareSql } from '../../where/index.ts';
 import { FILTERABLE_SUBSCRIPTION } from '../filter.ts';
 import { hostOf } from '../lease.ts';
 import type { ReadySubscription } from '../model.ts';
@@ -34,13 +34,6 @@ export interface SubscriptionPlatform extends Pick<Platform, 'knex'> {
   readonly log: Pick<Platform['log'], 'error'>;
   readonly random: Pick<Platform['random'], 'bytes'>;
   readonly clock: Pick<Platform['clock'], 'now'>;
-}
-
-export interface SubscriptionQuery {
-  /** A filter in the query language over `FILTERABLE_SUBSCRIPTION`. */
-  readonly where?: string | undefined;
-  readonly afterId?: number | undefined;
-  readonly limit: number;
 }
 
 export type Subscriptions = ReturnType<typeof createSubscriptions>;
@@ -178,16 +171,13 @@ export function createSubscriptions(platform: SubscriptionPlatform) {
     find,
 
     /** From old to new. @throws AppError for a `where` that cannot be understood */
-    list: async (accountId: number, { where, afterId, limit }: SubscriptionQuery) => {
-      const condition = where === undefined ? undefined : prepareSql(where, FILTERABLE_SUBSCRIPTION);
-      return shares.list(accountId, async (via) => {
-        const filter = { condition, afterId, limit: limit + 1 };
-        const rows = await createSubscriptionStore(via).list(accountId, filter);
-        const subscriptions = await show(via, accountId, rows.slice(0, limit));
-        const last = subscriptions.at(-1);
-        return { subscriptions, ...(rows.length > limit && last && { nextAfterId: last.id }) };
-      });
-    },
+    list: (accountId: number, query: PageQuery) =>
+      shares.list(accountId, async (via) => {
+        const { rows, last } = await listPage(FILTERABLE_SUBSCRIPTION, query, (selection) =>
+          createSubscriptionStore(via).list(accountId, selection),
+        );
+        return { subscriptions: await show(via, accountId, rows), nextAfterId: last?.id };
+      }),
 
     /** @throws AppError NOT_FOUND */
     get: async (accountId: number, id: number) => {

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { json } from '../../db/json.ts';
 import { type Removal, removeRows } from '../../db/removal.ts';
-import type { RowOf } from '../../db/row.ts';
+import { type RowOf, toColumns } from '../../db/row.ts';
 
 /** What a code is asked for, and what it can be exchanged with. */
 export type AuthorizationKey = RowOf<
@@ -36,18 +36,9 @@ function bindRecent(key: AuthorizationKey, { state, minutes }: RecentOptions) {
 
 export function createAuthorizationStore(knex: Knex) {
   return {
-    insert: async ({ accountId, userId, elementKey, clientId, ...row }: NewAuthorizationRow): Promise<void> => {
-      const { callbackUrl, state, settings, seal } = row;
-      await knex('oauth_authorization').insert({
-        account_id: accountId,
-        user_id: userId,
-        element_key: elementKey,
-        client_id: clientId,
-        callback_url: callbackUrl,
-        state,
-        settings: json(knex, settings),
-        seal,
-      });
+    insert: async (row: NewAuthorizationRow): Promise<void> => {
+      const values = toColumns('oauth_authorization', { ...row, settings: json(knex, row.settings) });
+      await knex('oauth_authorization').insert(values);
     },
 
     /** The newest first, equal ones once. */

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type ApiAnswer, useApp } from '../../support/app.ts';
+import { type ApiAnswer, useSharedApp } from '../../support/app.ts';
 import { expectProblem } from '../support/expect-problem.ts';
 import { authorizationOf, createTenants, type OtherTenants, withDatabase } from '../support/tenants.ts';
 import { waitUntil } from '../support/wait-until.ts';
@@ -17,10 +17,10 @@ import {
   waitForDeliveries,
 } from './receiving.ts';
 
-const SETTINGS = '/accounts/1/settings';
+const SETTINGS = '/accounts/settings';
 
 describe('deliveries', () => {
-  const service = useApp({}, { engineOptions: QUICK });
+  const service = useSharedApp({}, { engineOptions: QUICK });
   const receiver = useReceiver();
   let tenants: OtherTenants;
 
@@ -236,34 +236,18 @@ describe('deliveries', () => {
       const { url } = await createQueue('filtered', 1);
       const [shown] = await listDeliveries(service, `config.url = '${url}'`);
       const matching = [
-        `id = ${shown.id}`,
-        `channel = '${shown.channel}'`,
-        `status = '${shown.status}'`,
-        `subscriptionId = ${shown.subscriptionId}`,
-        `attempts = 0`,
-        `event.type = 'test.created'`,
-        `event.id = '${shown.event.id}'`,
-        `event.timestamp = ${shown.event.timestamp}`,
-        `lastError IS NULL`,
-        `instance.id = ${shown.instance.id}`,
-        `createdDate = ${shown.createdDate}`,
-        `updatedDate = ${shown.updatedDate}`,
-        `nextAttemptDate IS NULL`,
+        ...[`id = ${shown.id}`, `channel = '${shown.channel}'`, `status = '${shown.status}'`],
+        ...[`subscriptionId = ${shown.subscriptionId}`, `attempts = 0`, `event.type = 'test.created'`],
+        ...[`event.id = '${shown.event.id}'`, `event.timestamp = ${shown.event.timestamp}`, `lastError IS NULL`],
+        ...[`instance.id = ${shown.instance.id}`, `createdDate = ${shown.createdDate}`],
+        ...[`updatedDate = ${shown.updatedDate}`, `nextAttemptDate IS NULL`],
       ];
       const others = [
-        `id != ${shown.id}`,
-        `channel != 'webhook'`,
-        `status = 'delivered'`,
-        `subscriptionId < ${shown.subscriptionId}`,
-        `attempts > 0`,
-        `event.type LIKE 'x%'`,
-        `event.id = 'evt_${'0'.repeat(32)}'`,
-        `event.timestamp > ${shown.event.timestamp}`,
-        `lastError LIKE '%'`,
-        `instance.id != ${shown.instance.id}`,
-        `createdDate > ${shown.createdDate}`,
-        `updatedDate < ${shown.updatedDate}`,
-        `nextAttemptDate IS NOT NULL`,
+        ...[`id != ${shown.id}`, `channel != 'webhook'`, `status = 'delivered'`],
+        ...[`subscriptionId < ${shown.subscriptionId}`, `attempts > 0`, `event.type LIKE 'x%'`],
+        ...[`event.id = 'evt_${'0'.repeat(32)}'`, `event.timestamp > ${shown.event.timestamp}`],
+        ...[`lastError LIKE '%'`, `instance.id != ${shown.instance.id}`, `createdDate > ${shown.createdDate}`],
+        ...[`updatedDate < ${shown.updatedDate}`, `nextAttemptDate IS NOT NULL`],
       ];
       for (const part of matching) {
         expect(await listDeliveries(service, `config.url = '${url}' AND ${part}`), part).to.deep.equal([shown]);
@@ -279,12 +263,8 @@ describe('deliveries', () => {
       await sendEvent(service, id);
       const [shown] = await waitForDeliveries(service, `config.url = '${url}' AND status = 'delivered'`, 1);
       for (const part of [
-        `attempts = 1`,
-        `createdDate = ${shown.createdDate}`,
-        `updatedDate = ${shown.updatedDate}`,
-        `event.id = '${shown.event.id}'`,
-        `instance.id = ${id}`,
-        `nextAttemptDate IS NULL`,
+        ...[`attempts = 1`, `createdDate = ${shown.createdDate}`, `updatedDate = ${shown.updatedDate}`],
+        ...[`event.id = '${shown.event.id}'`, `instance.id = ${id}`, `nextAttemptDate IS NULL`],
       ]) {
         expect(await listDeliveries(service, `config.url = '${url}' AND ${part}`), part).to.deep.equal([shown]);
       }

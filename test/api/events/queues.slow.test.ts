@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { useApp } from '../../support/app.ts';
+import { useApp, useSharedApp } from '../../support/app.ts';
 import { expectProblem } from '../support/expect-problem.ts';
 import { authorizationOf, createTenants, type OtherTenants } from '../support/tenants.ts';
 import { waitUntil } from '../support/wait-until.ts';
@@ -92,7 +92,7 @@ describe('a queue', () => {
 });
 
 describe('a subscription', () => {
-  const service = useApp({}, { engineOptions: QUICK });
+  const service = useSharedApp({}, { engineOptions: QUICK });
   const receiver = useReceiver();
   let tenants: OtherTenants;
   before(async () => {

@@ -1,8 +1,7 @@
 import { expect } from 'chai';
-import { useApp } from '../../support/app.ts';
+import { useSharedApp } from '../../support/app.ts';
 import { expectProblem } from '../support/expect-problem.ts';
 import { authorizationOf, createTenants, type OtherTenants, readEverything } from '../support/tenants.ts';
-import { waitUntil } from '../support/wait-until.ts';
 import {
   createSource,
   findSubscription,
@@ -17,7 +16,7 @@ import {
 const PATH = '/notifications/subscriptions';
 
 describe('subscriptions', () => {
-  const service = useApp({}, { engineOptions: QUICK });
+  const service = useSharedApp({}, { engineOptions: QUICK });
   const receiver = useReceiver();
   let tenants: OtherTenants;
 
@@ -191,32 +190,6 @@ describe('subscriptions', () => {
     for (const body of [{}, { state: 'paused' }, { rotateSecret: false }, { rotateSecret: 'yes' }, { url: 'x' }, []]) {
       expectProblem(await patch(id, body), 'REQUEST_INVALID');
     }
-  });
-
-  it('are those of the caller’s account only', async () => {
-    const url = receiver.open('isolated');
-    await createSource(service, url);
-    const { id } = await findSubscription(service, url);
-    for (const tenant of [tenants.stranger, tenants.sibling]) {
-      const headers = authorizationOf(tenant);
-      expect((await service.call(PATH, { headers })).body).to.deep.equal([]);
-      const calls = [
-        {},
-        { method: 'PATCH', body: { rotateSecret: true } },
-        { method: 'PATCH', body: { state: 'deactivated' } },
-        { method: 'PATCH', body: { state: 'active' } },
-      ];
-      for (const call of calls) {
-        expectProblem(
-          await service.call(`${PATH}/${id}`, { ...call, headers }),
-          'NOT_FOUND',
-          `There is no subscription ${id}.`,
-        );
-      }
-    }
-    const colleague = await service.call(`${PATH}/${id}`, { headers: authorizationOf(tenants.colleague) });
-    expect(colleague.body).to.deep.equal(await findSubscription(service, url));
-    await waitUntil(async () => (await findSubscription(service, url)).state === 'active');
   });
 
   it('do not exist under an id that is none', async () => {

@@ -7,6 +7,7 @@ import {
   readCallbackValues,
 } from '../../../src/instances/oauth/authorize.ts';
 import type { OAuthConnector } from '../../../src/instances/oauth/fields.ts';
+import { leastConnector } from '../../support/least-connector.ts';
 
 const AUTH: OAuth2Auth = {
   type: 'oauth2',
@@ -15,19 +16,12 @@ const AUTH: OAuth2Auth = {
   scopes: ['a', 'b'],
 };
 
-const connectorWith = (auth: Partial<OAuth2Auth> = {}): OAuthConnector => ({
-  key: 'shop',
-  id: 1,
-  name: 'Shop',
-  description: '',
-  hub: 'general',
-  auth: { ...AUTH, ...auth },
-  configuration: [],
-  baseUrl: () => 'https://login.shop.example',
-  hosts: ['login.shop.example'],
-  probe: {},
-  objects: {},
-});
+const connectorWith = (auth: Partial<OAuth2Auth> = {}): OAuthConnector =>
+  leastConnector({
+    auth: { ...AUTH, ...auth },
+    baseUrl: () => 'https://login.shop.example',
+    hosts: ['login.shop.example'],
+  });
 
 describe('an authorization, without a network', () => {
   const request: AuthorizationRequest = {

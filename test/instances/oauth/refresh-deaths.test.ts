@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { RefreshStep } from '../../../src/instances/oauth/tokens/refresh.ts';
-import { useDatabase } from '../../support/database.ts';
-import { createStage, diesAt, failureOf, pausesAt, type Stage } from './tokens-setup.ts';
+import { failureOf } from '../../support/failures.ts';
+import { type ConnectOptions, diesAt, type ProcessOverrides, pausesAt, useStage } from './tokens-setup.ts';
 
 const SECOND_MS = 1_000;
 const HOUR_MS = 3_600 * SECOND_MS;
@@ -9,13 +9,7 @@ const LEASE_MS = 30 * SECOND_MS;
 const INTERRUPTED = 'A refresh of the access was cut off before its result could be stored';
 
 describe('a process that refreshes', () => {
-  const database = useDatabase();
-  let stage: Stage;
-
-  beforeEach(() => {
-    stage = createStage(database);
-  });
-  afterEach(() => stage.close());
+  const stage = useStage();
 
   describe('and dies', () => {
     /** The instance after a process died at this step and another one took over. */
@@ -23,8 +17,7 @@ describe('a process that refreshes', () => {
       const dying = diesAt(step);
       const first = await stage.startProcess(dying);
       const second = await stage.startProcess({ timing: { pollMs: 10 } });
-      const instance = await stage.connect(graceMs === undefined ? {} : { graceMs });
-      await stage.passTime(HOUR_MS);
+      const instance = await stage.connectExpired(graceMs === undefined ? {} : { graceMs });
       void first.current(instance);
       await dying.reached;
       return { instance, second };
@@ -73,44 +66,39 @@ describe('a process that refreshes', () => {
   });
 
   describe('and is late', () => {
-    it('its answer is thrown away if a newer one is there', async () => {
-      const slow = pausesAt('answered');
-      const [first, second] = [await stage.startProcess(slow), await stage.startProcess()];
-      const instance = await stage.connect({ graceMs: HOUR_MS });
-      await stage.passTime(HOUR_MS);
+    /** A process that has its answer and does not go on, and one that may take over from it. */
+    async function delay({ graceMs, ...overrides }: ProcessOverrides & ConnectOptions = {}) {
+      const { reached, release, onStep } = pausesAt('answered');
+      const [first, second] = [await stage.startProcess({ onStep }), await stage.startProcess(overrides)];
+      const instance = await stage.connectExpired({ graceMs });
       const late = first.current(instance);
-      await slow.reached;
+      await reached;
+      return { instance, second, late, release };
+    }
+
+    it('its answer is thrown away if a newer one is there', async () => {
+      const { instance, second, late, release } = await delay({ graceMs: HOUR_MS });
       await stage.passTime(LEASE_MS);
       const newer = await second.current(instance);
-      slow.release();
+      release();
       expect(await late).to.equal(newer);
       expect(await stage.row(instance)).to.include({ generation: 2 });
     });
 
     it('its answer is thrown away if the user authenticated again meanwhile', async () => {
-      const slow = pausesAt('answered');
-      const [first, second] = [await stage.startProcess(slow), await stage.startProcess()];
-      const instance = await stage.connect();
-      await stage.passTime(HOUR_MS);
-      const late = first.current(instance);
-      await slow.reached;
+      const { instance, second, late, release } = await delay();
       const fresh = stage.provider.issue();
-      await database.knex.transaction((via) => second.tokens.store(via, instance, fresh));
-      slow.release();
+      await stage.database.knex.transaction((via) => second.tokens.store(via, instance, fresh));
+      release();
       expect(await late).to.equal(fresh.accessToken);
       expect(await second.current(instance)).to.equal(fresh.accessToken);
     });
 
     it('its answer revives an instance that was given up meanwhile', async () => {
-      const slow = pausesAt('answered');
-      const [first, second] = [await stage.startProcess(slow), await stage.startProcess()];
-      const instance = await stage.connect();
-      await stage.passTime(HOUR_MS);
-      const late = first.current(instance);
-      await slow.reached;
+      const { instance, second, late, release } = await delay();
       await stage.passTime(LEASE_MS);
       await failureOf(second.current(instance));
-      slow.release();
+      release();
       const revived = await late;
       expect(await second.current(instance)).to.equal(revived);
       expect(stage.recovered).to.deep.equal([instance.id]);
@@ -118,16 +106,12 @@ describe('a process that refreshes', () => {
     });
 
     it('its answer is replaced by that of the one who holds the lease, which is newer', async () => {
-      const [slow, slower] = [pausesAt('answered'), pausesAt('answered')];
-      const [first, second] = [await stage.startProcess(slow), await stage.startProcess(slower)];
-      const instance = await stage.connect({ graceMs: HOUR_MS });
-      await stage.passTime(HOUR_MS);
-      const late = first.current(instance);
-      await slow.reached;
+      const slower = pausesAt('answered');
+      const { instance, second, late, release } = await delay({ graceMs: HOUR_MS, onStep: slower.onStep });
       await stage.passTime(LEASE_MS);
       const last = second.current(instance);
       await slower.reached;
-      slow.release();
+      release();
       const one = await late;
       slower.release();
       const two = await last;
@@ -137,31 +121,21 @@ describe('a process that refreshes', () => {
     });
 
     it('a refusal of what it replaced does not touch its tokens', async () => {
-      const slow = pausesAt('answered');
-      const first = await stage.startProcess(slow);
-      let refuse = () => {};
-      const asked = Promise.withResolvers<void>();
-      const second = await stage.startProcess({
-        endpoint:
-          (strict) =>
-          async (...request) => {
-            asked.resolve();
-            await new Promise<void>((resolve) => {
-              refuse = resolve;
-            });
-            return strict(...request);
-          },
-      });
-      const instance = await stage.connect();
-      await stage.passTime(HOUR_MS);
-      const late = first.current(instance);
-      await slow.reached;
+      const [asked, judged] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const endpoint: ProcessOverrides['endpoint'] =
+        (strict) =>
+        async (...request) => {
+          asked.resolve();
+          await judged.promise;
+          return strict(...request);
+        };
+      const { instance, second, late, release } = await delay({ endpoint });
       await stage.passTime(LEASE_MS);
       const refused = second.current(instance);
       await asked.promise;
-      slow.release();
+      release();
       const token = await late;
-      refuse();
+      judged.resolve();
       expect(await refused).to.equal(token);
       expect(stage.refusals).to.deep.equal([]);
       expect(await stage.row(instance)).to.include({ generation: 2, lease_id: null, refused_reason: null });

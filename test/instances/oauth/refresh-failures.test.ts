@@ -4,23 +4,20 @@ import { TokenError, type TokenFailureKind } from '../../../src/instances/oauth/
 import { createLogger } from '../../../src/log.ts';
 import { createMetrics } from '../../../src/metrics.ts';
 import { waitUntil } from '../../api/support/wait-until.ts';
-import { useDatabase } from '../../support/database.ts';
+import { failureOf } from '../../support/failures.ts';
 import { createVirtualClock } from '../../support/virtual-clock.ts';
-import { createStage, failureOf, type ProcessOverrides, type Stage } from './tokens-setup.ts';
+import { type ProcessOverrides, useStage } from './tokens-setup.ts';
 
 const SECOND_MS = 1_000;
 const HOUR_MS = 3_600 * SECOND_MS;
 
 describe('a refresh that fails', () => {
-  const database = useDatabase();
-  let stage: Stage;
+  const stage = useStage();
   let failures: Error[];
 
   beforeEach(() => {
-    stage = createStage(database);
     failures = [];
   });
-  afterEach(() => stage.close());
 
   /** Does its work, and then fails as the test says. */
   const failing =
@@ -40,8 +37,7 @@ describe('a refresh that fails', () => {
   for (const kind of ['unreachable', 'unknown'] as const) {
     it(`leaves the instance valid and tells callers when to come back: ${kind}`, async () => {
       const service = await start();
-      const instance = await stage.connect();
-      await stage.passTime(HOUR_MS);
+      const instance = await stage.connectExpired();
       failures.push(failure(kind, { providerMessage: 'busy' }));
       const error = await failureOf(service.current(instance));
       expect(error).to.include({ code: 'PROVIDER_UNAVAILABLE', retryAfterSeconds: 1, providerMessage: 'busy' });
@@ -60,13 +56,11 @@ describe('a refresh that fails', () => {
     const metrics = createMetrics({ processMetrics: false });
     const service = await start({ metrics });
     for (const kind of ['unreachable', 'unknown', 'refused'] as const) {
-      const instance = await stage.connect();
-      await stage.passTime(HOUR_MS);
+      const instance = await stage.connectExpired();
       failures.push(failure(kind));
       await failureOf(service.current(instance));
     }
-    const instance = await stage.connect();
-    await stage.passTime(HOUR_MS);
+    const instance = await stage.connectExpired();
     await service.current(instance);
     const measured = (await metrics.registry.getMetricsAsJSON()).find(
       ({ name }) => name === 'causeway_token_refresh_duration_seconds',
@@ -82,8 +76,7 @@ describe('a refresh that fails', () => {
 
   it('is not repeated before its time, in no process', async () => {
     const processes = [await start(), await start()];
-    const instance = await stage.connect();
-    await stage.passTime(HOUR_MS);
+    const instance = await stage.connectExpired();
     failures.push(failure('unreachable', { retryAfterMs: 20_000 }));
     for (const service of processes) {
       expect(await failureOf(service.current(instance))).to.include({ retryAfterSeconds: 20 });
@@ -100,7 +93,7 @@ describe('a refresh that fails', () => {
     const service = await start();
     await service.current(instance);
     const retry_at = new Date(Date.now() + 20 * SECOND_MS);
-    await database.knex('oauth_token').where({ instance_id: instance.id }).update({ retry_at });
+    await stage.database.knex('oauth_token').where({ instance_id: instance.id }).update({ retry_at });
     const { accessToken } = instance.grant;
     expect(await failureOf(service.replace(instance, accessToken))).to.include({ code: 'PROVIDER_UNAVAILABLE' });
     expect(stage.provider.presentations()).to.equal(0);
@@ -108,8 +101,7 @@ describe('a refresh that fails', () => {
 
   it('waits longer with every failure', async () => {
     const service = await start();
-    const instance = await stage.connect();
-    await stage.passTime(HOUR_MS);
+    const instance = await stage.connectExpired();
     const waits: (number | undefined)[] = [];
     for (let round = 0; round < 4; round++) {
       failures.push(failure('unreachable'));
@@ -186,8 +178,7 @@ describe('a refresh that fails', () => {
 
   it('says that an answer was lost when the provider refuses the token that was sent before', async () => {
     const service = await start();
-    const instance = await stage.connect();
-    await stage.passTime(HOUR_MS);
+    const instance = await stage.connectExpired();
     failures.push(failure('unknown'));
     await failureOf(service.current(instance));
     await stage.passTime(SECOND_MS);
@@ -199,8 +190,7 @@ describe('a refresh that fails', () => {
 
   it('recovers from a lost answer where the provider has a grace period', async () => {
     const service = await start();
-    const instance = await stage.connect({ graceMs: 10 * SECOND_MS });
-    await stage.passTime(HOUR_MS);
+    const instance = await stage.connectExpired({ graceMs: 10 * SECOND_MS });
     failures.push(failure('unknown'));
     await failureOf(service.current(instance));
     await stage.passTime(SECOND_MS);
@@ -210,8 +200,7 @@ describe('a refresh that fails', () => {
 
   it('does not blame a lost answer for a refusal that has another cause', async () => {
     const service = await start();
-    const instance = await stage.connect({ graceMs: 10 * SECOND_MS });
-    await stage.passTime(HOUR_MS);
+    const instance = await stage.connectExpired({ graceMs: 10 * SECOND_MS });
     failures.push(failure('unknown'), failure('refused', { oauthError: 'invalid_scope' }));
     await failureOf(service.current(instance));
     await stage.passTime(SECOND_MS);
@@ -221,13 +210,9 @@ describe('a refresh that fails', () => {
 
   it('logs what is no failure of the token endpoint, and treats it as a lost answer', async () => {
     const lines: string[] = [];
-    const log = createLogger({
-      level: 'error',
-      destination: { write: (line) => lines.push(line) },
-    });
+    const log = createLogger({ level: 'error', destination: { write: (line) => lines.push(line) } });
     const service = await start({ log });
-    const instance = await stage.connect();
-    await stage.passTime(HOUR_MS);
+    const instance = await stage.connectExpired();
     failures.push(new TypeError('a fault of ours'));
     expect(await failureOf(service.current(instance))).to.include({ code: 'PROVIDER_UNAVAILABLE' });
     expect(lines.join()).to.include('a fault of ours');
@@ -244,8 +229,7 @@ describe('a refresh that fails', () => {
       });
     };
     const service = await stage.startProcess({ clock, endpoint: () => silent });
-    const instance = await stage.connect();
-    await stage.passTime(HOUR_MS);
+    const instance = await stage.connectExpired();
     const call = failureOf(service.current(instance));
     await asked.promise;
     await clock.advance(20 * SECOND_MS - 1);
@@ -258,12 +242,8 @@ describe('a refresh that fails', () => {
 
   it('ends with the patience of the caller, not with that of the provider', async () => {
     const { promise: never } = Promise.withResolvers<never>();
-    const service = await stage.startProcess({
-      timing: { waitMs: 50 },
-      endpoint: () => () => never,
-    });
-    const instance = await stage.connect();
-    await stage.passTime(HOUR_MS);
+    const service = await stage.startProcess({ timing: { waitMs: 50 }, endpoint: () => () => never });
+    const instance = await stage.connectExpired();
     expect(await failureOf(service.current(instance))).to.include({ code: 'PROVIDER_UNAVAILABLE' });
     const reason = new Error('the caller went away');
     const error = await service.current(instance, AbortSignal.abort(reason)).catch((caught) => caught);

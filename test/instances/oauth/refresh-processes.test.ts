@@ -1,19 +1,13 @@
 import { expect } from 'chai';
 import { createLogger } from '../../../src/log.ts';
 import { waitUntil } from '../../api/support/wait-until.ts';
-import { useDatabase } from '../../support/database.ts';
-import { createStage, diesAt, failureOf, pausesAt, type Stage } from './tokens-setup.ts';
+import { failureOf } from '../../support/failures.ts';
+import { diesAt, pausesAt, useStage } from './tokens-setup.ts';
 
 const HOUR_MS = 3_600_000;
 
 describe('refreshes of several processes', () => {
-  const database = useDatabase();
-  let stage: Stage;
-
-  beforeEach(() => {
-    stage = createStage(database);
-  });
-  afterEach(() => stage.close());
+  const stage = useStage();
 
   it('are one, for 50 calls of two processes that meet an expired token', async () => {
     const processes = [await stage.startProcess(), await stage.startProcess()];
@@ -43,8 +37,7 @@ describe('refreshes of several processes', () => {
     it(`let nobody see the new access token before it is stored: paused where it is ${step}`, async () => {
       const slow = pausesAt(step);
       const [first, second] = [await stage.startProcess(slow), await stage.startProcess()];
-      const instance = await stage.connect();
-      await stage.passTime(HOUR_MS);
+      const instance = await stage.connectExpired();
       let arrived = 0;
       const arrive = (token: string) => {
         arrived++;
@@ -67,8 +60,7 @@ describe('refreshes of several processes', () => {
     const first = await stage.startProcess({ onStep: (step, key) => slow.onStep(step) ?? silent.onStep?.(step, key) });
     let looks = 0;
     const second = await stage.startProcess({ timing: { pollMs: 20 }, onStep: () => void looks++ });
-    const instance = await stage.connect();
-    await stage.passTime(HOUR_MS);
+    const instance = await stage.connectExpired();
     void first.current(instance);
     await slow.reached;
     const call = second.current(instance);
@@ -83,8 +75,7 @@ describe('refreshes of several processes', () => {
     const stuck = diesAt('intended');
     const first = await stage.startProcess(stuck);
     const second = await stage.startProcess({ timing: { pollMs: 10, waitMs: 50 } });
-    const instance = await stage.connect();
-    await stage.passTime(HOUR_MS);
+    const instance = await stage.connectExpired();
     void first.current(instance);
     await stuck.reached;
     expect(await failureOf(second.current(instance))).to.include({ code: 'PROVIDER_UNAVAILABLE' });
@@ -97,16 +88,15 @@ describe('refreshes of several processes', () => {
     const destination = { write: (line: string) => lines.push(line) };
     const log = createLogger({ level: 'error', destination });
     const service = await stage.startProcess({ ...slow, log, random: () => 0 });
-    const instance = await stage.connect();
-    await stage.passTime(HOUR_MS);
+    const instance = await stage.connectExpired();
     const call = service.current(instance);
     await slow.reached;
-    await database.knex.raw('alter table oauth_token rename to oauth_token_away');
+    await stage.database.knex.raw('alter table oauth_token rename to oauth_token_away');
     try {
       slow.release();
       await waitUntil(async () => lines.length >= 2);
     } finally {
-      await database.knex.raw('alter table oauth_token_away rename to oauth_token');
+      await stage.database.knex.raw('alter table oauth_token_away rename to oauth_token');
     }
     expect(lines.join()).to.include('refreshed tokens cannot be stored; trying again');
     expect(stage.provider.accepts(await call)).to.equal(true);
@@ -117,8 +107,7 @@ describe('refreshes of several processes', () => {
   it('are waited for at a stop', async () => {
     const slow = pausesAt('answered');
     const service = await stage.startProcess(slow);
-    const instance = await stage.connect();
-    await stage.passTime(HOUR_MS);
+    const instance = await stage.connectExpired();
     void service.current(instance);
     await slow.reached;
     const closing = service.tokens.close(10_000);
@@ -130,8 +119,7 @@ describe('refreshes of several processes', () => {
   it('are not waited for at a stop longer than it may take', async () => {
     const stuck = diesAt('answered');
     const service = await stage.startProcess(stuck);
-    const instance = await stage.connect();
-    await stage.passTime(HOUR_MS);
+    const instance = await stage.connectExpired();
     void service.current(instance);
     await stuck.reached;
     await service.tokens.close(20);

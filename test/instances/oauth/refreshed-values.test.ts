@@ -1,19 +1,13 @@
 import { expect } from 'chai';
 import type { RequestToken } from '../../../src/instances/oauth/token-endpoint.ts';
-import { theRow, useDatabase } from '../../support/database.ts';
-import { createStage, type ProcessOverrides, pausesAt, type Stage } from './tokens-setup.ts';
+import { theRow } from '../../support/database.ts';
+import { type ProcessOverrides, pausesAt, useStage } from './tokens-setup.ts';
 
 const HOUR_MS = 3_600_000;
 const MOVED = { 'api.url': 'https://moved.strict.example.com' };
 
 describe('values that come with refreshed tokens', () => {
-  const database = useDatabase();
-  let stage: Stage;
-
-  beforeEach(() => {
-    stage = createStage(database);
-  });
-  afterEach(() => stage.close());
+  const stage = useStage();
 
   const telling =
     (strict: RequestToken): RequestToken =>
@@ -28,16 +22,14 @@ describe('values that come with refreshed tokens', () => {
         generations.push([row.generation, values]);
       },
     });
-    const instance = await stage.connect();
-    await stage.passTime(HOUR_MS);
+    const instance = await stage.connectExpired();
     await service.current(instance);
     expect(generations).to.deep.equal([[2, MOVED]]);
   });
 
   it('are not passed on when the instance has them already', async () => {
     const service = await start();
-    const instance = await stage.connect();
-    await stage.passTime(HOUR_MS);
+    const instance = await stage.connectExpired();
     await service.current({ ...instance, config: { ...MOVED, other: true } });
     expect(stage.adopted).to.deep.equal([]);
   });
@@ -51,8 +43,7 @@ describe('values that come with refreshed tokens', () => {
       },
     });
     const adopted: number[] = [];
-    const instance = await stage.connect();
-    await stage.passTime(HOUR_MS);
+    const instance = await stage.connectExpired();
     expect(stage.provider.accepts(await service.current(instance))).to.equal(true);
     expect(await stage.row(instance)).to.include({ generation: 2, lease_id: null, refused_reason: null });
     isBroken = false;
@@ -64,11 +55,10 @@ describe('values that come with refreshed tokens', () => {
   it('are left alone when the instance was authenticated again in between: those are newer', async () => {
     const slow = pausesAt('committed');
     const service = await start(slow);
-    const instance = await stage.connect();
-    await stage.passTime(HOUR_MS);
+    const instance = await stage.connectExpired();
     const call = service.current(instance);
     await slow.reached;
-    await database.knex.transaction((via) => service.tokens.store(via, instance, stage.provider.issue()));
+    await stage.database.knex.transaction((via) => service.tokens.store(via, instance, stage.provider.issue()));
     slow.release();
     await call;
     expect(stage.adopted).to.deep.equal([]);

@@ -1,16 +1,8 @@
 import { expect } from 'chai';
 import type { RequestToken } from '../../../src/instances/oauth/token-endpoint.ts';
 import { TokenError } from '../../../src/instances/oauth/token-failure.ts';
-import { useDatabase } from '../../support/database.ts';
-import {
-  createStage,
-  failureOf,
-  type ProcessOverrides,
-  pausesAt,
-  type Stage,
-  type TestInstance,
-  type TokenProcess,
-} from './tokens-setup.ts';
+import { failureOf } from '../../support/failures.ts';
+import { type ProcessOverrides, pausesAt, type TestInstance, type TokenProcess, useStage } from './tokens-setup.ts';
 
 const HOUR_MS = 3_600_000;
 const SECRET = 'oauth.api.secret';
@@ -18,19 +10,16 @@ const REASON =
   'The provider refuses the client id or secret of this instance (invalid_client: no such client). Change oauth.api.secret in its configuration; it need not be authenticated again.';
 
 describe('a client that the provider refuses', () => {
-  const database = useDatabase();
-  let stage: Stage;
+  const stage = useStage();
   let goodSecret: string | undefined;
   let oauthError: string;
   let askedWith: unknown[];
 
   beforeEach(() => {
-    stage = createStage(database);
     goodSecret = undefined;
     oauthError = 'invalid_client';
     askedWith = [];
   });
-  afterEach(() => stage.close());
 
   /** Looks at the client before the grant, as RFC 6749, 5.2 has it. */
   const authenticating =
@@ -46,8 +35,7 @@ describe('a client that the provider refuses', () => {
 
   /** The client was changed at the provider, and the access has run out. */
   async function connectAndChangeClient(): Promise<TestInstance> {
-    const instance = await stage.connect();
-    await stage.passTime(HOUR_MS);
+    const instance = await stage.connectExpired();
     goodSecret = 'new';
     return instance;
   }

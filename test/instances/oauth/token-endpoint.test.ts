@@ -13,6 +13,8 @@ import {
   toHttpRequest,
 } from '../../../src/instances/oauth/token-endpoint.ts';
 import { TokenError } from '../../../src/instances/oauth/token-failure.ts';
+import { failureOf } from '../../support/failures.ts';
+import { leastConnector } from '../../support/least-connector.ts';
 import {
   type Behaviour,
   brokenJson,
@@ -51,19 +53,12 @@ describe('the token endpoint', () => {
     await server.close();
   });
 
-  const connectorWith = (auth: Partial<OAuth2Auth> = {}, hosts = [server.host]): OAuthConnector => ({
-    key: 'shop',
-    id: 1,
-    name: 'Shop',
-    description: '',
-    hub: 'general',
-    auth: { type: 'oauth2', tokenUrl: () => `${server.url}/token`, ...auth },
-    configuration: [],
-    baseUrl: () => server.url,
-    hosts,
-    probe: {},
-    objects: {},
-  });
+  const connectorWith = (auth: Partial<OAuth2Auth> = {}, hosts = [server.host]): OAuthConnector =>
+    leastConnector({
+      auth: { type: 'oauth2', tokenUrl: () => `${server.url}/token`, ...auth },
+      baseUrl: () => server.url,
+      hosts,
+    });
 
   const send = (request: TokenRequest, signal = AbortSignal.timeout(3000)) =>
     sendTokenRequest(
@@ -80,15 +75,7 @@ describe('the token endpoint', () => {
   const sent = () => server.requests.at(-1);
   const form = () => Object.fromEntries(new URLSearchParams(sent()?.body));
 
-  async function failureOf(work: Promise<unknown>): Promise<TokenError> {
-    try {
-      await work;
-    } catch (error) {
-      if (error instanceof TokenError) return error;
-      throw error;
-    }
-    throw new Error('It was granted.');
-  }
+  const refusalOf = (work: Promise<unknown>) => failureOf(work, TokenError);
 
   describe('asks', () => {
     it('with a form and Basic, both parts encoded where they must be and nowhere else (RFC 6749, 2.3.1)', async () => {
@@ -161,7 +148,7 @@ describe('the token endpoint', () => {
     it('nobody but a host of the connector', async () => {
       const connector = connectorWith({ tokenUrl: () => 'https://evil.example/token' });
       const before = server.requests.length;
-      const error = await failureOf(send(exchangeRequest({ connector, config: CONFIG }, CODE)));
+      const error = await refusalOf(send(exchangeRequest({ connector, config: CONFIG }, CODE)));
       expect(error.kind).to.equal('unreachable');
       expect(error.message).to.include('the host evil.example, which is not a host of Shop');
       expect(server.requests.length).to.equal(before);
@@ -267,7 +254,7 @@ describe('the token endpoint', () => {
     for (const [name, [behaviour, kind, oauthError]] of Object.entries(JUDGEMENTS)) {
       it(name, async () => {
         const requests = server.requests.length;
-        const failure = await failureOf(exchange(behaviour));
+        const failure = await refusalOf(exchange(behaviour));
         expect([failure.kind, failure.oauthError]).to.deep.equal([kind, oauthError]);
         expect(server.requests.length).to.equal(requests + 1);
       });
@@ -278,7 +265,7 @@ describe('the token endpoint', () => {
       const controller = new AbortController();
       const request = exchangeRequest({ connector: connectorWith(), config: CONFIG }, CODE);
       const requests = server.requests.length;
-      const work = failureOf(send(request, controller.signal));
+      const work = refusalOf(send(request, controller.signal));
       while (server.requests.length === requests) await new Promise((resolve) => setImmediate(resolve));
       controller.abort();
       expect((await work).kind).to.equal('unknown');
@@ -289,12 +276,12 @@ describe('the token endpoint', () => {
       await gone.close();
       const connector = connectorWith({ tokenUrl: () => `${gone.url}/token` }, [gone.host]);
       const work = send(refreshRequest({ connector, config: CONFIG }, 'x'));
-      expect((await failureOf(work)).kind).to.equal('unreachable');
+      expect((await refusalOf(work)).kind).to.equal('unreachable');
     });
 
     it("passes on what the provider says, and when to come back, without anybody's secrets", async () => {
       const words = 'code the-code of my-client with se cret:/+ä is unknown';
-      const failure = await failureOf(exchange(json(error('invalid_grant', words), 400, { 'retry-after': '7' })));
+      const failure = await refusalOf(exchange(json(error('invalid_grant', words), 400, { 'retry-after': '7' })));
       expect(failure.providerMessage).to.equal('code [redacted] of my-client with [redacted] is unknown');
       expect(failure.retryAfterMs).to.equal(7000);
       expect(failure.message).to.equal('Shop answered 400 with invalid_grant at its token endpoint.');
@@ -304,7 +291,7 @@ describe('the token endpoint', () => {
       const words = 'no tokens-of-an-answer for you';
       const body = { access_token: 'tokens-of-an-answer', error_description: words };
       for (const code of ['invalid_scope', 'tokens-of-an-answer', 'not with tokens-of-an-answer']) {
-        const failure = await failureOf(exchange(json({ ...body, error: code }, 400)));
+        const failure = await refusalOf(exchange(json({ ...body, error: code }, 400)));
         expect(failure.providerMessage).to.equal('no [redacted] for you');
         expect([failure.message, failure.oauthError].join()).to.not.contain('tokens-of');
       }
@@ -312,7 +299,7 @@ describe('the token endpoint', () => {
 
     it('and knows which error it is, though somebody chose its name for a secret', async () => {
       const config = { ...CONFIG, 'oauth.api.secret': 'invalid_client' };
-      const failure = await failureOf(exchange(json({ error: 'invalid_client' }, 401), {}, config));
+      const failure = await refusalOf(exchange(json({ error: 'invalid_client' }, 401), {}, config));
       expect(failure.oauthError).to.equal('invalid_client');
     });
   });
@@ -331,15 +318,15 @@ describe('the token endpoint', () => {
       const value: OAuthValue = { ...URL_VALUE, type: 'string', pattern: /[a-z]+\d*|\d+/ };
       expect(await valuesOf('realm7', value)).to.deep.equal({ 'shop.api': 'realm7' });
       expect(await valuesOf(12, value)).to.deep.equal({ 'shop.api': '12' });
-      expect((await failureOf(valuesOf('realm7/../x', value))).message).to.include("'api' is not as expected");
+      expect((await refusalOf(valuesOf('realm7/../x', value))).message).to.include("'api' is not as expected");
     });
 
     it('unless they may be missing', async () => {
       expect(await valuesOf(undefined, { ...URL_VALUE, required: false })).to.deep.equal({});
-      expect((await failureOf(valuesOf(''))).message).to.equal(
+      expect((await refusalOf(valuesOf(''))).message).to.equal(
         "The token answer of Shop cannot be used: 'api' is missing.",
       );
-      expect((await failureOf(valuesOf({ a: 1 }))).kind).to.equal('unknown');
+      expect((await refusalOf(valuesOf({ a: 1 }))).kind).to.equal('unknown');
     });
 
     it('that are missing at a refresh as those of before', async () => {
@@ -357,28 +344,15 @@ describe('the token endpoint', () => {
     });
 
     const HOSTILE = (host: string) => [
-      'https://evil.example',
-      `https://${host}@evil.example/`,
-      `https://user:pass@${host}/`,
-      `https://${host}.evil.example/`,
-      `https://evil.example/${host}`,
-      `https://evil.example#${host}`,
-      `https://evil.example\\@${host}`,
-      `https:\\\\evil.example`,
-      `//${host}/x`,
-      'https://127.0.0.1:1/',
-      'https://127.0.0.1/',
-      `ftp://${host}/`,
-      `javascript:alert(1)//${host}`,
-      `https://${host}\r\n.evil.example`,
-      `https://${host}\t/`,
-      ' https://evil.example',
-      'https://127.0.0.1%2eevil.example/',
-      'not a url',
+      ...['https://evil.example', `https://${host}@evil.example/`, `https://user:pass@${host}/`],
+      ...[`https://${host}.evil.example/`, `https://evil.example/${host}`, `https://evil.example#${host}`],
+      ...[`https://evil.example\\@${host}`, `https:\\\\evil.example`, `//${host}/x`, 'https://127.0.0.1:1/'],
+      ...['https://127.0.0.1/', `ftp://${host}/`, `javascript:alert(1)//${host}`, `https://${host}\r\n.evil.example`],
+      ...[`https://${host}\t/`, ' https://evil.example', 'https://127.0.0.1%2eevil.example/', 'not a url'],
     ];
     for (const [index] of HOSTILE('h').entries()) {
       it(`but never ${JSON.stringify(HOSTILE('the-host')[index])}`, async () => {
-        const failure = await failureOf(valuesOf(HOSTILE(server.host)[index]));
+        const failure = await refusalOf(valuesOf(HOSTILE(server.host)[index]));
         expect(failure.kind).to.equal('unknown');
         expect(failure.message).to.match(/^The token answer of Shop cannot be used: 'api' /);
       });
@@ -419,7 +393,7 @@ describe('the token endpoint', () => {
         expiresInSeconds: 3600,
       });
       const refused = answered(400, { error: 'invalid_grant', error_description: 'old-token is over' });
-      const failure = await failureOf(processTokenResponse(request, refused));
+      const failure = await refusalOf(processTokenResponse(request, refused));
       expect([failure.kind, failure.providerMessage, failure.retryAfterMs]).to.deep.equal([
         'refused',
         '[redacted] is over',
@@ -432,7 +406,7 @@ describe('the token endpoint', () => {
       const many = Object.fromEntries(Array.from({ length: 1_001 }, (_, n) => [`m${n}`, n]));
       const deep = { scopes: Array.from({ length: 10_001 }, (_, n) => n) };
       for (const more of [many, deep]) {
-        const failure = await failureOf(processTokenResponse(request, answered(200, { ...GRANTED, ...more })));
+        const failure = await refusalOf(processTokenResponse(request, answered(200, { ...GRANTED, ...more })));
         expect([failure.kind, failure.message]).to.deep.equal([
           'unknown',
           'The token answer of Shop has more than 1000 members, 10000 with those inside others, or more than 100 levels.',
@@ -441,7 +415,7 @@ describe('the token endpoint', () => {
       const form = Buffer.from(`${'a=1&'.repeat(1_000)}access_token=x&token_type=bearer`);
       const { address, response, nowMs } = answered(200, {});
       const asForm = { address, nowMs, response: { ...response, body: form } };
-      const failure = await failureOf(processTokenResponse(request, asForm));
+      const failure = await refusalOf(processTokenResponse(request, asForm));
       expect([failure.kind, failure.message]).to.deep.equal([
         'unknown',
         'The token answer of Shop is not one of OAuth 2.0.',

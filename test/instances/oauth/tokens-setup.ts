@@ -5,7 +5,6 @@ import type { Config, OAuth2Auth } from '../../../src/connector/contract.ts';
 import { openDatabase } from '../../../src/db/database.ts';
 import { createKeyring } from '../../../src/db/keyring.ts';
 import { createNotifier } from '../../../src/db/notifier.ts';
-import { type AppError, isAppError } from '../../../src/errors.ts';
 import type { InstanceKey } from '../../../src/instances/instance.ts';
 import type { OAuthConnector } from '../../../src/instances/oauth/fields.ts';
 import type { RequestToken, TokenGrant } from '../../../src/instances/oauth/token-endpoint.ts';
@@ -19,42 +18,13 @@ import {
 import type { Logger } from '../../../src/log.ts';
 import { createMetrics, type Metrics } from '../../../src/metrics.ts';
 import { ENCRYPTION_KEYS } from '../../support/app.ts';
-import { silentLog, type TestDatabase, theRow } from '../../support/database.ts';
-import { createStrictTokens, type StrictTokens } from '../../support/strict-tokens.ts';
+import { silentLog, type TestDatabase, theRow, useDatabase } from '../../support/database.ts';
+import { leastConnector } from '../../support/least-connector.ts';
+import { createStrictTokens } from '../../support/strict-tokens.ts';
 
+export type Stage = ReturnType<typeof createStage>;
 /** A process of the service, as far as tokens are concerned. */
-export interface TokenProcess {
-  readonly tokens: Tokens;
-  /** Tells a token that is good now. */
-  readonly current: (owner: TokenOwner, signal?: AbortSignal) => Promise<string>;
-  readonly replace: (owner: TokenOwner, refused: string) => Promise<string>;
-  /** Queries since the last look. */
-  readonly countQueries: () => number;
-  readonly decryptions: () => number;
-  /** As if it was killed: nothing of it goes on, what it asked for is answered to nobody. */
-  readonly stop: () => Promise<void>;
-}
-
-export interface Stage {
-  readonly provider: StrictTokens;
-  readonly refusals: readonly { readonly id: number; readonly reason: string }[];
-  readonly recovered: readonly number[];
-  /** What was told of values that the configuration does not have, and went into it. */
-  readonly adopted: readonly (InstanceKey & Pick<TokenGrant, 'values'>)[];
-  /** New settings for an instance, as a PATCH stores them; with a process, after the provider took their client. */
-  readonly changeSettings: (
-    owner: TestInstance,
-    config: Config,
-    process?: Pick<TokenProcess, 'tokens'>,
-  ) => Promise<TestInstance>;
-  /** Moves the clocks of the database's rows, of the provider and of every process. */
-  readonly passTime: (ms: number) => Promise<void>;
-  /** An instance with tokens. */
-  readonly connect: (options?: ConnectOptions) => Promise<TestInstance>;
-  readonly startProcess: (overrides?: ProcessOverrides) => Promise<TokenProcess>;
-  readonly row: (owner: TokenOwner) => Promise<Tables['oauth_token']>;
-  readonly close: () => Promise<void>;
-}
+export type TokenProcess = Awaited<ReturnType<Stage['startProcess']>>;
 
 export interface TestInstance extends TokenOwner {
   readonly connector: OAuthConnector;
@@ -79,23 +49,17 @@ export interface ProcessOverrides extends TokenOptions, Partial<TokenRecords> {
 }
 
 const AUTH: OAuth2Auth = { type: 'oauth2', tokenUrl: () => 'https://strict.example.com/token' };
-const CONNECTOR: Omit<OAuthConnector, 'auth'> = {
+const CONNECTOR = leastConnector({
   key: 'strict',
-  id: 1,
   name: 'Strict',
-  description: 'A provider with strict tokens',
-  hub: 'general',
-  configuration: [],
   baseUrl: () => 'https://strict.example.com',
   hosts: ['strict.example.com'],
-  objects: {},
-  probe: { path: '/' },
-};
+});
 
 const HOUR_SECONDS = 3_600;
 
 /** Processes over one database before one strict provider, on clocks that the test moves. */
-export function createStage(database: TestDatabase, { lifeSeconds = HOUR_SECONDS } = {}): Stage {
+export function createStage(database: TestDatabase, { lifeSeconds = HOUR_SECONDS } = {}) {
   let offsetMs = 0;
   const clock: Clock = {
     ...SYSTEM_CLOCK,
@@ -106,12 +70,12 @@ export function createStage(database: TestDatabase, { lifeSeconds = HOUR_SECONDS
       return () => clearTimeout(timer);
     },
   };
-  const provider = createStrictTokens({ now: clock.steady, lifeSeconds: () => lifeSeconds });
+  const provider = createStrictTokens({ now: clock.steady, lifeSeconds });
   const refusals: { id: number; reason: string }[] = [];
   const recovered: number[] = [];
   const adopted: (InstanceKey & Pick<TokenGrant, 'values'>)[] = [];
   const owners = new Map<number, TestInstance>();
-  const processes: TokenProcess[] = [];
+  const processes: Awaited<ReturnType<typeof openProcess>>[] = [];
   const keyring = createKeyring(ENCRYPTION_KEYS);
 
   const strictEndpoint: RequestToken = async ({ grantType, parameters }) =>
@@ -119,7 +83,7 @@ export function createStage(database: TestDatabase, { lifeSeconds = HOUR_SECONDS
       ? withoutRefreshToken(provider.issue())
       : provider.refresh(parameters.refresh_token ?? '');
 
-  async function startProcess(overrides: ProcessOverrides = {}): Promise<TokenProcess> {
+  async function openProcess(overrides: ProcessOverrides) {
     const { endpoint = (strict) => strict, random = Math.random, log = silentLog, metrics, ...others } = overrides;
     const { onStep, timing, clock: ownClock = clock, ...noted } = others;
     const records: TokenRecords = {
@@ -160,48 +124,75 @@ export function createStage(database: TestDatabase, { lifeSeconds = HOUR_SECONDS
       if (found === undefined) throw new Error('The instance has no access tokens');
       return found;
     };
-    const process: TokenProcess = {
+    return {
       tokens,
-      current: (owner, signal = new AbortController().signal) => accessTokens(owner).current(signal),
-      replace: (owner, refused) => accessTokens(owner).replace(refused, new AbortController().signal),
+      /** Tells a token that is good now. */
+      current: (owner: TokenOwner, signal = new AbortController().signal) => accessTokens(owner).current(signal),
+      replace: (owner: TokenOwner, refused: string) =>
+        accessTokens(owner).replace(refused, new AbortController().signal),
+      /** Queries since the last look. */
       countQueries: () => {
         const counted = queries;
         queries = 0;
         return counted;
       },
       decryptions: () => decryptions,
+      /** As if it was killed: nothing of it goes on, what it asked for is answered to nobody. */
       stop: async () => {
         await notifier.close();
         await own.close();
       },
     };
+  }
+
+  async function startProcess(overrides: ProcessOverrides = {}) {
+    const process = await openProcess(overrides);
     processes.push(process);
     return process;
   }
+
+  /** Moves the clocks of the database's rows, of the provider and of every process. */
+  const passTime = async (ms: number) => {
+    offsetMs += ms;
+    const columns = ['access_expires_at', 'refresh_at', 'retry_at', 'lease_until'];
+    const changes = columns.map((column) => `${column} = ${column} - ${ms} * interval '1 millisecond'`);
+    await database.knex.raw(`update oauth_token set ${changes.join(', ')}`);
+  };
+
+  /** An instance with tokens. */
+  const connect = async (options: ConnectOptions = {}): Promise<TestInstance> => {
+    const { auth = {}, graceMs, change = (grant: TokenGrant) => grant } = options;
+    const key = await insertInstance(database);
+    const connector = { ...CONNECTOR, auth: { ...AUTH, ...auth } };
+    const grant = change(provider.issue(graceMs === undefined ? {} : { graceMs }));
+    const [process = await startProcess()] = processes;
+    const owner = { ...key, connector, config: {}, valid: true, settingsVersion: 1, grant };
+    await database.knex.transaction((via) => process.tokens.store(via, owner, grant));
+    owners.set(key.id, owner);
+    return owner;
+  };
 
   return {
     provider,
     refusals,
     recovered,
+    /** What was told of values that the configuration does not have, and went into it. */
     adopted,
     startProcess,
-    passTime: async (ms) => {
-      offsetMs += ms;
-      const columns = ['access_expires_at', 'refresh_at', 'retry_at', 'lease_until'];
-      const changes = columns.map((column) => `${column} = ${column} - ${ms} * interval '1 millisecond'`);
-      await database.knex.raw(`update oauth_token set ${changes.join(', ')}`);
+    passTime,
+    connect,
+    /** An instance whose access has ended. */
+    connectExpired: async (options: ConnectOptions = {}) => {
+      const instance = await connect(options);
+      await passTime(lifeSeconds * 1_000);
+      return instance;
     },
-    connect: async ({ auth = {}, graceMs, change = (grant: TokenGrant) => grant } = {}) => {
-      const key = await insertInstance(database);
-      const connector = { ...CONNECTOR, auth: { ...AUTH, ...auth } };
-      const grant = change(provider.issue(graceMs === undefined ? {} : { graceMs }));
-      const [process = await startProcess()] = processes;
-      const owner = { ...key, connector, config: {}, valid: true, settingsVersion: 1, grant };
-      await database.knex.transaction((via) => process.tokens.store(via, owner, grant));
-      owners.set(key.id, owner);
-      return owner;
-    },
-    changeSettings: async (owner, config, process) => {
+    /** New settings for an instance, as a PATCH stores them; with a process, after the provider took their client. */
+    changeSettings: async (
+      owner: TestInstance,
+      config: Config,
+      process?: { readonly tokens: Tokens },
+    ): Promise<TestInstance> => {
       const { accountId, id } = owner;
       const next = { ...owner, config, settingsVersion: owner.settingsVersion + 1 };
       await database.knex.transaction(async (via) => {
@@ -212,12 +203,25 @@ export function createStage(database: TestDatabase, { lifeSeconds = HOUR_SECONDS
       });
       return next;
     },
-    row: async ({ accountId, id }) =>
+    row: async ({ accountId, id }: TokenOwner): Promise<Tables['oauth_token']> =>
       theRow(database.knex('oauth_token').where({ account_id: accountId, instance_id: id })),
     close: async () => {
       await Promise.all(processes.map((process) => process.stop()));
     },
   };
+}
+
+/** A stage for each test of the suite that calls this, and its database. */
+export function useStage(): Stage & { readonly database: TestDatabase } {
+  const database = useDatabase();
+  let stage: Stage | undefined;
+  beforeEach(() => {
+    stage = createStage(database);
+  });
+  afterEach(() => stage?.close());
+  return new Proxy(Object({ database }), {
+    get: (own, name) => Reflect.get(name === 'database' || stage === undefined ? own : stage, name),
+  });
 }
 
 function getOwner(owners: ReadonlyMap<number, TestInstance>, id: number): TestInstance {
@@ -271,14 +275,4 @@ export function pausesAt(pause: RefreshStep) {
     return released;
   };
   return { onStep, reached, release };
-}
-
-export async function failureOf(work: Promise<unknown>): Promise<AppError> {
-  try {
-    await work;
-  } catch (error) {
-    if (isAppError(error)) return error;
-    throw error;
-  }
-  throw new Error('It succeeded, though it must not');
 }

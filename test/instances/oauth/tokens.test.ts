@@ -1,21 +1,18 @@
 import { expect } from 'chai';
 import { waitUntil } from '../../api/support/wait-until.ts';
-import { useDatabase } from '../../support/database.ts';
-import { createStage, failureOf, type Stage, type TokenProcess } from './tokens-setup.ts';
+import { failureOf } from '../../support/failures.ts';
+import { type TokenProcess, useStage } from './tokens-setup.ts';
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
 
 describe('access tokens', () => {
-  const database = useDatabase();
-  let stage: Stage;
+  const stage = useStage();
   let service: TokenProcess;
 
   beforeEach(async () => {
-    stage = createStage(database);
     service = await stage.startProcess();
   });
-  afterEach(() => stage.close());
 
   it('come from memory without a query or a decryption once they were asked for', async () => {
     const instance = await stage.connect();
@@ -36,9 +33,9 @@ describe('access tokens', () => {
   it('are stored encrypted, for their row alone', async () => {
     const one = await stage.connect();
     const other = await stage.connect();
-    const rows = await database.knex('oauth_token').select('tokens').whereIn('instance_id', [one.id, other.id]);
+    const rows = await stage.database.knex('oauth_token').select('tokens').whereIn('instance_id', [one.id, other.id]);
     expect(JSON.stringify(rows)).to.not.include(one.grant.accessToken).and.not.include(one.grant.refreshToken);
-    await database.knex('oauth_token').where({ instance_id: other.id }).update({ tokens: rows[0]?.tokens });
+    await stage.database.knex('oauth_token').where({ instance_id: other.id }).update({ tokens: rows[0]?.tokens });
     let failure: unknown;
     await service.current(other).catch((error) => {
       failure = error;
@@ -178,7 +175,7 @@ describe('access tokens', () => {
 
   it('that are missing are an error of the instance', async () => {
     const instance = await stage.connect();
-    await database.knex('oauth_token').where({ instance_id: instance.id }).delete();
+    await stage.database.knex('oauth_token').where({ instance_id: instance.id }).delete();
     const failure = await failureOf(service.current(instance));
     expect(failure.message).to.equal(
       `Instance ${instance.id} cannot call Strict. It has no tokens. Authenticate this instance.`,
@@ -192,7 +189,7 @@ describe('access tokens', () => {
     await failureOf(service.replace(instance, instance.grant.accessToken));
     const fresh = stage.provider.issue();
     await failureOf(other.current(instance));
-    await database.knex.transaction((via) => service.tokens.store(via, instance, fresh));
+    await stage.database.knex.transaction((via) => service.tokens.store(via, instance, fresh));
     for (const process of [service, other]) {
       await waitUntil(async () => {
         const token = await process.current(instance).catch(() => undefined);
@@ -205,7 +202,7 @@ describe('access tokens', () => {
   it('that are read while new ones are stored are not kept', async () => {
     const instance = await stage.connect();
     const fresh = stage.provider.issue();
-    await database.knex.transaction(async (via) => {
+    await stage.database.knex.transaction(async (via) => {
       await service.tokens.store(via, instance, fresh);
       expect(await service.current(instance)).to.equal(instance.grant.accessToken);
     });

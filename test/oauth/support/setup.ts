@@ -1,32 +1,17 @@
 import { join } from 'node:path';
-import { type ApiAnswer, type ApiCall, type TestApp, useApp } from '../../support/app.ts';
-import {
-  type AuthorizationServer,
-  type AuthorizationServerOptions,
-  startAuthorizationServer,
-} from '../../support/authorization-server.ts';
+import { type ApiAnswer, type ApiCall, useApp } from '../../support/app.ts';
+import { type AuthorizationServer, startAuthorizationServer } from '../../support/authorization-server.ts';
 
 /** The connectors of this folder: `granted`, `machine` and others, loaded as those outside this repository are. */
 export const OAUTH_CONNECTORS = join(import.meta.dirname, '../connectors');
 
-export interface OAuthSetup {
-  readonly service: TestApp;
-  readonly server: AuthorizationServer;
-  /** The configuration of an instance of `granted`. */
-  readonly configuration: () => Record<string, unknown>;
-  readonly oauthUrl: (query?: ApiCall['query'], headers?: ApiCall['headers']) => Promise<string>;
-  /** What came to the callback URL when a user has authorized. */
-  readonly authorize: (query?: ApiCall['query'], headers?: ApiCall['headers']) => Promise<Record<string, string>>;
-  readonly create: (providerData: unknown, more?: object, headers?: ApiCall['headers']) => Promise<ApiAnswer>;
-}
-
 /** A service and an authorization server for the suite that calls this. */
-export function useOAuth(options: AuthorizationServerOptions = {}): OAuthSetup {
+export function useOAuth() {
   const service = useApp({ CONNECTORS_PATH: OAUTH_CONNECTORS });
   let started: AuthorizationServer | undefined;
 
   before('the authorization server', async () => {
-    started = await startAuthorizationServer(options);
+    started = await startAuthorizationServer();
   });
 
   after(async () => {
@@ -37,6 +22,13 @@ export function useOAuth(options: AuthorizationServerOptions = {}): OAuthSetup {
     if (started === undefined) throw new Error('The authorization server of this suite has not started yet.');
     return started;
   };
+
+  /** The client of an instance of `granted`. */
+  const configuration = () => ({
+    'oauth.api.key': current().clientId,
+    'oauth.api.secret': current().clientSecret,
+    'oauth.callback.url': current().callbackUrl,
+  });
 
   async function oauthUrl(query: ApiCall['query'] = {}, headers: ApiCall['headers'] = {}): Promise<string> {
     const { url, clientId, callbackUrl } = current();
@@ -53,28 +45,18 @@ export function useOAuth(options: AuthorizationServerOptions = {}): OAuthSetup {
     get server() {
       return current();
     },
-    configuration: () => ({
-      'oauth.api.key': current().clientId,
-      'oauth.api.secret': current().clientSecret,
-      'oauth.callback.url': current().callbackUrl,
-    }),
+    configuration,
     oauthUrl,
-    authorize: async (query, headers) => {
+    /** What came to the callback URL when a user has authorized. */
+    authorize: async (query?: ApiCall['query'], headers?: ApiCall['headers']): Promise<Record<string, string>> => {
       const back = await current().authorize(await oauthUrl(query, headers));
       return Object.fromEntries(back.searchParams);
     },
-    create: (providerData, more = {}, headers = {}) => {
-      const { clientId, clientSecret, callbackUrl } = current();
-      const configuration = {
-        'oauth.api.key': clientId,
-        'oauth.api.secret': clientSecret,
-        'oauth.callback.url': callbackUrl,
-        ...more,
-      };
+    create: (providerData: unknown, more: object = {}, headers: ApiCall['headers'] = {}): Promise<ApiAnswer> => {
       const body = {
         element: { key: 'granted' },
         name: 'Ada',
-        configuration,
+        configuration: { ...configuration(), ...more },
         ...(providerData !== undefined && { providerData }),
       };
       return service.call('/instances', { method: 'POST', body, headers });

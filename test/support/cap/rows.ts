@@ -21,38 +21,13 @@ export interface Product {
 }
 
 const TITLES = [
-  "O'Neil",
-  "''",
-  '"quoted" and “typographic”',
-  'back\\slash',
-  'line\nbreak',
-  '100% _real_',
-  'ÄÖÜ äöü ß',
-  '日本語',
-  '😀 emoji',
-  'plus + and & amp',
-  'a/b?c#d;e=f',
-  ' leading and trailing ',
-  '(brackets) [x] {y}',
-  'eq null or true',
-  'Straße',
-  'UPPER',
-  'upper',
-  '',
+  ...["O'Neil", "''", '"quoted" and “typographic”', 'back\\slash', 'line\nbreak', '100% _real_', 'ÄÖÜ äöü ß', '日本語'],
+  ...['😀 emoji', 'plus + and & amp', 'a/b?c#d;e=f', ' leading and trailing ', '(brackets) [x] {y}'],
+  ...['eq null or true', 'Straße', 'UPPER', 'upper', ''],
 ];
 
 const DESCRIPTIONS = [
-  'short',
-  'Short',
-  '%',
-  '_',
-  "it's",
-  'ends with tool',
-  'tool in front',
-  '😀',
-  '',
-  'naïve',
-  'naive',
+  ...['short', 'Short', '%', '_', "it's", 'ends with tool', 'tool in front', '😀', '', 'naïve', 'naive'],
 ];
 
 /** Every nth value is null, so that each column has nulls at other rows. */

@@ -3,10 +3,10 @@ import type { Connector } from '../../../connector/contract.ts';
 import { type BoundPlace, decryptBound, encryptBound } from '../../../db/bound-values.ts';
 import { type ChangeNote, change, differences } from '../../../db/change.ts';
 import { DecryptionError } from '../../../db/keyring.ts';
+import { listPage, type PageQuery } from '../../../db/listing.ts';
 import { assertAllStorable, isStorable } from '../../../db/storable.ts';
 import { AppError, cutText, suggestName } from '../../../errors.ts';
 import type { Platform } from '../../../platform.ts';
-import { prepareSql } from '../../../where/index.ts';
 import { MASK } from '../../configuration.ts';
 import { CALLBACK_PATH, readRedirectUrl } from '../addresses.ts';
 import {
@@ -18,14 +18,7 @@ import {
   readChanges,
   readTokenOrigins,
 } from './proxy.ts';
-import {
-  createProxyStore,
-  FILTERABLE_PROXY,
-  type ProxyCaller,
-  type ProxyFilter,
-  type ProxyRow,
-  type ProxyStore,
-} from './proxy-store.ts';
+import { createProxyStore, FILTERABLE_PROXY, type ProxyCaller, type ProxyRow, type ProxyStore } from './proxy-store.ts';
 import { judgeRedirect, readTarget, refused, withoutQuery } from './redirect.ts';
 
 /** A proxy whose secret is about to be used. */
@@ -35,9 +28,6 @@ export interface ProxyClient extends OAuthProxy {
   /** Token endpoints of elements whose host is a setting: the secret is sent to no other than these. */
   readonly tokenOrigins: readonly string[];
 }
-
-/** What to list; `where` is a filter in the query language over `FILTERABLE_PROXY`. */
-export type ProxyQuery = Omit<ProxyFilter, 'condition'> & { readonly where?: string | undefined };
 
 /**
  * OAuth proxies: the account that made one sees, uses and changes it. One that is shared is seen and used by all accounts of the organization;
@@ -125,14 +115,11 @@ export function createProxies(
     },
 
     /** From old to new. @throws AppError WHERE_SYNTAX, WHERE_INVALID */
-    list: async (caller: ProxyCaller, { where, limit, afterId }: ProxyQuery) => {
-      const condition = where === undefined ? undefined : prepareSql(where, FILTERABLE_PROXY);
-      const rows = await shares.list(caller.accountId, (via) =>
-        createProxyStore(via).list(caller, { condition, afterId, limit: limit + 1 }),
+    list: async (caller: ProxyCaller, query: PageQuery) => {
+      const { rows, last } = await listPage(FILTERABLE_PROXY, query, (selection) =>
+        shares.list(caller.accountId, (via) => createProxyStore(via).list(caller, selection)),
       );
-      const proxies = rows.slice(0, limit).map(decode);
-      const last = proxies.at(-1);
-      return { proxies, ...(rows.length > limit && last && { nextAfterId: last.id }) };
+      return { proxies: rows.map(decode), nextAfterId: last?.id };
     },
 
     /** @throws AppError NOT_FOUND */
@@ -347,12 +334,7 @@ function readApplicationUrl(text: string): string {
   throw new AppError('REQUEST_INVALID', message, { details: [{ path: '/body/url', message }] });
 }
 
-function placeOf({
-  accountId,
-  id,
-  organizationId,
-  apiKey,
-  configuration,
-}: Pick<ProxyRow, 'accountId' | 'id' | 'organizationId' | 'apiKey' | 'configuration'>): BoundPlace {
+function placeOf(row: Pick<ProxyRow, 'accountId' | 'id' | 'organizationId' | 'apiKey' | 'configuration'>): BoundPlace {
+  const { accountId, id, organizationId, apiKey, configuration } = row;
   return { column: 'oauth_proxy.api_secret', key: [accountId, id], bound: [organizationId, apiKey, configuration] };
 }

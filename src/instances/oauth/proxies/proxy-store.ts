@@ -1,17 +1,14 @@
 import type { Knex } from 'knex';
-import type { Tables } from '../../../../generated/tables.ts';
+import { FLAG, filterable, INTEGER, type Selection, selectPage, TEXT } from '../../../db/listing.ts';
 import { nextId } from '../../../db/next-id.ts';
-import type { ColumnsOf, RowOf } from '../../../db/row.ts';
+import { columnsOf, type RowOf, type RowWith, toColumns } from '../../../db/row.ts';
 import { isUniqueViolation } from '../../../db/violations.ts';
-import { EXACT_IN_SQL, type Sql, type SqlQueryable } from '../../../where/index.ts';
-
-type ReadColumn = Exclude<keyof Tables['oauth_proxy'], 'created_at'>;
 
 /**
  * A row of `oauth_proxy`, still encrypted. `key` is the unguessable end of the redirect URL, `configuration` a JSON object as
  * text, kept as given; `applicationUrls` are redirected to at any time, by origin and path.
  */
-export type ProxyRow = RowOf<'oauth_proxy', ReadColumn>;
+export type ProxyRow = RowWith<'oauth_proxy', typeof COLUMNS>;
 
 /** What can be changed. */
 export type ProxyValues = Pick<ProxyRow, 'name' | 'apiKey' | 'apiSecret' | 'configuration' | 'shared'>;
@@ -22,39 +19,27 @@ export interface RedirectRules extends RowOf<'oauth_proxy', 'application_urls'> 
   readonly named: boolean;
 }
 
-export interface ProxyFilter {
-  /** True for the rows to list. */
-  readonly condition?: Sql | undefined;
-  /** Only ids above it. */
-  readonly afterId?: number | undefined;
-  readonly limit: number;
-}
-
-const COLUMNS: ColumnsOf<'oauth_proxy', ReadColumn> = {
-  accountId: 'account_id',
-  id: 'id',
-  organizationId: 'organization_id',
-  key: 'key',
-  name: 'name',
-  apiKey: 'api_key',
-  apiSecret: 'api_secret',
-  configuration: 'configuration',
-  applicationUrls: 'application_urls',
-  shared: 'shared',
-};
-
-const text = { type: 'string', nullable: false, filter: EXACT_IN_SQL } as const;
+const COLUMNS = columnsOf('oauth_proxy', [
+  'account_id',
+  'id',
+  'organization_id',
+  'key',
+  'name',
+  'api_key',
+  'api_secret',
+  'configuration',
+  'application_urls',
+  'shared',
+]);
 
 /** What a listing of proxies can be filtered by, under the names of their record. */
-export const FILTERABLE_PROXY: SqlQueryable = {
-  fields: {
-    id: { type: 'integer', nullable: false, filter: EXACT_IN_SQL },
-    name: text,
-    apiKey: text,
-    shared: { type: 'boolean', nullable: false, filter: EXACT_IN_SQL },
-  },
-  columns: { id: COLUMNS.id, name: COLUMNS.name, apiKey: COLUMNS.apiKey, shared: COLUMNS.shared },
-};
+export const FILTERABLE_PROXY = filterable({
+  id: [INTEGER, 'id'],
+  name: [TEXT, 'name'],
+  apiKey: [TEXT, 'api_key'],
+  shared: [FLAG, 'shared'],
+});
+
 export type ProxyStore = ReturnType<typeof createProxyStore>;
 
 /** Who asks for proxies. */
@@ -71,19 +56,8 @@ export function createProxyStore(knex: Knex) {
 
     /** False when the account has one of that name or, for one that is shared, the organization. */
     insert: async (row: Omit<ProxyRow, 'applicationUrls'>): Promise<boolean> => {
-      const { accountId, id, organizationId, key, name, apiKey, apiSecret, configuration, shared } = row;
       const inserted = await knex('oauth_proxy')
-        .insert({
-          account_id: accountId,
-          id,
-          organization_id: organizationId,
-          key,
-          name,
-          api_key: apiKey,
-          api_secret: apiSecret,
-          configuration,
-          shared,
-        })
+        .insert(toColumns('oauth_proxy', row))
         .onConflict()
         .ignore()
         .returning('id');
@@ -98,12 +72,8 @@ export function createProxyStore(knex: Knex) {
       rows(caller).where(by).orderByRaw('account_id = ? desc', [caller.accountId]).first(COLUMNS),
 
     /** From old to new. */
-    list: async (caller: ProxyCaller, { condition, afterId, limit }: ProxyFilter): Promise<ProxyRow[]> => {
-      const query = rows(caller).orderBy('id').limit(limit).select(COLUMNS);
-      if (afterId !== undefined) query.where('id', '>', afterId);
-      if (condition !== undefined) query.whereRaw(condition.sql, condition.bindings);
-      return query;
-    },
+    list: async (caller: ProxyCaller, selection: Selection): Promise<ProxyRow[]> =>
+      selectPage(rows(caller).select(COLUMNS), selection),
 
     names: (caller: ProxyCaller): Promise<string[]> => rows(caller).pluck('name'),
 

@@ -1,5 +1,6 @@
 import { assertAllStorable } from '../../../db/storable.ts';
 import { AppError, type ErrorDetail, inWords, pointer } from '../../../errors.ts';
+import { isJsonObject } from '../../../numbers/exact-json.ts';
 import { MASK } from '../../configuration.ts';
 import { parseRedirectUrl } from '../addresses.ts';
 import type { ProxyRow } from './proxy-store.ts';
@@ -111,15 +112,11 @@ function readOrigin(text: unknown): string | undefined {
 function parseObject(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : undefined;
+    return isJsonObject(value) ? value : undefined;
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
     throw error;
   }
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function invalid(path: string, message: string): AppError {

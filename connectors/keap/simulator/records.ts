@@ -1,0 +1,216 @@
+import {
+  type Collection,
+  type CollectionSpec,
+  type Column,
+  createCollections,
+  cycle,
+  describedMembers,
+  Fault,
+  HOSTILE_TEXTS,
+  type MovableClock,
+  pick,
+  type RecordDescription,
+  sparse,
+  type TableChange,
+  type TableRow,
+} from '#connector/simulator';
+import official from '../official.json' with { type: 'json' };
+import { badRequest, type Written } from './filter.ts';
+
+export type Name = keyof typeof official.resources;
+
+/** An object of v2, as its page of the reference says it. */
+export interface Resource extends CollectionSpec {
+  readonly path: string;
+  /** What a list calls its rows. */
+  readonly list: string;
+  readonly noun: string;
+  readonly filters: Written;
+  readonly orders: Written;
+  /** Members that are never shown in lists. */
+  readonly hidden: readonly string[];
+  /** Members that are shown only when `fields` names them. */
+  readonly optional: readonly string[];
+  /** Whether `fields` names all that is shown. */
+  readonly isSparse: boolean;
+}
+
+export type Records = Readonly<Record<Name, Collection<Resource, Name>>>;
+
+/** The user whose token it is. */
+export const USER_ID = '1';
+
+const STAGES: readonly TableRow[] = ['New Opportunity', 'Qualifying', 'Won'].map((name, index) => ({
+  ...{ id: String(18 + 2 * index), name },
+  details: { probability: index * 50, stage_order: 10 * (index + 1) },
+}));
+const USERS: readonly TableRow[] = [
+  { id: USER_ID, first_name: 'Integration', last_name: 'User' },
+  { id: '17', first_name: "D'Arcy", last_name: '李' },
+];
+/** Ids of what is in no collection. */
+const ENTRIES = {
+  users: USERS.map(({ id }) => id),
+  stages: STAGES.map(({ id }) => id),
+  ...{
+    accounts: ['7', '8'],
+    statuses: ['1', '2'],
+    affiliates: ['3', '5'],
+    sources: ['0', '12', '14'],
+    invoices: ['1000', '1001', '1002'],
+  },
+};
+
+/** Ids have gaps. */
+const idAt = (index: number) => String(index + 1 + 3 * Math.floor(index / 7));
+const contactIds: Column = (index) => idAt((index * 5) % 40);
+const money = (amount: number) => ({ amount, currency_code: 'USD' });
+const amounts: Column = (index) => money((index % 9) * 1050);
+
+function addressAt(index: number) {
+  return {
+    ...{ country_code: 'USA', field: pick(['BILLING', 'SHIPPING', 'OTHER'], index), line1: `${index} "Main" St.` },
+    ...{ locality: pick(['Chandler', 'CHANDLER', 'München', "Coeur d'Alene"], index), postal_code: '85001' },
+    ...{ region: pick(['Arizona', 'AZ', 'Bayern', 'Idaho'], index), region_code: 'US-AZ' },
+  };
+}
+
+const VARY: Readonly<Partial<Record<Name, Readonly<Record<string, Column>>>>> = {
+  contacts: {
+    email_addresses: (index) =>
+      index % 8 === 7 ? [] : [{ email: `Person${index % 40}@example.com`, field: 'EMAIL1', is_opt_in: false }],
+    phone_numbers: (index) => [
+      { number: pick(['(480) 227-4399', '4802274400', '+49 30 901820'], index), field: 'PHONE1' },
+    ],
+    addresses: (index) => (index % 5 === 4 ? [] : [addressAt(index)]),
+    company: sparse(3, (index) => ({ id: String(200 + (index % 4)), company_name: 'Müller' })),
+  },
+  tags: {
+    category: cycle([null, { id: '10' }, { id: '12' }]),
+    description: cycle([null, '', 'High-value', "O'Brien's"]),
+  },
+  tasks: { contact_id: sparse(6, contactIds), remind_time_mins: sparse(2, cycle([5, 60, 2880])) },
+  orders: {
+    ...{ total: amounts, total_paid: amounts, total_due: amounts, refund_total: () => money(0) },
+    order_items: (index) => [
+      { id: idAt(index), name: 'Widget', quantity: 1, product: { id: String(40 + (index % 3)) } },
+    ],
+    shipping_information: sparse(2, (index) => ({ id: idAt(index), address: addressAt(index) })),
+  },
+  transactions: {
+    order_ids: (index) => (index % 6 === 5 ? [] : [idAt(index % 30)]),
+    status: cycle(['APPROVED', 'PENDING', 'ERROR', 'FAILED', 'NONE']),
+  },
+  emails: {
+    contact_id: sparse(7, contactIds),
+    plain_content: (index) => encode(pick(HOSTILE_TEXTS, index)),
+    html_content: (index) => encode(`<h1>${index}</h1>`),
+  },
+  files: { permission: cycle(['USER', 'COMPANY']), file_size: (index) => Buffer.byteLength(contentOf(idAt(index))) },
+  appointments: { remind_time: cycle([5, 60, 2880]) },
+};
+
+const by = { created_by: USER_ID, last_updated_by: USER_ID };
+const INITIAL: Readonly<Partial<Record<Name, TableRow>>> = {
+  contacts: { source_type: 'API', score_value: '0', leadsource_id: '0', ...by },
+  tasks: { completed: false, accepted: false, priority: 'NONESSENTIAL', created_by_user_id: USER_ID },
+  opportunities: {
+    include_in_forecast: false,
+    projected_revenue_low: 0,
+    projected_revenue_high: 0,
+    status_id: '1',
+    ...by,
+  },
+  orders: {
+    ...{ status: 'DRAFT', source_type: 'API', total: money(0), total_paid: money(0), total_due: money(0) },
+    ...{ refund_total: money(0), allow_payment: true, allow_paypal: false, synced: false },
+  },
+  emails: { original_provider: 'UNKNOWN' },
+  files: { category: 'DOCUMENTS', is_public: false, created_by_id: USER_ID, permission: 'USER' },
+};
+
+const ROWS: Readonly<Record<Name, number>> = {
+  ...{ contacts: 90, tags: 60, tasks: 75, opportunities: 60, orders: 64, transactions: 80, emails: 70, files: 60 },
+  ...{ appointments: 66, commissions: 60 },
+};
+
+const LABELS: Readonly<Partial<Record<Name, string>>> = { transactions: 'description', orders: 'notes' };
+
+const CREATED = ['create_time', 'created_time', 'creation_time', 'transaction_time', 'time_earned'];
+const CHANGED = ['update_time', 'updated_time', 'modification_time', 'last_updated_time'];
+
+/** One application: its objects with the filters and orders of their endpoints. */
+export function createRecords(clock: MovableClock, onChange: (name: Name, change: TableChange) => void): Records {
+  const specOf = (name: Name): Resource => {
+    const { path, list, noun, filters, orders, ...about } = official.resources[name];
+    const more: Readonly<Record<string, unknown>> = about;
+    const members = describedMembers(about satisfies RecordDescription);
+    const words = (key: string) => String(more[key] ?? '').split(' ');
+    const isSparse = 'shown' in about;
+    return {
+      ...{ path, list, noun, filters, orders, members, isSparse, rows: ROWS[name], makeId: idAt },
+      hidden: words('hidden'),
+      optional: isSparse
+        ? Object.keys(members).filter((member) => !words('shown').includes(member))
+        : words('optional'),
+      key: name === 'transactions' ? '_id' : name === 'commissions' ? '_key' : 'id',
+      vary: VARY[name],
+      initial: INITIAL[name],
+      created: CREATED.filter((member) => member in members),
+      changed: CHANGED.filter((member) => member in members),
+      label: LABELS[name],
+    };
+  };
+  const records: Records = createCollections({
+    clock,
+    onChange,
+    entries: ENTRIES,
+    read: {
+      reference: (value, { refersTo = '' }) => {
+        const [, ids] = Object.entries(ENTRIES).find(([name]) => name === refersTo) ?? [];
+        const isThere =
+          refersTo === 'contacts'
+            ? records.contacts.table.find(String(value))
+            : (ids?.some((id) => id === value) ?? true);
+        return isThere === undefined || isThere === false ? undefined : value;
+      },
+    },
+    refuse: ([{ message = '', member = '' } = {}]) => badRequest(message, member),
+    absent: ({ noun }) => new Fault(404, 'NO_RECORD', `Unable to find this ${noun}`),
+    of: {
+      ...{ contacts: specOf('contacts'), tags: specOf('tags'), tasks: specOf('tasks'), orders: specOf('orders') },
+      ...{ opportunities: specOf('opportunities'), transactions: specOf('transactions'), emails: specOf('emails') },
+      ...{ files: specOf('files'), appointments: specOf('appointments'), commissions: specOf('commissions') },
+    },
+  });
+  return records;
+}
+
+/** A record with what its references lead to. */
+export function expand(row: TableRow, name: Name, { contacts }: Pick<Records, 'contacts'>): TableRow {
+  const { contact_id, stage_id, user_id } = row;
+  const { id, email_addresses, phone_numbers, addresses, given_name, family_name, job_title } =
+    contacts.table.find(String(contact_id)) ?? {};
+  const [{ email = null } = {}, { number = null } = {}, { locality = null, region = null } = {}] = [
+    ...[email_addresses, phone_numbers, addresses].map((list) => Object([list ?? []].flat()[0])),
+  ];
+  const contact = id === undefined ? null : { id, email, given_name, family_name };
+  if (name === 'orders' || name === 'transactions') return { ...row, contact };
+  if (name !== 'opportunities') return row;
+  const place = { city: locality, state: region, phone_number: number, company_name: null, job_title };
+  return {
+    ...row,
+    contact: id === undefined ? null : { id, email, first_name: given_name, last_name: family_name, ...place },
+    stage: STAGES.find((each) => each.id === stage_id) ?? null,
+    user: USERS.find((each) => each.id === user_id) ?? null,
+  };
+}
+
+export function encode(plain: string): string {
+  return Buffer.from(plain).toString('base64');
+}
+
+/** What the files of the beginning hold. */
+export function contentOf(id: string): string {
+  return `The content of ${id}: ${pick(HOSTILE_TEXTS, Number(id))}`;
+}

@@ -1,0 +1,70 @@
+import type { Member } from '#connector/simulator';
+import official from '../official.json' with { type: 'json' };
+
+/** The kinds of properties, and what JSON has for them. */
+const KINDS = {
+  ...{ id: 'string', text: 'string', time: 'string', boolean: 'boolean', decimal: 'number', date: 'date' },
+  ...{ ref: 'object', email: 'object', phone: 'object', url: 'object', address: 'object', memo: 'object' },
+  ...{ object: 'object', list: 'array' },
+} as const satisfies Record<string, Member['type']>;
+export type Kind = keyof typeof KINDS;
+
+/** What queries know; the others are objects, and no property there. */
+const QUERIED: readonly Kind[] = ['id', 'text', 'ref', 'boolean', 'decimal', 'date', 'time', 'email'];
+
+/** What the provider's reference says of a property. */
+export interface Property {
+  readonly kind: Kind;
+  readonly member: Member;
+  readonly isFilterable: boolean;
+  readonly isSortable: boolean;
+}
+
+export type EntityName = keyof typeof official.entities;
+
+export interface Entity {
+  readonly name: EntityName;
+  readonly properties: Readonly<Record<string, Property>>;
+  /** Of each list of names one must be there. */
+  readonly required: readonly string[];
+  /** Records of lists are made inactive; transactions are deleted. */
+  readonly isList: boolean;
+  readonly hasPdf: boolean;
+  readonly isReadOnly: boolean;
+}
+
+/** `text100 fsw`: the kind, how long it may be, and whether it is filterable, sortable, writable. */
+function readProperty(text: string): Property {
+  const [, kind = '', longest = '', flags = ''] = /^([a-z]+)(\d*)(?: (f?s?w?))?$/.exec(text) ?? [];
+  if (!isKind(kind)) throw new Error(`There is no kind '${text}'.`);
+  return {
+    kind,
+    member: {
+      type: KINDS[kind],
+      longest: longest === '' ? undefined : Number(longest),
+      isReadOnly: !flags.includes('w'),
+      // There are no empty texts.
+      isPossible: (value) => value.trim() === value && value !== '',
+    },
+    isFilterable: flags.includes('f'),
+    isSortable: flags.includes('s'),
+  };
+}
+
+function isKind(word: string): word is Kind {
+  return Object.hasOwn(KINDS, word);
+}
+
+export function entityOf(name: EntityName): Entity {
+  const { properties, required, ...more } = official.entities[name];
+  return {
+    ...{ name, required, isList: 'isList' in more, hasPdf: 'hasPdf' in more, isReadOnly: 'isReadOnly' in more },
+    properties: Object.fromEntries(Object.entries(properties).map(([key, text]) => [key, readProperty(text)])),
+  };
+}
+
+/** By the name in any case; `name` may have a path with one point. */
+export function findProperty({ properties }: Entity, name: string) {
+  const [found] = Object.entries(properties).filter(([known]) => known.toLowerCase() === name.toLowerCase());
+  return found !== undefined && QUERIED.includes(found[1].kind) ? { name: found[0], property: found[1] } : undefined;
+}

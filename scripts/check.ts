@@ -1,0 +1,29 @@
+/** `npm run check`: types of the service and of the console, generated files, format and lint, side by side. Each prints what it found when it ends. */
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+
+const ROOT = join(import.meta.dirname, '..');
+const TSC = 'node_modules/typescript-7/bin/tsc';
+
+const PARTS: readonly (readonly string[])[] = [
+  [TSC, '--noEmit'],
+  [TSC, '--noEmit', '-p', 'console'],
+  ['scripts/generate.ts', '--check'],
+  ['node_modules/@biomejs/biome/bin/biome', 'check'],
+];
+
+async function run(part: readonly string[]): Promise<number> {
+  const child = spawn(process.execPath, part, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] });
+  const output: Buffer[] = [];
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (piece: Buffer) => output.push(piece));
+  const { promise, resolve, reject } = Promise.withResolvers<number>();
+  // Without a code a signal has ended it.
+  child.once('error', reject).once('close', (code) => resolve(code ?? 1));
+  const code = await promise;
+  process.stdout.write(Buffer.concat(output));
+  if (code !== 0) console.error(`failed: ${part.join(' ')}`);
+  return code;
+}
+
+const codes = await Promise.all(PARTS.map(run));
+process.exitCode = codes.every((code) => code === 0) ? 0 : 1;

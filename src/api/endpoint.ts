@@ -1,0 +1,116 @@
+import document from '../../generated/openapi.json' with { type: 'json' };
+import { OPERATIONS, type OperationId } from '../../generated/operations.ts';
+import { type BodyLimits, LARGE, ORDINARY } from '../http/json-body.ts';
+import type { HandlerResponse } from '../http/response.ts';
+import { ACCESS, type Access } from './access.ts';
+import type { ApiOperationId, FileOperationId, Handlers, StreamOperationId } from './operation.ts';
+import { findValidation, type Scope, type Validate } from './validation.ts';
+
+/** All that an operation decides about its requests: worked out once, at the start. */
+export interface Endpoint {
+  readonly id: ApiOperationId;
+  readonly access: Access;
+  /** Whoever is known may, in the account that the call is about. */
+  readonly isForEverybody: boolean;
+  /** Undefined where none is taken. */
+  readonly body: TakenBody | undefined;
+  readonly limits: BodyLimits;
+  /** An `Idempotency-Key` has a meaning. */
+  readonly isRepeatable: boolean;
+  /** Its work may be done once only, or is noted in the audit log. */
+  readonly isNoted: boolean;
+  /** Parts of a request with texts that PostgreSQL has to keep. */
+  readonly stored: readonly ('query' | 'body')[];
+  /** Responses are JSON whatever the `Accept` header says; otherwise the handler judges it. */
+  readonly isJson: boolean;
+  /** There is no secret in the responses, so that they may be packed. */
+  readonly isPackable: boolean;
+  readonly validate: Validate;
+  /** Takes an `OperationRequest` of the operation: what the validator let through. */
+  readonly handle: (request: unknown) => Promise<HandlerResponse> | HandlerResponse;
+}
+
+export interface TakenBody {
+  readonly form: 'none' | 'also' | 'only';
+  readonly isRequired: boolean;
+}
+
+/** They respond with what the caller would rather have. */
+const FILE_OPERATIONS: Readonly<Record<FileOperationId | StreamOperationId, true>> = {
+  getRecord: true,
+  getHubRecord: true,
+  getBulkFile: true,
+  getHubBulkFile: true,
+  listBulkErrors: true,
+  listHubBulkErrors: true,
+};
+
+/** Tags of operations whose responses are descriptions and records: no secret of this service is in them. */
+const OPEN_TAGS: ReadonlySet<string> = new Set(['bulk', 'objects', 'query', 'records']);
+const OPEN_OPERATIONS: ReadonlySet<string> = new Set<OperationId>([
+  'listElements',
+  'getElement',
+  'listDeliveries',
+  'getDelivery',
+  'listNotifications',
+]);
+
+/** Whether responses of an operation may be packed (compression.ts). */
+export function isPackable(id: OperationId): boolean {
+  return OPEN_OPERATIONS.has(id) || OPEN_TAGS.has(OPERATIONS[id].tag);
+}
+
+/** Their bodies may hold any text: of a query that is explained nothing is stored, and an event is stored as JSON, which escapes it. */
+const ANY_TEXT: ReadonlySet<OperationId> = new Set(['explainQuery', 'sendTestEvent']);
+
+export const FORM_TYPE = 'multipart/form-data';
+
+export function createEndpoints(handlers: Handlers, validateResponses: boolean): ReadonlyMap<OperationId, Endpoint> {
+  const ids = Object.keys(handlers) as ApiOperationId[];
+  return new Map(
+    ids.map((id) => {
+      // The table's type ties each handler to its operation; from here on any of them is called.
+      const handle = handlers[id] as Endpoint['handle'];
+      return [id, createEndpoint(id, handle, findValidation(id, validateResponses))];
+    }),
+  );
+}
+
+function createEndpoint(id: ApiOperationId, handle: Endpoint['handle'], validate: Validate): Endpoint {
+  const { method, largeBody, scopes } = OPERATIONS[id];
+  const access: Access = ACCESS[id];
+  return {
+    id,
+    access,
+    isForEverybody: access.privilege === undefined && access.account === undefined && access.user === undefined,
+    body: takenBody(id),
+    limits: largeBody ? LARGE : ORDINARY,
+    isRepeatable: method === 'post',
+    isNoted: method === 'post' || access.audit !== undefined,
+    // Records belong to the provider, which may take any text; what the query of a GET looks for is not found.
+    stored: isOfRecords(scopes) ? [] : [...(method === 'get' ? [] : (['query'] as const)), ...bodyToStore(id)],
+    isJson: !(id in FILE_OPERATIONS),
+    isPackable: isPackable(id),
+    validate,
+    handle,
+  };
+}
+
+function isOfRecords(scopes: readonly Scope[]): boolean {
+  return scopes.includes('record');
+}
+
+function bodyToStore(id: ApiOperationId): readonly 'body'[] {
+  return ANY_TEXT.has(id) ? [] : ['body'];
+}
+
+function takenBody(id: OperationId): TakenBody | undefined {
+  const { path, method } = OPERATIONS[id];
+  const item: Readonly<Record<string, unknown>> = document.paths[path];
+  const { requestBody } = Object(item[method]);
+  if (requestBody === undefined) return undefined;
+  const { content, required = false } = requestBody;
+  const types = Object.keys(content);
+  if (!types.includes(FORM_TYPE)) return { form: 'none', isRequired: required };
+  return { form: types.length === 1 ? 'only' : 'also', isRequired: required };
+}

@@ -1,0 +1,99 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { expect } from 'chai';
+import pg from 'pg';
+import { findCluster } from '../embedded/cluster.ts';
+import { findRunningPostmaster, signalProcess } from '../embedded/postmaster.ts';
+import { readFileIfExists } from '../src/db/files.ts';
+import { waitUntil } from './api/support/wait-until.ts';
+import { createTemporaryFolder } from './support/database.ts';
+
+const ROOT = join(import.meta.dirname, '..');
+
+describe('what is cut off', function cutOff() {
+  this.timeout(90_000);
+  let folder = '';
+  let starter: ChildProcess | undefined;
+
+  beforeEach(async () => {
+    folder = await createTemporaryFolder();
+  });
+  afterEach(() => {
+    starter?.kill('SIGKILL');
+  });
+
+  for (const signal of ['SIGTERM', 'SIGKILL', 'SIGINT'] as const) {
+    it(`leaves neither a service nor its PostgreSQL behind: a script that starts a service, at ${signal}`, async () => {
+      const program = `
+        import { startService } from ${JSON.stringify(join(ROOT, 'scripts/bench/running-service.ts'))};
+        const { pid } = await startService({ dataDir: ${JSON.stringify(folder)} });
+        console.log(pid);`;
+      starter = spawn(process.execPath, ['--input-type=module', '--eval', program], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      const service = Number((await firstLine(starter))?.[1]);
+      const server = await serverBelow(folder);
+      expect([await isAlive(service), await isAlive(server)]).to.deep.equal([true, true]);
+      starter.kill(signal);
+      await waitUntil(async () => !(await isAlive(service)) && !(await isAlive(server)));
+    });
+  }
+
+  it('leaves no PostgreSQL behind: mocha, when nobody reads its output any more', async () => {
+    const file = join(folder, 'long.test.js');
+    await writeFile(file, LONG_RUN);
+    const options = ['--no-config', '--require', join(ROOT, 'test/support/server.ts'), '--timeout', '60000'];
+    const { TEST_DATABASE_URL: _, TEST_DATABASE_TEMPLATE: __, ...environment } = process.env;
+    starter = spawn(process.execPath, [join(ROOT, 'node_modules/mocha/bin/mocha.js'), ...options, file], {
+      cwd: ROOT,
+      env: environment,
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    const [, url = ''] = (await firstLine(starter, /^database (.+)$/)) ?? [];
+    const server = await serverOf(url);
+    expect(await isAlive(server)).to.equal(true);
+    starter.stdout?.destroy();
+    await once(starter, 'exit');
+    await waitUntil(async () => !(await isAlive(server)));
+  });
+});
+
+const LONG_RUN = `
+  describe('a long run', () => {
+    before(() => console.log('\\ndatabase ' + process.env.TEST_DATABASE_URL));
+    for (let index = 0; index < 2_000; index++) it('writes line ' + index, () => new Promise((done) => setTimeout(done, 20)));
+  });`;
+
+async function firstLine({ stdout }: ChildProcess, pattern = /^(\d+)$/): Promise<RegExpExecArray | undefined> {
+  if (stdout === null) throw new Error('Its output is not a pipe.');
+  for await (const line of createInterface({ input: stdout })) {
+    const found = pattern.exec(line);
+    if (found !== null) return found;
+  }
+  return undefined;
+}
+
+async function serverBelow(dataDir: string): Promise<number> {
+  const cluster = await findCluster(dataDir);
+  const server = cluster && (await findRunningPostmaster(cluster.directory));
+  if (server === undefined) throw new Error(`No PostgreSQL runs in ${dataDir}`);
+  return server.pid;
+}
+
+async function serverOf(url: string): Promise<number> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  const { rows } = await client.query("select (pg_read_file('postmaster.pid', 0, 20)) as text");
+  await client.end();
+  return Number.parseInt(rows[0].text, 10);
+}
+
+/** A process whose end nobody has asked for is none any more, although its number is taken. */
+async function isAlive(pid: number): Promise<boolean> {
+  if (!signalProcess(pid, 0)) return false;
+  const status = await readFileIfExists(`/proc/${pid}/status`);
+  return process.platform !== 'linux' || (status !== undefined && !/^State:\s+Z/m.test(status));
+}
