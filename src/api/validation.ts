@@ -50,7 +50,17 @@ const ALWAYS: readonly string[] = ['requestMiddleware', 'responseMiddleware'];
  * operation needs: for all operations at once that takes seconds, and most processes serve a few of them.
  * @param validateResponses checks every response against the spec as well; one that does not fit becomes an INTERNAL error
  */
-export function createValidation(id: OperationId, validateResponses: boolean): Validate {
+export function findValidation(id: OperationId, validateResponses: boolean): Validate {
+  const key = `${id} ${validateResponses}`;
+  const validate = made.get(key) ?? createValidation(id, validateResponses);
+  made.set(key, validate);
+  return validate;
+}
+
+/** Nothing in a validator belongs to a service, and a process of tests starts many. */
+const made = new Map<string, Validate>();
+
+function createValidation(id: OperationId, validateResponses: boolean): Validate {
   let steps: { readonly first: readonly RequestHandler[]; readonly others: readonly RequestHandler[] } | undefined;
   let metadata: OperationMetadata | undefined;
   const parameters = parametersOf(id);
