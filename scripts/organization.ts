@@ -2,20 +2,14 @@
 import { rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { startEmbeddedPostgres } from '../embedded/index.ts';
 import { createOrganization, type FirstCredentials, type NewOrganization } from '../src/accounts/new-organization.ts';
 import { BASE_PATH } from '../src/api/server.ts';
-import { ConfigError, publicUrlOf, readConfig, type ServiceConfig, secretsOf } from '../src/config/index.ts';
+import { publicUrlOf, type ServiceConfig } from '../src/config/index.ts';
 import { ensureDataDir } from '../src/db/data-dir.ts';
-import { openDatabase } from '../src/db/database.ts';
 import { createFileOnce } from '../src/db/files.ts';
-import { createDevelopmentKeys, createKeyring } from '../src/db/keyring.ts';
 import { openPlatformKeys } from '../src/db/platform-keys.ts';
-import { DatabaseUnavailableError } from '../src/db/unavailable.ts';
-import { StartError } from '../src/errors.ts';
-import { createLogger, type Logger } from '../src/log.ts';
 import { SYSTEM_RANDOM } from '../src/platform.ts';
-import { createRedactor, NO_SECRETS } from '../src/redaction.ts';
+import { administer, explain } from './administer.ts';
 
 const USAGE = `Usage: npm run organization -- create --name <name> --email <address> [--first-name <name>] [--last-name <name>] [--file <path>]
 
@@ -25,8 +19,6 @@ to a file of mode 600: --file, or organization-<id>.json in DATA_DIR. They are p
 /** As the spec has them. */
 const EMAIL = /^[^\s@]+@[^\s@]+$/;
 const MOST_CHARACTERS = { name: 255, email: 320, 'first-name': 255, 'last-name': 255 } as const;
-/** Of PostgreSQL. */
-const NO_SUCH_TABLE = '42P01';
 
 /** What was typed is wrong. */
 class UsageError extends Error {}
@@ -36,13 +28,11 @@ interface Asked extends NewOrganization {
   readonly file: string | undefined;
 }
 
-let redactor = NO_SECRETS;
-
 try {
   const asked = readArguments(process.argv.slice(2));
   console.log(asked === undefined ? USAGE : await create(asked));
 } catch (error) {
-  console.error(redactor.redact(explain(error)));
+  console.error(error instanceof UsageError ? `${error.message}\n\n${USAGE}` : explain(error));
   process.exitCode = 1;
 }
 
@@ -78,19 +68,14 @@ function parse<Options extends NonNullable<Parameters<typeof parseArgs>[0]>['opt
 }
 
 async function create({ file, ...organization }: Asked): Promise<string> {
-  const config = readConfig(process.env);
-  redactor = createRedactor(secretsOf(config));
-  const log = createLogger({ level: 'warn', redactor });
-  const keyring = createKeyring(config.encryptionKeys ?? (await createDevelopmentKeys(config.dataDir)));
-  const server = await openServer(config, log);
-  const database = openDatabase({ url: server.url, poolSize: 2, log });
-  const { knex } = database;
   let written: string | undefined;
   try {
-    const keys = await openPlatformKeys({ knex, keyring });
-    const platform = { knex, keyring, keys, random: SYSTEM_RANDOM };
-    const ids = await createOrganization(platform, organization, async (credentials) => {
-      written = await keep(credentials, { file, config });
+    const ids = await administer(async ({ config, knex, keyring }) => {
+      const keys = await openPlatformKeys({ knex, keyring });
+      const platform = { knex, keyring, keys, random: SYSTEM_RANDOM };
+      return createOrganization(platform, organization, async (credentials) => {
+        written = await keep(credentials, { file, config });
+      });
     });
     return [
       `Made organization ${ids.organizationId} (${organization.name}) with account ${ids.accountId} and user ${ids.userId} (${organization.emailAddress}), its administrator.`,
@@ -100,9 +85,6 @@ async function create({ file, ...organization }: Asked): Promise<string> {
     // What was not made has no secrets.
     if (written !== undefined) await rm(written, { force: true });
     throw error;
-  } finally {
-    await database.close();
-    await server.stop();
   }
 }
 
@@ -116,19 +98,4 @@ async function keep(
   const baseUrl = publicUrlOf(config, config.port) + BASE_PATH;
   if (await createFileOnce(path, `${JSON.stringify({ ...credentials, baseUrl }, undefined, 2)}\n`)) return path;
   throw new UsageError(`${path} is there already: give another --file. No organization was made.`);
-}
-
-/** Without DATABASE_URL the embedded database, which must have no service running on it: only its owner knows its port. */
-async function openServer({ databaseUrl, dataDir }: ServiceConfig, log: Logger) {
-  if (databaseUrl === undefined) return startEmbeddedPostgres({ dataDir, log });
-  return { url: databaseUrl, stop: async () => undefined };
-}
-
-function explain(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  if (error instanceof UsageError) return `${error.message}\n\n${USAGE}`;
-  if ('code' in error && error.code === NO_SUCH_TABLE)
-    return 'This database has no tables of this version: start the service once, then run this again.';
-  if (error instanceof DatabaseUnavailableError) return `${error.message} ${explain(error.cause)}`;
-  return error instanceof ConfigError || error instanceof StartError ? error.message : (error.stack ?? error.message);
 }

@@ -1,5 +1,5 @@
 import { mkdir, writeFile } from 'node:fs/promises';
-import { delimiter, join, resolve } from 'node:path';
+import { delimiter, dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import type { Config, Connector } from '#connector';
@@ -130,8 +130,10 @@ function print({ object, field, operator, declared, found }: Measured): void {
 
 async function writeFixtures(name: string): Promise<void> {
   if (values.out !== undefined) {
-    await mkdir(values.out, { recursive: true });
-    await writeFile(join(values.out, `${name}.json`), `${JSON.stringify(fixtures, undefined, 2)}\n`);
+    // The name of an object may be a path.
+    const file = join(values.out, `${name}.json`);
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, `${JSON.stringify(fixtures, undefined, 2)}\n`);
   }
   fixtures = [];
 }

@@ -30,12 +30,6 @@ export interface LoggerOptions {
   readonly clock?: Clock;
 }
 
-/**
- * A system call per line would cost each request one: lines are written when there are 4 kB of them, or after 100 ms. What is buffered is
- * flushed at exit.
- */
-const STANDARD_OUTPUT = { dest: 1, sync: false, minLength: 4096, periodicFlush: 100 };
-
 export function createLogger(given: LoggerOptions): Logger {
   const { level, redactor = NO_SECRETS, destination, clock = SYSTEM_CLOCK } = given;
   const options = {
@@ -46,7 +40,30 @@ export function createLogger(given: LoggerOptions): Logger {
     // pino would make its own of what is copied here.
     serializers: { err: (copied: unknown) => copied },
   };
-  return wrap(pino(options, destination ?? pino.destination(STANDARD_OUTPUT)), redactor);
+  return wrap(pino(options, destination ?? openOutput()), redactor);
+}
+
+/** Bytes. */
+const LEAST_WRITTEN = 8 * 1024;
+/** For so long a line may wait for others. */
+const FLUSH_MS = 20;
+
+/** Standard output, many lines at a time: a write per line would cost each request a system call. What waits is written at exit and by `fatal`. */
+function openOutput(): DestinationStream & { readonly flushSync: () => void } {
+  const output = pino.destination({ dest: 1, sync: false, minLength: LEAST_WRITTEN });
+  let isDue = false;
+  return {
+    write: (line) => {
+      output.write(line);
+      if (isDue) return;
+      isDue = true;
+      SYSTEM_CLOCK.after(FLUSH_MS, () => {
+        isDue = false;
+        output.flush();
+      });
+    },
+    flushSync: () => output.flushSync(),
+  };
 }
 
 /** Before a line is printed, so that it is well-formed JSON whatever a secret is. */

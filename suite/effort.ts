@@ -26,11 +26,11 @@ export interface Effort {
   readonly followed: number;
 }
 
-/** What `npm test` has the time for. */
+/** What `npm test` has the time for: some 150 calls of a connector. */
 export const QUICK: Effort = {
-  listings: 2,
-  filters: 10,
-  filtersInAll: 20,
+  listings: 1,
+  filters: 8,
+  filtersInAll: 8,
   seed: 20260,
   claims: 8,
   literalsPerClaim: 3,
@@ -72,12 +72,13 @@ const BOUNDLESS = {
 };
 
 /**
- * CONFORMANCE=full tries everything. CONFORMANCE_RUNS makes it so many random filters, from another seed each time unless
- * CONFORMANCE_SEED says which.
+ * CONFORMANCE=full tries everything, of the connectors that CONFORMANCE_OF lists by their keys where it is set. CONFORMANCE_RUNS makes it so
+ * many random filters, from another seed each time unless CONFORMANCE_SEED says which.
  */
-export function readEffort(environment: Readonly<Record<string, string | undefined>>): Effort {
-  const { CONFORMANCE, CONFORMANCE_RUNS: runs, CONFORMANCE_SEED: seed } = environment;
-  const effort = CONFORMANCE === 'full' || runs !== undefined ? FULL : QUICK;
+export function readEffort(environment: Readonly<Record<string, string | undefined>>, connector: string): Effort {
+  const { CONFORMANCE, CONFORMANCE_OF: chosen, CONFORMANCE_RUNS: runs, CONFORMANCE_SEED: seed } = environment;
+  const isChosen = chosen === undefined || chosen.split(',').includes(connector);
+  const effort = (CONFORMANCE === 'full' && isChosen) || runs !== undefined ? FULL : QUICK;
   return {
     ...effort,
     ...(runs !== undefined && {
@@ -88,4 +89,9 @@ export function readEffort(environment: Readonly<Record<string, string | undefin
     }),
     ...(seed !== undefined && { seed: Number(seed) }),
   };
+}
+
+/** Runs of a property test: a tenth of them in `npm test`, and all in `npm run test:slow` (test/properties.slow.test.ts). */
+export function runs(count: number): number {
+  return process.env.CONFORMANCE === 'full' ? count : Math.ceil(count / 10);
 }

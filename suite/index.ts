@@ -10,6 +10,7 @@ import { connect } from './testing.ts';
 
 export { CHECKS, type Check } from './checks.ts';
 export { type Effort, FULL, QUICK } from './effort.ts';
+export { describeRecorded } from './recorded.ts';
 export type { CreateSimulator } from './served.ts';
 export { loggedIn, type Samples, type Subject, type SubjectOptions, startSubject } from './subject.ts';
 export type { WriteSample } from './writes.ts';
@@ -22,12 +23,15 @@ export function describeConnector(connector: Connector, createSimulator: CreateS
   describeSubject(connector.key, async () => ({ connector, createSimulator, samples }));
 }
 
-/** The same where it takes work to begin, such as a provider of another kind. `stop` is called at the end. */
+/**
+ * The same where it takes work to begin, such as a provider of another kind. `stop` is called at the end.
+ * @param name begins with the key of the connector
+ */
 export function describeSubject(
   name: string,
   prepare: () => Promise<SubjectOptions & { readonly stop?: () => Promise<void> }>,
 ): void {
-  const effort = readEffort(process.env);
+  const effort = readEffort(process.env, name.split(' ')[0] ?? name);
   const isQuick = effort.literalsPerClaim < FULL.literalsPerClaim;
   describe(`${name} keeps what connectors promise`, function suite() {
     // Whatever else the machine does: how long it takes is no fault of the connector.

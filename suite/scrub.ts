@@ -7,24 +7,24 @@ export interface Fixture {
 }
 
 /** Headers that describe an answer and nobody. */
-const KEPT_HEADERS: ReadonlySet<string> = new Set(['content-type', 'link', 'retry-after']);
+const KEPT_HEADERS: ReadonlySet<string> = new Set(['content-type', 'date', 'link', 'retry-after']);
 
 /** The names and the shape of an exchange are kept; of values only their kind: letters, digits and dates become others. */
 export function scrub(request: ProviderRequest, { status, headers, body }: ProviderResponse): Fixture {
-  const { method, path = '/', query } = request;
   const kept = Object.entries(headers).filter(([name]) => KEPT_HEADERS.has(name));
   return {
-    request: {
-      ...(method !== undefined && { method }),
-      path: path.replaceAll(/\d/g, '1'),
-      ...(query !== undefined && { query: Object.fromEntries(Object.keys(query).map((name) => [name, 'x'])) }),
-    },
+    request: scrubRequest(request),
     response: {
       status,
       headers: Object.fromEntries(kept.map(([name, value]) => [name, name === 'link' ? scrubText(value) : value])),
       body: scrubValue(body),
     },
   };
+}
+
+export function scrubRequest({ method, path = '/', query }: ProviderRequest): Fixture['request'] {
+  const names = query && Object.fromEntries(Object.keys(query).map((name) => [name, 'x']));
+  return { method, path: path.replaceAll(/\d/g, '1'), query: names };
 }
 
 function scrubValue(value: unknown): unknown {
@@ -36,8 +36,12 @@ function scrubValue(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, scrubValue(member)]));
 }
 
-/** A date stays one that exists. */
+/** A date stays one that exists, and an address keeps the names of its parameters, because connectors read cursors from them. */
 function scrubText(text: string): string {
+  if (/^https?:/.test(text) && URL.canParse(text)) {
+    const names = [...new URL(text).searchParams.keys()];
+    return `https://example.com/?${names.map((name) => `${name}=x`).join('&')}`;
+  }
   const date = /^\d{4}-\d\d-\d\d/.exec(text)?.[0];
   if (date !== undefined) return `2001-01-01${text.slice(date.length).replaceAll(/\d/g, '0')}`;
   return text

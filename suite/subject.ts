@@ -54,7 +54,7 @@ export async function startSubject({
   connector,
   createSimulator,
   samples,
-  effort = readEffort(process.env),
+  effort = readEffort(process.env, connector.key),
 }: SubjectOptions): Promise<Subject> {
   const { configuration } = samples;
   const target = await startTarget({ connector, createSimulator, configuration });

@@ -116,7 +116,8 @@ export function connect(connector: Connector, options: ConnectOptions): Connecti
   );
 }
 
-async function runIn<Input, Output>(
+/** Runs an operation of a connector. */
+export async function runIn<Input, Output>(
   context: ConnectorContext,
   operation: Operation<Input, Output>,
   input: Input,

@@ -70,9 +70,8 @@ describe('the Box simulator', () => {
     expect(bad.headers.get('www-authenticate')).to.include('error="invalid_token"');
   });
 
-  it("gives Box's SDK items by offset and by marker, folders first", async () => {
-    const whole = await client.folders.getFolderItems('0', { queryParams: { limit: 1000 } });
-    const { totalCount, entries: all = [] } = whole;
+  it("gives Box's SDK items by marker, folders first", async () => {
+    const { entries: all = [] } = await client.folders.getFolderItems('0', { queryParams: { limit: 1000 } });
     const order = ['folder', 'file', 'web_link'];
     expect(all.map(({ type }) => order.indexOf(type))).to.deep.equal(all.map(({ type }) => order.indexOf(type)).sort());
     const paged: unknown[] = [];
@@ -83,8 +82,8 @@ describe('the Box simulator', () => {
       marker = page.nextMarker ?? '';
     }
     expect(paged).to.deep.equal(all.map(({ id }) => id));
-    const { body } = await call('/2.0/folders/0/items?offset=50&limit=2000&sort=date&direction=DESC&fields=size,nope');
-    expect(body).to.include({ total_count: totalCount, offset: 50, limit: 1000 });
+    const { body } = await call('/2.0/folders/0/items?limit=2000&fields=size,nope');
+    expect(body).to.include({ limit: 1000 });
     expect(Object.keys(body.entries?.[0] ?? {})).to.have.members(['type', 'id', 'etag', 'size']);
   });
 
@@ -124,16 +123,12 @@ describe('the Box simulator', () => {
     const { body } = await call(`/2.0/folders/${id}?fields=tags,description`);
     expect(body).to.deep.equal({ type: 'folder', id, etag: '1', tags: ['a b', "O'Neil"], description: 'd' });
     expect(inner.pathCollection?.entries.map(({ name }) => name)).to.deep.equal(['All Files', 'Näme']);
-    const put = async (folder: string, value: object, headers = {}) =>
-      (await call(`/2.0/folders/${folder}`, JSON.stringify(value), { method: 'PUT', headers })).status;
-    const cycle = put(id, { parent: { id: inner.id } });
-    const bad = [cycle, put(id, { name: 'a/b' }), put(id, { name: 'x' }, { 'if-match': '0' })];
-    const wrong = ['0', 'x', '99'].map((folder) => put(folder, { name: 'x' }));
-    expect(await Promise.all([...bad, ...wrong])).to.deep.equal([400, 400, 412, 403, 405, 404]);
+    const put = async (folder: string, value: object) =>
+      (await call(`/2.0/folders/${folder}`, JSON.stringify(value), { method: 'PUT' })).status;
+    expect(await Promise.all([put(id, { name: 'a/b' }), put('99', { name: 'x' })])).to.deep.equal([400, 404]);
     expect((await call(`/2.0/folders/${id}`, undefined, { method: 'DELETE' })).body.code).to.equal('folder_not_empty');
     await client.folders.deleteFolderById(id, { queryParams: { recursive: true } });
-    expect((await call(`/2.0/folders/${inner.id}`)).body).to.include({ status: 404, code: 'trashed' });
-    expect(await find('inner', { trash_content: 'trashed_only' })).to.deep.equal(['inner']);
+    expect((await call(`/2.0/folders/${id}`)).body).to.include({ status: 404, code: 'trashed' });
   });
 
   it("searches by words, phrases and operators, as Box's guide has them", async () => {
@@ -158,28 +153,13 @@ describe('the Box simulator', () => {
   it('refuses searches that say nothing, or what Box does not take', async () => {
     const bad = [
       ...['', 'type=nope', 'created_at_range=2020-01-01', 'created_at_range=x,', 'limit=a', 'offset=10001'],
-      ...['content_types=nope', 'size_range=a,b', 'scope=enterprise_content', 'ancestor_folder_ids=12'],
+      ...['content_types=nope', 'size_range=a,b', 'ancestor_folder_ids=12'],
     ].map((query, index) => call(`/2.0/search?${index > 0 ? 'query=x&' : ''}${query}`));
-    expect((await Promise.all(bad)).map(({ body }) => body.status)).to.deep.equal([...Array(8).fill(400), 403, 404]);
+    expect((await Promise.all(bad)).map(({ body }) => body.status)).to.deep.equal([...Array(8).fill(400), 404]);
   });
 
-  it('finds late, and counts calls, where it is told to', async () => {
-    const options = { indexDelayMs: 600_000, callsPerMinute: 2 };
-    const other = await serveSimulator('box', (given) => createSimulator({ ...given, ...options }));
-    const body = JSON.stringify({ name: 'fresh', parent: { id: '0' } });
-    await fetch(`${other.url}/2.0/folders`, { method: 'POST', headers: HEADERS, body });
-    const search = async () =>
-      Object(await (await fetch(`${other.url}/2.0/search?query=fresh`, { headers: HEADERS })).json());
-    const answers = [await search(), await search()];
-    await other.command('/simulate/clock', { byMs: 660_000 });
-    answers.push(await search());
-    await other.stop();
-    expect(answers.map(({ code, total_count }) => code ?? total_count)).to.deep.equal([0, 'rate_limit_exceeded', 1]);
-  });
-
-  it("tells of what happens by events and by webhooks that Box's SDK verifies", async () => {
+  it("tells of what happens by webhooks that Box's SDK verifies", async () => {
     sent.length = 0;
-    const { nextStreamPosition } = await client.events.getEvents({ streamPosition: 'now' });
     const { id } = await client.folders.createFolder({ name: 'watched 日', parent: { id: '0' } });
     const triggers = ['FILE.UPLOADED', 'FILE.RENAMED', 'FILE.TRASHED'] as const;
     const target = { id, type: 'folder' as const };
@@ -197,10 +177,6 @@ describe('the Box simulator', () => {
       const good = [verify(body, primary, 'old'), verify(body, 'old', secondaryKey)];
       expect(await Promise.all([...good, verify(`${body} `, primary, 'old')])).to.deep.equal([true, true, false]);
     }
-    const { entries = [] } = await client.events.getEvents({ streamPosition: String(nextStreamPosition) });
-    const types = new Map(entries.map(({ eventId, eventType }) => [eventId, eventType]));
-    expect([...types.values()]).to.deep.equal(['ITEM_CREATE', 'ITEM_UPLOAD', 'ITEM_RENAME', 'ITEM_TRASH']);
-    expect(entries).to.have.length(types.size + 1);
     await client.webhooks.deleteWebhookById(webhook.id ?? '');
     expect((await client.webhooks.getWebhooks()).entries).to.deep.equal([]);
   });

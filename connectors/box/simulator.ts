@@ -1,6 +1,7 @@
 import type { Config } from '#connector';
 import {
   type Answer,
+  atHosts,
   bearer,
   type Call,
   changesOf,
@@ -9,22 +10,20 @@ import {
   empty,
   json,
   type Routes,
+  recordRoutes,
   type Simulator,
-  type SimulatorMemory,
   type SimulatorOptions,
+  shareMemory,
   simulate,
   takePage,
 } from '#connector/simulator';
 import { createContent, MOST_BYTES } from './simulator/content.ts';
-import { createDrive, type Drive, type ItemChange } from './simulator/drive.ts';
-import { createEvents, happeningsOf } from './simulator/events.ts';
-import { badPage, invalid, print } from './simulator/faults.ts';
-import { API_HOSTS, at, createLogin, DOWNLOAD_HOST, UPLOAD_HOSTS } from './simulator/login.ts';
-import { type Kind, ME, ROOT_ID } from './simulator/rows.ts';
-import { oneOf, search } from './simulator/search.ts';
-import { printTime, SORTS, show, sortItems } from './simulator/show.ts';
+import { createDrive, type Drive, type Kind, ME } from './simulator/drive.ts';
+import { BoxFault, badPage, print } from './simulator/faults.ts';
+import { API_HOSTS, createLogin, DOWNLOAD_HOST, UPLOAD_HOSTS } from './simulator/login.ts';
+import { search } from './simulator/search.ts';
+import { show, sortItems } from './simulator/show.ts';
 import { createWebhooks } from './simulator/webhooks.ts';
-import { createFolder, findItem, getItem, removeItem, updateItem } from './simulator/writes.ts';
 
 export { CLIENTS, DEMO_ACCESS_TOKEN } from './simulator/login.ts';
 export { deliver, SIGNATURE_KEYS } from './simulator/webhooks.ts';
@@ -33,37 +32,21 @@ export { deliver, SIGNATURE_KEYS } from './simulator/webhooks.ts';
 export const DEMO_CONFIGURATION: Config = {};
 
 export interface BoxSimulatorOptions extends SimulatorOptions {
-  /** How long a new item stays out of the search; with Box some ten minutes. Default 0, so that tests need not wait. */
-  readonly indexDelayMs?: number;
   /** Of the user; Box takes 1000. Default: any. */
   readonly callsPerMinute?: number;
 }
 
 /** The files and folders of one user in memory. */
-export function createSimulator({ baseUrl, memory, send, ...options }: BoxSimulatorOptions): Simulator {
-  const { indexDelayMs = 0, callsPerMinute: calls } = options;
+export function createSimulator(options: BoxSimulatorOptions): Simulator {
+  const { memory, send, callsPerMinute: calls } = options;
   const clock = createMovableClock();
-  const login = createLogin(partOf(memory, 'login'), clock);
-  const drive: Drive = createDrive(clock, (change) => tell(change));
-  const events = createEvents(drive, clock);
-  const webhooks = createWebhooks({ drive, clock, memory: partOf(memory, 'webhooks'), ...(send && { send }) });
-  const content = createContent(drive, clock, (row) => {
-    events.add('downloaded', row);
-    webhooks.tell('downloaded', row);
-  });
-
-  function tell(change: ItemChange): void {
-    for (const happening of happeningsOf(change, drive)) {
-      events.add(happening, change.after);
-      webhooks.tell(happening, change.after, change.before);
-    }
-  }
-
+  const login = createLogin(shareMemory(memory, 'login'), clock);
+  const webhooks = createWebhooks(() => drive, { clock, memory: shareMemory(memory, 'webhooks'), send });
+  const drive: Drive = createDrive(clock, webhooks.tellChange);
+  const content = createContent(drive, clock, (row) => webhooks.tell('file', 'DOWNLOADED', row));
   const api: Routes = {
-    'GET /2.0/users/me': () => json(describeUser()),
-    'GET /2.0/search': (call) => search({ drive, indexedUntilMs: () => clock.now() - indexDelayMs }, call),
-    'GET /2.0/events': events.list,
-    'POST /2.0/folders': (call) => createFolder(drive, call),
+    'GET /2.0/users/me': () => json({ ...ME, status: 'active', language: 'en', timezone: 'America/Los_Angeles' }),
+    'GET /2.0/search': (call) => search(drive, call),
     'GET /2.0/folders/{id}/items': (call) => listItems(drive, call),
     'GET /2.0/files/{id}/content': content.download,
     ...routesOf(drive, 'file'),
@@ -74,94 +57,53 @@ export function createSimulator({ baseUrl, memory, send, ...options }: BoxSimula
     {
       clock,
       print,
-      ...(calls !== undefined && { budget: createBudget({ calls, windowMs: 60_000, clock }) }),
+      budget: calls === undefined ? undefined : createBudget({ calls, windowMs: 60_000, clock }),
       authenticate: bearer(login.accepts),
       limits: { bytes: MOST_BYTES + 100_000, parts: 10 },
       headers: { 'box-request-id': '0b1c2d3e4f5a6b7c8' },
-      open: { ...login.routes, 'GET /d/1/{link}/download': at([DOWNLOAD_HOST], content.deliverBytes) },
+      open: { ...login.routes, 'GET /d/1/{link}/download': atHosts([DOWNLOAD_HOST], content.deliverBytes) },
       routes: {
-        ...Object.fromEntries(Object.entries(api).map(([key, handler]) => [key, at(API_HOSTS, handler)])),
-        'POST /api/2.0/files/content': at(UPLOAD_HOSTS, content.upload),
-        'POST /api/2.0/files/{id}/content': at(UPLOAD_HOSTS, content.uploadVersion),
+        ...Object.fromEntries(Object.entries(api).map(([key, handler]) => [key, atHosts(API_HOSTS, handler)])),
+        'POST /api/2.0/files/content': atHosts(UPLOAD_HOSTS, content.upload),
+        'POST /api/2.0/files/{id}/content': atHosts(UPLOAD_HOSTS, content.uploadVersion),
       },
-      commands: {
-        'POST /simulate/end-sessions': () => {
-          login.endSessions();
-          return empty();
-        },
-        ...changesOf({
-          files: changeable(drive, 'file', (number) => `New ${number}.txt`),
-          folders: changeable(drive, 'folder', (number) => `New ${number}`),
-        }),
-      },
+      commands: { ...login.commands, ...changesOf({ files: drive.items.file, folders: drive.items.folder }) },
     },
-    { baseUrl },
-  );
-}
-
-/** Of what is kept for several. */
-function partOf(memory: SimulatorMemory | undefined, name: string): SimulatorMemory | undefined {
-  return (
-    memory && {
-      load: () => Object(memory.load())[name],
-      save: (value) => memory.save({ ...Object(memory.load()), [name]: value }),
-    }
+    options,
   );
 }
 
 function routesOf(drive: Drive, kind: Kind): Routes {
-  const path = `/2.0/${kind}s/{id}`;
+  const { table, ...collection } = drive.items[kind];
+  const path = `/2.0/${kind}s`;
   return {
-    [`GET ${path}`]: (call) => getItem(drive, kind, call),
-    [`PUT ${path}`]: (call) => updateItem(drive, kind, call),
-    [`DELETE ${path}`]: (call) => removeItem(drive, kind, call),
-  };
-}
-
-const SIZED = { size: 'limit', usual: 100, most: 1000, refuse: badPage } as const;
-
-/** `GET /folders/{id}/items`: by offset or by marker. */
-function listItems(drive: Drive, call: Call): Answer {
-  const { query } = call;
-  const { id } = findItem(drive, 'folder', call);
-  const sort = oneOf(query, 'sort', SORTS);
-  const direction = oneOf(query, 'direction', ['ASC', 'DESC']) ?? 'ASC';
-  const all = sortItems(drive.childrenOf(String(id)), sort ?? 'name', direction);
-  if (query.get('usemarker') === 'true') {
-    if (query.has('offset')) throw invalid('offset', 'Only one of offset and marker can be used');
-    if (id === ROOT_ID && sort !== null)
-      throw invalid('sort', 'Not supported for marker-based pagination on the root folder');
-    const { rows, size, next = '' } = takePage(all, { ...SIZED, kind: 'cursor', cursor: 'marker' }, call);
-    return json({ entries: rows.map((row) => show(drive, row, call, 'mini')), limit: size, next_marker: next });
-  }
-  const { rows, total, size, start } = takePage(all, { ...SIZED, kind: 'offset', offset: 'offset' }, call);
-  const order = [
-    { by: 'type', direction: 'ASC' },
-    { by: sort ?? 'name', direction },
-  ];
-  const entries = rows.map((row) => show(drive, row, call, 'mini'));
-  return json({ total_count: total, entries, offset: start, limit: size, order });
-}
-
-function changeable(drive: Drive, kind: Kind, nameOf: (number: number) => string) {
-  return {
-    table: drive.tables[kind],
-    keyOf: ({ id }: Readonly<Record<string, unknown>>) => String(id),
-    create: (number: number) => ({ name: nameOf(number) }),
-    change: (number: number) => ({ name: nameOf(number).replace('New', 'Changed') }),
-  };
-}
-
-function describeUser() {
-  const created = printTime(Date.parse('2015-04-09T19:32:40Z'));
-  return {
-    ...{ ...ME, created_at: created, modified_at: created, language: 'en', timezone: 'America/Los_Angeles' },
-    ...{ space_amount: MOST_BYTES, space_used: 0, max_upload_size: MOST_BYTES, status: 'active', job_title: '' },
-    ...{
-      phone: '',
-      address: '',
-      avatar_url: `https://app.box.com/api/avatar/large/${ME.id}`,
-      notification_email: null,
+    ...recordRoutes(
+      path,
+      { ...collection, table, get: (id) => drive.get(kind, id) },
+      {
+        show: (row, call, status) => json(show(drive, row, call, 'single'), status),
+        update: 'PUT',
+        // Files are uploaded.
+        can: kind === 'file' ? ['get', 'update'] : ['get', 'create', 'update'],
+        complete: (values, _call, old) => drive.settle(kind, values, old),
+      },
+    ),
+    [`DELETE ${path}/{id}`]: ({ params: { id = '' }, query }) => {
+      drive.get(kind, id);
+      const children = drive.childrenOf(id);
+      if (kind === 'folder' && children.length > 0 && query.get('recursive') !== 'true') {
+        throw new BoxFault(400, 'folder_not_empty', 'Cannot delete - folder not empty');
+      }
+      table.remove(id);
+      return empty();
     },
   };
+}
+
+/** `GET /folders/{id}/items`, by marker. */
+function listItems(drive: Drive, call: Call): Answer {
+  const { id } = drive.get('folder', call.params.id);
+  const paging = { kind: 'cursor', cursor: 'marker', size: 'limit', usual: 100, most: 1000, refuse: badPage } as const;
+  const { rows, size, next = '' } = takePage(sortItems(drive.childrenOf(id)), paging, call);
+  return json({ entries: rows.map((row) => show(drive, row, call, 'mini')), limit: size, next_marker: next });
 }

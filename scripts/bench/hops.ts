@@ -1,7 +1,7 @@
 /**
  * How far a request goes through the house: files and named functions of the project that run for it, and how many of them
  * stand one in another when the request to the provider or the receiver is handed to the network. `node scripts/bench/hops.ts
- * [--list <part of a name>]` prints the table, and for one request what ran. Simulators run in a thread and are not counted.
+ * [--list <part of a name>] [--json]` prints the table, and for one request what ran. Simulators run in a thread and are not counted.
  */
 import { once } from 'node:events';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
@@ -19,7 +19,9 @@ const SETTLE_MS = 60;
 /** What runs by itself now and then is not in all of them. */
 const TRIES = 4;
 
-const { values: options } = parseArgs({ options: { list: { type: 'string' } } });
+const { values: options } = parseArgs({
+  options: { list: { type: 'string' }, json: { type: 'boolean', default: false } },
+});
 
 const dataDir = await mkdtemp(join(tmpdir(), 'causeway-hops-'));
 await chmod(dataDir, 0o711);
@@ -103,7 +105,8 @@ async function measureAll({ authorization: platform, baseUrl, origin, secrets }:
   await measure('redelivery → delivered', () =>
     delivered(() => call('POST', `/notifications/subscriptions/deliveries/${deliveryId}/redelivery`, platform)),
   );
-  console.table(rows);
+  if (options.json) console.log(JSON.stringify(rows));
+  else console.table(rows);
 
   /** As the README does it: the simulated page is approved, and its code shown by the callback. */
   async function salesforceBody(): Promise<object> {

@@ -1,5 +1,5 @@
 import { type ChangeNote, change, differences } from '../db/change.ts';
-import { type ListQuery, listPage } from '../db/listing.ts';
+import { listPage, type PageQuery } from '../db/listing.ts';
 import { assertAllStorable } from '../db/storable.ts';
 import { isUniqueViolation } from '../db/violations.ts';
 import { AppError, pointer } from '../errors.ts';
@@ -19,7 +19,7 @@ import { createRoleStore } from './role-store.ts';
 /** An account of an organization, as it is administered. */
 export type AccountRecord = AccountRow;
 
-export interface AccountQuery extends ListQuery {
+export interface AccountQuery extends PageQuery {
   /** Only this one. */
   readonly id?: number | undefined;
 }

@@ -35,11 +35,9 @@ export function createRoles({ knex }: Pick<Platform, 'knex'>, principals: Pick<P
   async function changeAccount(
     { organizationId, accountId, privileges }: Principal,
     key: string,
-    {
-      write,
-      told,
-    }: { readonly write: (via: Knex, role: AccountRoleKey) => Promise<void>; readonly told: 'from' | 'to' },
+    input: { readonly write: (via: Knex, role: AccountRoleKey) => Promise<void>; readonly told: 'from' | 'to' },
   ): Promise<RoleDetails> {
+    const { write, told } = input;
     const role = findRole(key);
     if (role === 'org-admin')
       throw new AppError('CONFLICT', 'Accounts cannot have the role org-admin: give it to users one by one.');

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import { differences } from '../db/change.ts';
-import { type ListQuery, listPage } from '../db/listing.ts';
+import { listPage, type PageQuery } from '../db/listing.ts';
 import { assertAllStorable, isStorable } from '../db/storable.ts';
 import { AppError, cutText, pointer } from '../errors.ts';
 import type { Platform } from '../platform.ts';
@@ -121,11 +121,9 @@ export function createUsers(
   async function changeRole(
     principal: Principal,
     id: number,
-    {
-      key,
-      write,
-    }: { readonly key: string; readonly write: (via: Knex, user: UserRow, role: RoleKey) => Promise<void> },
+    input: { readonly key: string; readonly write: (via: Knex, user: UserRow, role: RoleKey) => Promise<void> },
   ): Promise<RoleKey> {
+    const { key, write } = input;
     const role = findRole(key);
     if (id === principal.userId) throw new AppError('FORBIDDEN', 'Nobody changes his own roles.');
     await changeUser(principal, id, async (via, user) => {
@@ -168,7 +166,7 @@ export function createUsers(
     get: (organizationId: number, id: number) => get(organizationId, id),
 
     /** From old to new, for the account that reads. @throws AppError WHERE_SYNTAX, WHERE_INVALID */
-    list: async (readerAccountId: number, scope: UserScope, query: ListQuery) => {
+    list: async (readerAccountId: number, scope: UserScope, query: PageQuery) => {
       const { rows, last } = await listPage(FILTERABLE_USER, query, (selection) =>
         shares.list(readerAccountId, (via) => createUserStore(via).list(scope, selection)),
       );

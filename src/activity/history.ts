@@ -28,17 +28,13 @@ export interface TracedActivity {
   readonly messages: readonly (Readonly<WireContent> | null)[];
 }
 
-export interface ActivityHistory {
-  /** From new to old. What comes in meanwhile stands before the first page. @throws AppError for a bad `where` */
-  readonly list: (accountId: number, query: ActivityQuery) => Promise<ActivityPage>;
-  /** @throws AppError NOT_FOUND */
-  readonly get: (accountId: number, requestId: string) => Promise<TracedActivity>;
-}
+export type ActivityHistory = ReturnType<typeof createActivityHistory>;
 
 /** What was asked of the service for an account. */
-export function createActivityHistory({ shares }: Pick<Platform, 'shares'>): ActivityHistory {
+export function createActivityHistory({ shares }: Pick<Platform, 'shares'>) {
   return {
-    list: async (accountId, { where, fields, limit, ...selection }) => {
+    /** From new to old. What comes in meanwhile stands before the first page. @throws AppError for a bad `where` */
+    list: async (accountId: number, { where, fields, limit, ...selection }: ActivityQuery): Promise<ActivityPage> => {
       const condition = where === undefined ? undefined : prepareSql(where, fields);
       const found = await shares.list(accountId, (via) =>
         createActivityStore(via).list(accountId, { ...selection, condition, limit: limit + 1 }),
@@ -48,7 +44,8 @@ export function createActivityHistory({ shares }: Pick<Platform, 'shares'>): Act
       return { rows, ...(found.length > limit && last && { next: { at: last.at, requestId: last.requestId } }) };
     },
 
-    get: (accountId, requestId) =>
+    /** @throws AppError NOT_FOUND */
+    get: (accountId: number, requestId: string): Promise<TracedActivity> =>
       shares.list(accountId, async (via) => {
         const store = createActivityStore(via);
         const row = await store.find(accountId, requestId);

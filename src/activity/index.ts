@@ -1,10 +1,18 @@
 import { createPartitions, type KeptTable } from '../db/partitions.ts';
 import type { Platform } from '../platform.ts';
 import { createActivityHistory } from './history.ts';
-import { INTERVALS, type Interval } from './intervals.ts';
+import { INTERVALS, type Interval, type Period } from './intervals.ts';
 import { createRecorder, type RecorderOptions } from './recorder.ts';
-import { createUsage } from './usage.ts';
+import type { CountedMetric, Tally } from './tallies.ts';
+import { createUsageStore } from './usage-store.ts';
 import { createWriteActivity } from './write-store.ts';
+
+interface UsageQuestion {
+  readonly accountId: number;
+  readonly organizationId?: number | undefined;
+  readonly metric: CountedMetric;
+  readonly period: Period;
+}
 
 export interface ActivityOptions {
   /** Days that requests are kept; what is counted of them has times of its own. */
@@ -22,7 +30,16 @@ export function composeActivity(platform: ActivityPlatform, { retentionDays, rec
   return {
     recorder,
     history: createActivityHistory(platform),
-    usage: createUsage(platform),
+    usage: {
+      /**
+       * What was counted, from old to new, for the account that asks; with an `organizationId` for all accounts of it, each on its own, which the caller
+       * must be allowed to see. @throws AppError RATE_LIMITED, OVERLOADED
+       */
+      list: ({ accountId, organizationId, metric, period }: UsageQuestion): Promise<readonly Tally[]> => {
+        const owner = organizationId === undefined ? { accountId } : { organizationId };
+        return platform.shares.list(accountId, (via) => createUsageStore(via).list(owner, metric, period));
+      },
+    },
     start: partitions.ensure,
     keep: async (): Promise<void> => {
       await partitions.ensure();

@@ -2,7 +2,7 @@ import type { Clock, EndWait } from '../clock.ts';
 import type { Logger } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { combineRedactors } from '../redaction.ts';
-import { inBackground, type TracedCall, type WireLog } from '../trace.ts';
+import { inBackground, type TracedCall } from '../trace.ts';
 import type { ActivityRow, WireRow } from './activity-store.ts';
 import type { ActivityCall, ActivityRecord } from './record.ts';
 import { type CountedMetric, createTallies, type Tallies } from './tallies.ts';
@@ -34,16 +34,7 @@ export const DEFAULT_RECORDER_OPTIONS = {
 
 export type RecorderOptions = Readonly<typeof DEFAULT_RECORDER_OPTIONS>;
 
-export interface Recorder {
-  /** Takes a request that has ended. It costs microseconds, and never fails. */
-  readonly record: (record: ActivityRecord) => void;
-  /** Counts what is no request of a caller. */
-  readonly count: (metric: Exclude<CountedMetric, 'call'>, accountId: number, elementKey: string) => void;
-  /** Where headers and bodies of a request are kept, until it is recorded. */
-  readonly openWireLog: (secrets: WireSecrets) => WireLog;
-  /** Writes what there is, for so long at most; what is left is dropped. */
-  readonly stop: (timeoutMs: number) => Promise<void>;
-}
+export type Recorder = ReturnType<typeof createRecorder>;
 
 export interface RecorderPorts {
   readonly write: WriteActivity;
@@ -59,7 +50,7 @@ const WARN_EACH_MS = 60_000;
  * Writes activity behind the answers: one batch at a time, each second or when there is enough for one. While the database is away or slow what
  * comes in is kept as long as there is room; beyond that it is dropped and counted, and no request waits or fails.
  */
-export function createRecorder({ write, clock, log, metrics, options: given }: RecorderPorts): Recorder {
+export function createRecorder({ write, clock, log, metrics, options: given }: RecorderPorts) {
   const options: RecorderOptions = { ...DEFAULT_RECORDER_OPTIONS, ...given };
   const wireRoom = createWireRoom(options.mostWireBytes);
   let waiting: ActivityRecord[] = [];
@@ -185,7 +176,8 @@ export function createRecorder({ write, clock, log, metrics, options: given }: R
   }
 
   return {
-    record: (record) => {
+    /** Takes a request that has ended. It costs microseconds, and never fails. */
+    record: (record: ActivityRecord) => {
       const bytes = sizeOf(record);
       if (heldRows() >= options.mostRows || heldBytes() + bytes > options.mostBytes) return drop(record);
       waiting.push(record);
@@ -193,13 +185,16 @@ export function createRecorder({ write, clock, log, metrics, options: given }: R
       if (waiting.length >= options.batchRows) hurry();
       else schedule(options.flushMs);
     },
-    count: (metric, accountId, elementKey) => {
+    /** Counts what is no request of a caller. */
+    count: (metric: Exclude<CountedMetric, 'call'>, accountId: number, elementKey: string) => {
       if (counts.size() >= options.mostTallies) return noteDropped(1);
       counts.add({ metric, accountId, elementKey, atMs: clock.now(), count: 1 });
       schedule(options.flushMs);
     },
-    openWireLog: (secrets) => createWireLog(wireRoom, secrets),
-    stop: async (timeoutMs) => {
+    /** Where headers and bodies of a request are kept, until it is recorded. */
+    openWireLog: (secrets: WireSecrets) => createWireLog(wireRoom, secrets),
+    /** Writes what there is, for so long at most; what is left is dropped. */
+    stop: async (timeoutMs: number) => {
       endWait?.();
       const timeout = Promise.withResolvers<void>();
       const endTimeout = clock.after(timeoutMs, timeout.resolve);

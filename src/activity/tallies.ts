@@ -33,21 +33,15 @@ export interface CountedCall {
   readonly durationUs: number;
 }
 
-/** Tallies of minutes, while they grow. */
-export interface Tallies {
-  readonly size: () => number;
-  readonly addCall: (call: CountedCall) => void;
-  readonly add: (counted: Key & { readonly count: number }) => void;
-  /** Of whole minutes, hours or days, always in the same order: whoever writes them never waits in a circle. */
-  readonly of: (interval: Interval) => readonly Tally[];
-}
+export type Tallies = ReturnType<typeof createTallies>;
 
-export function createTallies(): Tallies {
+/** Tallies of minutes, while they grow. */
+export function createTallies() {
   const minutes = new Map<string, Growing>();
 
   return {
     size: () => minutes.size,
-    addCall: ({ accountId, elementKey = '', atMs, status, durationUs }) => {
+    addCall: ({ accountId, elementKey = '', atMs, status, durationUs }: CountedCall): void => {
       const tally = grow(minutes, { accountId, metric: 'call', elementKey, atMs: startOf('minute', atMs) });
       tally.minUs = tally.count === 0 ? durationUs : Math.min(tally.minUs, durationUs);
       tally.maxUs = Math.max(tally.maxUs, durationUs);
@@ -57,10 +51,11 @@ export function createTallies(): Tallies {
       else if (status >= 400) tally.clientErrors++;
       countDuration(tally.durations, durationUs);
     },
-    add: ({ count, ...key }) => {
+    add: ({ count, ...key }: Key & { readonly count: number }): void => {
       grow(minutes, { ...key, atMs: startOf('minute', key.atMs) }).count += count;
     },
-    of: (interval) => mergeTallies(minutes.values(), interval).sort(inOrder),
+    /** Of whole minutes, hours or days, always in the same order: whoever writes them never waits in a circle. */
+    of: (interval: Interval): readonly Tally[] => mergeTallies(minutes.values(), interval).sort(inOrder),
   };
 }
 

@@ -7,26 +7,10 @@ import { assertAsRead } from './body-faults.ts';
 import { createPageTokens, listHeaders, type PageSeal } from './listing.ts';
 import type { Handlers, OperationBody, OperationResult } from './operation.ts';
 
-type AccountHandlers = Pick<
-  Handlers,
-  | 'listAccounts'
-  | 'createAccount'
-  | 'getAccount'
-  | 'updateAccount'
-  | 'replaceAccount'
-  | 'deleteAccount'
-  | 'listOrganizationAccounts'
-  | 'createOrganizationAccount'
-  | 'getOrganizationAccount'
->;
-
 /** Unless the caller asks for another number: the default of the spec. */
 const PAGE_SIZE = 200;
 
-export function createAccountHandlers(
-  { accountRecords }: { readonly accountRecords: AccountRecords },
-  seal: PageSeal,
-): AccountHandlers {
+export function createAccountHandlers({ accountRecords }: { readonly accountRecords: AccountRecords }, seal: PageSeal) {
   async function update(principal: Principal, body: OperationBody<'updateAccount'>) {
     const { organizationId, accountId } = principal;
     const { externalId, name, description, active, ...rest } = body;
@@ -74,14 +58,14 @@ export function createAccountHandlers(
       await accountRecords.remove(organizationId, accountId);
       return { body: { id: accountId } };
     },
-  } satisfies Partial<AccountHandlers>;
+  } satisfies Partial<Handlers>;
 
   return {
     ...direct,
     listOrganizationAccounts: inOwnOrganization(direct.listAccounts),
     createOrganizationAccount: inOwnOrganization(direct.createAccount),
     getOrganizationAccount: inOwnOrganization(direct.getAccount),
-  };
+  } satisfies Partial<Handlers>;
 }
 
 /** The same operation below `/organizations/{organizationId}`: not found in any but the caller's own. */

@@ -21,21 +21,6 @@ import {
 import { createPlaceTokens, listHeaders, type PageSeal } from './listing.ts';
 import type { Handlers, OperationPath, OperationQuery } from './operation.ts';
 
-type ActivityHandlers = Pick<
-  Handlers,
-  | 'listActivity'
-  | 'listInstanceActivity'
-  | 'getActivity'
-  | 'listUsage'
-  | 'getUsage'
-  | 'countUsage'
-  | 'countElementUsage'
-  | 'countUsageStatuses'
-  | 'measureUsageTimes'
-  | 'getMetric'
-  | 'getOrganizationMetric'
->;
-
 export interface ActivityServices {
   readonly activity: Pick<Activity, 'history' | 'usage'>;
   readonly instances: Pick<Instances, 'get'>;
@@ -72,7 +57,7 @@ const PAGE_SIZE = 200;
 export function createActivityHandlers(
   { activity: { history, usage }, instances, registry }: ActivityServices,
   { seal, clock }: { readonly seal: PageSeal; readonly clock: Pick<Clock, 'now'> },
-): ActivityHandlers {
+) {
   const nameOf = (key: string) => registry.findConnector(key)?.name ?? key;
 
   async function list(accountId: number, listing: Listing): Promise<{ page: ActivityPage; headers: ListHeaders }> {
@@ -167,7 +152,7 @@ export function createActivityHandlers(
 
     getOrganizationMetric: ({ principal: { accountId, organizationId }, ...request }) =>
       countMetric({ accountId, organizationId }, request),
-  };
+  } satisfies Partial<Handlers>;
 }
 
 type ListHeaders = ReturnType<typeof listHeaders>;

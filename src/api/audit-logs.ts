@@ -6,18 +6,6 @@ import type { AuditTarget } from './access.ts';
 import { createPlaceTokens, listHeaders, type PageSeal } from './listing.ts';
 import type { Handlers, OperationHeaders, OperationQuery, OperationResult } from './operation.ts';
 
-type AuditLogHandlers = Pick<
-  Handlers,
-  | 'listAuditLogs'
-  | 'listAuthenticationAuditLogs'
-  | 'listInstancesAuditLogs'
-  | 'listInstanceAuditLogs'
-  | 'listElementsAuditLogs'
-  | 'listElementAuditLogs'
-  | 'listUsersAuditLogs'
-  | 'listSettingsAuditLogs'
->;
-
 type EntryRecord = OperationResult<'listAuditLogs'>[number];
 
 export interface AuditLogServices {
@@ -40,10 +28,7 @@ type Part = Pick<AuditQuery, 'section' | 'instanceId' | 'target'>;
 const PAGE_SIZE = 200;
 const ELEMENT: AuditTarget = 'element';
 
-export function createAuditLogHandlers(
-  { auditLog, accounts, registry }: AuditLogServices,
-  seal: PageSeal,
-): AuditLogHandlers {
+export function createAuditLogHandlers({ auditLog, accounts, registry }: AuditLogServices, seal: PageSeal) {
   async function list({ principal, query, headers, url }: Reading, part: Part) {
     const { from, to, userId, where, pageSize: limit = PAGE_SIZE, nextPage } = query;
     const scope = await scopeOf(accounts, principal, query.accountId ?? headers['elements-account-id']);
@@ -69,7 +54,7 @@ export function createAuditLogHandlers(
     },
     listUsersAuditLogs: (reading) => list(reading, { section: 'users' }),
     listSettingsAuditLogs: (reading) => list(reading, { section: 'settings' }),
-  };
+  } satisfies Partial<Handlers>;
 }
 
 /** @throws AppError NOT_FOUND for an account that the caller may not read of */

@@ -42,13 +42,7 @@ export async function withPlaces<Result>(move: (place: string) => string, work: 
       path === undefined ? rest : { ...rest, path: move(path) },
     );
     const { code, message, providerMessage, retryAfterSeconds, allow } = error;
-    throw new AppError(code, message, {
-      details,
-      ...(providerMessage !== undefined && { providerMessage }),
-      ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
-      ...(allow !== undefined && { allow }),
-      cause: error,
-    });
+    throw new AppError(code, message, { details, providerMessage, retryAfterSeconds, allow, cause: error });
   }
 }
 

@@ -17,34 +17,11 @@ import { createPageTokens, listHeaders, type PageSeal } from './listing.ts';
 import type { Handlers, OperationRequest, OperationResult } from './operation.ts';
 import { inHub } from './records.ts';
 
-type BulkHandlers = Pick<
-  Handlers,
-  | 'createBulkQuery'
-  | 'createHubBulkQuery'
-  | 'createBulkUpload'
-  | 'createHubBulkUpload'
-  | 'listBulkJobs'
-  | 'listHubBulkJobs'
-  | 'getBulkStatus'
-  | 'getHubBulkStatus'
-  | 'cancelBulkJob'
-  | 'cancelHubBulkJob'
-  | 'deleteBulkJob'
-  | 'deleteHubBulkJob'
-  | 'listBulkErrors'
-  | 'listHubBulkErrors'
-  | 'getBulkFile'
-  | 'getHubBulkFile'
->;
-
 /** Unless the caller asks for another number: the default of the spec. */
 const PAGE_SIZE = 200;
 const TYPES: readonly FileType[] = ['text/csv', 'application/x-ndjson', 'application/json'];
 
-export function createBulkHandlers(
-  bulk: Omit<Bulk, 'start' | 'stop' | 'keep' | 'removeSome'>,
-  seal: PageSeal,
-): BulkHandlers {
+export function createBulkHandlers(bulk: Omit<Bulk, 'start' | 'stop' | 'keep' | 'removeSome'>, seal: PageSeal) {
   const placeOf = ({ instance, path }: { readonly instance: Instance; readonly path: { readonly id: number } }) => ({
     accountId: instance.accountId,
     instanceId: instance.id,
@@ -114,7 +91,7 @@ export function createBulkHandlers(
       const file = await bulk.open(placeOf(request), request.path.objectName);
       return respondWith(file, request);
     },
-  } satisfies Partial<BulkHandlers>;
+  } satisfies Partial<Handlers>;
 
   return {
     ...direct,
@@ -126,7 +103,7 @@ export function createBulkHandlers(
     deleteHubBulkJob: inHub(direct.deleteBulkJob),
     listHubBulkErrors: inHub(direct.listBulkErrors),
     getHubBulkFile: inHub(direct.getBulkFile),
-  };
+  } satisfies Partial<Handlers>;
 }
 
 const JSON_TYPE = 'application/json';

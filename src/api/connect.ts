@@ -14,20 +14,6 @@ import { toConfigurationField } from './element-view.ts';
 import { createPageTokens, listHeaders, type PageSeal } from './listing.ts';
 import type { Handlers, OperationResult } from './operation.ts';
 
-type ConnectHandlers = Pick<
-  Handlers,
-  | 'getConnectOrigins'
-  | 'setConnectOrigins'
-  | 'createConnectSession'
-  | 'listConnectSessions'
-  | 'getConnectSession'
-  | 'deleteConnectSession'
-  | 'getConnectPage'
-  | 'completeConnectPage'
-  | 'authorizeConnectPage'
-  | 'cancelConnectPage'
->;
-
 export interface ConnectServices {
   readonly connect: ConnectRoom;
   readonly registry: Pick<Registry, 'findConnector'>;
@@ -42,7 +28,7 @@ const PAGE_SIZE = 200;
 export function createConnectHandlers(
   { connect, registry }: ConnectServices,
   { seal, clock }: { readonly seal: PageSeal; readonly clock: Pick<Clock, 'now'> },
-): ConnectHandlers {
+) {
   const { sessions, page, origins } = connect;
 
   return {
@@ -96,7 +82,7 @@ export function createConnectHandlers(
         const returnUrl = await page.cancel(pageSession);
         return { body: { status: 'failed', ...(returnUrl !== undefined && { returnUrl }) } };
       }),
-  };
+  } satisfies Partial<Handlers>;
 }
 
 /** The parameters of an authorization URL are fields of the form here. */

@@ -10,11 +10,6 @@ import { refuse } from './authorization.ts';
 import type { Handlers, OperationResponse, OperationResult } from './operation.ts';
 import type { SessionCookie } from './session-cookie.ts';
 
-type ConsoleHandlers = Pick<
-  Handlers,
-  'createConsoleSession' | 'getConsoleSession' | 'deleteConsoleSession' | 'setOwnPassword'
->;
-
 export interface ConsoleParts extends Pick<Platform, 'log'> {
   readonly sessionCookie: SessionCookie;
 }
@@ -27,7 +22,7 @@ const INCOMPLETE = 'A log-in needs a body with email and password, or the secret
 export function createConsoleHandlers(
   { passwords, sessions }: Pick<LogIn, 'passwords' | 'sessions'>,
   { sessionCookie, log }: ConsoleParts,
-): ConsoleHandlers {
+) {
   async function begin(user: TenantIds): Promise<OperationResponse<'createConsoleSession'>> {
     const { token } = await sessions.begin(user);
     const { session, principal } = (await sessions.find(token)) ?? refuse(WRONG);
@@ -77,7 +72,7 @@ export function createConsoleHandlers(
       const network = networkOf(address);
       return { body: { endedSessions: await passwords.set({ ...body, user: homeOf(principal), session, network }) } };
     },
-  };
+  } satisfies Partial<Handlers>;
 }
 
 /** The user's own account, whichever one the call is about. */

@@ -11,23 +11,6 @@ import type { PageSeal } from './listing.ts';
 import type { Handlers, OperationRequest, OperationResult } from './operation.ts';
 import { fieldsOf, listRows } from './row-listing.ts';
 
-type ElementHandlers = Pick<
-  Handlers,
-  | 'listElements'
-  | 'listElementKeys'
-  | 'getElement'
-  | 'getElementMetadata'
-  | 'getElementConfiguration'
-  | 'activateElement'
-  | 'deactivateElement'
-  | 'getOAuthUrl'
-  | 'beginOAuth'
-  | 'listHubs'
-  | 'listHubKeys'
-  | 'getHub'
-  | 'listElementsOfHub'
->;
-
 type Hub = OperationResult<'listHubs'>[number];
 
 export interface ElementServices {
@@ -45,7 +28,7 @@ const HUBS = fieldsOf('Hub');
 export function createElementHandlers(
   { registry, findDemoAccount, activeElements, authorizations }: ElementServices,
   seal: PageSeal,
-): ElementHandlers {
+) {
   async function list({ principal: { accountId }, query, url }: ElementListing) {
     const { hub, searchText } = query;
     const inactive = await activeElements.inactiveOf(accountId);
@@ -137,7 +120,7 @@ export function createElementHandlers(
       const { rows, headers } = listRows(seal, hubs(), listing, { query, url });
       return { body: rows, headers };
     },
-  };
+  } satisfies Partial<Handlers>;
 }
 
 function mentions({ key, name, description }: Connector, text: string): boolean {

@@ -4,7 +4,7 @@ import { type BodyLimits, LARGE, ORDINARY } from '../http/json-body.ts';
 import type { HandlerResponse } from '../http/response.ts';
 import { ACCESS, type Access } from './access.ts';
 import type { ApiOperationId, FileOperationId, Handlers, StreamOperationId } from './operation.ts';
-import { createValidation, type Scope, type Validate } from './validation.ts';
+import { findValidation, type Scope, type Validate } from './validation.ts';
 
 /** All that an operation decides about its requests: worked out once, at the start. */
 export interface Endpoint {
@@ -71,7 +71,7 @@ export function createEndpoints(handlers: Handlers, validateResponses: boolean):
     ids.map((id) => {
       // The table's type ties each handler to its operation; from here on any of them is called.
       const handle = handlers[id] as Endpoint['handle'];
-      return [id, createEndpoint(id, handle, createValidation(id, validateResponses))];
+      return [id, createEndpoint(id, handle, findValidation(id, validateResponses))];
     }),
   );
 }

@@ -20,10 +20,7 @@ type EventRecord = OperationResult<'listInstanceEvents'>[number];
 const PAGE_SIZE = 200;
 const TEST_TYPE = 'test.created';
 
-export function createEventHandlers(
-  services: EventServices,
-  seal: PageSeal,
-): Pick<Handlers, 'sendTestEvent' | 'listInstanceEvents' | 'listThisInstanceEvents'> {
+export function createEventHandlers(services: EventServices, seal: PageSeal) {
   const byId = {
     sendTestEvent: async ({ principal: { accountId }, body }) => {
       const { instanceId, type = TEST_TYPE, data } = body;
@@ -51,7 +48,7 @@ export function createEventHandlers(
     },
   } satisfies Partial<Handlers>;
 
-  return { ...byId, listThisInstanceEvents: ofToken(byId.listInstanceEvents) };
+  return { ...byId, listThisInstanceEvents: ofToken(byId.listInstanceEvents) } satisfies Partial<Handlers>;
 }
 
 /** As its receiver gets it. */

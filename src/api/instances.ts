@@ -22,44 +22,6 @@ import {
 import { createPageTokens, listHeaders, type PageSeal } from './listing.ts';
 import type { Handlers, OperationBody, OperationPath, OperationQuery } from './operation.ts';
 
-type InstanceHandlers = Pick<
-  Handlers,
-  | 'createInstance'
-  | 'listInstances'
-  | 'getInstance'
-  | 'updateInstance'
-  | 'replaceInstance'
-  | 'deleteInstance'
-  | 'updateThisInstance'
-  | 'replaceThisInstance'
-  | 'deleteThisInstance'
-  | 'enableInstance'
-  | 'disableInstance'
-  | 'startTraceLogging'
-  | 'endTraceLogging'
-  | 'getInstanceConfiguration'
-  | 'updateInstanceConfiguration'
-  | 'listConfigurationProperties'
-  | 'getConfigurationProperty'
-  | 'updateConfigurationProperty'
-  | 'enableThisInstance'
-  | 'disableThisInstance'
-  | 'startThisTraceLogging'
-  | 'endThisTraceLogging'
-  | 'getThisInstanceConfiguration'
-  | 'updateThisInstanceConfiguration'
-  | 'getThisConfigurationProperty'
-  | 'updateThisConfigurationProperty'
-  | 'listAccountInstances'
-  | 'listOwnAccountInstances'
-  | 'listElementInstances'
-  | 'createElementInstance'
-  | 'getElementInstance'
-  | 'updateElementInstance'
-  | 'replaceElementInstance'
-  | 'deleteElementInstance'
->;
-
 export interface InstanceServices {
   readonly accounts: Pick<Accounts, 'getUser' | 'findUsers'>;
   readonly instances: Instances;
@@ -82,7 +44,7 @@ const TRACE_SECONDS = 3_600;
 export function createInstanceHandlers(
   { accounts, instances, registry, activeElements, webhooks }: InstanceServices,
   { seal, clock }: { readonly seal: PageSeal; readonly clock: Pick<Clock, 'now'> },
-): InstanceHandlers {
+) {
   const { urlOf, registrations } = webhooks;
   const toAccountRecord = (instance: Instance) => toAccountInstanceRecord(instance, clock.now());
 
@@ -223,7 +185,7 @@ export function createInstanceHandlers(
       const changed = instances.update(principal, path.id, { configuration }, signal);
       return { body: toConfigurationProperty(await withPlaces(asProperty, changed), field) };
     },
-  } satisfies Partial<InstanceHandlers>;
+  } satisfies Partial<Handlers>;
 
   return {
     createInstance: ({ principal, body, signal }) => create(principal, { ...body, element: body.element.key }, signal),
@@ -274,7 +236,7 @@ export function createInstanceHandlers(
 
     listOwnAccountInstances: ({ principal, query, url }) => listAccount(principal, { query, url }),
     listAccountInstances: ({ principal, query, url }) => listAccount(principal, { query, url }),
-  };
+  } satisfies Partial<Handlers>;
 }
 
 interface Change<Id extends 'updateInstance' | 'replaceInstance'> {

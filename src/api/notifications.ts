@@ -15,23 +15,6 @@ import {
 import { createPageTokens, listHeaders, type PageSeal } from './listing.ts';
 import type { Handlers } from './operation.ts';
 
-type NotificationHandlers = Pick<
-  Handlers,
-  | 'listSubscriptions'
-  | 'getSubscription'
-  | 'updateSubscription'
-  | 'deleteSubscription'
-  | 'listDeliveries'
-  | 'releaseDeliveries'
-  | 'acknowledgeDeliveries'
-  | 'acknowledgeDelivery'
-  | 'countDeliveries'
-  | 'getDelivery'
-  | 'redeliver'
-  | 'redeliverPeriod'
-  | 'listNotifications'
->;
-
 export interface NotificationServices {
   readonly subscriptions: Pick<Subscriptions, 'list' | 'get' | 'update'>;
   readonly deliveries: Deliveries;
@@ -46,7 +29,7 @@ const PAGE_SIZE = 200;
 const DRIFTING = ['queued', 'retrying', 'updatedDate', 'stateChangedDate', 'reason', 'previousSecretExpiresAt'];
 const BY_CALLER = 'by the caller';
 
-export function createNotificationHandlers(services: NotificationServices, seal: PageSeal): NotificationHandlers {
+export function createNotificationHandlers(services: NotificationServices, seal: PageSeal) {
   const { subscriptions, deliveries, notifications, instances, settings } = services;
   const tokensOf = (...listing: readonly unknown[]) => createPageTokens(seal, JSON.stringify(listing));
 
@@ -140,5 +123,5 @@ export function createNotificationHandlers(services: NotificationServices, seal:
       const body = page.notifications.map(toNotificationRecord);
       return { body, headers: listHeaders(body.length, { url, token: tokens.write(page.nextAfterId) }) };
     },
-  };
+  } satisfies Partial<Handlers>;
 }

@@ -6,22 +6,10 @@ import { assertPrivilege } from './access.ts';
 import { createPageTokens, listHeaders, type PageSeal } from './listing.ts';
 import type { Handlers } from './operation.ts';
 
-type ProxyHandlers = Pick<
-  Handlers,
-  | 'listOAuthProxies'
-  | 'createOAuthProxy'
-  | 'getOAuthProxy'
-  | 'updateOAuthProxy'
-  | 'deleteOAuthProxy'
-  | 'listOAuthProxyApplicationUrls'
-  | 'addOAuthProxyApplicationUrl'
-  | 'removeOAuthProxyApplicationUrl'
->;
-
 /** Unless the caller asks for another number: the default of the spec. */
 const PAGE_SIZE = 200;
 
-export function createProxyHandlers(proxies: Proxies, seal: PageSeal): ProxyHandlers {
+export function createProxyHandlers(proxies: Proxies, seal: PageSeal) {
   return {
     listOAuthProxies: async ({ principal, query, url }) => {
       const { where, pageSize: limit = PAGE_SIZE, nextPage } = query;
@@ -54,7 +42,7 @@ export function createProxyHandlers(proxies: Proxies, seal: PageSeal): ProxyHand
       listAnswer(await proxies.addApplicationUrl(principal, path.id, body.url)),
     removeOAuthProxyApplicationUrl: async ({ principal, path, query }) =>
       listAnswer(await proxies.removeApplicationUrl(principal, path.id, query.url)),
-  };
+  } satisfies Partial<Handlers>;
 }
 
 /** What other accounts see is the organization's to say. @throws AppError FORBIDDEN */

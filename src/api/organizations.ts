@@ -4,21 +4,12 @@ import type { Secret, Secrets } from '../accounts/secrets.ts';
 import { assertAsRead } from './body-faults.ts';
 import type { Handlers, OperationBody } from './operation.ts';
 
-type OrganizationHandlers = Pick<
-  Handlers,
-  | 'getOrganization'
-  | 'updateOrganization'
-  | 'replaceOrganization'
-  | 'listOrganizationSecrets'
-  | 'rotateOrganizationSecret'
->;
-
 export interface OrganizationServices {
   readonly organizations: Organizations;
   readonly secrets: Secrets;
 }
 
-export function createOrganizationHandlers({ organizations, secrets }: OrganizationServices): OrganizationHandlers {
+export function createOrganizationHandlers({ organizations, secrets }: OrganizationServices) {
   async function update({ organizationId }: Principal, { name, ...rest }: OperationBody<'updateOrganization'>) {
     const shown = toOrganizationRecord(await organizations.get(organizationId));
     assertAsRead(rest, { shown });
@@ -41,7 +32,7 @@ export function createOrganizationHandlers({ organizations, secrets }: Organizat
     rotateOrganizationSecret: async ({ principal: { organizationId }, body }) => ({
       body: toSecretRecord(await secrets.rotate(organizationId, { organizationId }, body.overlapSeconds)),
     }),
-  };
+  } satisfies Partial<Handlers>;
 }
 
 function toOrganizationRecord({ id, name, createdAt }: Organization) {

@@ -5,7 +5,6 @@ import type { PageSeal } from './listing.ts';
 import type { Handlers, OperationResult } from './operation.ts';
 import { fieldsOf, listRows } from './row-listing.ts';
 
-type PollHandlers = Pick<Handlers, 'listInstancePolls' | 'runInstancePoll' | 'replayInstancePoll'>;
 type PollRecord = OperationResult<'runInstancePoll'>;
 
 const POLLS = fieldsOf('Poll');
@@ -13,7 +12,7 @@ const POLLS = fieldsOf('Poll');
 export function createPollHandlers(
   polls: Pick<Polls, 'list' | 'runNow' | 'replay'>,
   { clock, seal }: { readonly clock: Clock; readonly seal: PageSeal },
-): PollHandlers {
+) {
   async function list(accountId: number, instanceId: number): Promise<PollRecord[]> {
     return (await polls.list(accountId, instanceId)).map((poll) => toPollRecord(poll, clock.now()));
   }
@@ -44,7 +43,7 @@ export function createPollHandlers(
       await polls.replay({ accountId, instanceId, resource }, new Date(body.from));
       return { body: await show(accountId, instanceId, resource) };
     },
-  };
+  } satisfies Partial<Handlers>;
 }
 
 function toPollRecord(poll: PollRow, nowMs: number): PollRecord {

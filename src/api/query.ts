@@ -2,7 +2,7 @@ import type { Resources } from '../resources/index.ts';
 import { inBody, withPlaces } from './body-faults.ts';
 import type { Handlers } from './operation.ts';
 
-export function createQueryHandlers(resources: Pick<Resources, 'explain'>): Pick<Handlers, 'explainQuery'> {
+export function createQueryHandlers(resources: Pick<Resources, 'explain'>) {
   return {
     explainQuery: async ({ instance, body, signal }) => {
       const { objectName, ...query } = body;
@@ -13,5 +13,5 @@ export function createQueryHandlers(resources: Pick<Resources, 'explain'>): Pick
         headers: { 'Elements-Element-Instance-Id': instance.id },
       };
     },
-  };
+  } satisfies Partial<Handlers>;
 }

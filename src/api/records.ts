@@ -7,35 +7,7 @@ import { assertInHub, describeObject, describeObjects, findName } from '../resou
 import { listHeaders } from './listing.ts';
 import type { Handlers, OperationHeaders, OperationQuery } from './operation.ts';
 
-type RecordHandlers = Pick<
-  Handlers,
-  | 'listObjects'
-  | 'getObjectMetadata'
-  | 'getChildObjectMetadata'
-  | 'listRecords'
-  | 'search'
-  | 'createRecord'
-  | 'getRecord'
-  | 'updateRecord'
-  | 'replaceRecord'
-  | 'deleteRecord'
-  | 'listChildRecords'
-  | 'listHubObjects'
-  | 'getHubObjectMetadata'
-  | 'getHubChildObjectMetadata'
-  | 'listHubRecords'
-  | 'searchHub'
-  | 'createHubRecord'
-  | 'getHubRecord'
-  | 'updateHubRecord'
-  | 'replaceHubRecord'
-  | 'deleteHubRecord'
-  | 'listHubChildRecords'
-  | 'ping'
-  | 'pingHub'
->;
-
-export function createRecordHandlers(resources: Resources, clock: Clock): RecordHandlers {
+export function createRecordHandlers(resources: Resources, clock: Clock) {
   const target = ({ instance, path, signal }: Addressed) => ({ instance, objectName: path.objectName, signal });
 
   const direct = {
@@ -109,7 +81,7 @@ export function createRecordHandlers(resources: Resources, clock: Clock): Record
       const report = await resources.deleteRecord(target(request), request.path.objectId);
       return { body: { id: request.path.objectId }, headers: callHeaders(request.instance, report) };
     },
-  } satisfies Partial<RecordHandlers>;
+  } satisfies Partial<Handlers>;
 
   return {
     ...direct,
@@ -125,7 +97,7 @@ export function createRecordHandlers(resources: Resources, clock: Clock): Record
     deleteHubRecord: inHub(direct.deleteRecord),
     listHubChildRecords: inHub(direct.listChildRecords),
     pingHub: inHub(direct.ping),
-  };
+  } satisfies Partial<Handlers>;
 }
 
 interface Addressed {

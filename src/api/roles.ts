@@ -5,20 +5,6 @@ import { cutText, type ErrorDetail, invalidRequest, pointer } from '../errors.ts
 import { assertAsRead } from './body-faults.ts';
 import type { Handlers, OperationBody, OperationResult } from './operation.ts';
 
-type RoleHandlers = Pick<
-  Handlers,
-  | 'listRoles'
-  | 'getRole'
-  | 'replaceRole'
-  | 'listUserRoles'
-  | 'getUserRole'
-  | 'grantUserRole'
-  | 'revokeUserRole'
-  | 'listAccountRoles'
-  | 'grantAccountRole'
-  | 'revokeAccountRole'
->;
-
 export interface RoleServices {
   readonly roles: Roles;
   readonly users: Pick<Users, 'grant' | 'revoke'>;
@@ -27,7 +13,7 @@ export interface RoleServices {
 type RoleRecord = OperationResult<'getRole'>;
 type GivenPrivilege = OperationBody<'replaceRole'>['privileges'][number];
 
-export function createRoleHandlers({ roles, users }: RoleServices): RoleHandlers {
+export function createRoleHandlers({ roles, users }: RoleServices) {
   const show = async (organizationId: number, key: string) => ({
     body: toRoleRecord(await roles.get(organizationId, key)),
   });
@@ -67,7 +53,7 @@ export function createRoleHandlers({ roles, users }: RoleServices): RoleHandlers
       const { id, key } = await roles.get(user.organizationId, await users.revoke(principal, user.id, path.key));
       return { body: { id, key } };
     },
-  };
+  } satisfies Partial<Handlers>;
 }
 
 function listAnswer(listed: readonly RoleDetails[]) {

@@ -1,17 +1,7 @@
 import type { AccountSettings, Settings } from '../accounts/settings.ts';
 import type { Handlers, OperationResult } from './operation.ts';
 
-type SettingsHandlers = Pick<
-  Handlers,
-  | 'getAccountSettings'
-  | 'setAccountSettings'
-  | 'updateAccountSettings'
-  | 'getOwnAccountSettings'
-  | 'setOwnAccountSettings'
-  | 'updateOwnAccountSettings'
->;
-
-export function createSettingsHandlers(settings: Pick<Settings, 'get' | 'replace' | 'update'>): SettingsHandlers {
+export function createSettingsHandlers(settings: Pick<Settings, 'get' | 'replace' | 'update'>) {
   return {
     getAccountSettings: async ({ principal }) => show(await settings.get(principal.accountId)),
     setAccountSettings: async ({ principal, body }) => show(await settings.replace(principal.accountId, body)),
@@ -19,7 +9,7 @@ export function createSettingsHandlers(settings: Pick<Settings, 'get' | 'replace
     getOwnAccountSettings: async ({ principal }) => show(await settings.get(principal.accountId)),
     setOwnAccountSettings: async ({ principal, body }) => show(await settings.replace(principal.accountId, body)),
     updateOwnAccountSettings: async ({ principal, body }) => show(await settings.update(principal.accountId, body)),
-  };
+  } satisfies Partial<Handlers>;
 }
 
 function show(settings: AccountSettings): { readonly body: OperationResult<'getAccountSettings'> } {

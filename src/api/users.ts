@@ -8,29 +8,6 @@ import { createPageTokens, listHeaders, type PageSeal } from './listing.ts';
 import type { Handlers, OperationBody, OperationQuery, OperationRequest, OperationResult } from './operation.ts';
 import { toSecretRecord } from './organizations.ts';
 
-type UserHandlers = Pick<
-  Handlers,
-  | 'listOrganizationUsers'
-  | 'createOrganizationUser'
-  | 'getOrganizationUser'
-  | 'updateOrganizationUser'
-  | 'deleteOrganizationUser'
-  | 'listAccountUsers'
-  | 'createAccountUser'
-  | 'getAccountUser'
-  | 'updateAccountUser'
-  | 'replaceAccountUser'
-  | 'deleteAccountUser'
-  | 'listUsers'
-  | 'getUser'
-  | 'updateUser'
-  | 'deleteUser'
-  | 'getOwnUser'
-  | 'updateOwnUser'
-  | 'listOwnUserSecrets'
-  | 'rotateOwnUserSecret'
->;
-
 export interface UserServices {
   readonly users: Users;
   readonly secrets: Secrets;
@@ -51,7 +28,7 @@ interface Named extends Pick<OperationRequest<'updateUser'>, 'principal' | 'sess
 /** Unless the caller asks for another number: the default of the spec. */
 const PAGE_SIZE = 200;
 
-export function createUserHandlers({ users, secrets }: UserServices, seal: PageSeal): UserHandlers {
+export function createUserHandlers({ users, secrets }: UserServices, seal: PageSeal) {
   async function listPage({ accountId }: Principal, scope: UserScope, { query, url }: PageRequest) {
     const { where, pageSize: limit = PAGE_SIZE, nextPage } = query;
     const tokens = createPageTokens(seal, `users:${JSON.stringify([scope, where])}`);
@@ -118,7 +95,7 @@ export function createUserHandlers({ users, secrets }: UserServices, seal: PageS
       const owner = { accountId: homeAccountId, userId };
       return { body: toSecretRecord(await secrets.rotate(organizationId, owner, body.overlapSeconds)) };
     },
-  };
+  } satisfies Partial<Handlers>;
 }
 
 /** All of the organization, or of the account that the call names. */

@@ -50,12 +50,22 @@ const ALWAYS: readonly string[] = ['requestMiddleware', 'responseMiddleware'];
  * operation needs: for all operations at once that takes seconds, and most processes serve a few of them.
  * @param validateResponses checks every response against the spec as well; one that does not fit becomes an INTERNAL error
  */
-export function createValidation(id: OperationId, validateResponses: boolean): Validate {
+export function findValidation(id: OperationId, validateResponses: boolean): Validate {
+  const key = `${id} ${validateResponses}`;
+  const validate = made.get(key) ?? createValidation(id, validateResponses);
+  made.set(key, validate);
+  return validate;
+}
+
+/** Nothing in a validator belongs to a service, and a process of tests starts many. */
+const made = new Map<string, Validate>();
+
+function createValidation(id: OperationId, validateResponses: boolean): Validate {
   let steps: { readonly first: readonly RequestHandler[]; readonly others: readonly RequestHandler[] } | undefined;
   let metadata: OperationMetadata | undefined;
   const parameters = parametersOf(id);
-  const flags = namesOf(parameters, 'query', 'boolean');
-  const hasNumbers = namesOf(parameters, 'path', 'integer').length > 0;
+  const flags = parameters.filter((one) => one.in === 'query' && one.schema.type === 'boolean').map(({ name }) => name);
+  const hasNumbers = parameters.some((one) => one.in === 'path' && one.schema.type !== 'string');
 
   return async (request, response, { params, query }) => {
     for (const name of flags) {
@@ -131,13 +141,10 @@ interface DocumentedParameter {
 export function parametersOf(id: OperationId): readonly DocumentedParameter[] {
   const { path, method } = OPERATIONS[id];
   const item: Readonly<Record<string, unknown>> = document.paths[path];
-  const parameters: References = Object(item[method]).parameters ?? [];
+  const holders: readonly { readonly parameters?: References }[] = [Object(item), Object(item[method])];
+  const parameters = holders.flatMap((holder) => holder.parameters ?? []);
   const known: Readonly<Record<string, DocumentedParameter>> = document.components.parameters;
   return parameters.flatMap(({ $ref = '' }) => known[nameOf($ref)] ?? []);
-}
-
-function namesOf(parameters: readonly DocumentedParameter[], place: string, type: string): readonly string[] {
-  return parameters.filter((one) => one.in === place && one.schema.type === type).map(({ name }) => name);
 }
 
 interface ValidatorStep {

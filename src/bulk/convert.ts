@@ -1,9 +1,9 @@
+import { readCsvRow } from '../connector/kit/csv.ts';
 import { isJsonObject, parseJson } from '../numbers/exact-json.ts';
 import { DECIMAL_TEXT, toJsonNumber } from '../numbers/number-value.ts';
 import { setPath } from '../resources/record.ts';
 import { type Row, reader } from '../where/index.ts';
-import { csvPrinter, printHeader, readCells } from './csv.ts';
-import { type Cell, cellOf, defuse, printCells } from './csv-cells.ts';
+import { type Cell, cellOf, defuse, END_OF_ROW, printCell, printCells } from './csv-cells.ts';
 import type { BulkFormat, BulkJob, FileColumn } from './job.ts';
 
 /** A type that a file is read as. */
@@ -26,6 +26,25 @@ export const STORED_TYPES: Readonly<Record<BulkFormat, FileType>> = {
 export function createRowPrinter(format: BulkFormat, columns: readonly FileColumn[]) {
   if (format === 'csv') return { header: printHeader(columns), print: csvPrinter(columns) };
   return { header: '', print: (row: Row) => `${JSON.stringify(row)}\n` };
+}
+
+/** Prints a row, with its end. */
+export function csvPrinter(columns: readonly FileColumn[]): (row: Row) => string {
+  const readers = columns.map(({ name }) => reader(name));
+  return (row) => {
+    let line = '';
+    let separator = '';
+    for (const read of readers) {
+      line += separator + printCell(cellOf(read(row)));
+      separator = ',';
+    }
+    return line + END_OF_ROW;
+  };
+}
+
+/** The first row of a file. */
+export function printHeader(columns: readonly FileColumn[]): string {
+  return printCells(columns.map(({ name }) => name));
 }
 
 /** A stored row, in either language. */
@@ -79,7 +98,7 @@ async function* readCsv(texts: AsyncIterable<string>, columns: readonly FileColu
   for await (const text of texts) {
     rest += text;
     let at = 0;
-    for (let read = readCells(rest, at); read !== undefined; read = readCells(rest, at)) {
+    for (let read = readCsvRow(rest, at); read !== undefined; read = readCsvRow(rest, at)) {
       const { cells, end } = read;
       at = end;
       if (!isHeader) yield { cells: () => cells, json: () => JSON.stringify(toRecord(cells)) };

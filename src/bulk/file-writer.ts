@@ -32,18 +32,14 @@ export type FileWriter = ReturnType<typeof createFileWriter>;
 /** Nothing of a file is without a row of which a part is missing: a checkpoint ends behind a row. */
 export function createFileWriter(
   { store, clock, options }: WriterPorts,
-  {
-    job,
-    begun,
-    calls,
-    signal,
-  }: {
+  input: {
     readonly job: ClaimedJob;
     readonly begun: BegunJob;
     readonly calls: CallCount;
     readonly signal: AbortSignal;
   },
 ) {
+  const { job, begun, calls, signal } = input;
   const { fields, walkKey } = begun;
   const printer = createRowPrinter(job.format, fields);
   const buffer = createChunkBuffer(options.chunkBytes);

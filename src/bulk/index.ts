@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import type { Accounts } from '../accounts/accounts.ts';
-import { type ListQuery, listPage } from '../db/listing.ts';
+import { listPage, type PageQuery } from '../db/listing.ts';
 import { addDays, toDay } from '../db/partition-store.ts';
 import { createPartitions } from '../db/partitions.ts';
 import { isReferenceViolation } from '../db/violations.ts';
@@ -33,11 +33,11 @@ export interface BulkRole {
   readonly options?: Partial<WorkerOptions> | undefined;
 }
 
-export interface JobQuery extends Pick<ListQuery, 'where' | 'limit'> {
+export interface JobQuery extends Pick<PageQuery, 'where' | 'limit'> {
   readonly beforeId?: number | undefined;
 }
 
-export interface ErrorQuery extends Pick<ListQuery, 'where' | 'limit'> {
+export interface ErrorQuery extends Pick<PageQuery, 'where' | 'limit'> {
   readonly afterRow?: number | undefined;
 }
 

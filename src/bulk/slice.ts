@@ -37,17 +37,14 @@ const LONGEST_WAIT_MS = 3_600_000;
 
 /** The slice of time that a job has now: it ends with its time, and where the rest of the provider's limit is left to callers. */
 export function createSlice(
-  {
-    resources,
-    clock,
-    options,
-  }: {
+  ports: {
     readonly resources: Pick<Resources, 'rateLimitOf'>;
     readonly clock: Pick<Clock, 'steady'>;
     readonly options: SliceOptions;
   },
   { job, instance }: Pick<TurnInput, 'job' | 'instance'>,
 ) {
+  const { resources, clock, options } = ports;
   const endsAtMs = clock.steady() + options.sliceMs;
   return {
     /** @param hasAdvanced in this slice */

@@ -58,12 +58,8 @@ export function statusOf(job: BulkJob): BulkStatus {
   };
 }
 
-function wayOf({
-  direction,
-  walkKey,
-  inputPosition,
-  nativeJob,
-}: BulkJob): Pick<NonNullable<BulkStatus['progress']>, 'way'> {
+function wayOf(job: BulkJob): Pick<NonNullable<BulkStatus['progress']>, 'way'> {
+  const { direction, walkKey, inputPosition, nativeJob } = job;
   if (walkKey === null && inputPosition === null) return {};
   if (nativeJob !== null) return { way: 'native' };
   return { way: direction === 'DOWNLOAD' ? 'paging' : 'rows' };

@@ -180,13 +180,11 @@ function failureOfOpen({ upload }: UploadJob, { number }: InputRow, result: Writ
   return { row: number, ...failureOf(error), doubtful: mayBeWritten && !isRepeatable(upload) };
 }
 
-interface BatchesInput extends BatchesBegun {
-  readonly job: UploadJob;
-  readonly signal: AbortSignal;
-}
-
 /** The rows of the file that single calls write, batch by batch; the first one is what is left of the one that is under way. */
-function createBatches(ports: UploadPorts, { job, begun, isWhole, signal }: BatchesInput) {
+function createBatches(
+  ports: UploadPorts,
+  { job, begun, isWhole, signal }: BatchesBegun & { readonly job: UploadJob; readonly signal: AbortSignal },
+) {
   const { batchRows, batchBytes } = ports.options;
   const { byteCount, columns = [] } = job.upload;
   const { single } = begun;

@@ -74,16 +74,10 @@ interface Ticket extends Pick<DepartureRow, 'accountId' | 'id'> {
 }
 
 export function createDepartures(
-  {
-    knex,
-    shares,
-    keyring,
-    keys,
-    random,
-    clock,
-  }: Pick<Platform, 'knex' | 'shares' | 'keyring' | 'keys' | 'random' | 'clock'>,
+  platform: Pick<Platform, 'knex' | 'shares' | 'keyring' | 'keys' | 'random' | 'clock'>,
   { completion, findSession, authorizations, publicUrl }: DepartureNeighbours,
 ) {
+  const { knex, shares, keyring, keys, random, clock } = platform;
   const store = createDepartureStore(knex);
   const isOlder = ({ createdAt }: DepartureRow, ms: number) => createdAt.getTime() + ms <= clock.now();
   const isOpen = (session: PageSession | undefined): session is PageSession =>

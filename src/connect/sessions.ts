@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import type { Config } from '../connector/contract.ts';
 import { change } from '../db/change.ts';
 import { encryptionContext } from '../db/encrypted-columns.ts';
-import { type ListQuery, listPage } from '../db/listing.ts';
+import { listPage, type PageQuery } from '../db/listing.ts';
 import { assertAllStorable } from '../db/storable.ts';
 import { AppError, isAppError } from '../errors.ts';
 import type { Instance } from '../instances/instance.ts';
@@ -147,7 +147,7 @@ export function createSessions(
     },
 
     /** From old to new. @throws AppError WHERE_SYNTAX, WHERE_INVALID */
-    list: async (accountId: number, query: ListQuery) => {
+    list: async (accountId: number, query: PageQuery) => {
       await store.expire(accountId, now());
       const { rows, last } = await listPage(FILTERABLE_SESSION, query, (selection) =>
         shares.list(accountId, (via) => createSessionStore(via).list(accountId, selection)),

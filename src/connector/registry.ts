@@ -9,18 +9,13 @@ import { provideContract } from './provide-contract.ts';
 import { ConnectorError, findProblems } from './validate.ts';
 
 /** The connectors this process has, by key and by id. */
-export interface Registry {
-  readonly connectors: readonly Connector[];
-  readonly findConnector: (keyOrId: string) => Connector | undefined;
-  /** @throws AppError NOT_FOUND with the nearest key */
-  readonly getConnector: (keyOrId: string) => Connector;
-}
+export type Registry = ReturnType<typeof createRegistry>;
 
 /**
  * @param allowed hosts that the operator allows beside those that the connectors know
  * @throws ConnectorError that lists every problem of every connector, and every allowed host of an element that is not there
  */
-export function createRegistry(connectors: readonly Connector[], allowed: readonly ProviderHost[] = []): Registry {
+export function createRegistry(connectors: readonly Connector[], allowed: readonly ProviderHost[] = []) {
   const keys = connectors.map(({ key }) => key);
   const strangers = allowed.filter(({ element }) => !keys.includes(element));
   const problems = [
@@ -40,8 +35,9 @@ export function createRegistry(connectors: readonly Connector[], allowed: readon
   );
   return {
     connectors: sorted,
-    findConnector: (keyOrId) => byKeyOrId.get(keyOrId),
-    getConnector: (keyOrId) => {
+    findConnector: (keyOrId: string) => byKeyOrId.get(keyOrId),
+    /** @throws AppError NOT_FOUND with the nearest key */
+    getConnector: (keyOrId: string) => {
       const connector = byKeyOrId.get(keyOrId);
       if (connector !== undefined) return connector;
       const keys = sorted.map(({ key }) => key);

@@ -24,7 +24,7 @@ export function filterable(fields: Readonly<Record<string, readonly [FieldSpec, 
 }
 
 /** The page of a list that a caller wants. */
-export interface ListQuery {
+export interface PageQuery {
   /** A filter in the query language over what `filterable` made. */
   readonly where?: string | undefined;
   /** Only ids behind it, in the order of the list. */
@@ -33,7 +33,7 @@ export interface ListQuery {
 }
 
 /** The rows that a store selects for a page. */
-export interface Selection extends Omit<ListQuery, 'where'> {
+export interface Selection extends Omit<PageQuery, 'where'> {
   readonly condition?: Sql | undefined;
   /** Otherwise from old to new. */
   readonly newestFirst?: boolean | undefined;
@@ -44,7 +44,7 @@ export interface Selection extends Omit<ListQuery, 'where'> {
  * @returns the rows and, unless they are the last ones, where the next page begins: behind the `last` of them
  * @throws AppError WHERE_SYNTAX, WHERE_INVALID
  */
-export async function listPage<Row, Query extends Pick<ListQuery, 'where' | 'limit'>>(
+export async function listPage<Row, Query extends Pick<PageQuery, 'where' | 'limit'>>(
   queryable: SqlQueryable,
   { where, ...query }: Query,
   read: (selection: Omit<Query, 'where'> & Pick<Selection, 'condition'>) => Promise<readonly Row[]>,

@@ -64,12 +64,8 @@ function tokenContextOf({ accountId, id }: InstanceKey): string {
 }
 
 /** Settings say where credentials are sent, so these open only beside the very settings they were stored with. */
-function placeOf({
-  accountId,
-  id,
-  elementKey,
-  configuration,
-}: Pick<InstanceRow, 'accountId' | 'id' | 'elementKey' | 'configuration'>): BoundPlace {
+function placeOf(row: Pick<InstanceRow, 'accountId' | 'id' | 'elementKey' | 'configuration'>): BoundPlace {
+  const { accountId, id, elementKey, configuration } = row;
   return { column: 'instance.credentials', key: [accountId, id], bound: [elementKey, configuration] };
 }
 

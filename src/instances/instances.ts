@@ -45,8 +45,6 @@ export interface NewInstance {
   readonly providerData?: ProviderData | undefined;
 }
 
-export type InstanceUpdate = Partial<Omit<NewInstance, 'element'>>;
-
 /** What to list; `where` is a filter in the query language over `FILTERABLE_INSTANCE`. */
 export type InstanceQuery = Omit<InstanceFilter, 'condition'> & { readonly where?: string | undefined };
 
@@ -273,7 +271,7 @@ export function createInstances(
     update: async (
       caller: InstanceCaller,
       id: number,
-      changes: InstanceUpdate,
+      changes: Partial<Omit<NewInstance, 'element'>>,
       signal: AbortSignal,
       along?: AlongWith,
     ) => {

@@ -12,11 +12,6 @@ export type InstanceRecords = ReturnType<typeof createInstanceRecords>;
 
 type JudgedInstance = InstanceKey & Pick<Instance, 'valid' | 'refusedCalls'>;
 
-interface Verdict {
-  readonly kind: 'accepted' | 'refused';
-  readonly work: string;
-}
-
 export interface CredentialRefusal extends InstanceKey {
   readonly reason: string;
 }
@@ -102,7 +97,10 @@ export function createInstanceRecords(
      * What came of a call, whose `work` is such as `list employees`. A refusal makes the instance invalid. A success makes it
      * valid again only where the same was refused before: what a provider does for everybody proves nothing.
      */
-    noteCredentials: async (instance: JudgedInstance, { kind, work }: Verdict) => {
+    noteCredentials: async (
+      instance: JudgedInstance,
+      { kind, work }: { readonly kind: 'accepted' | 'refused'; readonly work: string },
+    ) => {
       const { accountId, id } = instance;
       const wasRefused = instance.refusedCalls.includes(work);
       if (kind === 'accepted') {

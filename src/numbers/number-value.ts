@@ -16,9 +16,13 @@ export function readDecimal(value: unknown): string | undefined {
   return isNumeric ? canonicalDecimal(String(value)) : undefined;
 }
 
+/** A text that a double prints again. */
+const PLAIN_INTEGER = /^(?:0|-?[1-9]\d{0,14})$/;
+
 /** As a number of JSON: an `ExactNumber` where a double would lose digits. What is no number stays as it is. */
 export function toJsonNumber(value: unknown): unknown {
   if (typeof value === 'number' || value instanceof ExactNumber) return value;
+  if (typeof value === 'string' && PLAIN_INTEGER.test(value)) return Number(value);
   const text = readDecimal(value);
   return text === undefined ? value : numberOf(text);
 }

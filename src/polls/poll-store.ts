@@ -197,12 +197,9 @@ export function createPollStore(knex: Knex) {
     noteMissed: async (
       via: Knex,
       { accountId, instanceId, resource }: PollKey,
-      {
-        shown,
-        missed,
-        most,
-      }: { readonly shown: readonly Buffer[]; readonly missed: readonly Buffer[]; readonly most: number },
+      input: { readonly shown: readonly Buffer[]; readonly missed: readonly Buffer[]; readonly most: number },
     ): Promise<void> => {
+      const { shown, missed, most } = input;
       const key = [accountId, instanceId, resource];
       await via.raw(FORGET_MISSED, [...key, byteArray(missed), most]);
       await via.raw(NOTE_MISSED, [byteArray(missed), ...key, byteArray([...shown, ...missed])]);

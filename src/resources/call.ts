@@ -6,7 +6,6 @@ import type {
   PassedRequest,
   PassedResponse,
   ProviderClient,
-  ProviderFile,
 } from '../connector/client/index.ts';
 import { MOST_OBJECT_MEMBERS } from '../connector/client/json-pieces.ts';
 import type {
@@ -16,7 +15,6 @@ import type {
   Operation,
   ProviderRequest,
   ProviderResponse,
-  StoredUpload,
   UploadInput,
   UploadOperation,
 } from '../connector/contract.ts';
@@ -63,35 +61,7 @@ export interface CallNeighbours {
 export type CallReport = Readonly<CallTally>;
 
 /** The calls made at a provider on behalf of one request to us. */
-export interface InstanceCall {
-  readonly instance: ConnectedInstance;
-  readonly send: (request: ProviderRequest) => Promise<ProviderResponse>;
-  readonly sendForFile: (request: ProviderRequest) => Promise<ProviderFile>;
-  /** What comes back is the caller's to judge: a refusal says nothing about the credentials. */
-  readonly pass: (request: PassedRequest) => Promise<PassedResponse>;
-  /** The bytes go once, whatever comes of it. */
-  readonly upload: <Input extends UploadInput>(
-    operation: UploadOperation<Input>,
-    input: Input,
-    bytes: AsyncIterable<Buffer>,
-  ) => Promise<StoredUpload>;
-  /** The error that a call would have failed with, had the provider answered so. */
-  readonly judge: (answer: Pick<ProviderResponse, 'status' | 'body'>) => AppError;
-  readonly execute: <Input, Output>(operation: Operation<Input, Output>, input: Input) => Promise<Output>;
-  /** For what only describes objects. Many providers tell that to everybody, so it proves nothing of records. */
-  readonly discover: <Found>(find: (context: ConnectorContext) => Promise<Found>) => Promise<Found>;
-  readonly signal: AbortSignal;
-  /** All that is needed of the provider's responses so far is this many bytes. */
-  readonly keep: (bytes: number) => void;
-  /** So many bytes more are made of the responses. @returns false where the account, or the process, has no room for them: nothing was taken */
-  readonly take: (bytes: number) => boolean;
-  /** What is counted now. */
-  readonly held: () => number;
-  /** Before anything walks over a record of a response. @throws AppError PROVIDER_PROTOCOL for one of more than 100,000 members */
-  readonly assertMembers: (record: unknown) => void;
-  /** What was done so far. */
-  readonly tally: CallReport;
-}
+export type InstanceCall = ReturnType<typeof startCall>;
 
 const DISCOVERY = 'describe objects';
 
@@ -106,7 +76,7 @@ export function startCall(
   signal: AbortSignal,
   work: string | undefined,
   tally: CallTally = { providerCalls: 0 },
-): InstanceCall {
+) {
   if (instance.fault !== undefined) throw new AppError(instance.fault.code, instance.fault.message);
   if (instance.disabled && work !== undefined) {
     throw new AppError(
@@ -159,20 +129,35 @@ export function startCall(
   return {
     instance,
     signal,
-    tally,
+    /** What was done so far. */
+    tally: tally satisfies CallReport,
+    /** All that is needed of the provider's responses so far is this many bytes. */
     keep: hold.keep,
+    /** So many bytes more are made of the responses. @returns false where the account, or the process, has no room for them: nothing was taken */
     take: hold.take,
+    /** What is counted now. */
     held: hold.held,
-    // No record has more members than the answer that it is in.
-    assertMembers: (record) => {
+    /** Before anything walks over a record of a response. @throws AppError PROVIDER_PROTOCOL for one of more than 100,000 members */
+    assertMembers: (record: unknown): void => {
+      // No record has more members than the answer that it is in.
       if (mostMembers > MOST_OBJECT_MEMBERS) assertMembers(record);
     },
-    send: (request) => judged(records, client.send(call, request)),
+    send: (request: ProviderRequest) => judged(records, client.send(call, request)),
+    /** What comes back is the caller's to judge: a refusal says nothing about the credentials. */
     pass,
-    sendForFile: (request) => judged(`${records} as a file`, client.sendForFile(call, request)),
-    upload: (operation, input, bytes) => judged(records, client.upload(operation, { input, bytes }, call)),
-    judge: (answer) => client.judge(call, answer),
-    execute: (operation, input) => judged(records, client.execute(operation, input, call)),
-    discover: (find) => judged(DISCOVERY, client.execute({ run: find }, undefined, call)),
+    sendForFile: (request: ProviderRequest) => judged(`${records} as a file`, client.sendForFile(call, request)),
+    /** The bytes go once, whatever comes of it. */
+    upload: <Input extends UploadInput>(
+      operation: UploadOperation<Input>,
+      input: Input,
+      bytes: AsyncIterable<Buffer>,
+    ) => judged(records, client.upload(operation, { input, bytes }, call)),
+    /** The error that a call would have failed with, had the provider answered so. */
+    judge: (answer: Pick<ProviderResponse, 'status' | 'body'>) => client.judge(call, answer),
+    execute: <Input, Output>(operation: Operation<Input, Output>, input: Input) =>
+      judged(records, client.execute(operation, input, call)),
+    /** For what only describes objects. Many providers tell that to everybody, so it proves nothing of records. */
+    discover: <Found>(find: (context: ConnectorContext) => Promise<Found>) =>
+      judged(DISCOVERY, client.execute({ run: find }, undefined, call)),
   };
 }

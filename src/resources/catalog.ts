@@ -7,15 +7,6 @@ import type { ConnectedInstance, InstanceCall } from './call.ts';
 import { createKeeper, type Weighed } from './keeper.ts';
 import { findName } from './objects.ts';
 
-/** The objects of an instance: declared by its connector, or discovered from its provider and kept for a while. */
-export interface Catalog {
-  readonly getObjects: (call: InstanceCall) => Promise<Objects>;
-  /** @throws AppError NOT_FOUND with the nearest name */
-  readonly getObject: (call: InstanceCall, name: string) => Promise<ObjectSpec>;
-  /** The whole of an object, or of a child, that may be an outline. */
-  readonly complete: (call: InstanceCall, name: string, object: ObjectSpec) => Promise<ObjectSpec>;
-}
-
 const MIB = 1024 * 1024;
 
 const KEPT = {
@@ -33,7 +24,8 @@ const DESCRIPTIONS_KEPT = { ...KEPT, maxWeight: 64 * MIB, maxWeightOfOwner: 16 *
 /** Bytes. For the service of `scripts/bench/metadata.ts` they add up to 12.5 MB of descriptions; measured are 11.6 MB. */
 const WEIGHT_OF = { object: 1000, field: 500 };
 
-export function createCatalog(clock: Clock): Catalog {
+/** The objects of an instance: declared by its connector, or discovered from its provider and kept for a while. */
+export function createCatalog(clock: Clock) {
   const offload = createOffload(clock);
   const keepObjects = createKeeper<Objects>(clock, OBJECTS_KEPT);
   const keepDescription = createKeeper<ObjectSpec>(clock, DESCRIPTIONS_KEPT);
@@ -47,6 +39,7 @@ export function createCatalog(clock: Clock): Catalog {
     return keepObjects(keyOf(call.instance), { owner, signal: call.signal, find: look });
   }
 
+  /** The whole of an object, or of a child, that may be an outline. */
   async function complete(call: InstanceCall, name: string, object: ObjectSpec): Promise<ObjectSpec> {
     const { describe } = object;
     if (describe === undefined) return object;
@@ -56,6 +49,7 @@ export function createCatalog(clock: Clock): Catalog {
     return keepDescription(key, { owner: call.instance.accountId, signal: call.signal, find: look });
   }
 
+  /** @throws AppError NOT_FOUND with the nearest name */
   async function getObject(call: InstanceCall, name: string): Promise<ObjectSpec> {
     const objects = await getObjects(call);
     const own = findName(objects, name);

@@ -1,4 +1,4 @@
-import type { CallTally, PassedRequest, PassedResponse } from '../connector/client/index.ts';
+import type { CallTally, PassedRequest } from '../connector/client/index.ts';
 import type { ChangesInput, RecordChange } from '../connector/contract.ts';
 import type {
   IngestRows,
@@ -7,9 +7,7 @@ import type {
   NativeBulk,
   NativeEnd,
   NativeIngest,
-  NativeLook,
   ObjectSpec,
-  Objects,
   StoredUpload,
 } from '../connector/index.ts';
 import type { PlatformKeys } from '../db/platform-keys.ts';
@@ -29,9 +27,9 @@ import {
 import { type CallNeighbours, type CallReport, type ConnectedInstance, type InstanceCall, startCall } from './call.ts';
 import { createCatalog } from './catalog.ts';
 import { chooseFile, describeFile, fetchFile, type RecordFile } from './media.ts';
-import { endJob, type IngestedRow, judgeResults } from './native-job.ts';
+import { endJob, judgeResults } from './native-job.ts';
 import { goOnNatively, judgeNative, type NativeFit, nativeStart, toNativeInput } from './native-walk.ts';
-import { getChild, type NamedChild, requireOperation } from './objects.ts';
+import { getChild, requireOperation } from './objects.ts';
 import {
   type BulkExplanation,
   createPageTokens,
@@ -39,10 +37,9 @@ import {
   firstPosition,
   foretell,
   type Position,
-  type QueryExplanation,
 } from './page.ts';
 import { createQueryCache, type Query, wholeRecord } from './query.ts';
-import { createRateLimits, type TimedRateLimit } from './rate-limits.ts';
+import { createRateLimits } from './rate-limits.ts';
 import { holdsReadOnly, sizeOf, writeRecord } from './record.ts';
 import { type PartialReason, scan } from './scan.ts';
 import { assertTakesJson, type FileForm, readTexts, refuseFile } from './upload.ts';
@@ -136,77 +133,6 @@ export interface ChangeList extends CallReport {
   readonly until?: string;
 }
 
-export interface Resources {
-  readonly listObjects: (target: Omit<ObjectTarget, 'objectName'>) => Promise<Objects>;
-  readonly getObject: (target: ObjectTarget) => Promise<ObjectSpec>;
-  /** What is below a record of the object. @throws AppError NOT_FOUND */
-  readonly getChild: (target: ObjectTarget, child: string) => Promise<NamedChild>;
-  readonly listRecords: (target: ObjectTarget, request: ListRequest) => Promise<RecordList>;
-  readonly listChildren: (target: ChildTarget, request: ListRequest) => Promise<RecordList>;
-  /**
-   * What the provider tells of changes by itself; `cursor` is the provider's.
-   * @throws AppError OPERATION_UNSUPPORTED where it tells nothing
-   */
-  readonly listChanges: (target: ObjectTarget, input: ChangesInput) => Promise<ChangeList>;
-  /** @throws AppError WHERE_UNSUPPORTED for an order that the provider cannot give, as not all rows can be sorted here */
-  readonly planWalk: (target: ObjectTarget, request: WalkRequest) => Promise<Walk>;
-  /**
-   * The rows of a page of the provider that the query has, from a position of its walk on. The page ends there, so a row is at the position
-   * with as many matches to skip as rows of the page are before it.
-   * @throws AppError as `planWalk` and calls of the provider do; WHERE_UNSUPPORTED where the provider hides rows of the query
-   */
-  readonly readPage: (target: ObjectTarget, request: WalkRequest, position: Position) => Promise<WalkedPage>;
-  /** Lets the provider forget a job of its own that was started for us. @throws AppError as calls of the provider do */
-  readonly endNative: (target: ObjectTarget, end: NativeEnd & { readonly ability: keyof NativeBulk }) => Promise<void>;
-  /** Begins a job of the provider that writes rows, and gives it the rows when its id is kept. @throws AppError as calls of the provider do */
-  readonly startIngest: (
-    target: ObjectTarget,
-    work: IngestWork,
-    input: Omit<IngestStart, 'action' | 'key'>,
-  ) => Promise<CallReport>;
-  /** @throws AppError as calls of the provider do; NOT_FOUND where it has no such job any more */
-  readonly lookAtIngest: (
-    target: ObjectTarget,
-    work: IngestWork,
-    id: string,
-  ) => Promise<CallReport & { readonly look: NativeLook }>;
-  /** What became of the rows of a job that has ended. @throws as `lookAtIngest` */
-  readonly readIngest: (
-    target: ObjectTarget,
-    work: IngestWork,
-    job: IngestRows & { readonly id: string },
-  ) => Promise<CallReport & { readonly rows: readonly IngestedRow[] }>;
-  /** How the query would be answered; it is not sent. Answers for a disabled instance too. */
-  readonly explain: (
-    target: ObjectTarget,
-    query: QueryText,
-  ) => Promise<QueryExplanation & { readonly objectName: string }>;
-  /** One cheap call with the credentials of the instance; it fails as the provider does. */
-  readonly ping: (target: Omit<ObjectTarget, 'objectName'>) => Promise<CallReport>;
-  readonly getRecord: (target: ObjectTarget, id: string) => Promise<OneRecord>;
-  /** The record or its file, as the `Accept` header has it. @throws AppError NOT_ACCEPTABLE */
-  readonly getRecordOrFile: (
-    target: ObjectTarget,
-    id: string,
-    accept: string | undefined,
-  ) => Promise<OneRecord | RecordFile>;
-  readonly createRecord: (target: ObjectTarget, body: Row) => Promise<OneRecord>;
-  /** @throws AppError UNSUPPORTED_MEDIA_TYPE for an object that takes no files */
-  readonly uploadRecord: (target: ObjectTarget, form: FileForm) => Promise<OneRecord>;
-  /** The file becomes this one. @throws as `uploadRecord` */
-  readonly uploadVersion: (target: ObjectTarget, id: string, form: FileForm) => Promise<OneRecord>;
-  readonly updateRecord: (target: ObjectTarget, id: string, body: Row) => Promise<OneRecord>;
-  readonly replaceRecord: (target: ObjectTarget, id: string, body: Row) => Promise<OneRecord>;
-  readonly deleteRecord: (target: ObjectTarget, id: string) => Promise<CallReport>;
-  /** What the provider told last of its limit, to whatever call of this process, as long as it holds. */
-  readonly rateLimitOf: (instance: ConnectedInstance) => TimedRateLimit | undefined;
-  /** Any request to the provider, made as the instance. */
-  readonly pass: (
-    target: Omit<ObjectTarget, 'objectName'>,
-    request: PassedRequest,
-  ) => Promise<{ readonly response: PassedResponse; readonly report: CallReport }>;
-}
-
 /** Of rows. */
 const ANY_NUMBER = Number.MAX_SAFE_INTEGER;
 /** Of a page of a walk that may have several under way: larger ones would only be memory, which is cleared in longer stops of everything. */
@@ -216,7 +142,7 @@ const MOST_ROWS_OF_SEVERAL = 500;
 export function composeResources(
   { clock, keys }: Pick<Platform, 'clock'> & { readonly keys: Pick<PlatformKeys, 'seal' | 'open'> },
   given: CallNeighbours,
-): Resources {
+) {
   const rateLimits = createRateLimits(clock);
   const neighbours = { ...given, rateLimits };
   const catalog = createCatalog(clock);
@@ -337,24 +263,30 @@ export function composeResources(
   }
 
   return {
-    listObjects: async ({ instance, signal }) => catalog.getObjects(startCall(neighbours, instance, signal, undefined)),
+    listObjects: async ({ instance, signal }: Omit<ObjectTarget, 'objectName'>) =>
+      catalog.getObjects(startCall(neighbours, instance, signal, undefined)),
 
-    getObject: async ({ instance, objectName, signal }) =>
+    getObject: async ({ instance, objectName, signal }: ObjectTarget) =>
       catalog.getObject(startCall(neighbours, instance, signal, undefined), objectName),
 
-    getChild: async (target, name) => {
+    /** What is below a record of the object. @throws AppError NOT_FOUND */
+    getChild: async (target: ObjectTarget, name: string) => {
       const call = startCall(neighbours, target.instance, target.signal, undefined);
       const found = getChild(target, await catalog.getObject(call, target.objectName), name);
       return { name: found.name, child: await catalog.complete(call, found.name, found.child) };
     },
 
-    listRecords: (target, request) => list(openList(target), request),
-    listChildren: async (target, request) => {
+    listRecords: (target: ObjectTarget, request: ListRequest) => list(openList(target), request),
+    listChildren: async (target: ChildTarget, request: ListRequest) => {
       const opened = await openChildren(target);
       return belowRecord(target, list(opened, request));
     },
 
-    listChanges: async (target, input) => {
+    /**
+     * What the provider tells of changes by itself; `cursor` is the provider's.
+     * @throws AppError OPERATION_UNSUPPORTED where it tells nothing
+     */
+    listChanges: async (target: ObjectTarget, input: ChangesInput): Promise<ChangeList> => {
       const { call, object } = await open(target, 'list changes of');
       const feed = object.changes?.feed;
       if (feed === undefined) {
@@ -377,7 +309,8 @@ export function composeResources(
       return { changes: told, ...place, ...call.tally };
     },
 
-    planWalk: async (target, request) => {
+    /** @throws AppError WHERE_UNSUPPORTED for an order that the provider cannot give, as not all rows can be sorted here */
+    planWalk: async (target: ObjectTarget, request: WalkRequest): Promise<Walk> => {
       const { object, operation, query } = await openWalk(target, request);
       const { pagesAtOnce = 1 } = operation;
       const { resultWindow } = object.limits ?? {};
@@ -393,7 +326,12 @@ export function composeResources(
       };
     },
 
-    readPage: async (target, request, position) => {
+    /**
+     * The rows of a page of the provider that the query has, from a position of its walk on. The page ends there, so a row is at the position
+     * with as many matches to skip as rows of the page are before it.
+     * @throws AppError as `planWalk` and calls of the provider do; WHERE_UNSUPPORTED where the provider hides rows of the query
+     */
+    readPage: async (target: ObjectTarget, request: WalkRequest, position: Position): Promise<WalkedPage> => {
       const opened = await openWalk(target, request);
       const { call, object, operation: list, query } = opened;
       const { native: step } = position;
@@ -416,26 +354,42 @@ export function composeResources(
       };
     },
 
-    endNative: async (target, { ability, ...end }) => {
+    /** Lets the provider forget a job of its own that was started for us. @throws AppError as calls of the provider do */
+    endNative: async (
+      target: ObjectTarget,
+      { ability, ...end }: NativeEnd & { readonly ability: keyof NativeBulk },
+    ) => {
       const { call, object } = await open(target, 'list');
       await endJob(call, requireNative(target, object, ability), end);
     },
 
-    startIngest: async (target, { ingest, action, key }, input) => {
+    /** Begins a job of the provider that writes rows, and gives it the rows when its id is kept. @throws AppError as calls of the provider do */
+    startIngest: async (
+      target: ObjectTarget,
+      { ingest, action, key }: IngestWork,
+      input: Omit<IngestStart, 'action' | 'key'>,
+    ) => {
       const { call } = await open(target, action);
       await call.execute(ingest.start, { ...input, action, key });
       return call.tally;
     },
-    lookAtIngest: async (target, { ingest, action }, id) => {
+    /** @throws AppError as calls of the provider do; NOT_FOUND where it has no such job any more */
+    lookAtIngest: async (target: ObjectTarget, { ingest, action }: IngestWork, id: string) => {
       const { call } = await open(target, action);
       return { look: await call.execute(ingest.look, { id }), ...call.tally };
     },
-    readIngest: async (target, { ingest, action }, job) => {
+    /** What became of the rows of a job that has ended. @throws as `lookAtIngest` */
+    readIngest: async (
+      target: ObjectTarget,
+      { ingest, action }: IngestWork,
+      job: IngestRows & { readonly id: string },
+    ) => {
       const { call } = await open(target, action);
       return { rows: await judgeResults(call, await call.execute(ingest.read, job)), ...call.tally };
     },
 
-    explain: async ({ instance, objectName, signal }, request) => {
+    /** How the query would be answered; it is not sent. Answers for a disabled instance too. */
+    explain: async ({ instance, objectName, signal }: ObjectTarget, request: QueryText) => {
       const call = startCall(neighbours, instance, signal, undefined);
       const object = await catalog.getObject(call, objectName);
       const operation = requireOperation({ instance, objectName }, object, 'list');
@@ -446,15 +400,21 @@ export function composeResources(
       return { objectName, ...explained, ...(fit !== undefined && { bulk: explainBulk(instance, query, fit) }) };
     },
 
-    ping: async ({ instance, signal }) => {
+    /** One cheap call with the credentials of the instance; it fails as the provider does. */
+    ping: async ({ instance, signal }: Omit<ObjectTarget, 'objectName'>) => {
       const call = startCall(neighbours, instance, signal, 'ping');
       await call.send(instance.connector.probe);
       return call.tally;
     },
 
-    getRecord: async (target, id) => readRecord(target, id, await open(target, 'get')),
+    getRecord: async (target: ObjectTarget, id: string) => readRecord(target, id, await open(target, 'get')),
 
-    getRecordOrFile: async (target, id, accept) => {
+    /** The record or its file, as the `Accept` header has it. @throws AppError NOT_ACCEPTABLE */
+    getRecordOrFile: async (
+      target: ObjectTarget,
+      id: string,
+      accept: string | undefined,
+    ): Promise<OneRecord | RecordFile> => {
       const opened = await open(target, 'get');
       const file = chooseFile(target.objectName, opened.object, accept);
       if (file === undefined) return readRecord(target, id, opened);
@@ -464,7 +424,7 @@ export function composeResources(
       return onRecord(target, id, fetchFile(opened.call, known, id));
     },
 
-    createRecord: async (target, body) => {
+    createRecord: async (target: ObjectTarget, body: Row) => {
       const { call, object } = await open(target, 'create');
       assertTakesJson(target.objectName, object, 'create');
       const operation = requireOperation(target, object, 'create');
@@ -473,7 +433,8 @@ export function composeResources(
       return toRecord(call, object, await call.execute(operation, { values, fields }));
     },
 
-    uploadRecord: async (target, { values: given, isText, file, bytes }) => {
+    /** @throws AppError UNSUPPORTED_MEDIA_TYPE for an object that takes no files */
+    uploadRecord: async (target: ObjectTarget, { values: given, isText, file, bytes }: FileForm) => {
       const opened = await open(target, 'upload');
       const { call, object } = opened;
       const operation = object.upload?.create ?? refuseFile(target, object, 'create');
@@ -482,7 +443,8 @@ export function composeResources(
       return readUploaded(target, opened, await call.upload(operation, input, bytes));
     },
 
-    uploadVersion: async (target, id, { values: given, isText, file, bytes }) => {
+    /** The file becomes this one. @throws as `uploadRecord` */
+    uploadVersion: async (target: ObjectTarget, id: string, { values: given, isText, file, bytes }: FileForm) => {
       const opened = await open(target, 'upload');
       const { call, object } = opened;
       const operation = object.upload?.replace ?? refuseFile(target, object, 'replace');
@@ -491,24 +453,28 @@ export function composeResources(
       return readUploaded(target, opened, await onRecord(target, id, call.upload(operation, input, bytes)));
     },
 
-    updateRecord: (target, id, body) => write(target, 'update', id, body),
-    replaceRecord: (target, id, body) => write(target, 'replace', id, body),
+    updateRecord: (target: ObjectTarget, id: string, body: Row) => write(target, 'update', id, body),
+    replaceRecord: (target: ObjectTarget, id: string, body: Row) => write(target, 'replace', id, body),
 
-    pass: async ({ instance, signal }, request) => {
+    /** Any request to the provider, made as the instance. */
+    pass: async ({ instance, signal }: Omit<ObjectTarget, 'objectName'>, request: PassedRequest) => {
       const call = startCall(neighbours, instance, signal, 'passthrough');
       const response = await call.pass(request);
       return { response, report: call.tally };
     },
 
+    /** What the provider told last of its limit, to whatever call of this process, as long as it holds. */
     rateLimitOf: rateLimits.find,
 
-    deleteRecord: async (target, id) => {
+    deleteRecord: async (target: ObjectTarget, id: string) => {
       const { call, object } = await open(target, 'delete');
       await onRecord(target, id, call.execute(requireOperation(target, object, 'remove'), { id }));
       return call.tally;
     },
   };
 }
+
+export type Resources = ReturnType<typeof composeResources>;
 
 /** Where a walk begins that reads the pages of the list. */
 function pagedStart(

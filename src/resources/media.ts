@@ -99,6 +99,8 @@ interface MediaRange {
 }
 
 const RECORD_TYPE = 'application/json';
+/** What most callers send: they like nothing better than a record. */
+const TAKES_RECORDS: ReadonlySet<string> = new Set([RECORD_TYPE, '*/*']);
 const RANGE = /^\s*([\w!#$&^.+*-]+\/[\w!#$&^.+*-]+)\s*(?:;(.*))?$/;
 
 export type FileChoice =
@@ -112,7 +114,7 @@ export type FileChoice =
  * equally it is the record, so that callers who take anything get JSON.
  */
 export function chooseAnswer(accept: string | undefined, offered: readonly string[]): FileChoice {
-  if (accept === undefined || accept.trim() === '') return { kind: 'record' };
+  if (accept === undefined || accept.trim() === '' || TAKES_RECORDS.has(accept)) return { kind: 'record' };
   const ranges = parseAccept(accept);
   const recordQuality = qualityOf(RECORD_TYPE, ranges);
   const [file] = offered.flatMap((type) => candidates(type, ranges)).sort((a, b) => b.quality - a.quality);

@@ -41,35 +41,28 @@ const MAX_FILLED_BYTES = 16 * MB;
 const COUNTED_BYTES = MB;
 
 /** The memory that the records of one response take. */
-interface Kept {
-  /** Asks the provider; what its answer takes is what the records may take, and a little more. */
-  readonly execute: (list: ListOperation<unknown>, input: ListInput<unknown>) => Promise<ListPage>;
-  /** All records so far take so much. @returns false where the account, or the process, has no room for them */
-  readonly count: (bytes: number) => boolean;
-  /** What they may take. */
-  readonly mostBytes: () => number;
-  /** The answers are needed no more, only records. */
-  readonly keep: (bytes: number) => void;
-}
-
-function createKept(call: InstanceCall): Kept {
+function createKept(call: InstanceCall) {
   let answered = 0;
   let counted = 0;
   return {
-    execute: async (list, input) => {
+    /** Asks the provider; what its answer takes is what the records may take, and a little more. */
+    execute: async (list: ListOperation<unknown>, input: ListInput<unknown>): Promise<ListPage> => {
       const before = call.held();
       const page = await call.execute(list, input);
       answered += call.held() - before;
       return page;
     },
-    count: (bytes) => {
+    /** All records so far take so much. @returns false where the account, or the process, has no room for them */
+    count: (bytes: number): boolean => {
       if (bytes - counted < COUNTED_BYTES) return true;
       if (!call.take(bytes - counted)) return false;
       counted = bytes;
       return true;
     },
+    /** What they may take. */
     mostBytes: () => Math.min(MAX_KEPT_BYTES, answered + MAX_FILLED_BYTES),
-    keep: (bytes) => {
+    /** The answers are needed no more, only records. */
+    keep: (bytes: number): void => {
       call.keep(bytes);
       counted = bytes;
     },

@@ -7,18 +7,8 @@ interface Entry {
   readonly sequence: number;
 }
 
-export interface TopRows {
-  readonly add: (row: Row, bytes: number) => void;
-  /** Of the rows that are kept. */
-  readonly bytes: () => number;
-  /** All rows that were added. */
-  readonly count: () => number;
-  /** Takes the kept row that comes last; undefined when none is left. */
-  readonly takeLast: () => Row | undefined;
-}
-
 /** Keeps the first `most` of the rows that come: a heap with the last of them on top, so that no step takes long. */
-export function createTopRows(order: (a: Row, b: Row) => number, most: number): TopRows {
+export function createTopRows(order: (a: Row, b: Row) => number, most: number) {
   const heap: Entry[] = [];
   let count = 0;
   let bytes = 0;
@@ -64,7 +54,7 @@ export function createTopRows(order: (a: Row, b: Row) => number, most: number): 
   }
 
   return {
-    add: (row, rowBytes) => {
+    add: (row: Row, rowBytes: number): void => {
       const entry = { row, bytes: rowBytes, sequence: count++ };
       if (heap.length >= most && !isBehind(heap[0], entry)) return;
       heap.push(entry);
@@ -72,8 +62,11 @@ export function createTopRows(order: (a: Row, b: Row) => number, most: number): 
       rise(heap.length - 1);
       if (heap.length > most) takeLast();
     },
+    /** Of the rows that are kept. */
     bytes: () => bytes,
+    /** All rows that were added. */
     count: () => count,
+    /** Takes the kept row that comes last; undefined when none is left. */
     takeLast: () => takeLast()?.row,
   };
 }

@@ -1,7 +1,6 @@
 import type { ComparisonOperator, Loc } from './ast.ts';
 import { type Condition, operatorOf, type Predicate } from './condition.ts';
-import { surePieces, takesForm } from './forms.ts';
-import type { Exactness, PushedField, Queryable, Value } from './model.ts';
+import type { Exactness, LikeForm, PushedField, Queryable, Value } from './model.ts';
 import { readLiteral } from './values.ts';
 
 /** Something that the provider can be asked in place of a part of a filter: never less than it. */
@@ -55,4 +54,19 @@ export function bestOf(ways: readonly (Asked | undefined)[]): Asked | undefined 
 /** The same, but no more exact than that. */
 export function atMost(exactness: Exactness, asked: Asked | undefined): Asked | undefined {
   return asked && exactness === 'superset' ? { ...asked, exactness } : asked;
+}
+
+/** Whether the provider takes such patterns for a field. */
+export function takesForm(field: PushedField, form: LikeForm): boolean {
+  return field.likeForms?.includes(form) ?? true;
+}
+
+/** What the characters leave of a text that the provider may take for something else: one piece when there are none of them. */
+export function surePieces({ likeExcept = '' }: PushedField, text: string): readonly string[] {
+  const pieces = [''];
+  for (const character of text) {
+    if (likeExcept.includes(character)) pieces.push('');
+    else pieces.push(`${pieces.pop()}${character}`);
+  }
+  return pieces;
 }

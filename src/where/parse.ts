@@ -3,9 +3,17 @@ import { AppError, cutText, type ErrorDetail, MOST_FAULTS } from '../errors.ts';
 import type { FieldRef, Filter } from './ast.ts';
 import { faultyText } from './faults.ts';
 import { Grammar, type OrderTerm, type Statement } from './grammar.ts';
-import { LIMITS } from './limits.ts';
 import { explainMistake, explainSyntaxError, type PositionedDetail, type TextKind } from './messages.ts';
 import { isMistake, LeftParen, lexer, Not, RightParen } from './tokens.ts';
+
+/** What one filter may cost us. Each limit has its own message; lengths and depth are checked before the parser runs. */
+export const LIMITS = {
+  textBytes: 16 * 1024,
+  predicates: 500,
+  inMembers: 1000,
+  nesting: 64,
+  orderFields: 32,
+} as const;
 
 const grammar = new Grammar({ recoveryEnabled: false });
 // Slower, but it goes on after an error: only for texts that have one, to report them all.

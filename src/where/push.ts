@@ -1,8 +1,7 @@
-import { type Asked, askAsIs, askNotNull, atMost, bestOf } from './ask.ts';
+import { type Asked, askAsIs, askNotNull, atMost, bestOf, surePieces } from './ask.ts';
 import type { Operator } from './ast.ts';
 import { type Condition, isGroup, join, operatorOf, type Predicate } from './condition.ts';
 import { fitPredicate } from './domain.ts';
-import { surePieces } from './forms.ts';
 import type { Queryable, Value } from './model.ts';
 import { REWRITES } from './rewrites.ts';
 import { askRounded, isRounded } from './rounded.ts';

@@ -1,7 +1,6 @@
-import { type Asked, askAsIs } from './ask.ts';
+import { type Asked, askAsIs, surePieces, takesForm } from './ask.ts';
 import type { ComparisonOperator } from './ast.ts';
 import { join, type Predicate } from './condition.ts';
-import { surePieces, takesForm } from './forms.ts';
 import type { LikePattern, PushedField, Queryable } from './model.ts';
 
 /** Other ways to say a predicate, tried in this order. Each keeps the meaning or widens it; none narrows. */

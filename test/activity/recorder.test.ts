@@ -13,6 +13,7 @@ import { createLogger } from '../../src/log.ts';
 import { createMetrics } from '../../src/metrics.ts';
 import { NO_SECRETS } from '../../src/redaction.ts';
 import { createTrace, currentTrace, withTrace } from '../../src/trace.ts';
+import { runs } from '../../suite/effort.ts';
 import { useDatabase } from '../support/database.ts';
 import { createVirtualClock } from '../support/virtual-clock.ts';
 
@@ -228,7 +229,7 @@ describe('what the recorder wrote', () => {
           expect(rows[0].count).to.equal(all.length);
         },
       ),
-      { numRuns: 15 },
+      { numRuns: runs(15) },
     );
   });
 

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { type ApiAnswer, type ApiCall, useApp } from '../support/app.ts';
+import { type ApiAnswer, type ApiCall, useSharedApp } from '../support/app.ts';
 import { hang, json, type MisbehavingServer, startMisbehavingServer, status } from '../support/misbehaving-server.ts';
 import { expectProblem } from './support/expect-problem.ts';
-import { useOutsideConnectors } from './support/outside-connectors.ts';
+import { OUTSIDE_CONNECTORS } from './support/outside-connectors.ts';
+import { rowsOf } from './support/pages.ts';
 import { BAMBOOHR } from './support/simulated.ts';
 import { authorizationOf, createTenants, type OtherTenants } from './support/tenants.ts';
 import { waitUntil } from './support/wait-until.ts';
@@ -11,7 +12,7 @@ import { waitUntil } from './support/wait-until.ts';
 const requestIdOf = ({ headers }: ApiAnswer) => headers.get('elements-request-id') ?? '';
 
 describe('the activity of an account', () => {
-  const service = useApp({ CONNECTORS_PATH: useOutsideConnectors() }, { recorderOptions: { flushMs: 20 } });
+  const service = useSharedApp({ CONNECTORS_PATH: OUTSIDE_CONNECTORS }, { recorderOptions: { flushMs: 20 } });
   let others: OtherTenants;
   let provider: MisbehavingServer;
   let instance: ApiAnswer['body'];
@@ -42,8 +43,8 @@ describe('the activity of an account', () => {
     const { providerCalls, timestamp, durationMs, ...rest } = await activityOf(answer);
     expect(rest).to.deep.equal({
       requestId: requestIdOf(answer),
-      accountId: 1,
-      userId: 1,
+      accountId: service.accountId,
+      userId: service.userId,
       instanceId: instance.id,
       elementKey: 'bamboohr',
       method: 'GET',
@@ -142,15 +143,11 @@ describe('the activity of an account', () => {
         made.unshift(requestIdOf(answer));
         await activityOf(answer);
       }
-      const read: string[] = [];
-      let nextPage: string | undefined;
-      do {
-        const page: ApiAnswer = await service.call('/activity', { query: { where, pageSize: 2, nextPage } });
-        read.push(...page.body.map(({ requestId }: ApiAnswer['body']) => requestId));
-        expect(page.headers.get('elements-returned-count')).to.equal(String(page.body.length));
-        nextPage = page.headers.get('elements-next-page-token') ?? undefined;
-        await activityOf(await service.call('/elements'));
-      } while (nextPage !== undefined);
+      const rows = await rowsOf(async (nextPage) => {
+        if (nextPage !== undefined) await activityOf(await service.call('/elements'));
+        return service.call('/activity', { query: { where, pageSize: 2, nextPage } });
+      });
+      const read = rows.map(({ requestId }) => requestId);
       expect(read).to.deep.equal(made);
     });
 
@@ -220,9 +217,9 @@ describe('the activity of an account', () => {
     const activity = await activityOf(answer);
     const { body } = await service.call(`/usage/${requestId}`);
     expect(body).to.deep.equal({
-      user_id: 1,
-      account_id: 1,
-      company_id: 1,
+      user_id: service.userId,
+      account_id: service.accountId,
+      company_id: service.organizationId,
       process_time: activity.durationMs,
       traffic_id: requestId,
       traffic_date: activity.timestamp,

@@ -2,8 +2,9 @@ import { expect } from 'chai';
 import { assert, asyncProperty, constantFrom, record, integer as wholeNumber } from 'fast-check';
 import { type ApiCall, useApp } from '../support/app.ts';
 import { expectProblem } from './support/expect-problem.ts';
+import { rowsOf } from './support/pages.ts';
 import { SHOP } from './support/simulated.ts';
-import { authorizationOf, createTenants, type OtherTenants, type Tenant, withDatabase } from './support/tenants.ts';
+import { authorizationOf, type Tenant, useTenants, withDatabase } from './support/tenants.ts';
 
 interface Entry {
   readonly id: number;
@@ -37,13 +38,12 @@ const WRITTEN = `
 
 describe('reading the audit log', function reading() {
   this.timeout(60_000);
-  const service = useApp({ SIMULATORS_PORT: '0' });
-  let tenants: OtherTenants;
+  const service = useApp();
+  const tenants = useTenants(service);
   let shopId: number;
   let startedAt: Date;
 
   before(async () => {
-    tenants = await createTenants(service);
     startedAt = new Date();
     shopId = (await service.createInstance('odata', SHOP)).id;
     await withDatabase(service, async (knex) => {
@@ -140,11 +140,8 @@ describe('reading the audit log', function reading() {
     expect((await read({}, `/audit-logs/element-instances/${shopId}`)).length).to.equal(1);
     const early = { to: '2020-01-01T00:00:00Z' };
     expect(await read(early, `/audit-logs/element-instances/${shopId}`)).to.deep.equal([]);
-    expectProblem(
-      await service.call('/audit-logs/element-instances/98765'),
-      'NOT_FOUND',
-      'There is no instance 98765.',
-    );
+    const message = 'There is no instance 98765.';
+    expectProblem(await service.call('/audit-logs/element-instances/98765'), 'NOT_FOUND', message);
   });
 
   it('has those of an element, by its key and its id', async () => {
@@ -183,11 +180,8 @@ describe('reading the audit log', function reading() {
     );
     expect(matching.length).to.be.greaterThan(0);
     expect(await read({ where })).to.deep.equal(matching);
-    expectProblem(
-      await service.call('/audit-logs', { query: { from: to, to: from } }),
-      'REQUEST_INVALID',
-      "'to' must be after 'from'.",
-    );
+    const message = "'to' must be after 'from'.";
+    expectProblem(await service.call('/audit-logs', { query: { from: to, to: from } }), 'REQUEST_INVALID', message);
     expectProblem(await service.call('/audit-logs', { query: { where: "actoin = 'update'" } }), 'WHERE_INVALID');
   });
 
@@ -202,14 +196,11 @@ describe('reading the audit log', function reading() {
     await assert(
       asyncProperty(written, async ({ pageSize, section }) => {
         const expected = await read({}, `/audit-logs${section}`);
-        const paged: Entry[] = [];
-        let nextPage: string | undefined;
-        do {
-          const answer = await service.call(`/audit-logs${section}`, { query: { pageSize, nextPage } });
-          paged.push(...answer.body);
-          nextPage = answer.headers.get('elements-next-page-token') ?? undefined;
+        const paged = await rowsOf(async (nextPage) => {
+          const page = await service.call(`/audit-logs${section}`, { query: { pageSize, nextPage } });
           await service.call('/accounts/settings', { method: 'PATCH', body: {} });
-        } while (nextPage !== undefined);
+          return page;
+        });
         expect(paged).to.deep.equal(expected);
       }),
       { numRuns: 6 },

@@ -5,10 +5,11 @@ import { ACCESS } from '../../src/api/access.ts';
 import type { ApiOperationId } from '../../src/api/operation.ts';
 import { BASE_PATH } from '../../src/api/server.ts';
 import { type ApiAnswer, useApp } from '../support/app.ts';
-import { type AuditedCall, callOf, createAuditedCalls, prepared } from './support/audited-calls.ts';
+import { RECIPES, type Recipe, type RecipeRequest, requestOf } from './support/access-recipes.ts';
 import { expectProblem } from './support/expect-problem.ts';
+import { fillFirstPlace, type Place, type Thing, unique } from './support/places.ts';
 import { SHOP } from './support/simulated.ts';
-import { authorizationOf, createTenants, type OtherTenants, withDatabase } from './support/tenants.ts';
+import { authorizationOf, useTenants, withDatabase } from './support/tenants.ts';
 
 /** Operations that change nothing of ours, or nothing that the audit log is about, although they are no GET. */
 const NO_AUDIT: Readonly<Partial<Record<OperationId, string>>> = {
@@ -45,21 +46,117 @@ const NOT_CHANGED =
 
 const audited = (Object.keys(ACCESS) as ApiOperationId[]).filter((id) => ACCESS[id].audit !== undefined);
 
+interface AuditedRecipe extends Recipe {
+  /** Done first, to the same thing. */
+  readonly after?: ApiOperationId;
+  /** What authenticates the request, from the answer of what was done first. */
+  readonly sends?: (first: ApiAnswer) => Readonly<Record<string, string>>;
+}
+
+const BOX = { path: { keyOrId: 'box' } };
+const SPARE_INSTANCE = { of: 'spareInstance' } as const;
+const SPARE_DELIVERY = { of: 'spareDelivery', query: { where: "channel = 'webhook' AND status = 'queued'" } } as const;
+const ACCOUNT_ADMIN = { of: 'spareAccount', path: ({ id }: Thing) => ({ id: String(id), key: 'admin' }) } as const;
+const OBJECTS = { ...SPARE_INSTANCE, path: { configId: 'event.objects' }, body: () => ({ propertyValue: 'Orders' }) };
+const CONFIGURATION = { ...SPARE_INSTANCE, body: () => ({ 'event.objects': 'Orders' }) };
+let turns = 0;
+/** Each time what it was not before. */
+const SETTINGS = {
+  body: () => ({
+    'notification.webhook.failure.policy': 'queue',
+    'notification.webhook.retry.count': turns++ % 2 === 0 ? 9 : 5,
+  }),
+};
+const sendsKey = ({ body: { url } }: ApiAnswer) => ({
+  authorization: `Connect ${url.slice(url.lastIndexOf('/') + 1)}`,
+});
+
+/** Where the request of the matrix of access changes nothing, or the page of a connect session asks. */
+const OTHER_RECIPES: Readonly<Partial<Record<ApiOperationId, AuditedRecipe>>> = {
+  grantAccountRole: ACCOUNT_ADMIN,
+  revokeAccountRole: { ...ACCOUNT_ADMIN, after: 'grantAccountRole' },
+  grantUserRole: { of: 'spareUser', path: ({ id }) => ({ emailOrId: String(id), key: 'admin' }) },
+  replaceRole: {
+    path: { key: 'default-user' },
+    body: () => ({ privileges: [turns++ % 2 === 0 ? 'viewElements' : 'viewFormulas'] }),
+  },
+  activateElement: { ...BOX, after: 'deactivateElement' },
+  deactivateElement: { ...BOX, after: 'activateElement' },
+  setOwnAccountSettings: SETTINGS,
+  updateOwnAccountSettings: SETTINGS,
+  setAccountSettings: SETTINGS,
+  updateAccountSettings: SETTINGS,
+  setConnectOrigins: { body: () => ({ origins: [`https://${unique('app')}.example.com`] }) },
+  completeConnectPage: {
+    after: 'createConnectSession',
+    sends: sendsKey,
+    body: () => ({ elementKey: 'odata', configuration: {} }),
+  },
+  cancelConnectPage: { after: 'createConnectSession', sends: sendsKey },
+  deleteConsoleSession: {
+    after: 'createConsoleSession',
+    sends: ({ headers, body }) => ({
+      authorization: '',
+      cookie: headers.get('set-cookie')?.split(';')[0] ?? '',
+      'x-csrf-token': body.csrfToken,
+    }),
+  },
+  updateInstanceConfiguration: CONFIGURATION,
+  updateThisInstanceConfiguration: CONFIGURATION,
+  updateConfigurationProperty: OBJECTS,
+  updateThisConfigurationProperty: OBJECTS,
+  enableInstance: { ...SPARE_INSTANCE, after: 'disableInstance' },
+  enableThisInstance: { ...SPARE_INSTANCE, after: 'disableThisInstance' },
+  endTraceLogging: { ...SPARE_INSTANCE, after: 'startTraceLogging' },
+  endThisTraceLogging: { ...SPARE_INSTANCE, after: 'startThisTraceLogging' },
+  releaseDeliveries: SPARE_DELIVERY,
+  acknowledgeDeliveries: SPARE_DELIVERY,
+  redeliverPeriod: {
+    of: 'spareDelivery',
+    body: () => ({ from: '2020-01-01T00:00:00Z', to: '2100-01-01T00:00:00Z' }),
+  },
+};
+
+/** What a row says of one request, beside what the table of operations says of all. */
+const ROWS: Readonly<Partial<Record<ApiOperationId, (answer: ApiAnswer['body'], first?: ApiAnswer) => object>>> = {
+  createAccount: ({ id }) => ({ target_id: String(id) }),
+  createOrganizationAccount: ({ id }) => ({ target_id: String(id) }),
+  createOrganizationUser: ({ id }) => ({ target_id: String(id) }),
+  createAccountUser: ({ id }) => ({ target_id: String(id) }),
+  createOAuthProxy: ({ id }) => ({ target_id: String(id) }),
+  createInstance: ({ id }) => ({ instance_id: id }),
+  createElementInstance: ({ id }) => ({ instance_id: id }),
+  completeConnectPage: ({ instanceId }) => ({ instance_id: instanceId }),
+  cancelConnectPage: (_, first) => ({ target_id: String(first?.body.id) }),
+  releaseDeliveries: ({ reactivated, released }) => ({ changes: { reactivated, released } }),
+  acknowledgeDeliveries: ({ acknowledged }) => ({ changes: { acknowledged } }),
+};
+
 describe('the audit log', function auditLog() {
   this.timeout(60_000);
-  const service = useApp({ SIMULATORS_PORT: '0', ROLE: 'api' });
-  const calls = createAuditedCalls(service);
-  let tenants: OtherTenants;
+  const service = useApp({ ROLE: 'api' });
+  const tenants = useTenants(service);
+  let own: Place;
 
   before(async () => {
-    tenants = await createTenants(service);
+    own = await fillFirstPlace(service, 'own-place');
   });
 
-  function callFor(id: ApiOperationId): AuditedCall {
-    const call = calls[id];
-    if (call === undefined)
-      throw new Error(`${id} is audited: test/api/support/audited-calls.ts must say how it is done once.`);
-    return call;
+  const ask = ({ path, call }: RecipeRequest) => service.call(path, call);
+  const recipeOf = (id: ApiOperationId): AuditedRecipe =>
+    OTHER_RECIPES[id] ?? (RECIPES as Readonly<Partial<Record<OperationId, Recipe>>>)[id] ?? {};
+
+  /** The request that changes something, which is there now. */
+  async function prepare(id: ApiOperationId): Promise<{ readonly request: RecipeRequest; readonly first?: ApiAnswer }> {
+    const recipe = recipeOf(id);
+    const { of, after, sends } = recipe;
+    const by = { place: own, caller: service };
+    if (of?.startsWith('spare')) own.take(of);
+    const first = after && (await ask(await requestOf(after, recipeOf(after), by)));
+    if (first !== undefined) expect(first.status, JSON.stringify(first.body)).to.equal(200);
+    const request = await requestOf(id, recipe, by);
+    if (first === undefined || sends === undefined) return { request, first };
+    return { request: { ...request, call: { ...request.call, headers: sends(first) } }, first };
   }
 
   const rowsOf = ({ headers }: ApiAnswer) =>
@@ -76,46 +173,38 @@ describe('the audit log', function auditLog() {
   });
 
   for (const id of audited) {
-    it(`has one row of ${id} that is done`, async () => {
-      const { action, target, id: idParam } = ACCESS[id].audit ?? {};
-      const call = callFor(id);
-      const given = await prepared(call);
-      const answer = await service.call(call.path(given), callOf(call, given));
+    it(`has one row of ${id}, which is not done without it`, async () => {
+      const { action, target, id: idParam = '' } = ACCESS[id].audit ?? {};
+      const { request, first } = await prepare(id);
+      const { path, call, params, thing } = request;
+      const before = await dump();
+      await refuseRows(true);
+      const refused = await ask(request);
+      await refuseRows(false);
+      expect(refused.status, JSON.stringify(refused.body)).to.equal(500);
+      expect(await rowsOf(refused)).to.deep.equal([]);
+      expect(await dump()).to.deep.equal(before);
+      expect(JSON.stringify(refused.body)).not.to.include('whsec_');
+
+      const answer = await ask(request);
       expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
+      if (action !== 'show') expect(await dump()).not.to.deep.equal(before);
       const rows = await rowsOf(answer);
       expect(rows).to.have.length(1);
-      const hasId = idParam === 'id' && given.id !== 0 && OPERATIONS[id].path.includes('{id}');
       expect(rows[0]).to.deep.include({
         action,
         target,
-        ...(hasId && { target_id: String(given.id) }),
+        ...(OPERATIONS[id].path.includes(`{${idParam}}`) && { target_id: params[idParam] }),
         organization_id: 1,
-        account_id: 1,
+        account_id: recipeOf(id).of === 'spareAccount' ? thing?.id : 1,
         user_id: 1,
-        method: callOf(call, given).method ?? 'GET',
-        resource_uri: BASE_PATH + call.path(given),
+        ...(thing?.token !== undefined && { instance_id: thing.id }),
+        method: call.method,
+        resource_uri: BASE_PATH + path,
         ip_address: '127.0.0.1',
         status: 200,
-        ...call.row?.(given, answer.body),
+        ...ROWS[id]?.(answer.body, first),
       });
-    });
-  }
-
-  for (const id of audited) {
-    it(`changes nothing by ${id} when its row cannot be written`, async () => {
-      const call = callFor(id);
-      const given = await prepared(call);
-      const before = await dump();
-      await refuseRows(true);
-      const answer = await service.call(call.path(given), callOf(call, given));
-      await refuseRows(false);
-      expect(answer.status, JSON.stringify(answer.body)).to.equal(500);
-      expect(await rowsOf(answer)).to.deep.equal([]);
-      expect(await dump()).to.deep.equal(before);
-      expect(JSON.stringify(answer.body)).not.to.include('whsec_');
-      // And would have changed something.
-      expect((await service.call(call.path(given), callOf(call, given))).status).to.equal(200);
-      if (ACCESS[id].audit?.action !== 'show') expect(await dump()).not.to.deep.equal(before);
     });
   }
 
@@ -197,8 +286,8 @@ describe('the audit log', function auditLog() {
   });
 
   it('calls the rotation of a signing secret a rotation, also where more is changed by the same request', async () => {
-    const call = callFor('updateSubscription');
-    const { id } = await prepared(call);
+    own.take('spareSubscription');
+    const { id } = await own.find('spareSubscription');
     const body = { rotateSecret: true, eventTypes: ['orders.*'], state: 'deactivated' };
     const rotated = await service.call(`/notifications/subscriptions/${id}`, { method: 'PATCH', body });
     const rows = await rowsOf(rotated);

@@ -4,7 +4,7 @@ import { useApp } from '../support/app.ts';
 import { expectProblem, faultsOf } from './support/expect-problem.ts';
 import { sendRaw } from './support/raw-request.ts';
 import { BAMBOOHR, SHOP } from './support/simulated.ts';
-import { authorizationOf, countRows, FIRST_TENANT } from './support/tenants.ts';
+import { authorizationOf, countRows } from './support/tenants.ts';
 
 const NEW = { element: { key: 'bamboohr' }, name: 'Payroll', configuration: BAMBOOHR };
 const JSON_BODY = { 'content-type': 'application/json' };
@@ -18,7 +18,7 @@ describe('the body of a request', () => {
   const post = (body: unknown) => service.call('/instances', { method: 'POST', body });
 
   function sendChunked(path: string, body: string, instanceToken?: string) {
-    const headers = { ...authorizationOf(FIRST_TENANT, instanceToken), ...JSON_BODY, 'transfer-encoding': 'chunked' };
+    const headers = { ...authorizationOf(service, instanceToken), ...JSON_BODY, 'transfer-encoding': 'chunked' };
     return sendRaw(service.app.url, { method: 'POST', path: `/elements/api-v2${path}`, headers, body });
   }
 
@@ -28,7 +28,7 @@ describe('the body of a request', () => {
     return sendRaw(service.app.url, {
       method: 'POST',
       path,
-      headers: { ...authorizationOf(FIRST_TENANT), ...length, ...headers },
+      headers: { ...authorizationOf(service), ...length, ...headers },
       body,
     });
   }
@@ -216,13 +216,8 @@ describe('the body of a request', () => {
     const text = Buffer.from(JSON.stringify({ ...NEW, name: '' }));
 
     for (const type of [
-      'text/plain',
-      'application/x-www-form-urlencoded',
-      'multipart/form-data; boundary=x',
-      'application/merge-patch+json',
-      'application/jsonp',
-      'json',
-      '',
+      ...['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x'],
+      ...['application/merge-patch+json', 'application/jsonp', 'json', ''],
     ]) {
       it(`must be JSON, not '${type}'`, async () => {
         const answer = await postBytes(text, type === '' ? {} : { 'content-type': type });

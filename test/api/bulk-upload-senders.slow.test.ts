@@ -7,15 +7,8 @@ import { waitUntil } from './support/wait-until.ts';
 
 const BOUNDARY = 'cut-here';
 const HEAD = [
-  `--${BOUNDARY}`,
-  'Content-Disposition: form-data; name="metaData"',
-  '',
-  '{"format":"csv","action":"create"}',
-  `--${BOUNDARY}`,
-  'Content-Disposition: form-data; name="file"; filename="rows.csv"',
-  '',
-  'Id,Name',
-  '',
+  ...[`--${BOUNDARY}`, 'Content-Disposition: form-data; name="metaData"', '', '{"format":"csv","action":"create"}'],
+  ...[`--${BOUNDARY}`, 'Content-Disposition: form-data; name="file"; filename="rows.csv"', '', 'Id,Name', ''],
 ].join('\r\n');
 /** More than is gathered before it is stored. */
 const ROWS = '1,A name that is rather long\r\n'.repeat(60_000);

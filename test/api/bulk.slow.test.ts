@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import type { Knex } from 'knex';
-import { type ApiAnswer, useApp } from '../support/app.ts';
+import { type ApiAnswer, useSharedApp } from '../support/app.ts';
 import { expectProblem } from './support/expect-problem.ts';
+import { useInstance } from './support/instances.ts';
 import { BAMBOOHR, SHOP } from './support/simulated.ts';
 import { authorizationOf, createTenants, withDatabase } from './support/tenants.ts';
 import { waitUntil } from './support/wait-until.ts';
@@ -12,11 +13,8 @@ interface Shop {
 }
 
 describe('bulk queries', () => {
-  const service = useApp();
-  let shop: Shop;
-  before(async () => {
-    shop = await service.createInstance('odata', SHOP);
-  });
+  const service = useSharedApp();
+  const shop = useInstance(service, 'odata', SHOP);
 
   const post = (body: object | undefined, query: Readonly<Record<string, string>> = {}, headers = {}) =>
     service.call('/bulk/query', { method: 'POST', token: shop.token, query, headers, ...(body && { body }) });
@@ -183,11 +181,8 @@ describe('bulk queries', () => {
 
     it('bound the time of change only where there is one', async () => {
       const body = { objectName: 'Products', from: '2026-01-01T00:00:00Z' };
-      expectProblem(
-        await post(body),
-        'REQUEST_INVALID',
-        "'Products' does not say when its records changed, so that 'from' cannot be answered.",
-      );
+      const message = "'Products' does not say when its records changed, so that 'from' cannot be answered.";
+      expectProblem(await post(body), 'REQUEST_INVALID', message);
     });
 
     it('are answered below the hub', async () => {

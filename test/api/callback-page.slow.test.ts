@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import { useApp } from '../support/app.ts';
+import { useSharedApp } from '../support/app.ts';
 
 const HOSTILE = `<script>alert(1)</script>"'&amp;`;
 const ESCAPED = '&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#39;&amp;amp;';
 
 describe('the page at /oauth/callback', () => {
-  const service = useApp();
+  const service = useSharedApp();
 
   async function open(query: Readonly<Record<string, string>> = {}) {
     const response = await fetch(`${service.app.url}/oauth/callback?${new URLSearchParams(query)}`);

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { type ApiAnswer, useApp } from '../support/app.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { SHOP } from './support/simulated.ts';
-import { authorizationOf, createTenants, FIRST_TENANT, type OtherTenants, type Tenant } from './support/tenants.ts';
+import { authorizationOf, type Tenant, useTenants } from './support/tenants.ts';
 
 function budgetOf({ headers }: ApiAnswer): Record<string, string | null> {
   const names = ['ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset'];
@@ -14,30 +14,27 @@ const NONE = { limit: null, remaining: null, reset: null };
 describe('the limits of callers', () => {
   // So few a minute that none comes back while the tests run: the first after 10 s.
   const service = useApp({ RATE_LIMIT_USER: '6', RATE_LIMIT_ACCOUNT: '8' });
-  let tenants: OtherTenants;
-  before(async () => {
-    tenants = await createTenants(service);
-  });
+  const tenants = useTenants(service);
 
   const ask = (tenant: Tenant, token?: string) =>
     service.call(token === undefined ? '/elements' : '/Products', { headers: authorizationOf(tenant, token) });
 
   it('are told on platform calls, and a refusal says when to come back', async () => {
     const { token } = await service.createInstance('odata', SHOP);
-    const first = await ask(FIRST_TENANT);
+    const first = await ask(service);
     expect(budgetOf(first)).to.deep.equal({ limit: '6', remaining: '4', reset: '20' });
 
     // A call on an instance counts, but tells the provider's budget, if any.
-    const query = await ask(FIRST_TENANT, token);
+    const query = await ask(service, token);
     expect(query.status).to.equal(200);
     expect(budgetOf(query)).to.deep.equal(NONE);
     // So does one with a wrong token: it costs a query.
-    const wrongToken = await ask(FIRST_TENANT, 'no-token');
+    const wrongToken = await ask(service, 'no-token');
     expectProblem(wrongToken, 'UNAUTHENTICATED');
-    expect(budgetOf(await ask(FIRST_TENANT))).to.deep.include({ remaining: '1' });
-    await ask(FIRST_TENANT);
+    expect(budgetOf(await ask(service))).to.deep.include({ remaining: '1' });
+    await ask(service);
 
-    for (const answer of [await ask(FIRST_TENANT), await ask(FIRST_TENANT, token)]) {
+    for (const answer of [await ask(service), await ask(service, token)]) {
       const seconds = Number(answer.headers.get('retry-after'));
       const message = `Too many requests of this user: 6 a minute are taken. Try again in ${seconds} seconds.`;
       expectProblem(answer, 'RATE_LIMITED', message);

@@ -9,7 +9,7 @@ import { useCollector } from '../support/otlp/collector.ts';
 import { createSource, QUICK, sendEvent, waitForDeliveries } from './events/receiving.ts';
 import { QUOTATIONS, quoting, tracesOf } from './support/canaries.ts';
 import { arrive } from './support/oauth-proxies.ts';
-import { useOutsideConnectors } from './support/outside-connectors.ts';
+import { OUTSIDE_CONNECTORS } from './support/outside-connectors.ts';
 import { traceOfRequest } from './support/span-tree.ts';
 import { readEverything } from './support/tenants.ts';
 import { waitUntil } from './support/wait-until.ts';
@@ -22,7 +22,7 @@ const ROUNDS = Object.keys(QUOTATIONS).length;
 describe('canary secrets, planted on every path', function canaries() {
   this.timeout(60_000);
   const collector = useCollector();
-  const connectors = [useOutsideConnectors(), OAUTH_CONNECTORS].join(delimiter);
+  const connectors = [OUTSIDE_CONNECTORS, OAUTH_CONNECTORS].join(delimiter);
   const collectorSecret = headerCanary('collector');
   const service = useApp(
     () => ({

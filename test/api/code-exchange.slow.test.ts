@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type ApiAnswer, useApp } from '../support/app.ts';
+import { type ApiAnswer, useSharedApp } from '../support/app.ts';
 import {
   type Behaviour,
   brokenJson,
@@ -11,14 +11,14 @@ import {
   status,
 } from '../support/misbehaving-server.ts';
 import { expectProblem, faultsOf } from './support/expect-problem.ts';
-import { useOutsideConnectors } from './support/outside-connectors.ts';
+import { OUTSIDE_CONNECTORS } from './support/outside-connectors.ts';
 import { countRows } from './support/tenants.ts';
 
 const SECRET = 'secret-of-the-client';
 const MASK = '********';
 
 describe('a code that is exchanged once for a token', () => {
-  const service = useApp({ CONNECTORS_PATH: useOutsideConnectors() });
+  const service = useSharedApp({ CONNECTORS_PATH: OUTSIDE_CONNECTORS });
   let provider: MisbehavingServer;
   let code: string;
   let token: string;
@@ -125,11 +125,9 @@ describe('a code that is exchanged once for a token', () => {
     await createWithCode();
     const [instances, exchanges] = [await countRows(service, 'instance'), sentTo('/exchange')];
     const answer = await create({ 'authorization.code': code });
-    expectProblem(
-      answer,
-      'PROVIDER_CREDENTIALS_INVALID',
-      "Coded refuses the code in 'authorization.code', or what was sent with it. A code can be used once, and only for a short time: get a new one. Nothing was stored.",
-    );
+    const message =
+      "Coded refuses the code in 'authorization.code', or what was sent with it. A code can be used once, and only for a short time: get a new one. Nothing was stored.";
+    expectProblem(answer, 'PROVIDER_CREDENTIALS_INVALID', message);
     expect(faultsOf(answer)).to.deep.equal({ 'body.configuration.authorization.code': 'is refused' });
     expect(answer.body.providerMessage).to.equal('Code [redacted] of [redacted] is no good');
     expectAbsent(answer, code, token);

@@ -1,19 +1,16 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { expect } from 'chai';
-import { ORGANIZATION_SECRET, USER_SECRET, useApp } from '../support/app.ts';
+import { useApp } from '../support/app.ts';
 import { expectProblem } from './support/expect-problem.ts';
-import { useOutsideConnectors } from './support/outside-connectors.ts';
+import { useInstance } from './support/instances.ts';
+import { OUTSIDE_CONNECTORS } from './support/outside-connectors.ts';
 import { BAMBOOHR, SHOP } from './support/simulated.ts';
 
 describe('clients of the original API', () => {
-  const service = useApp({ CONNECTORS_PATH: useOutsideConnectors() });
-  let shop: { readonly id: number; readonly token: string };
-  let people: { readonly id: number; readonly token: string };
-  before(async () => {
-    shop = await service.createInstance('odata', SHOP);
-    people = await service.createInstance('bamboohr', BAMBOOHR);
-  });
+  const service = useApp({ CONNECTORS_PATH: OUTSIDE_CONNECTORS });
+  const shop = useInstance(service, 'odata', SHOP);
+  const people = useInstance(service, 'bamboohr', BAMBOOHR);
 
   describe('of the settings of their account', () => {
     it('need not know which one it is', async () => {
@@ -23,7 +20,7 @@ describe('clients of the original API', () => {
       });
       expect(written.body).to.include({ 'notification.webhook.retry.count': 9 });
       expect((await service.call('/accounts/settings')).body).to.deep.equal(written.body);
-      expect((await service.call('/accounts/1/settings')).body).to.deep.equal(written.body);
+      expect((await service.call(`/accounts/${service.accountId}/settings`)).body).to.deep.equal(written.body);
       const again = await service.call('/accounts/settings', { method: 'PATCH', body: written.body });
       expect(again.body).to.deep.equal(written.body);
       const reset = await service.call('/accounts/settings', { method: 'POST', body: {} });
@@ -172,7 +169,8 @@ describe('clients of the original API', () => {
   });
 
   describe('who send the token with every call', () => {
-    const withAll = (token: string) => `User ${USER_SECRET}, Organization ${ORGANIZATION_SECRET}, Element ${token}`;
+    const withAll = (token: string) =>
+      `User ${service.userSecret}, Organization ${service.organizationSecret}, Element ${token}`;
     const call = (path: string, token: string, more: object = {}) =>
       service.call(path, { ...more, headers: { authorization: withAll(token) } });
     let provider: Server;

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { useApp } from '../support/app.ts';
+import { useSharedApp } from '../support/app.ts';
 import { json, startMisbehavingServer } from '../support/misbehaving-server.ts';
 
 describe('two changes of one configuration at the same time', () => {
-  const service = useApp();
+  const service = useSharedApp();
 
   it('are not mixed: one wins, the other is a conflict that says what to do', async () => {
     const provider = await startMisbehavingServer();

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { useApp } from '../support/app.ts';
+import { useSharedApp } from '../support/app.ts';
 import { codeBlocks } from '../support/code-blocks.ts';
 import { QUICK, startReceiver } from './events/receiving.ts';
 import { pageOf } from './support/connect-page.ts';
@@ -16,7 +16,7 @@ const [setOrigins = '', createSession = '', getSession = ''] = BLOCKS.filter(({ 
 const [event = '{}'] = BLOCKS.filter(({ language }) => language === 'json').map(({ code }) => code);
 
 describe('docs/connect-sessions.md', () => {
-  const service = useApp({}, { engineOptions: QUICK });
+  const service = useSharedApp({}, { engineOptions: QUICK });
 
   it('leads from the origins of a product to the token of an instance, and to its event', async () => {
     const run = async (command: string, session = '') => {
@@ -42,7 +42,10 @@ describe('docs/connect-sessions.md', () => {
     expect(body.returnUrl).to.equal(`https://app.example.com/connected?instanceId=${instanceId}&sessionId=${id}`);
     const [told] = await receiver.waitFor(url, 1);
     const { type, data } = JSON.parse(event);
-    expect(told?.body).to.deep.include({ type, data: { ...data, sessionId: id, instanceId, token } });
+    expect(told?.body).to.deep.include({
+      type,
+      data: { ...data, accountId: service.accountId, sessionId: id, instanceId, token },
+    });
     await receiver.close();
   });
 });

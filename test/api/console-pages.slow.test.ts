@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import { useApp } from '../support/app.ts';
+import { useApp, useSharedApp } from '../support/app.ts';
 
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 describe('the pages of the console', () => {
-  const service = useApp();
+  const service = useSharedApp();
   const get = (path: string, init: RequestInit = {}) => fetch(service.app.url + path, init);
 
   for (const path of ['/console', '/console/instances', '/console/explore/5/Orders', '/console/no-such-page']) {

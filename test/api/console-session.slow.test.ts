@@ -4,14 +4,7 @@ import { type ApiAnswer, type StartedApp, startTestApp, type TestApp, useApp } f
 import { createTestDatabase, dropTestDatabase, theRow } from '../support/database.ts';
 import { expectProblem, faultsOf } from './support/expect-problem.ts';
 import { SHOP } from './support/simulated.ts';
-import {
-  authorizationOf,
-  createTenants,
-  createUser,
-  FIRST_TENANT,
-  readEverything,
-  withDatabase,
-} from './support/tenants.ts';
+import { authorizationOf, createTenants, createUser, readEverything, withDatabase } from './support/tenants.ts';
 
 const EMAIL = 'admin@localhost';
 const PASSWORD = 'violet anchor drifts past noon';
@@ -158,7 +151,7 @@ describe('the console', () => {
       expect(Number(waiting.headers.get('retry-after'))).to.be.within(500, 600);
       expect(waiting.headers.get('ratelimit-limit')).to.equal('10');
       expect((await logIn(service, {}, { 'x-forwarded-for': '2001:db8:0:2::7' })).status).to.equal(200);
-      const bySecrets = { ...authorizationOf(FIRST_TENANT), ...from };
+      const bySecrets = { ...authorizationOf(service), ...from };
       expect((await browse(service, '/console/session', { method: 'POST', headers: bySecrets })).status).to.equal(200);
     });
   });
@@ -246,7 +239,7 @@ describe('the console', () => {
       const { headers } = await openSession(service);
       const wrong = { ...headers, authorization: 'User wrong, Organization wrong' };
       expectProblem(await browse(service, '/elements', { headers: wrong }), 'UNAUTHENTICATED', /secret is not valid/);
-      const right = { cookie: headers.cookie, ...authorizationOf(FIRST_TENANT), origin: 'https://evil.example.com' };
+      const right = { cookie: headers.cookie, ...authorizationOf(service), origin: 'https://evil.example.com' };
       const noSession = 'There is no session: this call came with secrets, not with the cookie of the console.';
       expectProblem(await browse(service, '/console/session', { headers: right }), 'NOT_FOUND', noSession);
       const end = { method: 'DELETE', headers: right };
@@ -412,7 +405,7 @@ describe('the console over HTTPS', () => {
     const started = await startTestApp({ PORT, PUBLIC_URL: 'https://causeway.example.com' });
     // As the proxy in front of it sees it.
     service = { ...started, app: { ...started.app, baseUrl: `http://127.0.0.1:${PORT}/elements/api-v2` } };
-    const headers = authorizationOf(FIRST_TENANT);
+    const headers = authorizationOf(service);
     await browse(service, '/users/me/password', { method: 'PUT', headers, body: { password: PASSWORD } });
   });
   after(() => service.stop());

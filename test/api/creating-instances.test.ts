@@ -34,11 +34,8 @@ describe('creating instances', () => {
     it('names every configuration key that is missing', async () => {
       for (const configuration of [{}, { username: '', 'company.name': null }]) {
         const answer = await create('bamboohr', configuration);
-        expectProblem(
-          answer,
-          'REQUEST_INVALID',
-          `The configuration of BambooHR: ${USERNAME_MISSING} (and 1 more, see details)`,
-        );
+        const message = `The configuration of BambooHR: ${USERNAME_MISSING} (and 1 more, see details)`;
+        expectProblem(answer, 'REQUEST_INVALID', message);
         expect(faultsOf(answer)).to.deep.equal({
           'body.configuration.username': USERNAME_MISSING,
           'body.configuration.company.name': COMPANY_MISSING,
@@ -53,11 +50,9 @@ describe('creating instances', () => {
         simulator: 'confidential-3',
         constructor: 'confidential-4',
       });
-      expectProblem(
-        answer,
-        'REQUEST_INVALID',
-        "The configuration of BambooHR: BambooHR has no configuration key 'usrname'. Did you mean 'username'? (and 4 more, see details)",
-      );
+      const message =
+        "The configuration of BambooHR: BambooHR has no configuration key 'usrname'. Did you mean 'username'? (and 4 more, see details)";
+      expectProblem(answer, 'REQUEST_INVALID', message);
       expect(faultsOf(answer)).to.deep.equal({
         'body.configuration.usrname': "BambooHR has no configuration key 'usrname'. Did you mean 'username'?",
         'body.configuration.constructor': "BambooHR has no configuration key 'constructor'.",
@@ -68,21 +63,11 @@ describe('creating instances', () => {
       expect(answer.body.details[0]).to.deep.include({
         nearest: 'username',
         expected: [
-          'username',
-          'company.name',
-          'simulator',
-          'event.notification.enabled',
-          'event.notification.callback.url',
-          'event.notification.signature.key',
-          'event.notification.format',
-          'event.notification.ordered',
-          'event.notification.hydrate',
-          'event.vendor.type',
-          'event.poller.refresh_interval',
-          'event.poller.configuration',
-          'event.poller.time.zone',
-          'event.poller.backfill',
-          'event.objects',
+          ...['username', 'company.name', 'simulator', 'event.notification.enabled'],
+          ...['event.notification.callback.url', 'event.notification.signature.key', 'event.notification.format'],
+          ...['event.notification.ordered', 'event.notification.hydrate', 'event.vendor.type'],
+          ...['event.poller.refresh_interval', 'event.poller.configuration', 'event.poller.time.zone'],
+          ...['event.poller.backfill', 'event.objects'],
         ],
       });
       expect(JSON.stringify(answer.body)).not.to.include('confidential');
@@ -115,11 +100,7 @@ describe('creating instances', () => {
     });
 
     for (const url of [
-      'ftp://a.example',
-      'https://u:p@a.example',
-      'shop.example.com',
-      'https://',
-      'javascript:alert(1)',
+      ...['ftp://a.example', 'https://u:p@a.example', 'shop.example.com', 'https://', 'javascript:alert(1)'],
       'http://a:99999',
     ]) {
       it(`refuses ${url} as an address`, async () => {
@@ -138,11 +119,9 @@ describe('creating instances', () => {
     for (const host of ['10.0.0.1', '169.254.169.254', '[::ffff:10.0.0.1]', '0x0a000001', '192.168.1.1:8080']) {
       it(`does not call the private address ${host}`, async () => {
         const answer = await create('odata', { 'base.url': `http://${host}/odata` });
-        expectProblem(
-          answer,
-          'REQUEST_INVALID',
-          /^The call to OData cannot be made: \S+ has an address that is neither public nor allowed here\. Correct the configuration\.$/,
-        );
+        const message =
+          /^The call to OData cannot be made: \S+ has an address that is neither public nor allowed here\. Correct the configuration\.$/;
+        expectProblem(answer, 'REQUEST_INVALID', message);
       });
     }
 

@@ -4,7 +4,7 @@ import pg from 'pg';
 import { type ApiAnswer, type ApiCall, useApp } from '../support/app.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { SHOP } from './support/simulated.ts';
-import { authorizationOf, createTenants, FIRST_TENANT, type OtherTenants } from './support/tenants.ts';
+import { authorizationOf, useTenants } from './support/tenants.ts';
 import { waitUntil } from './support/wait-until.ts';
 
 const COUNTS = '/notifications/subscriptions/deliveries/counts';
@@ -13,7 +13,7 @@ const COUNTS = '/notifications/subscriptions/deliveries/counts';
 describe('what one tenant may have of the database', () => {
   // Without work in the background, which reads what is locked as well.
   const service = useApp({ ROLE: 'api' });
-  let tenants: OtherTenants;
+  const tenants = useTenants(service);
   let strangers: { readonly id: number; readonly token: string };
   let locker: pg.Client;
 
@@ -24,7 +24,6 @@ describe('what one tenant may have of the database', () => {
   const statusesOf = (answers: readonly ApiAnswer[]) => [...new Set(answers.map(({ status }) => status))].sort();
 
   before(async () => {
-    tenants = await createTenants(service);
     const body = { element: { key: 'odata' }, name: 'Theirs', configuration: SHOP };
     strangers = (await asStranger('/instances', { method: 'POST', body })).body;
   });
@@ -67,11 +66,8 @@ describe('what one tenant may have of the database', () => {
     expect(renamed.body).to.include({ name: 'Renamed' });
     await waitUntil(async () => refused.length === 2);
     for (const answer of refused) {
-      expectProblem(
-        answer,
-        'RATE_LIMITED',
-        'The account has 34 listings under way or waiting. Send the next when one has ended.',
-      );
+      const message = 'The account has 34 listings under way or waiting. Send the next when one has ended.';
+      expectProblem(answer, 'RATE_LIMITED', message);
       expect(answer.headers.get('retry-after')).to.equal('1');
     }
     await locker.query('rollback');
@@ -106,7 +102,7 @@ describe('what one tenant may have of the database', () => {
     await service.call('/elements');
     await lock('app_user');
     const guesses = repeat(40, (index) => {
-      const headers = authorizationOf({ ...FIRST_TENANT, userSecret: `guess-${index}` });
+      const headers = authorizationOf({ ...service, userSecret: `guess-${index}` });
       return service.call('/elements', { headers });
     });
     expect(await untilHeld(2)).to.equal(2);

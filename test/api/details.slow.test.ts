@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { pointer } from '../../src/errors.ts';
-import { useApp } from '../support/app.ts';
+import { useSharedApp } from '../support/app.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { BAMBOOHR, SHOP } from './support/simulated.ts';
 
 describe('what an answer says beside its words', () => {
-  const service = useApp();
+  const service = useSharedApp();
   let shop: { id: number; token: string };
   let people: { id: number; token: string };
   before(async () => {

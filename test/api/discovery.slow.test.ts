@@ -1,7 +1,9 @@
 import { expect } from 'chai';
 import { CONNECTED } from '../../connectors/salesforce/simulator/samples.ts';
-import { type ApiAnswer, useApp } from '../support/app.ts';
+import { useSharedApp } from '../support/app.ts';
 import { expectProblem } from './support/expect-problem.ts';
+import { useInstance } from './support/instances.ts';
+import { pagesOf } from './support/pages.ts';
 import { BAMBOOHR, SHOP } from './support/simulated.ts';
 
 interface Named {
@@ -9,13 +11,9 @@ interface Named {
 }
 
 describe('discovery', () => {
-  const service = useApp();
-  let shop: { readonly id: number; readonly token: string };
-  let people: { readonly id: number; readonly token: string };
-  before(async () => {
-    shop = await service.createInstance('odata', SHOP);
-    people = await service.createInstance('bamboohr', BAMBOOHR);
-  });
+  const service = useSharedApp();
+  const shop = useInstance(service, 'odata', SHOP);
+  const people = useInstance(service, 'bamboohr', BAMBOOHR);
 
   it('lists the elements, by hub and by text too', async () => {
     const keysOf = async (query = '') =>
@@ -33,75 +31,27 @@ describe('discovery', () => {
     const { body } = await service.call('/elements/bamboohr');
     expect((await service.call('/elements/1002')).body).to.deep.equal(body);
     type Shown = Readonly<Record<string, unknown>>;
-    const shown = body.configuration.map(({ description: _, setup: __, ...rest }: Shown) => rest);
-    const polling = shown.splice(10);
-    expect(shown).to.deep.equal([
-      { key: 'username', name: 'Username', type: 'string', required: true, secret: true },
-      {
-        key: 'company.name',
-        name: 'Company name',
-        type: 'string',
-        required: true,
-        secret: false,
-        example: 'acme',
-        pattern: '^[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?$',
-      },
-      { key: 'simulator', name: 'Simulator', type: 'boolean', required: false, secret: false },
-      {
-        key: 'event.notification.enabled',
-        name: 'Event notification enabled',
-        type: 'boolean',
-        required: false,
-        secret: false,
-      },
-      {
-        key: 'event.notification.callback.url',
-        name: 'Event notification callback URL',
-        type: 'url',
-        required: false,
-        secret: false,
-      },
-      {
-        key: 'event.notification.signature.key',
-        name: 'Event notification signature key',
-        type: 'string',
-        required: false,
-        secret: true,
-      },
-      {
-        key: 'event.notification.format',
-        name: 'Event notification format',
-        type: 'string',
-        required: false,
-        secret: false,
-        example: 'elements',
-        pattern: 'standard|elements',
-      },
-      {
-        key: 'event.notification.ordered',
-        name: 'Event notification ordered',
-        type: 'boolean',
-        required: false,
-        secret: false,
-      },
-      {
-        key: 'event.notification.hydrate',
-        name: 'Event notification hydrate',
-        type: 'boolean',
-        required: false,
-        secret: false,
-      },
-      {
-        key: 'event.vendor.type',
-        name: 'Event vendor type',
-        type: 'string',
-        required: false,
-        secret: false,
-        example: 'webhook',
-        pattern: 'polling|webhook',
-      },
+    const fields: readonly Shown[] = body.configuration;
+    const flagsOf = (field: Shown) => ['required', 'secret'].filter((flag) => field[flag] === true).join();
+    expect(fields.map((field) => [field.key, field.name, field.type, flagsOf(field)]).slice(0, 10)).to.deep.equal([
+      ['username', 'Username', 'string', 'required,secret'],
+      ['company.name', 'Company name', 'string', 'required'],
+      ['simulator', 'Simulator', 'boolean', ''],
+      ['event.notification.enabled', 'Event notification enabled', 'boolean', ''],
+      ['event.notification.callback.url', 'Event notification callback URL', 'url', ''],
+      ['event.notification.signature.key', 'Event notification signature key', 'string', 'secret'],
+      ['event.notification.format', 'Event notification format', 'string', ''],
+      ['event.notification.ordered', 'Event notification ordered', 'boolean', ''],
+      ['event.notification.hydrate', 'Event notification hydrate', 'boolean', ''],
+      ['event.vendor.type', 'Event vendor type', 'string', ''],
     ]);
-    expect(polling.map(({ key, type }: Shown) => [key, type])).to.deep.equal([
+    const limited = fields.slice(0, 10).filter(({ pattern }) => pattern !== undefined);
+    expect(limited.map(({ key, example, pattern }) => [key, example, pattern])).to.deep.equal([
+      ['company.name', 'acme', '^[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?$'],
+      ['event.notification.format', 'elements', 'standard|elements'],
+      ['event.vendor.type', 'webhook', 'polling|webhook'],
+    ]);
+    expect(fields.slice(10).map(({ key, type }) => [key, type])).to.deep.equal([
       ['event.poller.refresh_interval', 'number'],
       ['event.poller.configuration', 'object'],
       ['event.poller.time.zone', 'string'],
@@ -279,14 +229,12 @@ describe('discovery', () => {
         where: `AccountId = '${ACCOUNT}' AND ${query.where}`,
         pageSize: '200',
       });
-      const rows = [];
-      for (let nextPage: string | undefined = ''; nextPage !== undefined; ) {
-        const page: ApiAnswer = await call(`/Account/${ACCOUNT}/Contacts`, { ...query, nextPage });
-        expect(page.headers.get('elements-query-pushdown')).to.equal('full');
-        expect(page.headers.get('elements-total-count')).to.equal(String(expected.body.length));
-        rows.push(...page.body);
-        nextPage = page.headers.get('elements-next-page-token') ?? undefined;
+      const pages = await pagesOf((nextPage = '') => call(`/Account/${ACCOUNT}/Contacts`, { ...query, nextPage }));
+      for (const { headers } of pages) {
+        expect(headers.get('elements-query-pushdown')).to.equal('full');
+        expect(headers.get('elements-total-count')).to.equal(String(expected.body.length));
       }
+      const rows = pages.flatMap(({ body }) => body);
       expect(rows).to.deep.equal(expected.body);
     });
 
@@ -299,11 +247,9 @@ describe('discovery', () => {
     });
 
     it('says that a record or what would be below it is not there', async () => {
-      expectProblem(
-        await call(`/Account/0015g0000000999AAA/Contacts`),
-        'NOT_FOUND',
-        "There are no 'Contacts' of the record '0015g0000000999AAA' in 'Account': there is no such record, or nothing of it that this instance may see.",
-      );
+      const message =
+        "There are no 'Contacts' of the record '0015g0000000999AAA' in 'Account': there is no such record, or nothing of it that this instance may see.";
+      expectProblem(await call(`/Account/0015g0000000999AAA/Contacts`), 'NOT_FOUND', message);
       expectProblem(
         await call(`/Account/${ACCOUNT}/Contact`),
         'NOT_FOUND',
@@ -327,12 +273,8 @@ describe('discovery', () => {
   describe('below a hub', () => {
     it('answers as without it', async () => {
       for (const path of [
-        '/objects',
-        '/objects/employees/metadata',
-        '/objects/employees/time-off/metadata',
-        '/employees?pageSize=3',
-        '/employees/101',
-        '/employees/101/time-off',
+        ...['/objects', '/objects/employees/metadata', '/objects/employees/time-off/metadata'],
+        ...['/employees?pageSize=3', '/employees/101', '/employees/101/time-off'],
       ]) {
         const direct = await service.call(path, { token: people.token });
         const inHub = await service.call(`/hubs/humancapital${path}`, { token: people.token });

@@ -2,14 +2,14 @@ import { readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect } from 'chai';
 import { OPERATIONS } from '../../generated/operations.ts';
-import { useApp } from '../support/app.ts';
+import { useSharedApp } from '../support/app.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { sendRaw } from './support/raw-request.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
 describe('the pages of the documentation', () => {
-  const service = useApp();
+  const service = useSharedApp();
   const get = async (path: string) => {
     const response = await fetch(service.app.url + path);
     return { status: response.status, headers: response.headers, text: await response.text() };
@@ -90,14 +90,9 @@ describe('the pages of the documentation', () => {
   it('have no other files beside them', async () => {
     for (const file of ['docs.js', 'docs.css']) expect((await get(`/docs/assets/${file}`)).status).to.equal(200);
     for (const path of [
-      '/docs/assets/package.json',
-      '/docs/assets/../layout.ts',
-      '/docs/assets/..%2flayout.ts',
-      '/docs/assets/%2e%2e/%2e%2e/service.ts',
-      '/docs/assets/',
-      '/docs/assets/docs.css/../../layout.ts',
-      '/docs/assets/docs.css%00.html',
-      '/docs/assets//etc/passwd',
+      ...['/docs/assets/package.json', '/docs/assets/../layout.ts', '/docs/assets/..%2flayout.ts'],
+      ...['/docs/assets/%2e%2e/%2e%2e/service.ts', '/docs/assets/', '/docs/assets/docs.css/../../layout.ts'],
+      ...['/docs/assets/docs.css%00.html', '/docs/assets//etc/passwd'],
     ]) {
       expect((await sendRaw(service.app.url, { path })).status, path).to.equal(404);
     }

@@ -7,14 +7,7 @@ import { describeInBrowser, useChromium } from '../support/browser.ts';
 const PREFIX = 'data:image/svg+xml,';
 
 const HOSTILE_NAMES = [
-  '<script>alert(1)</script>',
-  `"'&<>`,
-  '\u0000\u0007',
-  '\ud800',
-  'é́́́́́́́́x',
-  '👩‍👩‍👧',
-  ' ',
-  '#%2541',
+  ...['<script>alert(1)</script>', `"'&<>`, '\u0000\u0007', '\ud800', 'é́́́́́́́́x', '👩‍👩‍👧', ' ', '#%2541'],
   '\u202eabc',
 ];
 

@@ -1,14 +1,14 @@
 import { expect } from 'chai';
 import { loadConnectors, OWN_CONNECTORS } from '../../src/connector/registry.ts';
 import { configurationFields, exchangeOf } from '../../src/instances/configuration.ts';
-import { type ApiAnswer, type StartedApp, startTestApp, useApp } from '../support/app.ts';
+import { type ApiAnswer, type StartedApp, startTestApp, useApp, useSharedApp } from '../support/app.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { SHOP } from './support/simulated.ts';
-import { authorizationOf, createTenants, type OtherTenants, withDatabase } from './support/tenants.ts';
+import { authorizationOf, useTenants, withDatabase } from './support/tenants.ts';
 import { waitUntil } from './support/wait-until.ts';
 
 describe('elements', () => {
-  const service = useApp({ SIMULATORS_PORT: 'off' });
+  const service = useSharedApp();
 
   it('have a picture, in every listing', async () => {
     const { body } = await service.call('/elements');
@@ -38,7 +38,7 @@ describe('elements', () => {
 });
 
 describe('the flags of an element', () => {
-  const service = useApp();
+  const service = useSharedApp();
 
   it('say what works, in every form of its record', async () => {
     const { body: elements } = await service.call('/elements');
@@ -102,7 +102,7 @@ const keysOf = ({ status, body }: ApiAnswer) => {
 };
 
 describe('the list of elements', () => {
-  const service = useApp({ SIMULATORS_PORT: 'off' });
+  const service = useSharedApp();
   let all: readonly string[];
 
   before(async () => {
@@ -174,7 +174,7 @@ describe('the list of elements', () => {
 });
 
 describe('what an element declares', () => {
-  const service = useApp({ SIMULATORS_PORT: 'off' });
+  const service = useSharedApp();
   const metadataOf = async (key: string) => (await service.call(`/elements/${key}/metadata`)).body;
   const formOf = async (key: string) => (await service.call(`/elements/${key}/configuration`)).body;
 
@@ -239,12 +239,11 @@ describe('what an element declares', () => {
 describe('an element that an account made inactive', () => {
   const service = useApp();
   let other: StartedApp;
-  let tenants: OtherTenants;
+  const tenants = useTenants(service);
 
   before('a second process on the same database', async function second() {
     this.timeout(60_000);
     other = await startTestApp({ DATABASE_URL: service.databaseUrl });
-    tenants = await createTenants(service);
   });
 
   after(() => other.stop());

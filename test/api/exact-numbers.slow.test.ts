@@ -4,9 +4,10 @@ import { type CapServer, startCapServer } from '../support/cap-server.ts';
 import { json, type MisbehavingServer, startMisbehavingServer, status } from '../support/misbehaving-server.ts';
 import { createSource, QUICK, useReceiver } from './events/receiving.ts';
 import { expectProblem, faultsOf } from './support/expect-problem.ts';
-import { useOutsideConnectors } from './support/outside-connectors.ts';
+import { useInstance } from './support/instances.ts';
+import { OUTSIDE_CONNECTORS } from './support/outside-connectors.ts';
 import { BAMBOOHR, SHOP } from './support/simulated.ts';
-import { authorizationOf, FIRST_TENANT } from './support/tenants.ts';
+import { authorizationOf } from './support/tenants.ts';
 
 const LARGE = '9007199254740993';
 const LONG = '0.1234567890123456789';
@@ -29,15 +30,11 @@ const ITEM = (id: string, weight: string, rating: string) =>
   `{"id":${id},"price":12.50,"weight":${weight},"rating":${rating},"counts":[${id},1],"size":{"height":${weight}}}`;
 
 describe('numbers', () => {
-  const service = useApp({ CONNECTORS_PATH: useOutsideConnectors() }, { engineOptions: QUICK });
-  let shop: { readonly token: string };
-  before(async () => {
-    shop = await service.createInstance('odata', SHOP);
-  });
-
+  const service = useApp({ CONNECTORS_PATH: OUTSIDE_CONNECTORS }, { engineOptions: QUICK });
+  const shop = useInstance(service, 'odata', SHOP);
   /** The answer as its bytes say, before a parser makes doubles of it. */
   const textOf = async (path: string, token: string) => {
-    const headers = authorizationOf(FIRST_TENANT, token);
+    const headers = authorizationOf(service, token);
     return (await fetch(service.app.baseUrl + path, { headers })).text();
   };
   const inShop = (method: string, path: string, body?: string) =>
@@ -74,11 +71,8 @@ describe('numbers', () => {
         'body.Rating': "'Rating' must be from -1.7976931348623157e+308 to 1.7976931348623157e+308.",
         'body.Weight': "'Weight' is a number of more than 400 digits.",
       });
-      expectProblem(
-        await create('"Stock":9007199254740993'),
-        'REQUEST_INVALID',
-        "'Stock' must be from -32768 to 32767.",
-      );
+      const message = "'Stock' must be from -32768 to 32767.";
+      expectProblem(await create('"Stock":9007199254740993'), 'REQUEST_INVALID', message);
       expect(await count()).to.equal(before);
     });
 
@@ -232,7 +226,7 @@ describe('numbers', () => {
       expect((await service.call('/events/test', { method: 'POST', body })).status).to.equal(200);
       const [event] = await receiver.waitFor(url, 1);
       expect(event?.request.body).to.contain(`"object":${data}`);
-      const headers = authorizationOf(FIRST_TENANT);
+      const headers = authorizationOf(service);
       const path = '/notifications/subscriptions/deliveries?hydrate=true';
       const listed = await (await fetch(service.app.baseUrl + path, { headers })).text();
       expect(listed).to.contain(`"object":${data}`);

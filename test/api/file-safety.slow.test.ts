@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import { useApp } from '../support/app.ts';
+import { useSharedApp } from '../support/app.ts';
 import { html, status } from '../support/misbehaving-server.ts';
 import { PDF, useFiling } from './support/filing.ts';
-import { useOutsideConnectors } from './support/outside-connectors.ts';
+import { OUTSIDE_CONNECTORS } from './support/outside-connectors.ts';
 
 describe('the file of a record is never taken for a page of this service:', () => {
-  const service = useApp({ CONNECTORS_PATH: useOutsideConnectors(), SIMULATORS_PORT: 'off' });
+  const service = useSharedApp({ CONNECTORS_PATH: OUTSIDE_CONNECTORS });
   const filing = useFiling(service);
 
   const cases: readonly (readonly [

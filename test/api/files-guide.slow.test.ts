@@ -5,11 +5,11 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { useApp } from '../support/app.ts';
+import { useSharedApp } from '../support/app.ts';
 import { codeBlocks } from '../support/code-blocks.ts';
 import { createTemporaryFolder } from '../support/database.ts';
 import { type FileStore, startFileStore } from './support/file-store.ts';
-import { useOutsideConnectors } from './support/outside-connectors.ts';
+import { OUTSIDE_CONNECTORS } from './support/outside-connectors.ts';
 
 const GUIDE = readFileSync(resolve(import.meta.dirname, '../../docs/files.md'), 'utf8');
 const COMMANDS = codeBlocks(GUIDE)
@@ -17,7 +17,7 @@ const COMMANDS = codeBlocks(GUIDE)
   .map(({ code }) => code);
 
 describe('docs/files.md', () => {
-  const service = useApp({ CONNECTORS_PATH: useOutsideConnectors(), SIMULATORS_PORT: 'off' });
+  const service = useSharedApp({ CONNECTORS_PATH: OUTSIDE_CONNECTORS });
   const bytes = randomBytes(3_000_000);
   let store: FileStore;
   let folder: string;

@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { useApp } from '../support/app.ts';
+import { useSharedApp } from '../support/app.ts';
 import { endless, json, redirect, resetBeforeAnswer, status } from '../support/misbehaving-server.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { API_KEY, BYTES, PDF, useFiling } from './support/filing.ts';
-import { useOutsideConnectors } from './support/outside-connectors.ts';
+import { OUTSIDE_CONNECTORS } from './support/outside-connectors.ts';
 
 describe('the file of a record', () => {
-  const service = useApp({ CONNECTORS_PATH: useOutsideConnectors(), SIMULATORS_PORT: 'off' });
+  const service = useSharedApp({ CONNECTORS_PATH: OUTSIDE_CONNECTORS });
   const filing = useFiling(service);
   const { get } = filing;
 

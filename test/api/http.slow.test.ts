@@ -11,7 +11,7 @@ import { useApp } from '../support/app.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { sendRaw } from './support/raw-request.ts';
 import { SHOP } from './support/simulated.ts';
-import { authorizationOf, FIRST_TENANT } from './support/tenants.ts';
+import { authorizationOf } from './support/tenants.ts';
 
 const BASE = '/elements/api-v2';
 const PAGE = 'https://app.example.com';
@@ -32,7 +32,7 @@ describe('HTTP', () => {
   });
 
   const send = (method: string, path: string, headers: Readonly<Record<string, string>> = {}, withToken?: string) =>
-    sendRaw(service.app.url, { method, path, headers: { ...authorizationOf(FIRST_TENANT, withToken), ...headers } });
+    sendRaw(service.app.url, { method, path, headers: { ...authorizationOf(service, withToken), ...headers } });
 
   /** The body as it came. */
   async function get(path: string, headers: Readonly<Record<string, string>> = {}, withToken?: string) {
@@ -41,7 +41,7 @@ describe('HTTP', () => {
       hostname,
       port,
       path,
-      headers: { ...authorizationOf(FIRST_TENANT, withToken), ...headers },
+      headers: { ...authorizationOf(service, withToken), ...headers },
       agent: false,
     }).end();
     const [response] = await once(sent, 'response');
@@ -50,16 +50,8 @@ describe('HTTP', () => {
 
   describe('HEAD', () => {
     for (const path of [
-      '/elements',
-      '/instances',
-      '/objects',
-      '/objects/Products/metadata',
-      '/Products?pageSize=2',
-      '/Products?pageSize=5000',
-      '/Products/1',
-      '/Products/999999',
-      '/hubs/general/Products/1',
-      '/Nothing',
+      ...['/elements', '/instances', '/objects', '/objects/Products/metadata', '/Products?pageSize=2'],
+      ...['/Products?pageSize=5000', '/Products/1', '/Products/999999', '/hubs/general/Products/1', '/Nothing'],
     ]) {
       it(`answers the headers of GET and nothing else: ${path}`, async () => {
         const withToken = path === '/elements' ? undefined : token;
@@ -97,11 +89,8 @@ describe('HTTP', () => {
 
     for (const encoding of ['br', 'gzip']) {
       for (const path of [
-        '/openapi.json',
-        '/docs/assets/docs.js',
-        `${BASE}/objects/Products/metadata`,
-        `${BASE}/Products?pageSize=30`,
-        `${BASE}/Products?pageSize=5000`,
+        ...['/openapi.json', '/docs/assets/docs.js', `${BASE}/objects/Products/metadata`],
+        ...[`${BASE}/Products?pageSize=30`, `${BASE}/Products?pageSize=5000`],
       ]) {
         it(`makes less of what is large by ${encoding}: ${path}`, async () => {
           const withToken = path.startsWith(BASE) ? token : undefined;
@@ -188,12 +177,8 @@ describe('HTTP', () => {
         expect(headers.get('vary')).to.include('Origin');
         const exposed = headers.get('access-control-expose-headers')?.split(', ');
         expect(exposed).to.include.members([
-          'Elements-Request-Id',
-          'Elements-Next-Page-Token',
-          'Elements-Element-Instance-Id',
-          'Link',
-          'RateLimit-Remaining',
-          'Retry-After',
+          ...['Elements-Request-Id', 'Elements-Next-Page-Token', 'Elements-Element-Instance-Id', 'Link'],
+          ...['RateLimit-Remaining', 'Retry-After'],
         ]);
       }
     });
@@ -247,7 +232,7 @@ describe('HTTP', () => {
       const [first] = await once(socket, 'data');
       return { socket, first: String(first) };
     }
-    const authorized = authorizationOf(FIRST_TENANT);
+    const authorized = authorizationOf(service);
 
     it('that is too long is refused before any of it has come', async () => {
       const { socket, first } = await sendHead({ ...authorized, 'content-length': TOO_LONG });

@@ -5,32 +5,24 @@ import { type ApiCall, type StartedApp, startTestApp, useApp } from '../support/
 import { theRow } from '../support/database.ts';
 import { hang, json, type MisbehavingServer, startMisbehavingServer, status } from '../support/misbehaving-server.ts';
 import { expectProblem } from './support/expect-problem.ts';
-import { useOutsideConnectors } from './support/outside-connectors.ts';
+import { OUTSIDE_CONNECTORS } from './support/outside-connectors.ts';
 import { sendRaw } from './support/raw-request.ts';
 import { SHOP } from './support/simulated.ts';
-import {
-  authorizationOf,
-  countRows,
-  createTenants,
-  FIRST_TENANT,
-  type OtherTenants,
-  withDatabase,
-} from './support/tenants.ts';
+import { authorizationOf, countRows, useTenants, withDatabase } from './support/tenants.ts';
 
 const OTHER_REQUEST = 'This Idempotency-Key was used with another request in the last 24 hours.';
 const RUNNING = 'The request with this Idempotency-Key has not finished; if it never does, its outcome is unknown.';
 const NOT_SENT_AGAIN = ' This is the first result of this Idempotency-Key; the request was not sent again.';
 
-const connectors = useOutsideConnectors();
+const connectors = OUTSIDE_CONNECTORS;
 
 describe('Idempotency-Key', () => {
   const service = useApp({ CONNECTORS_PATH: connectors });
   let provider: MisbehavingServer;
-  let tenants: OtherTenants;
+  const tenants = useTenants(service);
   let token: string;
   let keys = 0;
   before(async () => {
-    tenants = await createTenants(service);
     provider = await startMisbehavingServer();
     provider.answer('/me', json({}));
     const configuration = { 'base.url': provider.url, 'api.key': 'a-key' };
@@ -184,7 +176,7 @@ describe('Idempotency-Key', () => {
       method: 'POST',
       body: JSON.stringify({ name: 'one' }),
       headers: {
-        ...authorizationOf(FIRST_TENANT, token),
+        ...authorizationOf(service, token),
         'content-type': 'application/json',
         'idempotency-key': key,
       },
@@ -246,7 +238,7 @@ describe('Idempotency-Key', () => {
       method: 'POST',
       path: '/elements/api-v2/items',
       headers: {
-        ...authorizationOf(FIRST_TENANT, token),
+        ...authorizationOf(service, token),
         'content-type': 'application/json',
         'idempotency-key': '',
       },

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type StartedApp, startTestApp, useApp } from '../support/app.ts';
+import { type StartedApp, startTestApp, useApp, useSharedApp } from '../support/app.ts';
 import { expectProblem, faultsOf } from './support/expect-problem.ts';
 import { BAMBOOHR, PRIVATE_SHOP, SHOP } from './support/simulated.ts';
 import { waitUntil } from './support/wait-until.ts';
@@ -13,7 +13,7 @@ const MASKED_SHOP = {
 };
 
 describe('the life of an instance', () => {
-  const service = useApp();
+  const service = useSharedApp();
 
   const createShop = () => service.createInstance('odata', PRIVATE_SHOP, { name: 'Shop', tags: ['one', 'two'] });
   const get = async (id: number) => (await service.call(`/instances/${id}`)).body;
@@ -57,11 +57,8 @@ describe('the life of an instance', () => {
       const body = { name: 'Renamed', tags: ['x'], configuration: { password: 'confidential-word' } };
       for (const [path, withToken] of [[`/instances/${id}`], ['/instances', token]] as const) {
         const answer = await service.call(path, { method: 'PATCH', body, ...(withToken && { token: withToken }) });
-        expectProblem(
-          answer,
-          'PROVIDER_CREDENTIALS_INVALID',
-          'OData refuses these credentials. Check base.url, username, password. Nothing was stored.',
-        );
+        const message = 'OData refuses these credentials. Check base.url, username, password. Nothing was stored.';
+        expectProblem(answer, 'PROVIDER_CREDENTIALS_INVALID', message);
         expect(JSON.stringify(answer.body)).not.to.include('confidential');
       }
       expect(await get(id)).to.deep.equal(before);
@@ -144,11 +141,8 @@ describe('the life of an instance', () => {
       const refused = await service.call(path, { method: 'PATCH', body: { username: 'nobody' } });
       expectProblem(refused, 'PROVIDER_CREDENTIALS_INVALID');
       const unknown = await service.call(path, { method: 'PATCH', body: { pasword: 'confidential' } });
-      expectProblem(
-        unknown,
-        'REQUEST_INVALID',
-        "The configuration of OData: OData has no configuration key 'pasword'. Did you mean 'password'?",
-      );
+      const message = "The configuration of OData: OData has no configuration key 'pasword'. Did you mean 'password'?";
+      expectProblem(unknown, 'REQUEST_INVALID', message);
       expect((await service.call(path)).body).to.deep.equal({ ...MASKED_SHOP, 'text.binary': true });
       expect(await canRead(token)).to.equal(true);
     });

@@ -2,14 +2,14 @@ import { expect } from 'chai';
 import { useApp } from '../support/app.ts';
 import { json, type MisbehavingServer, startMisbehavingServer, status } from '../support/misbehaving-server.ts';
 import { expectProblem } from './support/expect-problem.ts';
-import { useOutsideConnectors } from './support/outside-connectors.ts';
+import { OUTSIDE_CONNECTORS } from './support/outside-connectors.ts';
 
 const rowsOf = (count: number, characters: number) =>
   Array.from({ length: count }, (_, id) => ({ id, name: String(id).padEnd(characters, 'x') }));
 
 describe('a provider whose answers are large', () => {
   const service = useApp({
-    CONNECTORS_PATH: useOutsideConnectors(),
+    CONNECTORS_PATH: OUTSIDE_CONNECTORS,
     SIMULATORS_PORT: 'off',
     PROVIDER_MEMORY_MB: '16',
   });
@@ -64,7 +64,7 @@ describe('a provider whose answers are large', () => {
 });
 
 describe('a provider whose numbers cannot be', () => {
-  const service = useApp({ CONNECTORS_PATH: useOutsideConnectors(), SIMULATORS_PORT: 'off' });
+  const service = useApp({ CONNECTORS_PATH: OUTSIDE_CONNECTORS, SIMULATORS_PORT: 'off' });
   let provider: MisbehavingServer;
   let token: string;
   before(async () => {
@@ -87,11 +87,8 @@ describe('a provider whose numbers cannot be', () => {
     it(`is waited for a day at most when it says ${retryAfter.slice(0, 40)}`, async () => {
       provider.answer('/items', json({}, 429, { 'retry-after': retryAfter }));
       const answer = await service.call('/items', { token });
-      expectProblem(
-        answer,
-        'PROVIDER_RATE_LIMITED',
-        'Patient answered 429: it takes no more calls for now. Try again in 86400 s.',
-      );
+      const message = 'Patient answered 429: it takes no more calls for now. Try again in 86400 s.';
+      expectProblem(answer, 'PROVIDER_RATE_LIMITED', message);
       expect(answer.headers.get('retry-after')).to.equal('86400');
     });
   }

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect } from 'chai';
 import { DEMO_CONFIGURATION, deliver } from '../../connectors/twilio/simulator.ts';
-import { type ApiAnswer, useApp } from '../support/app.ts';
+import { type ApiAnswer, useSharedApp } from '../support/app.ts';
 import { expectProblem } from './support/expect-problem.ts';
 
 const AUTH_TOKEN = 'the token of the tests';
@@ -12,7 +12,7 @@ const FORM = 'application/x-www-form-urlencoded';
 const names = (count: number) => Array.from({ length: count }, (_, n) => n).join('&');
 
 describe('the members of a request', () => {
-  const service = useApp();
+  const service = useSharedApp();
 
   async function open(): Promise<string> {
     const { eventUrl } = await service.createInstance('twilio', {

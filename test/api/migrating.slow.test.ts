@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import document from '../../generated/openapi.json' with { type: 'json' };
 import { toOriginalBody } from '../../src/events/message.ts';
-import { useApp } from '../support/app.ts';
+import { useSharedApp } from '../support/app.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { SHOP } from './support/simulated.ts';
 
@@ -12,7 +12,7 @@ const blocksOf = (text: string) =>
   [...text.matchAll(/^```json\n([\s\S]*?)^```$/gm)].map(([, json = '']) => JSON.parse(json));
 
 describe('docs/migrating.md', () => {
-  const service = useApp();
+  const service = useSharedApp();
 
   it('shows the notification that an event of docs/events.md becomes', () => {
     const event = blocksOf(read('events.md')).find((block) => 'type' in block);

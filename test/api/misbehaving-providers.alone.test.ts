@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
-import { useApp } from '../support/app.ts';
+import { FIRST_CREDENTIALS, useApp } from '../support/app.ts';
 import {
   hang,
   html,
@@ -13,14 +13,14 @@ import {
 } from '../support/misbehaving-server.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { METADATA } from './support/odata-metadata.ts';
-import { useOutsideConnectors } from './support/outside-connectors.ts';
-import { authorizationOf, countRows, FIRST_TENANT } from './support/tenants.ts';
+import { OUTSIDE_CONNECTORS } from './support/outside-connectors.ts';
+import { authorizationOf, countRows } from './support/tenants.ts';
 import { SETUPS } from './support/troubled-setups.ts';
 import { PASSWORD, quoted, REFUSALS } from './support/troubles.ts';
 import { waitUntil } from './support/wait-until.ts';
 
 describe('a provider that misbehaves', () => {
-  const service = useApp({ CONNECTORS_PATH: useOutsideConnectors(), SIMULATORS_PORT: 'off' });
+  const service = useApp({ CONNECTORS_PATH: OUTSIDE_CONNECTORS, SIMULATORS_PORT: 'off' });
   let provider: MisbehavingServer;
   beforeEach(async () => {
     provider = await startMisbehavingServer();
@@ -268,21 +268,10 @@ describe('a provider that misbehaves', () => {
     const { body } = await service.call('/elements/impatient');
     expect(body).to.include({ id: 990001, key: 'impatient', name: 'Impatient', hub: 'general' });
     expect(body.configuration.map(({ key }: { key: string }) => key)).to.deep.equal([
-      'base.url',
-      'api.key',
-      'simulator',
-      'event.notification.enabled',
-      'event.notification.callback.url',
-      'event.notification.signature.key',
-      'event.notification.format',
-      'event.notification.ordered',
-      'event.notification.hydrate',
-      'event.vendor.type',
-      'event.poller.refresh_interval',
-      'event.poller.configuration',
-      'event.poller.time.zone',
-      'event.poller.backfill',
-      'event.objects',
+      ...['base.url', 'api.key', 'simulator', 'event.notification.enabled', 'event.notification.callback.url'],
+      ...['event.notification.signature.key', 'event.notification.format', 'event.notification.ordered'],
+      ...['event.notification.hydrate', 'event.vendor.type', 'event.poller.refresh_interval'],
+      ...['event.poller.configuration', 'event.poller.time.zone', 'event.poller.backfill', 'event.objects'],
     ]);
   });
 });
@@ -291,7 +280,7 @@ describe('a provider that misbehaves', () => {
 function sendAndKeep(url: string, line: string, token: string): Socket {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
-  const { authorization } = authorizationOf(FIRST_TENANT, token);
+  const { authorization } = authorizationOf(FIRST_CREDENTIALS, token);
   socket.write(`${line}\r\nHost: x\r\nAuthorization: ${authorization}\r\n\r\n`);
   return socket;
 }

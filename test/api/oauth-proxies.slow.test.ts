@@ -1,30 +1,20 @@
 import { expect } from 'chai';
-import { type ApiAnswer, useApp } from '../support/app.ts';
+import { type ApiAnswer, useSharedApp } from '../support/app.ts';
 import { expectProblem, faultsOf } from './support/expect-problem.ts';
 import { createProxy, shareProxy } from './support/oauth-proxies.ts';
-import {
-  authorizationOf,
-  countRows,
-  createTenants,
-  FIRST_TENANT,
-  type OtherTenants,
-  readEverything,
-  withDatabase,
-} from './support/tenants.ts';
+import { authorizationOf, countRows, readEverything, useTenants, withDatabase } from './support/tenants.ts';
 
 const PATH = '/elements/oauthProxies';
 const SECRET = 'a-client-secret-of-a-proxy';
+const NEW = { name: 'plain', apiKey: 'k', apiSecret: 's' };
 
 describe('OAuth proxies', () => {
-  const service = useApp();
-  let tenants: OtherTenants;
-  before(async () => {
-    tenants = await createTenants(service);
-  });
+  const service = useSharedApp();
+  const tenants = useTenants(service);
 
   const post = (body: unknown, headers = {}) => service.call(PATH, { method: 'POST', body, headers });
   /** By the administrator of the organization. */
-  const share = (id: number, shared = true, accountId = FIRST_TENANT.accountId) =>
+  const share = (id: number, shared = true, accountId = service.accountId) =>
     shareProxy(service, { id, shared, accountId });
 
   describe('are made', () => {
@@ -32,15 +22,7 @@ describe('OAuth proxies', () => {
       const input = { name: ' payroll ', apiKey: 'the-client', apiSecret: SECRET, configuration: '{"a": [1]}' };
       const { status, body } = await post(input);
       expect(status).to.equal(200);
-      expect(body).to.deep.equal({
-        id: body.id,
-        name: 'payroll',
-        apiKey: 'the-client',
-        apiSecret: SECRET,
-        configuration: '{"a": [1]}',
-        shared: false,
-        proxyUrl: body.proxyUrl,
-      });
+      expect(body).to.deep.equal({ ...input, id: body.id, name: 'payroll', shared: false, proxyUrl: body.proxyUrl });
       expect(body.id).to.be.a('number');
       expect(body.proxyUrl.startsWith(`${service.app.url}/oauth/proxy/`)).to.equal(true);
       expect(body.proxyUrl.split('/').at(-1)).to.match(/^[A-Za-z0-9_-]{32}$/);
@@ -49,7 +31,7 @@ describe('OAuth proxies', () => {
     });
 
     it('without settings of their own, unless given', async () => {
-      const { body } = await post({ name: 'plain', apiKey: 'k', apiSecret: 's' });
+      const { body } = await post(NEW);
       expect(body.configuration).to.equal('{}');
     });
 
@@ -78,21 +60,11 @@ describe('OAuth proxies', () => {
     });
 
     for (const configuration of [
-      '',
-      '{',
-      '[]',
-      'null',
-      '"{}"',
-      '1',
-      'true',
-      "{'a':1}",
-      '{}{}',
-      '\ufeff{}',
-      '{"a":1,}',
+      ...['', '{', '[]', 'null', '"{}"', '1', 'true', "{'a':1}", '{}{}', '\ufeff{}', '{"a":1,}'],
     ]) {
       it(`not with the settings ${JSON.stringify(configuration)}`, async () => {
         const rows = await countRows(service, 'oauth_proxy');
-        const answer = await post({ name: 'settings', apiKey: 'k', apiSecret: 's', configuration });
+        const answer = await post({ ...NEW, name: 'settings', configuration });
         expectProblem(answer, 'REQUEST_INVALID');
         expect(Object.keys(faultsOf(answer))).to.deep.equal(['body.configuration']);
         expect(await countRows(service, 'oauth_proxy')).to.equal(rows);
@@ -101,17 +73,10 @@ describe('OAuth proxies', () => {
 
     for (const tokenOrigins of ['https://a.example', ['a.example'], ['https://a.example/token'], [1], {}]) {
       it(`not with the token origins ${JSON.stringify(tokenOrigins)}`, async () => {
-        const answer = await post({
-          name: 'origins',
-          apiKey: 'k',
-          apiSecret: 's',
-          configuration: JSON.stringify({ tokenOrigins }),
-        });
-        expectProblem(
-          answer,
-          'REQUEST_INVALID',
-          'tokenOrigins in body.configuration must be a list of origins, such as https://acme.example.com.',
-        );
+        const configuration = JSON.stringify({ tokenOrigins });
+        const message =
+          'tokenOrigins in body.configuration must be a list of origins, such as https://acme.example.com.';
+        expectProblem(await post({ ...NEW, name: 'origins', configuration }), 'REQUEST_INVALID', message);
       });
     }
 
@@ -119,11 +84,8 @@ describe('OAuth proxies', () => {
       ['body.name', { name: undefined }],
       ['body.name', { name: ' ' }],
       ['body.name', { name: 'x'.repeat(256) }],
-      ['body.name', { name: 'a\0b' }],
-      ['body.name', { name: 'a\ud800' }],
       ['body.apiKey', { apiKey: undefined }],
       ['body.apiKey', { apiKey: 5 }],
-      ['body.apiKey', { apiKey: 'a\0b' }],
       ['body.apiSecret', { apiSecret: '' }],
       ['body.configuration', { configuration: {} }],
       ['body.configuration', { configuration: '{"a":"\0"}' }],
@@ -141,15 +103,8 @@ describe('OAuth proxies', () => {
     it('whose accounts all see those that are shared, with the secret masked', async () => {
       const { id, name, proxyUrl } = await createProxy(service);
       expect((await share(id)).body).to.include({ id, shared: true });
-      const shown = {
-        id,
-        name,
-        apiKey: 'client-id',
-        apiSecret: '********',
-        configuration: '{}',
-        shared: true,
-        proxyUrl,
-      };
+      const masked = { apiKey: 'client-id', apiSecret: '********', configuration: '{}' };
+      const shown = { id, name, ...masked, shared: true, proxyUrl };
       for (const headers of [{}, authorizationOf(tenants.sibling), authorizationOf(tenants.colleague)]) {
         expect((await service.call(`${PATH}/${id}`, { headers })).body).to.deep.equal(shown);
         const list = await service.call(PATH, { headers });
@@ -223,15 +178,11 @@ describe('OAuth proxies', () => {
       await share(shared.id);
       const headers = authorizationOf(tenants.sibling);
       const own = (await post({ name: shared.name, apiKey: 'own-client', apiSecret: 's' }, headers)).body;
-      const ask = async (query: object) =>
-        new URL(
-          (
-            await service.call('/elements/quickbooks/oauth/url', {
-              headers,
-              query: { state: 'https://app.example.com/', ...query },
-            })
-          ).body.oauthUrl,
-        ).searchParams.get('redirect_uri');
+      const ask = async (more: object) => {
+        const query = { state: 'https://app.example.com/', ...more };
+        const { body } = await service.call('/elements/quickbooks/oauth/url', { headers, query });
+        return new URL(body.oauthUrl).searchParams.get('redirect_uri');
+      };
       expect(await ask({ oauthProxyName: own.name })).to.equal(own.proxyUrl);
       const url = 'https://app.example.com/';
       await service.call(`${PATH}/${shared.id}/applicationUrls`, { method: 'POST', body: { url } });
@@ -249,7 +200,7 @@ describe('OAuth proxies', () => {
         ['DELETE', '', {}],
       ] as const;
       for (const [owner, own, foreign] of [
-        [FIRST_TENANT.accountId, colleague, sibling],
+        [service.accountId, colleague, sibling],
         [tenants.sibling.accountId, sibling, colleague],
       ] as const) {
         const { id } = await createProxy(service, own);
@@ -270,31 +221,6 @@ describe('OAuth proxies', () => {
       const list = (await service.call(PATH)).body;
       expect(list).to.deep.include((await service.call(`${PATH}/${id}`)).body);
       expect((await service.call(`${PATH}/${id}`, { method: 'DELETE' })).status).to.equal(200);
-    });
-
-    it('and to no other, which can neither see nor change them', async () => {
-      const { id } = await createProxy(service);
-      const headers = authorizationOf(tenants.stranger);
-      const url = 'https://app.example.com/';
-      const list = (await service.call(PATH, { headers })).body;
-      expect(list.map((proxy: { id: number }) => proxy.id)).not.to.include(id);
-      for (const [method, path, more] of [
-        ['GET', '', {}],
-        ['PATCH', '', { body: { apiSecret: 'another' } }],
-        ['DELETE', '', {}],
-        ['GET', '/applicationUrls', {}],
-        ['POST', '/applicationUrls', { body: { url } }],
-        ['DELETE', '/applicationUrls', { query: { url } }],
-      ] as const) {
-        const answer = await service.call(`${PATH}/${id}${path}`, { method, headers, ...more });
-        expectProblem(answer, 'NOT_FOUND', `There is no OAuth proxy ${id}.`);
-      }
-      expect((await service.call(`${PATH}/${id}`)).status).to.equal(200);
-    });
-
-    it('and need its secret', async () => {
-      const headers = { authorization: `User ${service.userSecret}` };
-      expectProblem(await service.call(PATH, { headers }), 'UNAUTHENTICATED');
     });
 
     it('until they are deleted', async () => {
@@ -381,7 +307,6 @@ describe('OAuth proxies', () => {
     for (const [fault, changes] of [
       ['body', {}],
       ['body.name', { name: ' ' }],
-      ['body.apiKey', { apiKey: 'a\0b' }],
       ['body.apiSecret', { apiSecret: '' }],
       ['body.configuration', { configuration: '[]' }],
       ['body.applicationUrls', { applicationUrls: [] }],
@@ -449,27 +374,12 @@ describe('OAuth proxies', () => {
     });
 
     for (const url of [
-      'app.example.com/cb',
-      '/cb',
-      '//app.example.com/cb',
-      'https:app.example.com',
-      'https:///app.example.com/',
-      'ftp://app.example.com/',
-      'javascript:alert(1)',
-      'data:text/html,x',
-      'https://user@app.example.com/',
-      'https://user:password@app.example.com/',
-      'https://app.example.com/cb#part',
-      'https://app.example.com/cb#',
-      'https://app.example.com/cb?a=1',
-      'https://app.example.com/cb?',
-      'https://app.example.com\\cb',
-      'https://app.example.com/a b',
-      'https://app.example.com/\tcb',
-      ' https://app.example.com/cb',
-      'https://app.example.com/\u2028cb',
-      'https://',
-      'https://a..b:99999/',
+      ...['app.example.com/cb', '/cb', '//app.example.com/cb', 'https:app.example.com', 'https:///app.example.com/'],
+      ...['ftp://app.example.com/', 'javascript:alert(1)', 'data:text/html,x', 'https://user@app.example.com/'],
+      ...['https://user:password@app.example.com/', 'https://app.example.com/cb#part'],
+      ...['https://app.example.com/cb#', 'https://app.example.com/cb?a=1', 'https://app.example.com/cb?'],
+      ...['https://app.example.com\\cb', 'https://app.example.com/a b', 'https://app.example.com/\tcb'],
+      ...[' https://app.example.com/cb', 'https://app.example.com/\u2028cb', 'https://', 'https://a..b:99999/'],
     ]) {
       it(`which cannot be ${JSON.stringify(url)}`, async () => {
         const { id } = await createProxy(service);
@@ -482,7 +392,7 @@ describe('OAuth proxies', () => {
 });
 
 describe('the list of OAuth proxies', () => {
-  const service = useApp();
+  const service = useSharedApp();
   const NAMES = ['Sales EU', 'Payroll', 'Sales US'];
 
   before(async () => {

@@ -134,11 +134,8 @@ describe('names of objects', () => {
 
   it('answer below every hub of the element, and below no other', async () => {
     expect(await asked('/hubs/helpdesk/contacts')).to.equal('/c');
-    expectProblem(
-      await call('/hubs/documents/contacts'),
-      'NOT_FOUND',
-      "The element of this instance is in the hubs 'crm' and 'helpdesk', not 'documents'.",
-    );
+    const message = "The element of this instance is in the hubs 'crm' and 'helpdesk', not 'documents'.";
+    expectProblem(await call('/hubs/documents/contacts'), 'NOT_FOUND', message);
     const { body } = await service.call('/elements?hub=helpdesk');
     expect(body.map(({ key }: { key: string }) => key)).to.deep.equal(['desk']);
   });

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import type { ODataSimulatorOptions } from '../../connectors/odata/simulator.ts';
-import { useApp } from '../support/app.ts';
+import { useSharedApp } from '../support/app.ts';
 import { type ODataService, startODataService } from '../support/odata-service.ts';
 import { expectProblem } from './support/expect-problem.ts';
 
 describe('OData services that go their own way', () => {
-  const service = useApp();
+  const service = useSharedApp();
   let provider: ODataService | undefined;
 
   afterEach(() => provider?.stop());
@@ -149,11 +149,9 @@ describe('OData services that go their own way', () => {
   it('do not make a creation look as if it had failed when they do not show the record', async () => {
     const { token } = await connect({ answersChanges: 'without record', quirks: { hidesCreated: true } });
     const created = await service.call('/Orders', { token, method: 'POST', body: { Code: 'hidden' } });
-    expectProblem(
-      created,
-      'PROVIDER_PROTOCOL',
-      /^The service created the record with the id 'hidden'\. Do not create it again\. Reading it back failed: OData answered 404/,
-    );
+    const message =
+      /^The service created the record with the id 'hidden'\. Do not create it again\. Reading it back failed: OData answered 404/;
+    expectProblem(created, 'PROVIDER_PROTOCOL', message);
   });
 
   it('are asked for a long list in pieces, whose pages go on from one to the next', async () => {

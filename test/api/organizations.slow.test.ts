@@ -1,26 +1,16 @@
 import { expect } from 'chai';
-import { type ApiCall, ORGANIZATION_SECRET, useApp } from '../support/app.ts';
+import { type ApiCall, useApp } from '../support/app.ts';
 import { expectProblem, faultsOf } from './support/expect-problem.ts';
-import {
-  authorizationOf,
-  createTenants,
-  FIRST_TENANT,
-  type OtherTenants,
-  type Tenant,
-  withDatabase,
-} from './support/tenants.ts';
+import { authorizationOf, type Tenant, useTenants, withDatabase } from './support/tenants.ts';
 
 describe('the organization', () => {
   const service = useApp();
-  let tenants: OtherTenants;
-  before(async () => {
-    tenants = await createTenants(service);
-  });
+  const tenants = useTenants(service);
 
   const as = (tenant: Tenant, path: string, call: ApiCall = {}) =>
     service.call(path, { ...call, headers: { ...authorizationOf(tenant), ...call.headers } });
   const secretsFor = async (tenant: Tenant) => (await as(tenant, '/organizations/me/secrets')).body;
-  const rotate = (body: object, tenant: Tenant = FIRST_TENANT) =>
+  const rotate = (body: object, tenant: Tenant = service) =>
     as(tenant, '/organizations/me/secrets', { method: 'POST', body });
 
   it('is shown to everybody of it', async () => {
@@ -32,7 +22,7 @@ describe('the organization', () => {
 
   it('is renamed by its administrators, as it was read', async () => {
     const read = (await service.call('/organizations/me')).body;
-    const patch = (body: object, tenant: Tenant = FIRST_TENANT) =>
+    const patch = (body: object, tenant: Tenant = service) =>
       as(tenant, '/organizations/me', { method: 'PATCH', body });
     expect((await patch({ ...read, name: ' Example Inc. ' })).body).to.deep.equal({ ...read, name: 'Example Inc.' });
     expect((await patch({ id: read.id })).body).to.include({ name: 'Example Inc.' });
@@ -43,8 +33,8 @@ describe('the organization', () => {
   });
 
   it('shows its secrets to who may modify security, and to nobody else', async () => {
-    const [current, ...others] = await secretsFor(FIRST_TENANT);
-    expect(current).to.include({ secret: ORGANIZATION_SECRET }).and.not.to.have.property('expiresDate');
+    const [current, ...others] = await secretsFor(service);
+    expect(current).to.include({ secret: service.organizationSecret }).and.not.to.have.property('expiresDate');
     expect(others).to.deep.equal([]);
     expectProblem(await as(tenants.sibling, '/organizations/me/secrets'), 'FORBIDDEN', /modifySecurity/);
     expectProblem(await rotate({}, tenants.colleague), 'FORBIDDEN', /modifySecurity/);
@@ -75,18 +65,17 @@ describe('the organization', () => {
     const startMs = Date.now();
     const { body: next } = await rotate({ overlapSeconds: 3600 });
     expect(next).to.have.keys('id', 'secret', 'createdDate');
-    const rotated = { ...FIRST_TENANT, organizationSecret: next.secret };
+    const rotated = { ...service, organizationSecret: next.secret };
     const [current, before] = await secretsFor(rotated);
     expect(current).to.deep.equal(next);
-    expect(before.secret).to.equal(ORGANIZATION_SECRET);
+    expect(before.secret).to.equal(service.organizationSecret);
     const overlapMs = Date.parse(before.expiresDate) - startMs;
     expect(overlapMs).to.be.within(3_600_000, 3_660_000);
-    for (const tenant of [FIRST_TENANT, rotated, { ...tenants.sibling, organizationSecret: next.secret }])
+    for (const tenant of [service, rotated, { ...tenants.sibling, organizationSecret: next.secret }])
       expect((await as(tenant, '/organizations/me')).status).to.equal(200);
     const { body: last } = await rotate({ overlapSeconds: 0 }, rotated);
-    for (const tenant of [FIRST_TENANT, rotated])
-      expectProblem(await as(tenant, '/organizations/me'), 'UNAUTHENTICATED');
-    const onlyOne = { ...FIRST_TENANT, organizationSecret: last.secret };
+    for (const tenant of [service, rotated]) expectProblem(await as(tenant, '/organizations/me'), 'UNAUTHENTICATED');
+    const onlyOne = { ...service, organizationSecret: last.secret };
     expect(await secretsFor(onlyOne)).to.deep.equal([last]);
     // Two at the same time take turns.
     const both = await Promise.all([rotate({}, onlyOne), rotate({}, onlyOne)]);

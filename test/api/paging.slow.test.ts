@@ -1,23 +1,20 @@
 import { expect } from 'chai';
-import { type ApiAnswer, useApp } from '../support/app.ts';
+import { type ApiAnswer, useSharedApp } from '../support/app.ts';
 import { type MisbehavingServer, startMisbehavingServer } from '../support/misbehaving-server.ts';
 import { expectProblem } from './support/expect-problem.ts';
-import { useOutsideConnectors } from './support/outside-connectors.ts';
+import { useInstance } from './support/instances.ts';
+import { OUTSIDE_CONNECTORS } from './support/outside-connectors.ts';
 import { pagesOf } from './support/page-server.ts';
 import { sendRaw } from './support/raw-request.ts';
 import { BAMBOOHR, SHOP } from './support/simulated.ts';
-import { authorizationOf, FIRST_TENANT } from './support/tenants.ts';
+import { authorizationOf } from './support/tenants.ts';
 
 type Query = Readonly<Record<string, string | number | undefined>>;
 
 describe('the pages of a query', () => {
-  const service = useApp({ CONNECTORS_PATH: useOutsideConnectors() });
-  let shop: { readonly token: string };
-  let people: { readonly token: string };
-  before(async () => {
-    shop = await service.createInstance('odata', SHOP);
-    people = await service.createInstance('bamboohr', BAMBOOHR);
-  });
+  const service = useSharedApp({ CONNECTORS_PATH: OUTSIDE_CONNECTORS });
+  const shop = useInstance(service, 'odata', SHOP);
+  const people = useInstance(service, 'bamboohr', BAMBOOHR);
 
   const products = (query: Query) => service.call('/Products', { token: shop.token, query });
 
@@ -75,7 +72,7 @@ describe('the pages of a query', () => {
 
     it('have a Link that can be read, however the query was written', async () => {
       const path = `/elements/api-v2/Products?where=Id>1&fields=Id&pageSize=1&orderBy=Id%20asc`;
-      const headers = authorizationOf(FIRST_TENANT, shop.token);
+      const headers = authorizationOf(service, shop.token);
       const answer = await sendRaw(service.app.url, { path, headers });
       const url = /^<([^<>"]+)>; rel="next"$/.exec(answer.headers.get('link') ?? '')?.[1] ?? '';
       const next = await fetch(url, { headers });
@@ -88,7 +85,7 @@ describe('the pages of a query', () => {
         query: { fields: 'Id', pageSize: 2, page: 3 },
       });
       const url = /^<([^<>"]+)>; rel="next"$/.exec(first.headers.get('link') ?? '')?.[1] ?? '';
-      const next = await fetch(url, { headers: authorizationOf(FIRST_TENANT, shop.token) });
+      const next = await fetch(url, { headers: authorizationOf(service, shop.token) });
       const rows = [...first.body, ...JSON.parse(await next.text())];
       expect(rows).to.deep.equal([{ Id: 5 }, { Id: 6 }, { Id: 7 }, { Id: 8 }]);
     });
@@ -125,11 +122,9 @@ describe('the pages of a query', () => {
         await at('/Products', shop.token, { nextPage: '{"skipRows":1}' }),
       ];
       for (const answer of refused) {
-        expectProblem(
-          answer,
-          'REQUEST_INVALID',
-          'nextPage does not belong to this query: send the token of the page before, with the same instance, object, where, orderBy and fields.',
-        );
+        const message =
+          'nextPage does not belong to this query: send the token of the page before, with the same instance, object, where, orderBy and fields.';
+        expectProblem(answer, 'REQUEST_INVALID', message);
       }
     });
 

@@ -11,8 +11,8 @@ import { Readable } from 'node:stream';
 import { json as readJson } from 'node:stream/consumers';
 import { finished } from 'node:stream/promises';
 import { expect } from 'chai';
-import { useApp } from '../support/app.ts';
-import { useOutsideConnectors } from './support/outside-connectors.ts';
+import { useSharedApp } from '../support/app.ts';
+import { OUTSIDE_CONNECTORS } from './support/outside-connectors.ts';
 import { waitUntil } from './support/wait-until.ts';
 
 const MB = 1024 * 1024;
@@ -25,7 +25,7 @@ function* bytes(count: number): Generator<Buffer, void> {
 }
 
 describe('a transfer that is passed through', () => {
-  const service = useApp({ CONNECTORS_PATH: useOutsideConnectors() });
+  const service = useSharedApp({ CONNECTORS_PATH: OUTSIDE_CONNECTORS });
   let server: Server;
   let token: string;
   /** What the provider does with everything but the probe. */

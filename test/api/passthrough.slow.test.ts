@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { request as openRequest } from 'node:http';
 import { expect } from 'chai';
-import { useApp } from '../support/app.ts';
+import { useSharedApp } from '../support/app.ts';
 import {
   endless,
   html,
@@ -13,7 +13,7 @@ import {
 } from '../support/misbehaving-server.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { API_KEY, BYTES, useFiling } from './support/filing.ts';
-import { useOutsideConnectors } from './support/outside-connectors.ts';
+import { OUTSIDE_CONNECTORS } from './support/outside-connectors.ts';
 import { sendRaw } from './support/raw-request.ts';
 import { BAMBOOHR, SHOP } from './support/simulated.ts';
 
@@ -21,7 +21,7 @@ const BASE = '/elements/api-v2';
 const MB = 1024 * 1024;
 
 describe('a request that is passed through', () => {
-  const service = useApp({ CONNECTORS_PATH: useOutsideConnectors() });
+  const service = useSharedApp({ CONNECTORS_PATH: OUTSIDE_CONNECTORS });
   const filing = useFiling(service);
 
   const authorization = () => `User ${service.userSecret}, Element ${filing.instance.token}`;
@@ -105,11 +105,8 @@ describe('a request that is passed through', () => {
 
   it('has the headers of the caller, but none that authenticate or belong to the way here', async () => {
     filing.provider.answer('/headers', json({}));
-    await pass('GET', '/headers', {
-      accept: 'application/xml',
-      'if-none-match': '"7"',
-      'x-own': 'mine',
-      'idempotency-key': 'once',
+    const passed = { accept: 'application/xml', 'if-none-match': '"7"', 'x-own': 'mine', 'idempotency-key': 'once' };
+    const kept = {
       cookie: 'session=1',
       origin: 'https://app.example.com',
       referer: 'https://app.example.com/',
@@ -120,31 +117,12 @@ describe('a request that is passed through', () => {
       traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
       tracestate: 'house=secret',
       baggage: 'user=ada',
-      connection: 'close, x-hop',
       'x-hop': '1',
       te: 'trailers',
-    });
+    };
+    await pass('GET', '/headers', { ...passed, ...kept, connection: 'close, x-hop' });
     const headers = lastRequest()?.headers ?? {};
-    expect(headers).to.include({
-      accept: 'application/xml',
-      'if-none-match': '"7"',
-      'x-own': 'mine',
-      'idempotency-key': 'once',
-    });
-    expect(headers).not.to.have.any.keys(
-      'cookie',
-      'origin',
-      'referer',
-      'forwarded',
-      'x-forwarded-for',
-      'proxy-authorization',
-      'elements-version',
-      'traceparent',
-      'tracestate',
-      'baggage',
-      'x-hop',
-      'te',
-    );
+    expect(headers).to.include(passed).and.not.have.any.keys(Object.keys(kept));
     expect(JSON.stringify(headers)).not.to.include(service.userSecret).and.not.to.include(filing.instance.token);
   });
 
@@ -158,23 +136,25 @@ describe('a request that is passed through', () => {
   });
 
   it('gives the provider no say in this origin', async () => {
-    const dangerous = {
-      'content-type': 'text/html',
+    const dropped = {
       'set-cookie': 'a=b',
       'www-authenticate': 'Basic',
       'access-control-allow-origin': '*',
-      'content-security-policy': "script-src 'unsafe-inline'",
-      'x-content-type-options': 'sniff',
       'x-accel-redirect': '/etc/passwd',
       'x-sendfile': '/etc/passwd',
       'clear-site-data': '"*"',
       'strict-transport-security': 'max-age=1',
       refresh: '0; url=https://evil.example.com',
-      'cache-control': 'public',
-      'elements-request-id': 'forged',
       'service-worker-allowed': '/',
     };
-    filing.provider.answer('/page', status(200, dangerous, '<script>alert(1)</script>'));
+    const replaced = {
+      'content-security-policy': "script-src 'unsafe-inline'",
+      'x-content-type-options': 'sniff',
+      'cache-control': 'public',
+      'elements-request-id': 'forged',
+    };
+    const sent = { 'content-type': 'text/html', ...dropped, ...replaced };
+    filing.provider.answer('/page', status(200, sent, '<script>alert(1)</script>'));
     const { headers, body } = await pass('GET', '/page');
     expect(body).to.equal('<script>alert(1)</script>');
     expect(Object.fromEntries(headers)).to.include({
@@ -185,18 +165,7 @@ describe('a request that is passed through', () => {
       'cache-control': 'no-store',
     });
     expect(headers.get('elements-request-id')).not.to.equal('forged');
-    for (const name of [
-      'set-cookie',
-      'www-authenticate',
-      'access-control-allow-origin',
-      'x-accel-redirect',
-      'x-sendfile',
-      'clear-site-data',
-      'strict-transport-security',
-      'refresh',
-      'service-worker-allowed',
-    ])
-      expect(headers.has(name), name).to.equal(false);
+    for (const name of Object.keys(dropped)) expect(headers.has(name), name).to.equal(false);
   });
 
   it('shows no secret of the instance in headers, errors and the log', async () => {
@@ -209,22 +178,9 @@ describe('a request that is passed through', () => {
 
   describe('below the address of the provider only:', () => {
     for (const path of [
-      '/../admin',
-      '/a/../../admin',
-      '/%2e%2e/admin',
-      '/a/.%2E/b',
-      '/.',
-      '/..;/admin',
-      '/a%2fb',
-      '/a%5Cb',
-      '/a\\..\\b',
-      '/a%0d%0aX: y',
-      '/a%00',
-      '/a%7f',
-      '/a%zz',
-      '//evil.example.com/',
-      '/https://evil.example.com/',
-      '/http:/evil.example.com',
+      ...['/../admin', '/a/../../admin', '/%2e%2e/admin', '/a/.%2E/b', '/.', '/..;/admin', '/a%2fb', '/a%5Cb'],
+      ...['/a\\..\\b', '/a%0d%0aX: y', '/a%00', '/a%7f', '/a%zz', '//evil.example.com/'],
+      ...['/https://evil.example.com/', '/http:/evil.example.com'],
     ]) {
       it(`${path} is refused`, async () => {
         const before = filing.provider.requests.length;
@@ -235,14 +191,7 @@ describe('a request that is passed through', () => {
     }
 
     for (const path of [
-      '/',
-      '/@evil.example.com/',
-      '/a;b=c/d',
-      '/a:b',
-      '/..a/b..',
-      '/%c3%a4',
-      '/a//b',
-      '/x(1)/$value?$a=/../',
+      ...['/', '/@evil.example.com/', '/a;b=c/d', '/a:b', '/..a/b..', '/%c3%a4', '/a//b', '/x(1)/$value?$a=/../'],
     ]) {
       it(`${path} goes there as it is`, async () => {
         await pass('GET', path);

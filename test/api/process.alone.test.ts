@@ -13,11 +13,11 @@ import { findCluster } from '../../embedded/cluster.ts';
 import { findRunningPostmaster } from '../../embedded/postmaster.ts';
 import { createKeyring } from '../../src/db/keyring.ts';
 import { openPlatformKeys } from '../../src/db/platform-keys.ts';
-import { ENCRYPTION_KEYS, ORGANIZATION_SECRET, USER_SECRET } from '../support/app.ts';
+import { ENCRYPTION_KEYS, FIRST_CREDENTIALS, ORGANIZATION_SECRET, USER_SECRET } from '../support/app.ts';
 import { createTemporaryFolder, createTestDatabase, dropTestDatabase } from '../support/database.ts';
 import { json, type MisbehavingServer, startMisbehavingServer, status } from '../support/misbehaving-server.ts';
 import { METADATA } from './support/odata-metadata.ts';
-import { authorizationOf, FIRST_TENANT, withDatabase } from './support/tenants.ts';
+import { authorizationOf, withDatabase } from './support/tenants.ts';
 import { waitUntil } from './support/wait-until.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
@@ -110,7 +110,7 @@ describe('the process', function processes() {
         onAsked();
         released.then(() => json({ value: [{ id: 7, name: 'one' }] })(response, request));
       });
-      const underWay = fetch(`${baseUrl}/items`, { headers: authorizationOf(FIRST_TENANT, token) });
+      const underWay = fetch(`${baseUrl}/items`, { headers: authorizationOf(FIRST_CREDENTIALS, token) });
       await asked;
       child.kill('SIGTERM');
       await waitUntil(() => isRefused(baseUrl));
@@ -358,13 +358,7 @@ describe('the process', function processes() {
       const [, health = ''] = await readLine(child, /ROLE=worker: [^)]*, no API\) is at work; its health is at (\S+)/);
       const statuses: Record<string, number> = {};
       for (const path of [
-        '/health/live',
-        '/health/ready',
-        '/metrics',
-        '/',
-        '/docs',
-        '/openapi.json',
-        '/oauth/callback',
+        ...['/health/live', '/health/ready', '/metrics', '/', '/docs', '/openapi.json', '/oauth/callback'],
       ])
         statuses[path] = (await fetch(new URL(path, health), { redirect: 'manual' })).status;
       expect(statuses).to.deep.equal({
@@ -386,7 +380,7 @@ describe('the process', function processes() {
 function createInstance({ baseUrl }: Ready, providerUrl: string): Promise<Response> {
   return fetch(`${baseUrl}/instances`, {
     method: 'POST',
-    headers: { ...authorizationOf(FIRST_TENANT), 'content-type': 'application/json' },
+    headers: { ...authorizationOf(FIRST_CREDENTIALS), 'content-type': 'application/json' },
     body: JSON.stringify({ element: { key: 'odata' }, name: 'x', configuration: { 'base.url': providerUrl } }),
   });
 }

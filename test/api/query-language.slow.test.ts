@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type TestApp, useApp } from '../support/app.ts';
+import { type TestApp, useSharedApp } from '../support/app.ts';
 
 const CONFIGURATION = { username: 'demo-key', 'company.name': 'acme', simulator: true };
 
@@ -8,7 +8,7 @@ async function explain(service: TestApp, token: string, body: object) {
 }
 
 describe('POST /query/explain', () => {
-  const service = useApp();
+  const service = useSharedApp();
   let token = '';
 
   before(async () => {
@@ -130,7 +130,7 @@ describe('POST /query/explain', () => {
 });
 
 describe('the filter of GET /instances', () => {
-  const service = useApp();
+  const service = useSharedApp();
 
   before(async () => {
     for (const name of ["O'Neil 100%", 'Payroll', 'payroll'])
@@ -183,7 +183,7 @@ describe('the filter of GET /instances', () => {
 });
 
 describe('GET /docs/where', () => {
-  const service = useApp();
+  const service = useSharedApp();
 
   it('is a page on the language and on what each provider answers, under a strict policy', async () => {
     const response = await fetch(`${service.app.url}/docs/where`);

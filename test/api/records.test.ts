@@ -1,16 +1,13 @@
 import { expect } from 'chai';
 import { useApp } from '../support/app.ts';
 import { expectProblem, faultsOf } from './support/expect-problem.ts';
+import { useInstance } from './support/instances.ts';
 import { BAMBOOHR, SHOP } from './support/simulated.ts';
 
 describe('records', () => {
   const service = useApp();
-  let shop: { readonly id: number; readonly token: string };
-  let people: { readonly id: number; readonly token: string };
-  before(async () => {
-    shop = await service.createInstance('odata', SHOP);
-    people = await service.createInstance('bamboohr', BAMBOOHR);
-  });
+  const shop = useInstance(service, 'odata', SHOP);
+  const people = useInstance(service, 'bamboohr', BAMBOOHR);
 
   const inShop = (method: string, path: string, body?: unknown) =>
     service.call(path, { method, token: shop.token, ...(body !== undefined && { body }) });
@@ -58,11 +55,8 @@ describe('records', () => {
   it('that their provider says it changed, and did not, are an error that says so', async () => {
     const { id } = (await inPeople('POST', '/employees', { firstName: 'Ada', lastName: 'Locked' })).body;
     const answer = await inPeople('PATCH', `/employees/${id}`, { city: 'Apia', customField4404: 'B-1' });
-    expectProblem(
-      answer,
-      'PROVIDER_REJECTED',
-      `BambooHR answered that it changed the employee ${id}, but did not store 'customField4404': it answers success also for fields that the owner of the key may not change, and for changes that wait for an approval. Everything else of the request is stored.`,
-    );
+    const message = `BambooHR answered that it changed the employee ${id}, but did not store 'customField4404': it answers success also for fields that the owner of the key may not change, and for changes that wait for an approval. Everything else of the request is stored.`;
+    expectProblem(answer, 'PROVIDER_REJECTED', message);
     expect((await inPeople('GET', `/employees/${id}`)).body).to.include({ city: 'Apia', customField4404: null });
     const unknown = await inPeople('PATCH', `/employees/${id}`, { ethnicity: 'Other' });
     expectProblem(unknown, 'REQUEST_INVALID');
@@ -109,11 +103,9 @@ describe('records', () => {
       .map(({ Quantity }: { Quantity: number }) => Quantity)
       .filter((quantity: number) => quantity > 3);
     expect(quantities).to.deep.equal(meant.sort((a, b) => b - a));
-    expectProblem(
-      await inShop('GET', '/Products/99999/Lines'),
-      'NOT_FOUND',
-      "There are no 'Lines' of the record '99999' in 'Products': there is no such record, or nothing of it that this instance may see.",
-    );
+    const message =
+      "There are no 'Lines' of the record '99999' in 'Products': there is no such record, or nothing of it that this instance may see.";
+    expectProblem(await inShop('GET', '/Products/99999/Lines'), 'NOT_FOUND', message);
     expectProblem(
       await inShop('GET', '/Products/1/Line'),
       'NOT_FOUND',
@@ -157,11 +149,8 @@ describe('records', () => {
   describe('refuse', () => {
     it('fields that are unknown, cannot be set or are missing, all at once', async () => {
       const answer = await inShop('POST', '/Products', { Nmae: 'x', Pirce: 1, id: 2 });
-      expectProblem(
-        answer,
-        'REQUEST_INVALID',
-        "There is no field 'Nmae'. Did you mean 'Name'? (and 3 more, see details)",
-      );
+      const message = "There is no field 'Nmae'. Did you mean 'Name'? (and 3 more, see details)";
+      expectProblem(answer, 'REQUEST_INVALID', message);
       expect(faultsOf(answer)).to.deep.equal({
         'body.Nmae': "There is no field 'Nmae'. Did you mean 'Name'?",
         'body.Pirce': "There is no field 'Pirce'. Did you mean 'Price'?",
@@ -194,11 +183,8 @@ describe('records', () => {
         hireDate: {},
         payRate: { toString: 1, valueOf: 2 },
       });
-      expectProblem(
-        answer,
-        'REQUEST_INVALID',
-        "'firstName' is of type string: expected a single value. (and 2 more, see details)",
-      );
+      const message = "'firstName' is of type string: expected a single value. (and 2 more, see details)";
+      expectProblem(answer, 'REQUEST_INVALID', message);
       expect(faultsOf(answer)).to.deep.equal({
         'body.firstName': "'firstName' is of type string: expected a single value.",
         'body.hireDate': "'hireDate' is of type date: expected a single value.",

@@ -46,11 +46,7 @@ describe('requests and responses', () => {
 
   describe('Accept', () => {
     for (const accept of [
-      'text/html',
-      'application/xml, text/*',
-      'application/json;q=0',
-      'application/pdf',
-      'nonsense',
+      ...['text/html', 'application/xml, text/*', 'application/json;q=0', 'application/pdf', 'nonsense'],
     ]) {
       it(`cannot be served when it is '${accept}'`, async () => {
         const answer = await service.call('/elements', { headers: { accept } });
@@ -59,13 +55,8 @@ describe('requests and responses', () => {
     }
 
     for (const accept of [
-      'application/json',
-      '*/*',
-      'application/*',
-      'text/html, application/json;q=0.1',
-      'text/html,*/*;q=0.8',
-      'application/json; charset=utf-8',
-      'application/json;odata.metadata=minimal;q=0.3',
+      ...['application/json', '*/*', 'application/*', 'text/html, application/json;q=0.1', 'text/html,*/*;q=0.8'],
+      ...['application/json; charset=utf-8', 'application/json;odata.metadata=minimal;q=0.3'],
       'text/html;level=1, Application/JSON ; version=2',
     ]) {
       it(`is served when it is '${accept}'`, async () => {

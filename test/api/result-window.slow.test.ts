@@ -1,12 +1,12 @@
 import { expect } from 'chai';
-import { useApp } from '../support/app.ts';
+import { useSharedApp } from '../support/app.ts';
 import { json } from '../support/misbehaving-server.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { useFiling } from './support/filing.ts';
-import { useOutsideConnectors } from './support/outside-connectors.ts';
+import { OUTSIDE_CONNECTORS } from './support/outside-connectors.ts';
 
 describe('a provider that shows only so many rows of one query', () => {
-  const service = useApp({ CONNECTORS_PATH: useOutsideConnectors(), SIMULATORS_PORT: 'off' });
+  const service = useSharedApp({ CONNECTORS_PATH: OUTSIDE_CONNECTORS });
   const filing = useFiling(service);
   const list = (query = '') => service.call(`/entries${query}`, { token: filing.instance.token });
 
@@ -40,10 +40,8 @@ describe('a provider that shows only so many rows of one query', () => {
     const { token } = filing.instance;
     const { body } = await service.call('/objects/entries/metadata', { token });
     expect(body.limits).to.deep.equal({ resultWindow: 40, maxPageSize: 20 });
-    expectProblem(
-      await list('?orderBy=id%20desc'),
-      'WHERE_UNSUPPORTED',
-      "The provider cannot sort by 'id', and there are more rows than the 40 of one query that it shows, so that they cannot be sorted here. Narrow the filter.",
-    );
+    const message =
+      "The provider cannot sort by 'id', and there are more rows than the 40 of one query that it shows, so that they cannot be sorted here. Narrow the filter.";
+    expectProblem(await list('?orderBy=id%20desc'), 'WHERE_UNSUPPORTED', message);
   });
 });

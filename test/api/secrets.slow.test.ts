@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type ApiAnswer, ENCRYPTION_KEYS, useApp } from '../support/app.ts';
+import { type ApiAnswer, ENCRYPTION_KEYS, useSharedApp } from '../support/app.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { BAMBOOHR, PRIVATE_SHOP } from './support/simulated.ts';
 import { authorizationOf, createTenants, readEverything } from './support/tenants.ts';
@@ -7,7 +7,7 @@ import { authorizationOf, createTenants, readEverything } from './support/tenant
 const NEW_PASSWORD = 'a-password-that-is-wrong-"1"';
 
 describe('secrets', () => {
-  const service = useApp();
+  const service = useSharedApp();
   const answers: ApiAnswer[] = [];
   const secrets: string[] = [];
 

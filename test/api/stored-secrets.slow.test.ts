@@ -7,7 +7,7 @@ import { ENCRYPTION_KEYS, useApp } from '../support/app.ts';
 import { theRow } from '../support/database.ts';
 import { json, type MisbehavingServer, startMisbehavingServer } from '../support/misbehaving-server.ts';
 import { expectProblem, faultsOf } from './support/expect-problem.ts';
-import { useOutsideConnectors } from './support/outside-connectors.ts';
+import { OUTSIDE_CONNECTORS } from './support/outside-connectors.ts';
 import { BAMBOOHR, SHOP } from './support/simulated.ts';
 import { withDatabase } from './support/tenants.ts';
 
@@ -16,7 +16,7 @@ const NEEDED =
   "'password' must be sent in clear: with these settings calls go to another address, and the secret that is stored was given for the one of before.";
 
 describe('a stored secret', () => {
-  const service = useApp({ CONNECTORS_PATH: useOutsideConnectors() });
+  const service = useApp({ CONNECTORS_PATH: OUTSIDE_CONNECTORS });
   let provider: MisbehavingServer;
   let evil: MisbehavingServer;
 
@@ -126,11 +126,8 @@ describe('a stored secret', () => {
       const requests = evil.requests.length;
       for (const to of [{ 'base.url': evil.url }, { simulator: true }, { username: 'eve' }]) {
         const { id, token } = await createTampered(to);
-        expectProblem(
-          await service.call('/Products', { token }),
-          'INSTANCE_CREDENTIALS_FAILED',
-          `The stored settings and credentials of instance ${id} cannot be used: they cannot be read, or were changed outside of the service. PATCH /instances/${id} with the whole configuration puts it right.`,
-        );
+        const message = `The stored settings and credentials of instance ${id} cannot be used: they cannot be read, or were changed outside of the service. PATCH /instances/${id} with the whole configuration puts it right.`;
+        expectProblem(await service.call('/Products', { token }), 'INSTANCE_CREDENTIALS_FAILED', message);
         expectProblem(await service.call('/objects', { token }), 'INSTANCE_CREDENTIALS_FAILED');
         expect(await read(id)).to.deep.include({ valid: false, configuration: {} });
         const list = (await service.call('/instances')).body;

@@ -4,15 +4,15 @@ import { type ApiAnswer, type ApiCall, type StartedApp, startTestApp, useApp } f
 import { json, type MisbehavingServer, startMisbehavingServer, status } from '../support/misbehaving-server.ts';
 import { quoting, tracesOf } from './support/canaries.ts';
 import { expectProblem } from './support/expect-problem.ts';
-import { useOutsideConnectors } from './support/outside-connectors.ts';
-import { authorizationOf, createTenants, readEverything, withDatabase } from './support/tenants.ts';
+import { OUTSIDE_CONNECTORS } from './support/outside-connectors.ts';
+import { readEverything, withDatabase } from './support/tenants.ts';
 import { waitUntil } from './support/wait-until.ts';
 
 const KB = 1024;
 const requestIdOf = ({ headers }: ApiAnswer) => headers.get('elements-request-id') ?? '';
 
 describe('trace logging of an instance', () => {
-  const connectors = useOutsideConnectors();
+  const connectors = OUTSIDE_CONNECTORS;
   const service = useApp({ CONNECTORS_PATH: connectors }, { recorderOptions: { flushMs: 20 } });
   const apiKey = `canary-${randomBytes(8).toString('hex')}`;
   let provider: MisbehavingServer;
@@ -73,15 +73,6 @@ describe('trace logging of an instance', () => {
     provider.answer('/items', json({ records: [] }));
     expect(Object.keys((await callsOf(await items()))[0])).not.to.include('responseBody');
     expectProblem(await service.call('/instances/999999/trace-logging', { method: 'PUT' }), 'NOT_FOUND');
-  });
-
-  it('is begun and ended by nobody else', async () => {
-    const { stranger, sibling } = await createTenants(service);
-    for (const headers of [stranger, sibling].map((tenant) => authorizationOf(tenant))) {
-      const path = `/instances/${instance.id}/trace-logging`;
-      expectProblem(await service.call(path, { method: 'PUT', headers }), 'NOT_FOUND');
-      expectProblem(await service.call(path, { method: 'DELETE', headers }), 'NOT_FOUND');
-    }
   });
 
   it('cuts a large body where all can see it, and describes one that is no text', async () => {

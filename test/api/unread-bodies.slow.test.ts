@@ -3,8 +3,8 @@ import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { useApp } from '../support/app.ts';
-import { useOutsideConnectors } from './support/outside-connectors.ts';
+import { useSharedApp } from '../support/app.ts';
+import { OUTSIDE_CONNECTORS } from './support/outside-connectors.ts';
 
 const KB = 1024;
 const BASE = '/elements/api-v2';
@@ -26,7 +26,7 @@ interface Upload {
 }
 
 describe('a body that is not read to its end', () => {
-  const service = useApp({ CONNECTORS_PATH: useOutsideConnectors() });
+  const service = useSharedApp({ CONNECTORS_PATH: OUTSIDE_CONNECTORS });
   const sockets = new Set<Socket>();
   let provider: Server;
   let user: string;

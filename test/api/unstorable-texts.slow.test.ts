@@ -2,12 +2,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { OPERATIONS, type OperationId } from '../../generated/operations.ts';
-import { ACCESS, type Access } from '../../src/api/access.ts';
 import { type ApiAnswer, useApp } from '../support/app.ts';
-import { type AskedOperationId, RECIPES } from './support/access-recipes.ts';
+import { type AskedOperationId, RECIPES, requestOf } from './support/access-recipes.ts';
 import { expectProblem } from './support/expect-problem.ts';
-import { fillFirstPlace, type Place, type Thing } from './support/places.ts';
-import { authorizationOf, FIRST_TENANT } from './support/tenants.ts';
+import { fillFirstPlace, type Place } from './support/places.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 /** Where a text stands in a body; an empty name stands for a member of any name. */
@@ -107,28 +105,15 @@ describe('a text that cannot be stored', function unstorable() {
     id: AskedOperationId,
     change: { path?: string; query?: string; body?: (body: unknown) => unknown },
   ) {
-    const { of, path = {}, query = {}, headers = {}, body } = RECIPES[id];
-    const thing: Thing = of === undefined ? { id: 0 } : await own.find(of);
-    const { account }: Access = Object(ACCESS)[id] ?? {};
-    const params: Record<string, string> = {
-      id: String(thing.id),
-      ...(account !== undefined && { [account]: String(own.accountId) }),
-      ...(typeof path === 'function' ? path(thing) : path),
-    };
-    const scopes: readonly string[] = OPERATIONS[id].scopes;
-    const isOnInstance =
-      scopes.some((scope) => scope === 'instance' || scope === 'record') && !scopes.includes('platform');
-    const token = isOnInstance ? (thing.token ?? (await own.find('instance')).token) : undefined;
-    const { method, path: template } = OPERATIONS[id];
-    if (change.path !== undefined) params[change.path] = NUL;
-    const given = body?.(thing);
+    const { call, params } = await requestOf(id, RECIPES[id], { place: own, caller: service });
+    const { path: template } = OPERATIONS[id];
+    const given = change.path === undefined ? params : { ...params, [change.path]: NUL };
     return service.call(
-      template.replace(/\{(\w+)\}/g, (_, param) => encodeURIComponent(params[param] ?? '')),
+      template.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(given[name] ?? '')),
       {
-        method: method.toUpperCase(),
-        query: { ...query, ...(change.query !== undefined && { [change.query]: textOf(change.query, NUL) }) },
-        headers: { ...headers, ...authorizationOf(FIRST_TENANT, token) },
-        ...((body !== undefined || change.body !== undefined) && { body: change.body?.(given) ?? given }),
+        ...call,
+        query: { ...call.query, ...(change.query !== undefined && { [change.query]: textOf(change.query, NUL) }) },
+        ...(change.body !== undefined && { body: change.body(call.body) }),
       },
     );
   }

@@ -4,7 +4,7 @@ import { createTestDatabase, dropTestDatabase } from '../support/database.ts';
 import { json, type MisbehavingServer, startMisbehavingServer, status } from '../support/misbehaving-server.ts';
 import { expectProblem, faultsOf } from './support/expect-problem.ts';
 import { createProxy } from './support/oauth-proxies.ts';
-import { useOutsideConnectors } from './support/outside-connectors.ts';
+import { OUTSIDE_CONNECTORS } from './support/outside-connectors.ts';
 import { PRIVATE_SHOP, SHOP } from './support/simulated.ts';
 import { withDatabase } from './support/tenants.ts';
 
@@ -12,7 +12,7 @@ const SECRET_OF_FILING = 'key-of-the-connector-that-is-gone';
 
 /** Instances of a service that was then started without one of its connectors, and with damage in its database. */
 describe('instances that cannot be used', () => {
-  const connectors = useOutsideConnectors();
+  const connectors = OUTSIDE_CONNECTORS;
   let service: StartedApp;
   let provider: MisbehavingServer;
   let receiver: MisbehavingServer;
@@ -197,11 +197,8 @@ describe('instances that cannot be used', () => {
       expect((await service.call(path)).body).to.have.length(1);
       expect((await service.call(`${path}/${proxy.id}`)).body).to.include({ id: proxy.id, apiSecret: '********' });
       const query = { oauthProxyName: proxy.name, state: 'https://app.example.com/' };
-      expectProblem(
-        await service.call('/elements/salesforce/oauth/url', { query }),
-        'CONFLICT',
-        `The OAuth proxy '${proxy.name}' cannot be used: what is stored of it cannot be read, or was changed outside of the service. Delete it and make it again.`,
-      );
+      const message = `The OAuth proxy '${proxy.name}' cannot be used: what is stored of it cannot be read, or was changed outside of the service. Delete it and make it again.`;
+      expectProblem(await service.call('/elements/salesforce/oauth/url', { query }), 'CONFLICT', message);
       expect((await service.call(`${path}/${proxy.id}`, { method: 'DELETE' })).status).to.equal(200);
     });
   });

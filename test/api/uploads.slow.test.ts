@@ -7,7 +7,7 @@ import { expect } from 'chai';
 import { useApp } from '../support/app.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { type FileStore, type StoredRequest, startFileStore } from './support/file-store.ts';
-import { useOutsideConnectors } from './support/outside-connectors.ts';
+import { OUTSIDE_CONNECTORS } from './support/outside-connectors.ts';
 import { waitUntil } from './support/wait-until.ts';
 
 const KB = 1024;
@@ -42,7 +42,7 @@ function* largeForm(count: number): Generator<Buffer, void> {
 }
 
 describe('a file that is sent', () => {
-  const service = useApp({ CONNECTORS_PATH: useOutsideConnectors(), SIMULATORS_PORT: 'off', LOG_LEVEL: 'debug' });
+  const service = useApp({ CONNECTORS_PATH: OUTSIDE_CONNECTORS, SIMULATORS_PORT: 'off', LOG_LEVEL: 'debug' });
   let store: FileStore;
   let uploads: FileStore;
   let instance: { readonly id: number; readonly token: string };
@@ -308,11 +308,8 @@ describe('a file that is sent', () => {
       const whole = Buffer.concat([part('name', 'x'), file(Buffer.alloc(MB))]);
       for (const length of [30, 100, 200, MB, whole.length]) {
         uploads.reset();
-        expectProblem(
-          await send([whole.subarray(0, length)], { end: Buffer.alloc(0) }),
-          'REQUEST_INVALID',
-          /breaks off/,
-        );
+        const message = /breaks off/;
+        expectProblem(await send([whole.subarray(0, length)], { end: Buffer.alloc(0) }), 'REQUEST_INVALID', message);
         await waitUntil(async () => uploads.requests.every(({ isOver }) => isOver));
         expect(uploads.requests.filter(({ isWhole }) => isWhole)).to.deep.equal([]);
       }

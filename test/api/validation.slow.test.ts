@@ -3,9 +3,9 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import express, { type ErrorRequestHandler, type RequestHandler } from 'express';
-import { createValidation, parseQuery, type Validate } from '../../src/api/validation.ts';
+import { findValidation, parseQuery, type Validate } from '../../src/api/validation.ts';
 
-describe('createValidation', () => {
+describe('findValidation', () => {
   const servers: Server[] = [];
   afterEach(() => {
     for (const server of servers.splice(0)) server.close();
@@ -30,7 +30,7 @@ describe('createValidation', () => {
   }
 
   it('shows one spelling of the type to the validator, which compiles its schemas anew for each', async () => {
-    const url = await serve(createValidation('createInstance', false), (request, response) => {
+    const url = await serve(findValidation('createInstance', false), (request, response) => {
       response.json({ type: request.headers['content-type'] });
     });
     const body = JSON.stringify({ element: { key: 'bamboohr' }, name: 'x', configuration: {} });
@@ -41,7 +41,7 @@ describe('createValidation', () => {
   });
 
   it('converts the first request for an operation as it does the others', async () => {
-    const url = await serve(createValidation('listInstances', false), (_request, response) => {
+    const url = await serve(findValidation('listInstances', false), (_request, response) => {
       response.json(response.locals.input.query);
     });
     for (let request = 0; request < 3; request++) {
@@ -51,7 +51,7 @@ describe('createValidation', () => {
   });
 
   it('ends a request whose response does not fit the spec', async () => {
-    const url = await serve(createValidation('listHubs', true), (_request, response) => {
+    const url = await serve(findValidation('listHubs', true), (_request, response) => {
       response.setHeader('Content-Type', 'application/json');
       response.json([{ key: 1 }]);
     });

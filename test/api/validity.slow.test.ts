@@ -1,14 +1,14 @@
 import { expect } from 'chai';
-import { useApp } from '../support/app.ts';
+import { useSharedApp } from '../support/app.ts';
 import { json, type MisbehavingServer, startMisbehavingServer, status } from '../support/misbehaving-server.ts';
 import { expectProblem } from './support/expect-problem.ts';
-import { useOutsideConnectors } from './support/outside-connectors.ts';
+import { OUTSIDE_CONNECTORS } from './support/outside-connectors.ts';
 import { SETUPS } from './support/troubled-setups.ts';
 
 const reasonOf = (work: string) => `The provider refuses the credentials for '${work}'.`;
 
 describe('an instance whose credentials a provider refuses', () => {
-  const service = useApp({ CONNECTORS_PATH: useOutsideConnectors() });
+  const service = useSharedApp({ CONNECTORS_PATH: OUTSIDE_CONNECTORS });
   let provider: MisbehavingServer;
 
   before(async () => {
@@ -39,7 +39,7 @@ describe('an instance whose credentials a provider refuses', () => {
     provider.answer('/items', status(401));
     expectProblem(await service.call('/items', { token }), 'INSTANCE_CREDENTIALS_FAILED');
     const shown = { valid: false, invalidReason: reasonOf('list items') };
-    for (const path of ['/instances', '/accounts/instances', '/accounts/1/instances']) {
+    for (const path of ['/instances', '/accounts/instances', `/accounts/${service.accountId}/instances`]) {
       const { body } = await service.call(path);
       expect(
         body.find((one: { id: number }) => one.id === id),

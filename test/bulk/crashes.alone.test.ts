@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { csvPrinter, printHeader } from '../../src/bulk/csv.ts';
+import { csvPrinter, printHeader } from '../../src/bulk/convert.ts';
 import type { FileColumn } from '../../src/bulk/job.ts';
 import { AppError } from '../../src/errors.ts';
 import { createObject, createService, type FakeRow } from '../resources/fake-provider.ts';

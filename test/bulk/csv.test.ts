@@ -5,6 +5,7 @@ import { convertFile, createRowPrinter, type Rendition } from '../../src/bulk/co
 import type { FileColumn } from '../../src/bulk/job.ts';
 import { ExactNumber } from '../../src/numbers/exact-json.ts';
 import type { Row } from '../../src/where/index.ts';
+import { runs } from '../../suite/effort.ts';
 
 const COLUMNS: readonly FileColumn[] = [
   { name: 'id', type: 'integer' },
@@ -104,7 +105,7 @@ describe('the CSV of a bulk file', () => {
         expect(header).to.deep.equal(COLUMNS.map(({ name }) => name));
         expect(cells).to.deep.equal(all.map(cellsOf));
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 
@@ -134,7 +135,7 @@ describe('the CSV of a bulk file', () => {
         expect(await convert('csv', text, LINES, cuts)).to.equal(store('jsonl', all));
         expect(await convert('csv', text, CSV, cuts)).to.equal(text);
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 
@@ -145,7 +146,7 @@ describe('the CSV of a bulk file', () => {
         expect(await convert('jsonl', text, CSV, cuts)).to.equal(store('csv', all));
         expect(JSON.parse(await convert('jsonl', text, JSON_LIST, cuts))).to.deep.equal(all);
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 

@@ -28,6 +28,8 @@ describe('a bulk file that other clients get', () => {
   let whole: Buffer;
   let token = '';
 
+  const curl = (...options: readonly string[]) => run('curl', ['-s', '-H', header, ...options]);
+
   async function complete(): Promise<number> {
     const { body } = await things.service.call('/bulk/query', {
       method: 'POST',
@@ -67,18 +69,7 @@ describe('a bulk file that other clients get', () => {
 
   it('curl takes the whole again where its beginning is of another file', async function changed() {
     if (!(await has('curl'))) return this.skip();
-    const { stdout } = await run('curl', [
-      '-s',
-      '-H',
-      header,
-      '-H',
-      'If-Range: "other"',
-      '-r',
-      '10-',
-      '-w',
-      '%{http_code}',
-      url,
-    ]);
+    const { stdout } = await curl('-H', 'If-Range: "other"', '-r', '10-', '-w', '%{http_code}', url);
     expect(stdout.slice(-3)).to.equal('200');
     expect(Buffer.from(stdout.slice(0, -3)).equals(whole)).to.equal(true);
   });
@@ -86,21 +77,7 @@ describe('a bulk file that other clients get', () => {
   it('curl keeps it with its tag, and asks for it again in vain', async function same() {
     if (!(await has('curl'))) return this.skip();
     const [tag, file] = [join(folder, 'tag'), join(folder, 'tagged')];
-    const ask = () =>
-      run('curl', [
-        '-s',
-        '-H',
-        header,
-        '--etag-save',
-        tag,
-        '--etag-compare',
-        tag,
-        '-o',
-        file,
-        '-w',
-        '%{http_code}',
-        url,
-      ]);
+    const ask = () => curl('--etag-save', tag, '--etag-compare', tag, '-o', file, '-w', '%{http_code}', url);
     expect((await ask()).stdout).to.equal('200');
     expect((await ask()).stdout).to.equal('304');
   });
@@ -116,7 +93,7 @@ describe('a bulk file that other clients get', () => {
       const file = join(folder, 'doomed');
       const packing = packed ? ['--compressed'] : [];
       const path = `${things.service.app.baseUrl}/bulk/${doomed}/things`;
-      const failure = await run('curl', ['-s', ...packing, '-H', header, '-o', file, path]).catch((error) => error);
+      const failure = await curl(...packing, '-o', file, path).catch((error) => error);
       // A transfer that is not whole: 18; a broken one: 56, or 52 where nothing came; a packed one may end within a part: 23 or 61.
       expect(failure.code, String(failure)).to.be.oneOf([18, 23, 52, 56, 61]);
     });

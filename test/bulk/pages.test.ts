@@ -5,6 +5,7 @@ import { AppError } from '../../src/errors.ts';
 import type { WalkedPage } from '../../src/resources/index.ts';
 import type { Position } from '../../src/resources/page.ts';
 import type { TimedRateLimit } from '../../src/resources/rate-limits.ts';
+import { runs } from '../../suite/effort.ts';
 import { createService } from '../resources/fake-provider.ts';
 
 const LIMIT = 10;
@@ -248,7 +249,7 @@ describe('pages of a bulk job', () => {
         expect(ids).to.deep.equal(Array.from({ length: ids.length }, (_, index) => index));
         expect(ids).to.have.length(counts.reduce((sum, count) => sum + count, 0));
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 });

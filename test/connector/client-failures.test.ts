@@ -184,7 +184,7 @@ describe('failures of the provider client', () => {
           'PROVIDER_TIMEOUT',
           'BambooHR did not answer within 0.06 s. Try again later, or ask for less.',
         );
-        expect(setup.server.requests).to.have.length(1);
+        expect(setup.calls()).to.equal(1);
       });
     }
 

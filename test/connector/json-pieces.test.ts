@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { parsePieces } from '../../src/connector/client/json-pieces.ts';
 import { isAppError } from '../../src/errors.ts';
 import { parseJson } from '../../src/numbers/exact-json.ts';
+import { runs } from '../../suite/effort.ts';
 
 function parse(text: string | Buffer, pieceBytes?: number): unknown {
   const parsing = parsePieces(Buffer.from(text), pieceBytes);
@@ -54,7 +55,7 @@ const json = fc.oneof(
 
 describe('JSON that is parsed in pieces', () => {
   it('is what JSON.parse makes of it, however it is cut', () => {
-    fc.assert(fc.property(json, expectSame), { numRuns: 300 });
+    fc.assert(fc.property(json, expectSame), { numRuns: runs(300) });
   });
 
   it('is refused where JSON.parse refuses it, when a character is lost, doubled or changed', () => {
@@ -63,7 +64,7 @@ describe('JSON that is parsed in pieces', () => {
       const place = at % (text.length + 1);
       return text.slice(0, place) + added + text.slice(place + lost);
     });
-    fc.assert(fc.property(broken, expectSame), { numRuns: 1000 });
+    fc.assert(fc.property(broken, expectSame), { numRuns: runs(1000) });
   });
 
   for (const text of [

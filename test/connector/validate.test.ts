@@ -43,80 +43,72 @@ describe('a connector without problems', () => {
 });
 
 describe('the problems of a connector', () => {
-  const cases: readonly (readonly [what: string, changes: Partial<Connector>, problems: readonly string[]])[] = [
+  type Case = readonly [what: string, changes: Partial<Connector>, problems: string | readonly string[]];
+  const cases: readonly Case[] = [
     [
       'operations beside objects that tell them',
       { operations: ['list'] },
-      ["shop: 'operations' is for discovered objects: its objects tell them"],
+      "'operations' is for discovered objects: its objects tell them",
     ],
-    [
-      'a key with capitals',
-      { key: 'Shop' },
-      ['Shop: the key is lower-case letters and digits, beginning with a letter'],
-    ],
+    ['a key with capitals', { key: 'Shop' }, 'the key is lower-case letters and digits, beginning with a letter'],
     [
       'a key that begins with a digit',
       { key: '1shop' },
-      ['1shop: the key is lower-case letters and digits, beginning with a letter'],
+      'the key is lower-case letters and digits, beginning with a letter',
     ],
-    [
-      'the key of a path',
-      { key: 'keys' },
-      ["keys: the key 'keys' belongs to the platform: GET /elements/keys lists all keys"],
-    ],
-    ['an id of 0', { id: 0 }, ['shop: the id is a whole number from 1']],
-    ['a fraction as id', { id: 1.5 }, ['shop: the id is a whole number from 1']],
-    ['a blank name', { name: ' ' }, ['shop: the name is empty']],
-    ['a blank hub', { hub: '' }, ['shop: a hub is empty']],
-    ['no host', { hosts: [] }, ['shop: it names no host']],
+    ['the key of a path', { key: 'keys' }, "the key 'keys' belongs to the platform: GET /elements/keys lists all keys"],
+    ['an id of 0', { id: 0 }, 'the id is a whole number from 1'],
+    ['a fraction as id', { id: 1.5 }, 'the id is a whole number from 1'],
+    ['a blank name', { name: ' ' }, 'the name is empty'],
+    ['a blank hub', { hub: '' }, 'a hub is empty'],
+    ['no host', { hosts: [] }, 'it names no host'],
     ...['https://a.example.com', 'a.example.com/path', 'localhost', 'a.*.com', '*'].map(
       (host) =>
         [
           `the host ${host}`,
           { hosts: [host] },
-          [`shop: '${host}' is not a host, as in api.example.com or *.example.com`],
-        ] as const,
+          `'${host}' is not a host, as in api.example.com or *.example.com`,
+        ] as Case,
     ),
     [
       'a configuration key twice',
       { configuration: [configured('a'), configured('b'), configured('a')] },
-      ["shop: the configuration key 'a' is declared twice"],
+      "the configuration key 'a' is declared twice",
     ],
     [
       "the platform's configuration key",
       { configuration: [configured('simulator')] },
-      ["shop: the configuration key 'simulator' belongs to the platform"],
+      "the configuration key 'simulator' belongs to the platform",
     ],
     [
       'a required key with a default',
       { configuration: [{ ...configured('a'), required: true, default: 'x' }] },
-      ["shop: 'a' is required and has a default"],
+      "'a' is required and has a default",
     ],
     [
       'an exchange of a code whose keys are not there, or are asked for anyway',
       { auth: exchanging('code', 'token'), configuration: [{ ...configured('code'), secret: true, required: true }] },
       ['code', 'token'].map(
-        (key) =>
-          `shop: the key '${key}' of its exchange is not a secret text that is neither required nor has a default`,
+        (key) => `the key '${key}' of its exchange is not a secret text that is neither required nor has a default`,
       ),
     ],
     [
       'an exchange that gives what it takes',
       { auth: exchanging('code', 'code'), configuration: [{ ...configured('code'), secret: true }] },
-      ["shop: its exchange gives the 'code' that it takes"],
+      "its exchange gives the 'code' that it takes",
     ],
     ...['http://shop.example.com', 'javascript:alert(1)', '/help', 'https://user:secret@shop.example.com'].map(
       (url) =>
         [
           `the page ${url}`,
           { documentation: [{ title: 'Help', url }] },
-          [`shop: '${url}' of its documentation is not an address that begins with https://`],
-        ] as const,
+          `'${url}' of its documentation is not an address that begins with https://`,
+        ] as Case,
     ),
     [
       'a page without a title',
       { documentation: [{ title: ' ', url: 'https://shop.example.com/help' }] },
-      ['shop: the page https://shop.example.com/help of its documentation has no title'],
+      'the page https://shop.example.com/help of its documentation has no title',
     ],
     [
       'a set-up without steps, and with an empty one',
@@ -126,13 +118,15 @@ describe('the problems of a connector', () => {
           { ...configured('b'), setup: ['Look.', ' '] },
         ],
       },
-      ["shop: the set-up of 'a' has no steps: leave it out", "shop: a step in the set-up of 'b' is empty"],
+      ["the set-up of 'a' has no steps: leave it out", "a step in the set-up of 'b' is empty"],
     ],
   ];
 
   for (const [what, changes, problems] of cases) {
     it(`include ${what}`, () => {
-      expect(findProblems([createConnector(changes)])).to.deep.equal(problems);
+      const { key = 'shop' } = changes;
+      const expected = [problems].flat().map((problem) => `${key}: ${problem}`);
+      expect(findProblems([createConnector(changes)])).to.deep.equal(expected);
     });
   }
 

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import type { Config } from '../../src/connector/index.ts';
 import { OWN_CONNECTORS } from '../../src/connector/registry.ts';
 import { loggedIn } from '../../suite/index.ts';
-import { useApp } from '../support/app.ts';
+import { useSharedApp } from '../support/app.ts';
 
 /** A GET endpoint of the contract that takes a `where`, on an element that has it. */
 interface Endpoint {
@@ -52,7 +52,7 @@ const ENDPOINTS: readonly Endpoint[] = [
 const MOST_PARENTS = 20;
 
 describe('the endpoints of the contract that take a where', () => {
-  const service = useApp({ SIMULATORS_PORT: '0' });
+  const service = useSharedApp();
   const tokens = new Map<string, string>();
 
   async function tokenOf(element: string): Promise<string> {

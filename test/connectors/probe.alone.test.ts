@@ -3,6 +3,11 @@ import { readFile, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
+import fortnox from '../../connectors/fortnox/index.ts';
+import { DEMO_CONFIGURATION } from '../../connectors/fortnox/simulator.ts';
+import type { Connector, Objects } from '../../src/connector/index.ts';
+import { readRecorded } from '../../suite/recorded.ts';
+import { objectOf } from '../../suite/testing.ts';
 import { createTemporaryFolder } from '../support/database.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -11,6 +16,11 @@ const run = promisify(execFile);
 function probe(args: readonly string[], environment: Readonly<Record<string, string>> = {}) {
   const env = { PATH: process.env.PATH ?? '', ...environment };
   return run(process.execPath, [join(ROOT, 'scripts/probe.ts'), ...args], { cwd: ROOT, env });
+}
+
+function objectsOf({ objects }: Connector): Objects {
+  if (typeof objects === 'function') throw new Error('The connector discovers its objects.');
+  return objects;
 }
 
 describe('the probe of a provider', function suite() {
@@ -33,6 +43,28 @@ describe('the probe of a provider', function suite() {
     expect(fixture)
       .to.match(/"Xx+"/)
       .and.not.match(/Ashley|Smith|demo-key|acme/i);
+  });
+
+  it('records answers on which a connector is tested without a simulator', async () => {
+    await probe(['fortnox', '--simulator', '--out', folder]);
+    const objects = objectsOf(fortnox);
+    const read = (name: string, object = objectOf(objects, name)) =>
+      readRecorded({ connector: fortnox, configuration: DEMO_CONFIGURATION, name, object, folder });
+    for (const name of Object.keys(objects)) expect(await read(name), name).to.deep.equal({ faults: [], unseen: [] });
+
+    const customers = objectOf(objects, 'customers');
+    const field = { type: 'string', native: 'Colour' } as const;
+    const more = (nullable: boolean) => ({
+      ...customers,
+      fields: { ...customers.fields, colour: { ...field, nullable } },
+    });
+    expect(await read('customers', more(true))).to.deep.equal({ faults: [], unseen: ['colour'] });
+    const { faults } = await read('customers', more(false));
+    expect(faults).to.deep.equal(['customers.colour: no recorded row has the member Colour.']);
+    const other = await read('orders', customers);
+    expect(other.faults[0]).to.match(
+      /^orders: The connector sends GET \/customers\?.* Recorded are answers to GET \/orders\?/,
+    );
   });
 
   it('names the variables that it lacks', async () => {

@@ -242,12 +242,8 @@ describeInBrowser('the events in the console', () => {
       const page = await (await newContext({ colorScheme })).newPage();
       await logIn(page, service.app.url);
       const places = [
-        'live',
-        'deliveries',
-        `deliveries/${delivery.id}`,
-        'subscriptions',
-        `subscriptions/${delivery.subscriptionId}`,
-        'operational',
+        ...['live', 'deliveries', `deliveries/${delivery.id}`, 'subscriptions'],
+        ...[`subscriptions/${delivery.subscriptionId}`, 'operational'],
       ];
       for (const place of places) {
         await page.goto(`${service.app.url}${EVENTS}/${place}`);

@@ -7,11 +7,8 @@ import { type MisbehavingServer, startMisbehavingServer } from '../support/misbe
 import { describeInBrowser, useBrowser, violationsOf } from './support/browser.ts';
 
 const HOSTILE = [
-  '<img src=x onerror="globalThis.wasRun=1">',
-  '"><script>globalThis.wasRun=1</script>',
-  "'-globalThis.wasRun=1-'",
-  '</title><svg onload=globalThis.wasRun=1>',
-  'javascript:globalThis.wasRun=1',
+  ...['<img src=x onerror="globalThis.wasRun=1">', '"><script>globalThis.wasRun=1</script>'],
+  ...["'-globalThis.wasRun=1-'", '</title><svg onload=globalThis.wasRun=1>', 'javascript:globalThis.wasRun=1'],
 ];
 const [WORST = '', ...OTHERS] = HOSTILE;
 const NARROW = { width: 360, height: 780 };

@@ -97,21 +97,29 @@ describe('claims over 300,000 deliveries', () => {
     expect(plans.join()).not.to.match(/Sort/);
   });
 
-  it('stores 500 outcomes of every kind by the keys of their deliveries', async () => {
-    const owner = await addOwner();
-    const claimed = await createClaimStore(database.knex).claim(sharesOf(64, 200), { owner, now: now() });
-    const attempt = { attemptedAt: now(), durationMs: 3, statusCode: 500, error: 'status: no', answer: undefined };
-    const next = { state: 'waiting', dueAt: now(), retries: 1, firstFailedAt: now() } as const;
-    const written = await createOutcomeStore(explaining()).write(
-      claimed.map((row, index) => ({
-        ...(index % 2 === 0 ? { kind: 'delivered' as const, attempt } : { kind: 'failed' as const, attempt, next }),
-        lease: { ...row, owner },
-      })),
-    );
-    expect(written.delivered + written.waiting + written.queued).to.equal(claimed.length);
-    expect(written.delivered).to.equal(Math.ceil(claimed.length / 2));
-    expectIndexedPlans();
-  });
+  // A batch of nothing but deliveries has a statement of its own.
+  for (const [kinds, first, deliveredOf] of [
+    ['of every kind', 200, 2],
+    ['that are all deliveries', 100, 1],
+  ] as const) {
+    it(`stores 500 outcomes ${kinds} by the keys of their deliveries`, async () => {
+      const owner = await addOwner();
+      const claimed = await createClaimStore(database.knex).claim(sharesOf(64, first), { owner, now: now() });
+      const attempt = { attemptedAt: now(), durationMs: 3, statusCode: 500, error: 'status: no', answer: undefined };
+      const next = { state: 'waiting', dueAt: now(), retries: 1, firstFailedAt: now() } as const;
+      const written = await createOutcomeStore(explaining()).write(
+        claimed.map((row, index) => ({
+          ...(index % deliveredOf === 0
+            ? { kind: 'delivered' as const, attempt }
+            : { kind: 'failed' as const, attempt, next }),
+          lease: { ...row, owner },
+        })),
+      );
+      expect(written.delivered + written.waiting + written.queued).to.equal(claimed.length);
+      expect(written.delivered).to.equal(Math.ceil(claimed.length / deliveredOf));
+      expectIndexedPlans();
+    });
+  }
 
   it('calls parked first attempts of many subscriptions back by an index', async () => {
     const lanes = Array.from({ length: 500 }, (_, index) => ({

@@ -10,6 +10,7 @@ import type { DeliveryLease } from '../../src/events/lease.ts';
 import { DEFAULT_OPTIONS, type EngineOptions } from '../../src/events/options.ts';
 import type { DeliveryOutcome } from '../../src/events/outcomes/outcome-queue.ts';
 import { createAgenda } from '../../src/events/sweep/agenda.ts';
+import { runs } from '../../suite/effort.ts';
 import { ended, newLease, type Result } from '../support/outcomes.ts';
 
 const [A, B] = [1, 2];
@@ -104,7 +105,7 @@ describe('the places of a tenant', () => {
         const mine = Array.from({ length: 8 }, () => enqueue(B, 10_000, isRetry ? RETRY : {}));
         expect(started.slice(before)).to.deep.equal(mine);
       }),
-      { numRuns: 30 },
+      { numRuns: runs(30) },
     );
   });
 

@@ -79,7 +79,7 @@ describe('a tenant whose receivers hang', () => {
 
   it('does not keep another from the same host', async () => {
     bench.receiver.answer('/quiet', status(204));
-    const engine = await bench.start({ options: { ...OPTIONS, attemptTimeoutMs: 300 } });
+    const engine = await bench.start({ options: { ...OPTIONS, attemptTimeoutMs: 2_000 } });
     await sendHanging(engine);
     await until(async () => (await engine.measure('causeway_delivery_lanes_blocked')) >= 3);
     // One breaker for all of them: most were never tried more than at first, and wait unattempted.

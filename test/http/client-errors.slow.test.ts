@@ -6,7 +6,7 @@ import { SYSTEM_CLOCK } from '../../src/clock.ts';
 import { createClientErrorHandler } from '../../src/http/client-error.ts';
 import { sendBytes } from '../api/support/raw-request.ts';
 import { waitUntil } from '../api/support/wait-until.ts';
-import { useApp } from '../support/app.ts';
+import { useSharedApp } from '../support/app.ts';
 import { silentLog } from '../support/database.ts';
 
 const LONG = 'x'.repeat(100_000);
@@ -39,7 +39,7 @@ const REFUSED = {
 } as const;
 
 describe('what never becomes a request', () => {
-  const service = useApp();
+  const service = useSharedApp();
 
   for (const [what, { bytes, statusLine, code, message }] of Object.entries(REFUSED)) {
     it(`is answered in the form of every error: ${what}`, async () => {
@@ -50,11 +50,8 @@ describe('what never becomes a request', () => {
       const problem = JSON.parse(body);
       expect(problem).to.deep.equal({ requestId: problem.requestId, code, message });
       expect(headers).to.have.members([
-        `Elements-Request-Id: ${problem.requestId}`,
-        'X-Content-Type-Options: nosniff',
-        'Content-Type: application/json',
-        `Content-Length: ${Buffer.byteLength(body)}`,
-        'Connection: close',
+        ...[`Elements-Request-Id: ${problem.requestId}`, 'X-Content-Type-Options: nosniff'],
+        ...['Content-Type: application/json', `Content-Length: ${Buffer.byteLength(body)}`, 'Connection: close'],
       ]);
       expect(service.logged.some((line) => line.includes(problem.requestId))).to.equal(true);
     });

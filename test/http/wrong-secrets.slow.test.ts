@@ -2,22 +2,19 @@ import { expect } from 'chai';
 import { AppError } from '../../src/errors.ts';
 import { createFailedAuthorizations } from '../../src/http/failed-authorizations.ts';
 import { expectProblem } from '../api/support/expect-problem.ts';
-import { authorizationOf, createTenants, FIRST_TENANT, type OtherTenants } from '../api/support/tenants.ts';
+import { authorizationOf, useTenants } from '../api/support/tenants.ts';
 import { useApp } from '../support/app.ts';
 import { createVirtualClock } from '../support/virtual-clock.ts';
 
 describe('wrong secrets', () => {
   const service = useApp({ TRUST_PROXY: '127.0.0.1' });
-  let tenants: OtherTenants;
-  before(async () => {
-    tenants = await createTenants(service);
-  });
+  const tenants = useTenants(service);
 
   const ask = (authorization: string, address: string) =>
     service.call('/elements', { headers: { authorization, 'x-forwarded-for': address } });
 
   it('of one address are looked up 20 times, then never at once', async () => {
-    expect((await ask(authorizationOf(FIRST_TENANT).authorization, '192.0.2.1')).status).to.equal(200);
+    expect((await ask(authorizationOf(service).authorization, '192.0.2.1')).status).to.equal(200);
     for (let guess = 0; guess < 20; guess++) {
       expectProblem(await ask(`User guess-${guess}, Organization x`, '192.0.2.1'), 'UNAUTHENTICATED');
     }
@@ -29,7 +26,7 @@ describe('wrong secrets', () => {
 
   it('do not shut out whoever shares the address and was good before, nor other addresses', async () => {
     for (let guess = 0; guess < 21; guess++) await ask(`User more-${guess}, Organization x`, '2001:db8:0:1::7');
-    const { authorization } = authorizationOf(FIRST_TENANT);
+    const { authorization } = authorizationOf(service);
     expect((await ask(authorization, '2001:db8:0:1::7')).status).to.equal(200);
     const { authorization: unseen } = authorizationOf(tenants.stranger);
     // Another address of the same customer is the same network.
@@ -39,7 +36,7 @@ describe('wrong secrets', () => {
   });
 
   it('are not the wrong tokens of whoever is known', async () => {
-    const { authorization } = authorizationOf(FIRST_TENANT, 'no-token');
+    const { authorization } = authorizationOf(service, 'no-token');
     for (let guess = 0; guess < 25; guess++) {
       expectProblem(await ask(authorization, '192.0.2.3'), 'UNAUTHENTICATED');
     }

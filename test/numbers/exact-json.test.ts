@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { canonicalDecimal } from '../../src/numbers/decimal.ts';
 import { ExactNumber, parseJson } from '../../src/numbers/exact-json.ts';
+import { runs } from '../../suite/effort.ts';
 import { thrownBy } from '../support/failures.ts';
 
 /** What V8 tells a reviver of a number: slow, and written by somebody else. */
@@ -47,7 +48,7 @@ describe('JSON with exact numbers', () => {
       fc.property(json, (given) => {
         expect(JSON.stringify(parseJson(given))).to.equal(JSON.stringify(parseWithSources(given)));
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     );
   });
 

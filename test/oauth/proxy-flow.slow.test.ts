@@ -136,6 +136,20 @@ describe('the flow through an OAuth proxy', () => {
     expectProblem(stranger, 'NOT_FOUND', "There is no OAuth proxy 'shop'.");
   });
 
+  it('needs neither 15 minutes nor the same user, in either account, as the verifier is that of the account', async () => {
+    for (const [accountId, beginner] of [
+      [1, {}],
+      [tenants.sibling.accountId, authorizationOf(tenants.sibling)],
+    ] as const) {
+      const other = authorizationOf(await createUser(service, { accountId, name: `of-${accountId}`, role: 'admin' }));
+      const arrival = await browse((await askForUrl({ state: REGISTERED }, beginner)).body.oauthUrl);
+      await withDatabase(service, (knex) => knex('oauth_authorization').where({ account_id: accountId }).delete());
+      const code = arrival.searchParams.get('code') ?? '';
+      const created = await create(code, { ...WITHOUT_CLIENT, 'base.url': server.url }, other);
+      expect(created.status, JSON.stringify(created.body)).to.equal(200);
+    }
+  });
+
   describe('of another account of the organization', () => {
     const sibling = () => authorizationOf(tenants.sibling);
 
@@ -183,16 +197,6 @@ describe('the flow through an OAuth proxy', () => {
       const message =
         "The OAuth proxy 'shop' belongs to account 1 of your organization. From other accounts, it takes a code of an authorization that the caller began with GET /elements/sited/oauth/url in the last 15 minutes, or oauth.api.secret.";
       expectProblem(answer, 'FORBIDDEN', message);
-    });
-
-    it('needs neither 15 minutes nor the same user, as the verifier is that of the account', async () => {
-      const { accountId } = tenants.sibling;
-      const other = authorizationOf(await createUser(service, { accountId, name: 'of-sibling', role: 'admin' }));
-      const arrival = await browse((await askForUrl({ state: REGISTERED }, sibling())).body.oauthUrl);
-      await withDatabase(service, (knex) => knex('oauth_authorization').where({ account_id: accountId }).delete());
-      const code = arrival.searchParams.get('code') ?? '';
-      const created = await create(code, { ...WITHOUT_CLIENT, 'base.url': server.url }, other);
-      expect(created.status, JSON.stringify(created.body)).to.equal(200);
     });
 
     it('gets nothing for the client alone, nor for a token from elsewhere', async () => {

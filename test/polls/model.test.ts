@@ -6,11 +6,12 @@ import { readPollSettings } from '../../src/instances/polling/poll-settings.ts';
 import { createPollStore, type PollStore } from '../../src/polls/poll-store.ts';
 import type { RunPorts } from '../../src/polls/run.ts';
 import { runPoll } from '../../src/polls/run-poll.ts';
+import { runs } from '../../suite/effort.ts';
 import { useDatabase } from '../support/database.ts';
 import { addAccount, addInstances, addUser } from '../support/event-rows.ts';
 
 /** Runs of `npm test`; MODEL_RUNS for more, with MODEL_SEED for those of a failure. */
-const RUNS = Number(process.env.MODEL_RUNS ?? (process.env.CONFORMANCE === 'full' ? 200 : 12));
+const RUNS = Number(process.env.MODEL_RUNS ?? runs(200));
 const START_MS = Date.UTC(2030, 0, 1);
 const OVERLAP_SECONDS = 30;
 const PAGE_SIZE = 3;

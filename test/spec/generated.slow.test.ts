@@ -73,22 +73,10 @@ describe('what a check keeps', () => {
 describe('the order of paths', () => {
   it('puts a concrete segment before a templated one and a path before those below it', () => {
     const paths = [
-      '/{a}/{b}',
-      '/{a}',
-      '/hubs/{hub}/{a}',
-      '/hubs/{hub}/objects',
-      '/hubs',
-      '/accounts/{id}/x',
-      '/accounts/x',
+      ...['/{a}/{b}', '/{a}', '/hubs/{hub}/{a}', '/hubs/{hub}/objects', '/hubs', '/accounts/{id}/x', '/accounts/x'],
     ];
     expect(paths.sort(comparePaths)).to.deep.equal([
-      '/accounts/x',
-      '/accounts/{id}/x',
-      '/hubs',
-      '/hubs/{hub}/objects',
-      '/hubs/{hub}/{a}',
-      '/{a}',
-      '/{a}/{b}',
+      ...['/accounts/x', '/accounts/{id}/x', '/hubs', '/hubs/{hub}/objects', '/hubs/{hub}/{a}', '/{a}', '/{a}/{b}'],
     ]);
   });
 });

@@ -5,7 +5,7 @@ import express, { type ErrorRequestHandler } from 'express';
 import * as OpenApiValidator from 'express-openapi-validator';
 import { OPERATIONS, type OperationId } from '../../generated/operations.ts';
 import { createRoutes } from '../../src/api/routes.ts';
-import { createValidation, operationDocument, parseQuery, type Scope } from '../../src/api/validation.ts';
+import { findValidation, operationDocument, parseQuery, type Scope } from '../../src/api/validation.ts';
 import { readDocument } from './document.ts';
 
 const document = readDocument();
@@ -173,7 +173,7 @@ async function startEcho(scope: Scope): Promise<Server> {
     const route = findRoute(request.path);
     const id = route?.operations[request.method];
     if (route === undefined || id === undefined) return void response.json({ status: 404 });
-    const { query } = await createValidation(id, false)(request, response, {
+    const { query } = await findValidation(id, false)(request, response, {
       params: route.params,
       query: request.query,
     });

@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises';
-import { createOrganization } from '../../src/accounts/new-organization.ts';
+import { createOrganization, type FirstCredentials } from '../../src/accounts/new-organization.ts';
 import { type App, type AppPorts, startApp } from '../../src/app/index.ts';
 import { readConfig, type ServiceConfig } from '../../src/config/index.ts';
 import { openDatabase } from '../../src/db/database.ts';
@@ -31,13 +31,8 @@ export interface ApiCall {
   readonly token?: string;
 }
 
-interface Credentials {
-  readonly organizationSecret: string;
-  readonly userSecret: string;
-}
-
-/** A running service with every answer checked against the spec. */
-export interface TestApp extends Credentials {
+/** A running service with every answer checked against the spec, and the credentials that it is called with. */
+export interface TestApp extends FirstCredentials {
   readonly app: App;
   /** Every line that was logged. */
   readonly logged: readonly string[];
@@ -50,7 +45,14 @@ export interface TestApp extends Credentials {
 
 export const ORGANIZATION_SECRET = 'organization-secret-of-the-tests';
 export const USER_SECRET = 'user-secret-of-the-tests';
-const FIRST_CREDENTIALS: Credentials = { organizationSecret: ORGANIZATION_SECRET, userSecret: USER_SECRET };
+/** What a service of its own is called with. */
+export const FIRST_CREDENTIALS: FirstCredentials = {
+  organizationSecret: ORGANIZATION_SECRET,
+  userSecret: USER_SECRET,
+  organizationId: 1,
+  accountId: 1,
+  userId: 1,
+};
 export const ENCRYPTION_KEYS = `test:${Buffer.alloc(32, 7).toString('base64')}`;
 
 /** What is no variable of the environment, such as shorter times. */
@@ -99,7 +101,7 @@ if (typeof after === 'function' && process.env.MOCHA_WORKER_ID === undefined) {
  */
 export function useSharedApp(environment: Environment = {}, overrides: SharedOverrides = {}): TestApp {
   let started: StartedApp | undefined;
-  const credentials = { organizationSecret: '', userSecret: '' };
+  const credentials: FirstCredentials = { ...FIRST_CREDENTIALS };
 
   before(async function join() {
     this.timeout(60_000);
@@ -119,7 +121,7 @@ export function useSharedApp(environment: Environment = {}, overrides: SharedOve
   return onceStarted(() => started, credentials);
 }
 
-async function addOrganization(databaseUrl: string, name: string): Promise<Credentials> {
+async function addOrganization(databaseUrl: string, name: string): Promise<FirstCredentials> {
   const database = openDatabase({ url: databaseUrl, poolSize: 1, log: silentLog });
   try {
     const { knex } = database;
@@ -133,7 +135,7 @@ async function addOrganization(databaseUrl: string, name: string): Promise<Crede
 }
 
 /** A service that is used after it has started, with these secrets. */
-function onceStarted(find: () => StartedApp | undefined, credentials: Credentials): TestApp {
+function onceStarted(find: () => StartedApp | undefined, credentials: FirstCredentials): TestApp {
   const current = (): StartedApp => {
     const started = find();
     if (started === undefined) throw new Error('The service of this suite has not started yet.');
@@ -155,6 +157,15 @@ function onceStarted(find: () => StartedApp | undefined, credentials: Credential
     },
     get userSecret() {
       return credentials.userSecret;
+    },
+    get organizationId() {
+      return credentials.organizationId;
+    },
+    get accountId() {
+      return credentials.accountId;
+    },
+    get userId() {
+      return credentials.userId;
     },
     call,
     createInstance: createInstanceBy(call),
@@ -225,7 +236,7 @@ function testConfig(environment: Readonly<Record<string, string>>): ServiceConfi
 async function callApi(
   url: string,
   { method = 'GET', query = {}, body, headers = {}, token, asBytes = false }: ApiCall,
-  { organizationSecret, userSecret }: Credentials,
+  { organizationSecret, userSecret }: FirstCredentials,
 ): Promise<ApiAnswer> {
   const partner = token === undefined ? `Organization ${organizationSecret}` : `Element ${token}`;
   const { authorization = `User ${userSecret}, ${partner}`, ...others } = headers;

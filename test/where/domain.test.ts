@@ -9,6 +9,7 @@ import type { Domain, Exactness, FieldSpec, PushedField, Queryable, Value } from
 import { planQuery } from '../../src/where/plan.ts';
 import { print } from '../../src/where/print.ts';
 import { readLiteral } from '../../src/where/values.ts';
+import { runs } from '../../suite/effort.ts';
 import { brackets, EVERY_OPERATOR, EXACT, plannedParts, planOf, provider } from './planned.ts';
 import { evaluate } from './reference.ts';
 
@@ -221,9 +222,9 @@ describe('what a field can hold', () => {
             expect(evaluate(way, row) === true, `${print(way)} for ${what}`).to.equal(isMeant);
         }
       }),
-      { seed: 21, numRuns: 6000 },
+      { seed: 21, numRuns: runs(6000) },
     );
-    for (const [kind, times] of Object.entries(seen)) expect(times, kind).to.be.greaterThan(20);
+    for (const [kind, times] of Object.entries(seen)) expect(times, kind).to.be.greaterThan(runs(20));
   });
 
   const abilities = fc
@@ -283,8 +284,8 @@ describe('what a field can hold', () => {
         if (plan.queries.length > 1) seen.divided++;
       },
     );
-    fc.assert(property, { seed: 22, numRuns: 6000 });
-    for (const [way, times] of Object.entries(seen)) expect(times, way).to.be.greaterThan(20);
+    fc.assert(property, { seed: 22, numRuns: runs(6000) });
+    for (const [way, times] of Object.entries(seen)) expect(times, way).to.be.greaterThan(runs(20));
   });
 
   const byText = (a: Row, b: Row) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1);
@@ -313,7 +314,7 @@ describe('what a field can hold', () => {
         const isMeant = evaluate(residual, { x: shown(kept) }) === true;
         if (isMeant) expect(evaluate(pushed, { x: kept }), `${kept}: ${print(pushed)}`).to.equal(true);
       }),
-      { seed: 23, numRuns: 5000 },
+      { seed: 23, numRuns: runs(5000) },
     );
   });
 });

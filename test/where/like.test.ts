@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { compileLike, printLikePattern, readLikePattern, searchPasses } from '../../src/where/like.ts';
+import { runs } from '../../suite/effort.ts';
 
 const matches = (pattern: string, text: string) => compileLike(readLikePattern(pattern))(text);
 
@@ -92,7 +93,7 @@ describe('LIKE patterns', () => {
       fc.property(fc.string({ unit: characters }), fc.string({ unit: characters }), (pattern, text) => {
         expect(matches(pattern, text)).to.equal(toRegExp(pattern).test(text));
       }),
-      { seed: 2, numRuns: 5000 },
+      { seed: 2, numRuns: runs(5000) },
     );
   });
 
@@ -102,7 +103,7 @@ describe('LIKE patterns', () => {
         const read = readLikePattern(pattern);
         expect(readLikePattern(printLikePattern(read))).to.deep.equal(read);
       }),
-      { seed: 3, numRuns: 2000 },
+      { seed: 3, numRuns: runs(2000) },
     );
   });
 
@@ -123,9 +124,9 @@ describe('LIKE patterns', () => {
         matched += Number(expected);
         expect(matches(pattern, text), pattern).to.equal(expected);
       }),
-      { seed: 4, numRuns: 1500 },
+      { seed: 4, numRuns: runs(1500) },
     );
-    expect(matched).to.be.greaterThan(100);
+    expect(matched).to.be.greaterThan(runs(100));
   });
 
   it('are found wherever they stand in a long text', () => {

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import { LIMITS } from '../../src/where/limits.ts';
-import { parseOrderBy, parseStatement, parseWhere } from '../../src/where/parse.ts';
+import { LIMITS, parseOrderBy, parseStatement, parseWhere } from '../../src/where/parse.ts';
 import { faultOf } from './faults.ts';
 
 const faults = (text: string) => faultOf(() => parseWhere(text), 'WHERE_SYNTAX');

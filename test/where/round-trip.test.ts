@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { parseWhere } from '../../src/where/parse.ts';
 import { print } from '../../src/where/print.ts';
+import { runs } from '../../suite/effort.ts';
 import {
   booleanLiteral,
   dateLiteral,
@@ -107,7 +108,7 @@ describe('printing and parsing', () => {
         expect(withoutLocs(again)).to.deep.equal(withoutLocs(filter));
         expect(print(again)).to.equal(text);
       }),
-      { seed: 4, numRuns: 3000 },
+      { seed: 4, numRuns: runs(3000) },
     );
   });
 
@@ -125,7 +126,7 @@ describe('printing and parsing', () => {
           return value;
         });
       }),
-      { seed: 5, numRuns: 500 },
+      { seed: 5, numRuns: runs(500) },
     );
   });
 });

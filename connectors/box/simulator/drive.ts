@@ -1,121 +1,183 @@
-import { createTable, type MovableClock, type Table, type TableRow } from '#connector/simulator';
+import { createHash } from 'node:crypto';
 import {
-  contentOf,
-  type Kind,
-  kindOf,
-  ME,
-  makeFiles,
-  makeFolders,
-  makeWebLinks,
-  measure,
-  ROOT,
-  ROOT_ID,
-  type Row,
-} from './rows.ts';
+  type Collection,
+  type CollectionSpec,
+  createCollections,
+  DAY_MS,
+  describedMembers,
+  HOSTILE_TEXTS,
+  type MovableClock,
+  pick,
+  type TableChange,
+  type TableRow,
+  times,
+} from '#connector/simulator';
+import { BoxFault, invalid, missing, nameInUse, notFound } from './faults.ts';
 
-/** What happened to an item. Without `before` it is new. */
-export interface ItemChange {
-  readonly kind: Kind;
-  readonly before?: Row;
-  readonly after: Row;
+export type Kind = 'file' | 'folder' | 'web_link';
+export type Row = TableRow;
+
+export function kindOf({ type }: Row): Kind {
+  return type === 'file' || type === 'folder' ? type : 'web_link';
 }
+
+export const ME = { type: 'user', id: '226067247', name: "Dana O'Neil & Söhne", login: 'dana@example.com' };
+const COLLEAGUE = { type: 'user', id: '11446498', name: 'Ådne "Ops" 李', login: 'ops@example.com' };
+
+export const ROOT_ID = '0';
+/** It has no times and no etag, and cannot be changed. */
+const ROOT: Row = {
+  ...{ type: 'folder', id: ROOT_ID, sequence: null, name: 'All Files', description: '', parent: null, tags: [] },
+  ...{ created_by: { type: 'user', id: '', name: '', login: '' }, modified_by: ME },
+};
+
+const MEMBERS = describedMembers({
+  properties: {
+    ...{ name: 'string(255)', description: 'string', tags: 'array', parent: 'object' },
+    ...{ content_created_at: 'datetime', content_modified_at: 'datetime' },
+  },
+});
+
+/** What Box takes as a name: nothing that cannot be printed, no slashes, no blank at the end. */
+const isName = (text: string) => text !== '' && !/\p{Cc}|[/\\]| $|^\.\.?$/u.test(text);
+const NAMES = HOSTILE_TEXTS.filter(isName).map((text) => text.slice(0, 200));
+const TAGS = HOSTILE_TEXTS.filter((text) => text.trim() !== '' && text.length < 100);
+const WORDS = ['Invoice', 'Quarterly report', 'running notes', 'Contract for ACME', 'Blue-Box plan', 'California trip'];
+const EXTENSIONS = ['.txt', '.pdf', '.docx', '.csv', '.PNG', '.md', ''];
+const LONGEST_DESCRIPTION = 255;
+
+/** The steps from here on lead over the turn to daylight saving. */
+const FIRST_MS = Date.parse('2024-02-28T22:10:00Z');
+const HOUR_MS = 3_600_000;
+
+export const wholeSecond = (ms: number) => ms - (ms % 1000);
+const idFrom = (first: number) => (index: number) => String(first + index * 7);
+const folderId = idFrom(8_290_186_265);
+/** What a file of an index holds; every tenth is empty. */
+const contentOf = (index: number) =>
+  Buffer.from(times(index % 10, (line) => `Line ${line} of ${index}: ${pick(HOSTILE_TEXTS, index + line)}`).join('\n'));
+
+export function measure(content: Uint8Array) {
+  return { size: content.length, sha1: createHash('sha1').update(content).digest('hex') };
+}
+
+interface ItemSpec extends Partial<Omit<CollectionSpec, 'initial'>> {
+  readonly initial: () => Row;
+}
+
+/** Several items in a row are of the same moment; some were changed later, by somebody else. */
+function itemsOf(type: Kind, rows: number, step: number, { vary, initial, ...more }: ItemSpec): CollectionSpec {
+  const created = (index: number) => FIRST_MS + Math.floor(index / 3) * step;
+  const modified = (index: number) => created(index) + (index % 4) * DAY_MS;
+  return {
+    members: MEMBERS,
+    rows,
+    vary: {
+      type: () => type,
+      sequence: (index) => index % 4,
+      description: (index) => (index % 2 === 0 ? '' : pick(HOSTILE_TEXTS, index >> 1).slice(0, LONGEST_DESCRIPTION)),
+      ...{ created_at: created, modified_at: modified, content_modified_at: modified },
+      content_created_at: (index) => created(index) - DAY_MS,
+      created_by: (index) => (index % 6 === 5 ? COLLEAGUE : ME),
+      modified_by: (index) => (index % 4 === 0 ? ME : COLLEAGUE),
+      tags: (index) => (index % 5 === 0 ? [pick(TAGS, index), 'approved'] : index % 7 === 0 ? ['two words'] : []),
+      ...vary,
+    },
+    initial: () => ({
+      ...{ type, sequence: 0, description: '', parent: ROOT_ID, created_by: ME, modified_by: ME, ...initial() },
+    }),
+    created: ['created_at'],
+    changed: ['modified_at'],
+    deleted: 'is_trashed',
+    touch: ({ sequence }) => ({ sequence: Number(sequence) + 1, modified_by: ME }),
+    ...more,
+  };
+}
+
+export type Drive = ReturnType<typeof createDrive>;
 
 /** Everything of one user: folders below the root, files and bookmarks in them, also those in the trash. */
-export interface Drive {
-  readonly tables: Readonly<Record<Kind, Table>>;
-  /** Also in the trash; the root as well. */
-  readonly find: (kind: Kind, id: string) => Row | undefined;
-  /** Files, folders and bookmarks; those in the trash only if they are asked for. */
-  readonly items: (withTrash?: boolean) => readonly Row[];
-  readonly childrenOf: (folderId: string) => readonly Row[];
-  /** The folders above, from the root on. */
-  readonly pathOf: (item: Row) => readonly Row[];
-  readonly sizeOf: (item: Row) => number;
-  /** By the id of the file. */
-  readonly contents: Map<string, Buffer>;
-}
-
-const KINDS: readonly Kind[] = ['folder', 'file', 'web_link'];
-
-/** Box keeps whole seconds. */
-export function wholeSecond(ms: number): number {
-  return ms - (ms % 1000);
-}
-
-export function createDrive(clock: MovableClock, tell: (change: ItemChange) => void): Drive {
-  const files = makeFiles();
-  const contents = new Map(files.map(({ id }, index) => [String(id), contentOf(index)]));
-  const make = (kind: Kind, rows: readonly Row[]) => createItems({ kind, rows, clock, tell, trashContents });
-  const tables = {
-    file: make('file', files),
-    folder: make('folder', makeFolders()),
-    web_link: make('web_link', makeWebLinks()),
+export function createDrive(clock: MovableClock, tell: (kind: Kind, change: TableChange) => void) {
+  // Times of the content are now, unless they are said.
+  const initial = () => ({
+    content_created_at: wholeSecond(clock.now()),
+    content_modified_at: wholeSecond(clock.now()),
+  });
+  const of: Readonly<Record<Kind, CollectionSpec>> = {
+    folder: itemsOf('folder', 66, 123 * HOUR_MS, {
+      initial,
+      makeId: folderId,
+      vary: {
+        name: (index) => (index < 40 ? `${pick(WORDS, index)} ${index}` : `${pick(NAMES, index)}${index}`),
+        // The first eight are on top, the others below each other.
+        parent: (index) => (index < 8 ? ROOT_ID : folderId(index % 8 === 3 ? index >> 1 : index % 8)),
+      },
+    }),
+    // Most are in one folder.
+    file: itemsOf('file', 130, 71 * HOUR_MS, {
+      makeId: idFrom(73_835_521_473),
+      vary: {
+        name: (index) => `${pick(index % 3 === 0 ? NAMES : WORDS, index)}-${index}${pick(EXTENSIONS, index)}`,
+        parent: (index) => (index % 3 === 0 ? ROOT_ID : folderId(index % 3 === 1 ? 2 : index % 40)),
+        version: (index) => 1 + (index % 4),
+        size: (index) => measure(contentOf(index)).size,
+        sha1: (index) => measure(contentOf(index)).sha1,
+      },
+      initial: () => ({ ...initial(), version: 1, ...measure(Buffer.alloc(0)) }),
+    }),
+    web_link: itemsOf('web_link', 6, 500 * HOUR_MS, {
+      initial,
+      makeId: idFrom(11_446_400_000),
+      vary: { name: (index) => `example${index}.com`, url: () => "https://example.com/?q=O'Neil&x=%20" },
+    }),
   };
-  const items: Drive['items'] = (withTrash) => KINDS.flatMap((kind) => tables[kind].rows(withTrash));
-  const find: Drive['find'] = (kind, id) => (kind === 'folder' && id === ROOT_ID ? ROOT : tables[kind].find(id));
-  const childrenOf: Drive['childrenOf'] = (folderId) => items().filter(({ parent }) => parent === folderId);
+  const items: Readonly<Record<Kind, Collection<CollectionSpec, Kind>>> = createCollections({
+    ...{ clock, of, writeTime: wholeSecond, onChange: tell },
+    refuse: ([{ member = '' } = {}]) => invalid(member, `Invalid value for '${member}'`),
+    absent: (_, id) => notFound('item', id),
+  });
+  const contents = new Map<string, Buffer>(
+    items.file.table.rows().map(({ id }, index) => [String(id), contentOf(index)]),
+  );
+  const all = (withTrash = false) =>
+    [items.folder, items.file, items.web_link].flatMap(({ table }) => table.rows(withTrash));
+  const find = (kind: Kind, id: unknown) =>
+    kind === 'folder' && id === ROOT_ID ? ROOT : items[kind].table.find(String(id));
+  const childrenOf = (folder: unknown) => all().filter(({ parent }) => parent === folder);
 
-  /** What a folder holds goes with it. */
-  function trashContents(folderId: string): void {
-    for (const child of childrenOf(folderId)) tables[kindOf(child)].remove(String(child.id));
-  }
-
+  /** The folders above, from the root on. */
   function pathOf({ parent }: Row): readonly Row[] {
-    const folder = typeof parent === 'string' ? find('folder', parent) : undefined;
+    const folder = find('folder', parent);
     return folder === undefined ? [] : [...pathOf(folder), folder];
   }
 
   function sizeOf({ type, id, size }: Row): number {
     if (type !== 'folder') return Number(size ?? 0);
-    return childrenOf(String(id)).reduce((sum, child) => sum + sizeOf(child), 0);
+    return childrenOf(id).reduce((sum, child) => sum + sizeOf(child), 0);
   }
 
-  return { tables, find, items, childrenOf, pathOf, sizeOf, contents };
-}
+  /** An item that is there. @throws Fault 404 also for what is in the trash */
+  function get(kind: Kind, id = ''): Row {
+    const row = find(kind, id);
+    if (row === undefined) throw notFound(kind === 'folder' ? 'folder' : 'item', `${kind.charAt(0)}_${id}`);
+    if (row.is_trashed === true) throw new BoxFault(404, 'trashed', 'Item is trashed');
+    return row;
+  }
 
-interface ItemsOptions {
-  readonly kind: Kind;
-  readonly rows: readonly Row[];
-  readonly clock: MovableClock;
-  readonly tell: (change: ItemChange) => void;
-  readonly trashContents: (folderId: string) => void;
-}
+  /** What is stored of what was read. Names of all kinds clash in a folder, whatever their cases. @throws BoxFault */
+  function settle(kind: Kind, { parent, description, ...values }: Row, old: Row = {}): Row {
+    const { name = old.name } = values;
+    if (name === undefined) throw missing('name');
+    if (!isName(String(name))) throw new BoxFault(400, 'item_name_invalid', 'Item name invalid');
+    if (parent === undefined && old.parent === undefined) throw missing('parent');
+    const folder = parent === undefined ? old.parent : get('folder', Object(parent).id).id;
+    const isSame = (row: Row) => String(row.name).toLowerCase() === String(name).toLowerCase();
+    const taken = childrenOf(folder).find((row) => isSame(row) && (row.type !== kind || row.id !== old.id));
+    if (taken !== undefined) throw nameInUse(taken);
+    // The rest of a longer description is passed over.
+    const described = description !== undefined && { description: String(description).slice(0, LONGEST_DESCRIPTION) };
+    return { ...values, name, parent: folder, ...described };
+  }
 
-/** A table whose rows go into the trash and count their changes. */
-function createItems({ kind, rows, clock, tell, trashContents }: ItemsOptions): Table {
-  const table = createTable({
-    rows,
-    keyOf: ({ id }) => String(id),
-    initial: (_, others) => initialOf(kind, others(), wholeSecond(clock.now())),
-    stamps: { clock, write: wholeSecond, created: ['created_at'], changed: ['modified_at'] },
-    onChange: ({ before, after }) => after && tell({ kind, after, ...(before && { before }) }),
-  });
-  const update: Table['update'] = (id, values) => {
-    const row = table.find(id);
-    return row && table.update(id, { sequence: Number(row.sequence) + 1, modified_by: ME, ...values });
-  };
-  return {
-    ...table,
-    rows: (withTrash) => table.rows().filter((row) => withTrash === true || isThere(row)),
-    update,
-    remove: (id) => {
-      const trashed = update(id, { trashed_at: wholeSecond(clock.now()) });
-      if (kind === 'folder') trashContents(id);
-      return trashed;
-    },
-  };
-}
-
-export function isThere({ trashed_at }: Row): boolean {
-  return trashed_at === null;
-}
-
-function initialOf(kind: Kind, others: readonly TableRow[], nowMs: number): Row {
-  const id = others.reduce((most, row) => Math.max(most, Number(row.id)), 0) + 3;
-  const ofFile = { version: 1, version_id: String(id + 4_261_215_560), ...measure(Buffer.alloc(0)) };
-  return {
-    ...{ type: kind, id: String(id), sequence: 0, description: '', parent: ROOT_ID, tags: [], trashed_at: null },
-    ...{ content_created_at: nowMs, content_modified_at: nowMs, created_by: ME, modified_by: ME },
-    ...(kind === 'file' && ofFile),
-  };
+  return { items, contents, all, find, childrenOf, pathOf, sizeOf, get, settle };
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type Answer, Fault, json } from '#connector/simulator';
+import { type Answer, Fault, json, type TableRow } from '#connector/simulator';
 
 /** With what Box tells beside code and message: which parameter is wrong, or what a name clashes with. */
 export class BoxFault extends Fault {
@@ -32,13 +32,9 @@ export function notFound(name: string, value: string): BoxFault {
   return new BoxFault(404, 'not_found', 'Not Found', { errors: [{ reason: 'invalid_parameter', name, message }] });
 }
 
-/** For ids that are no numbers, too. */
-export function notAllowed(): BoxFault {
-  return new BoxFault(405, 'method_not_allowed', 'Method Not Allowed');
-}
-
-/** @param context what has the name, where Box tells it */
-export function nameInUse(context?: unknown): BoxFault {
+/** @param taken what has the name */
+export function nameInUse({ type, id, name }: TableRow): BoxFault {
+  const context = { conflicts: { type, id, name } };
   return new BoxFault(409, 'item_name_in_use', 'Item with the same name already exists', context);
 }
 

@@ -1,13 +1,9 @@
 import {
-  type Answer,
-  type Call,
-  createBody,
+  atHosts,
   createOAuthServer,
   DAY_MS,
-  Fault,
   type MovableClock,
   type RegisteredClient,
-  type RouteHandler,
   type SimulatorMemory,
 } from '#connector/simulator';
 
@@ -30,13 +26,13 @@ const REFRESH_MS = 60 * DAY_MS;
 
 /** OAuth 2.0 with the client in the body; an exchange does not say where the code was sent to. */
 export function createLogin(memory: SimulatorMemory | undefined, clock: MovableClock) {
-  const redirects = new Map<string, string>();
   const server = createOAuthServer({
     title: 'Box simulator',
     clients: CLIENTS,
     clock,
     memory,
     clientAuthentication: 'body',
+    tokenRedirect: 'unsaid',
     lifetimes: { codeMs: CODE_MS, accessMs: ACCESS_MS, refreshMs: REFRESH_MS },
     accessTokens: [DEMO_ACCESS_TOKEN],
     answer: ({ access_token, expires_in, refresh_token }) => ({
@@ -53,37 +49,13 @@ export function createLogin(memory: SimulatorMemory | undefined, clock: MovableC
     },
   });
 
-  async function authorize(call: Call): Promise<Answer> {
-    const answer = await server.authorize(call);
-    const location = answer.headers?.location;
-    const code = location === undefined ? null : new URL(location).searchParams.get('code');
-    if (code !== null) redirects.set(code, call.query.get('redirect_uri') ?? '');
-    return answer;
-  }
-
-  function token(call: Call): Answer | Promise<Answer> {
-    const form = call.body.form();
-    const code = form.get('code') ?? '';
-    form.set('redirect_uri', redirects.get(code) ?? '');
-    redirects.delete(code);
-    return server.token({ ...call, body: createBody(Buffer.from(form.toString()), call.body.type) });
-  }
-
   return {
     accepts: server.accepts,
-    endSessions: server.endSessions,
+    commands: server.commands,
     routes: {
-      'GET /api/oauth2/authorize': at(LOGIN_HOSTS, authorize),
-      'POST /oauth2/token': at(API_HOSTS, token),
-      'POST /oauth2/revoke': at(API_HOSTS, server.revoke),
+      'GET /api/oauth2/authorize': atHosts(LOGIN_HOSTS, server.authorize),
+      'POST /oauth2/token': atHosts(API_HOSTS, server.token),
+      'POST /oauth2/revoke': atHosts(API_HOSTS, server.revoke),
     },
-  };
-}
-
-/** Elsewhere there is nothing. */
-export function at(hosts: readonly string[], handler: RouteHandler): RouteHandler {
-  return (call) => {
-    if (call.host === undefined || hosts.includes(call.host)) return handler(call);
-    throw new Fault(404, 'NOT_FOUND', 'Not Found');
   };
 }

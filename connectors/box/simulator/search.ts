@@ -1,45 +1,30 @@
 import { type Answer, type Call, json, takePage } from '#connector/simulator';
-import { type Drive, isThere } from './drive.ts';
-import { BoxFault, badPage, invalid, missing, notFound } from './faults.ts';
+import { type Drive, ME, type Row } from './drive.ts';
+import { badPage, invalid, missing } from './faults.ts';
 import { type Indexed, parseQuery, wordsOf } from './query.ts';
-import { ME, type Row } from './rows.ts';
 import { extensionOf, show } from './show.ts';
 
 type Test = (row: Row) => boolean;
 
-export interface SearchPlace {
-  readonly drive: Drive;
-  /** Only what was made before that time is in the index. */
-  readonly indexedUntilMs: () => number;
-}
-
 const PAGING = { kind: 'offset', offset: 'offset', size: 'limit', usual: 30, most: 200, refuse: badPage } as const;
 const MOST_OFFSET = 10_000;
 
-/** `GET /search`. @throws Fault 400, 403 and 404 for parameters that it does not take */
-export function search({ drive, indexedUntilMs }: SearchPlace, call: Call): Answer {
+/** `GET /search`: by relevance, what is not in the trash. @throws Fault 400 and 404 for parameters that it does not take */
+export function search(drive: Drive, call: Call): Answer {
   const { query } = call;
   const text = query.get('query') ?? '';
-  if (query.has('mdfilters')) throw invalid('mdfilters', 'Metadata is not simulated');
   if (text.trim() === '') throw missing('query');
-  if (oneOf(query, 'scope', ['user_content', 'enterprise_content']) === 'enterprise_content') {
-    throw new BoxFault(
-      403,
-      'insufficient_scope',
-      'The request requires higher privileges than provided by the access token.',
-    );
-  }
   if (Number(query.get('offset')) > MOST_OFFSET) throw invalid('offset', `Offset must be at most ${MOST_OFFSET}`);
   const score = parseQuery(text);
   const types = contentTypes(query);
   const tests = FILTERS.map((filter) => filter(query, drive)).filter((test) => test !== undefined);
-  const indexedMs = indexedUntilMs();
   const found = drive
-    .items(true)
-    .filter((row) => Number(row.created_at) <= indexedMs && tests.every((test) => test(row)))
+    .all()
+    .filter((row) => tests.every((test) => test(row)))
     .map((row) => ({ row, score: score?.(indexOf(drive, row, types)) ?? 0 }))
-    .filter((hit) => hit.score > 0);
-  const { rows, total, size, start } = takePage(orderHits(found, query), PAGING, call);
+    .filter((hit) => hit.score > 0)
+    .toSorted((a, b) => b.score - a.score);
+  const { rows, total, size, start } = takePage(found, PAGING, call);
   const entries = rows.map(({ row }) => show(drive, row, call, 'standard'));
   return json({ total_count: total, entries, limit: size, offset: start, type: 'search_results_items' });
 }
@@ -75,10 +60,6 @@ const FILTERS: readonly ((query: URLSearchParams, drive: Drive) => Test | undefi
     return type === null ? undefined : (row) => row.type === type;
   },
   (query) => {
-    const where = oneOf(query, 'trash_content', ['non_trashed_only', 'trashed_only', 'all_items']);
-    return where === 'all_items' ? undefined : (row) => isThere(row) === (where !== 'trashed_only');
-  },
-  (query) => {
     const extensions = listOf(query, 'file_extensions')?.map((each) => each.toLowerCase());
     return (
       extensions && ((row) => row.type === 'file' && extensions.includes(extensionOf(String(row.name)).toLowerCase()))
@@ -86,8 +67,7 @@ const FILTERS: readonly ((query: URLSearchParams, drive: Drive) => Test | undefi
   },
   (query, drive) => {
     const folders = listOf(query, 'ancestor_folder_ids');
-    const unknown = folders?.find((id) => drive.find('folder', id) === undefined);
-    if (unknown !== undefined) throw notFound('folder', `d_${unknown}`);
+    for (const id of folders ?? []) drive.get('folder', id);
     return folders && ((row) => drive.pathOf(row).some(({ id }) => folders.includes(String(id))));
   },
   (query) => rangeOf(query, 'created_at_range', readTime, (row) => Number(row.created_at)),
@@ -96,10 +76,6 @@ const FILTERS: readonly ((query: URLSearchParams, drive: Drive) => Test | undefi
   (query) => {
     const owners = listOf(query, 'owner_user_ids');
     return owners && (() => owners.includes(ME.id));
-  },
-  (query) => {
-    const updaters = listOf(query, 'recent_updater_user_ids');
-    return updaters && ((row) => updaters.includes(String(Object(row.modified_by).id)));
   },
 ];
 
@@ -143,17 +119,4 @@ function readTime(text: string): number {
 
 function readSize(text: string): number {
   return /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
-}
-
-interface Hit {
-  readonly row: Row;
-  readonly score: number;
-}
-
-/** By relevance only downwards. */
-function orderHits(hits: readonly Hit[], query: URLSearchParams): readonly Hit[] {
-  const isByTime = oneOf(query, 'sort', ['relevance', 'modified_at']) === 'modified_at';
-  const sign = oneOf(query, 'direction', ['ASC', 'DESC']) === 'ASC' && isByTime ? 1 : -1;
-  const key = ({ row, score }: Hit) => (isByTime ? Number(row.modified_at) : score);
-  return hits.toSorted((a, b) => sign * (key(a) - key(b)));
 }

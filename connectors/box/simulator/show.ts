@@ -1,6 +1,6 @@
 import type { Call } from '#connector/simulator';
-import { type Drive, isThere } from './drive.ts';
-import { type Kind, kindOf, ME, type Row } from './rows.ts';
+import official from '../official.json' with { type: 'json' };
+import { type Drive, kindOf, ME, type Row } from './drive.ts';
 
 /** The account's zone: Box tells times in it, and changes the offset with daylight saving. */
 const ZONE = new Intl.DateTimeFormat('en-US', { timeZone: 'America/Los_Angeles', timeZoneName: 'longOffset' });
@@ -23,10 +23,13 @@ const constant =
   (value: unknown): Reader =>
   () =>
     value;
+const trashed =
+  (afterMs: number): Reader =>
+  ({ is_trashed, modified_at }) =>
+    is_trashed === true ? printTime(Number(modified_at) + afterMs) : null;
 /** Also etags are counted. */
 const count: Reader = ({ sequence }) => (sequence === null ? null : String(sequence));
 
-const PURGED_AFTER_MS = 30 * 86_400_000;
 const TRASH = { type: 'folder', id: '1', sequence_id: null, etag: null, name: 'Trash' };
 const ORDER = [
   { by: 'type', direction: 'ASC' },
@@ -36,28 +39,28 @@ const ORDER = [
 const READERS: Readonly<Record<string, Reader>> = {
   sequence_id: count,
   etag: count,
-  file_version: ({ version_id, sha1 }) => ({ type: 'file_version', id: version_id, sha1 }),
+  file_version: ({ id, version, sha1 }) => ({ type: 'file_version', id: `${id}${version}`, sha1 }),
   size: (row, drive) => drive.sizeOf(row),
   path_collection: (row, drive) => {
-    const entries = isThere(row) ? drive.pathOf(row).map((folder) => mini(drive, folder)) : [TRASH];
+    const entries = row.is_trashed === true ? [TRASH] : drive.pathOf(row).map((folder) => mini(drive, folder));
     return { total_count: entries.length, entries };
   },
   created_at: time('created_at'),
   modified_at: time('modified_at'),
   content_created_at: time('content_created_at'),
   content_modified_at: time('content_modified_at'),
-  trashed_at: time('trashed_at'),
-  purged_at: ({ trashed_at }) => (typeof trashed_at === 'number' ? printTime(trashed_at + PURGED_AFTER_MS) : null),
+  trashed_at: trashed(0),
+  purged_at: trashed(30 * 86_400_000),
   owned_by: constant(ME),
   shared_link: constant(null),
   folder_upload_email: constant(null),
   parent: ({ parent }, drive) => {
-    const folder = typeof parent === 'string' ? drive.find('folder', parent) : undefined;
+    const folder = drive.find('folder', parent);
     return folder === undefined ? null : mini(drive, folder);
   },
-  item_status: (row) => (isThere(row) ? 'active' : 'trashed'),
+  item_status: ({ is_trashed }) => (is_trashed === true ? 'trashed' : 'active'),
   item_collection: ({ id }, drive) => {
-    const entries = sortItems(drive.childrenOf(String(id))).map((child) => mini(drive, child));
+    const entries = sortItems(drive.childrenOf(id)).map((child) => mini(drive, child));
     return { total_count: entries.length, entries: entries.slice(0, 100), offset: 0, limit: 100, order: ORDER };
   },
   version_number: ({ version }) => String(version),
@@ -79,24 +82,7 @@ export function extensionOf(name: string): string {
   return /[^.]\.([^.]+)$/.exec(name)?.[1] ?? '';
 }
 
-const MINI: Readonly<Record<Kind, string>> = {
-  file: 'type id file_version sequence_id etag sha1 name',
-  folder: 'type id sequence_id etag name',
-  web_link: 'type id sequence_id etag name url',
-};
-const TIMES = 'created_at modified_at trashed_at purged_at';
-const PEOPLE = 'created_by modified_by owned_by';
-const STANDARD: Readonly<Record<Kind, string>> = {
-  file: `${MINI.file} description size path_collection ${TIMES} content_created_at content_modified_at ${PEOPLE} shared_link parent item_status`,
-  folder: `${MINI.folder} description size path_collection ${TIMES} content_created_at content_modified_at ${PEOPLE} shared_link folder_upload_email parent item_status`,
-  web_link: `${MINI.web_link} description path_collection ${TIMES} ${PEOPLE} shared_link parent item_status`,
-};
-const SHARED = 'tags allowed_invitee_roles is_accessible_via_shared_link is_externally_owned has_collaborations';
-const FULL: Readonly<Record<Kind, string>> = {
-  file: `${STANDARD.file} ${SHARED} version_number comment_count lock extension is_package expires_at uploader_display_name`,
-  folder: `${STANDARD.folder} ${SHARED} item_collection can_non_owners_invite sync_state`,
-  web_link: STANDARD.web_link,
-};
+const { mini: MINI, standard: STANDARD, full: FULL } = official;
 
 /** As a part of something else. */
 export function mini(drive: Drive, row: Row) {
@@ -127,23 +113,14 @@ function print(drive: Drive, row: Row, names: string): Readonly<Record<string, u
 }
 
 const KIND_ORDER: readonly unknown[] = ['folder', 'file', 'web_link'];
-const COLLATOR = new Intl.Collator('en', { numeric: false, sensitivity: 'base' });
 
-const COMPARE: Readonly<Record<string, (a: Row, b: Row) => number>> = {
-  id: (a, b) => Number(a.id) - Number(b.id),
-  name: (a, b) => COLLATOR.compare(String(a.name), String(b.name)),
-  date: (a, b) => Number(a.modified_at) - Number(b.modified_at),
-  size: (a, b) => Number(a.size ?? 0) - Number(b.size ?? 0),
-};
-
-export const SORTS: readonly string[] = Object.keys(COMPARE);
-
-/** Folders first, then files, then bookmarks; what is equal, by its id. */
-export function sortItems(rows: readonly Row[], sort = 'name', direction = 'ASC'): readonly Row[] {
-  const { [sort]: compare = () => 0 } = COMPARE;
-  const sign = direction === 'DESC' ? -1 : 1;
+/** Folders first, then files, then bookmarks; each by name and id. */
+export function sortItems(rows: readonly Row[]): readonly Row[] {
+  const { compare } = new Intl.Collator('en', { sensitivity: 'base' });
   return rows.toSorted(
     (a, b) =>
-      KIND_ORDER.indexOf(a.type) - KIND_ORDER.indexOf(b.type) || sign * compare(a, b) || Number(a.id) - Number(b.id),
+      KIND_ORDER.indexOf(a.type) - KIND_ORDER.indexOf(b.type) ||
+      compare(String(a.name), String(b.name)) ||
+      Number(a.id) - Number(b.id),
   );
 }

@@ -1,5 +1,6 @@
 import {
   type Answer,
+  atHosts,
   type Call,
   createBody,
   createOAuthServer,
@@ -7,7 +8,6 @@ import {
   Fault,
   type MovableClock,
   type RegisteredClient,
-  type RouteHandler,
   type SimulatorMemory,
 } from '#connector/simulator';
 
@@ -79,17 +79,10 @@ export function createLogin(memory: SimulatorMemory | undefined, clock: MovableC
     accepts: server.accepts,
     commands: server.commands,
     routes: {
-      'GET /oauth/v2/authorize': at(LOGIN_HOSTS, authorize),
-      'POST /oauth/v2/token': at(API_HOSTS, exchange),
-      'POST /oauth/v2/refresh': at(API_HOSTS, refresh),
+      'GET /oauth/v2/authorize': atHosts(LOGIN_HOSTS, authorize),
+      'POST /oauth/v2/token': atHosts(API_HOSTS, exchange),
+      'POST /oauth/v2/refresh': atHosts(API_HOSTS, refresh),
     },
-  };
-}
-
-function at(hosts: readonly string[], handler: RouteHandler): RouteHandler {
-  return (call) => {
-    if (call.host === undefined || hosts.includes(call.host)) return handler(call);
-    throw new Fault(404, 'NOT_FOUND', 'Not Found');
   };
 }
 

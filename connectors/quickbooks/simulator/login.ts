@@ -1,13 +1,12 @@
 import {
+  atHosts,
   type Call,
   createBody,
   createOAuthServer,
   DAY_MS,
   empty,
-  Fault,
   type MovableClock,
   type RegisteredClient,
-  type RouteHandler,
   type Routes,
   type SimulatorMemory,
 } from '#connector/simulator';
@@ -71,17 +70,10 @@ export function createLogin(memory: SimulatorMemory | undefined, clock: MovableC
       },
     } satisfies Routes,
     routes: {
-      'GET /connect/oauth2': at('appcenter.intuit.com', server.authorize),
-      'POST /oauth2/v1/tokens/bearer': at('oauth.platform.intuit.com', server.token),
-      'POST /v2/oauth2/tokens/revoke': at('developer.api.intuit.com', (call) => server.revoke(asForm(call))),
+      'GET /connect/oauth2': atHosts(['appcenter.intuit.com'], server.authorize),
+      'POST /oauth2/v1/tokens/bearer': atHosts(['oauth.platform.intuit.com'], server.token),
+      'POST /v2/oauth2/tokens/revoke': atHosts(['developer.api.intuit.com'], (call) => server.revoke(asForm(call))),
     },
-  };
-}
-
-function at(host: string, handler: RouteHandler): RouteHandler {
-  return (call) => {
-    if (call.host === undefined || call.host === host) return handler(call);
-    throw new Fault(404, 'NOT_FOUND', `There is nothing at ${call.path}.`);
   };
 }
 

@@ -4,9 +4,6 @@ import { columnsOf, type RowOf, type RowWith } from '../../db/row.ts';
 
 export type IdempotencyKey = RowOf<'idempotency_record', 'account_id' | 'user_id' | 'key_hash'>;
 
-/** There is no response while the request runs. */
-export type IdempotencyRow = RowWith<'idempotency_record', typeof COLUMNS>;
-
 const COLUMNS = columnsOf('idempotency_record', ['request_hash', 'state', 'response']);
 
 export function createIdempotencyStore(knex: Knex) {
@@ -25,7 +22,8 @@ export function createIdempotencyStore(knex: Knex) {
       return inserted.length > 0;
     },
 
-    find: (key: IdempotencyKey): Promise<IdempotencyRow | undefined> => rows(key).first(COLUMNS),
+    find: (key: IdempotencyKey): Promise<RowWith<'idempotency_record', typeof COLUMNS> | undefined> =>
+      rows(key).first(COLUMNS),
 
     finish: async (key: IdempotencyKey, status: number, response: string): Promise<void> => {
       await rows(key).update({ state: 'done', status, response });

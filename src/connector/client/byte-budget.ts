@@ -1,29 +1,15 @@
 import { AppError } from '../../errors.ts';
 
-/** What one request holds of the memory for responses of providers. */
-export interface Hold {
-  /** @returns false when there is no room, and nothing was taken */
-  readonly take: (bytes: number) => boolean;
-  readonly give: (bytes: number) => void;
-  /** What is held now. */
-  readonly held: () => number;
-  /** All that is held from here on. */
-  readonly keep: (bytes: number) => void;
-  /** Gives everything back; what is taken later does not count. */
-  readonly close: () => void;
-}
+export type ByteBudget = ReturnType<typeof createByteBudget>;
 
-/** The memory of this process for responses of providers, shared by all accounts. */
-export interface ByteBudget {
-  /** For an account, by its id; undefined stands for all that are not known. */
-  readonly open: (account: number | undefined) => Hold;
-  readonly heldBytes: () => number;
-}
+/** What one request holds of the memory for responses of providers. */
+export type Hold = ReturnType<ByteBudget['open']>;
 
 /** One account may hold half of it, so that there is always room for the others. */
 const ACCOUNT_SHARE = 0.5;
 
-export function createByteBudget(maxBytes: number): ByteBudget {
+/** The memory of this process for responses of providers, shared by all accounts. */
+export function createByteBudget(maxBytes: number) {
   const heldBy = new Map<number | undefined, number>();
   const maxAccountBytes = maxBytes * ACCOUNT_SHARE;
   let held = 0;
@@ -37,7 +23,8 @@ export function createByteBudget(maxBytes: number): ByteBudget {
 
   return {
     heldBytes: () => held,
-    open: (account) => {
+    /** For an account, by its id; undefined stands for all that are not known. */
+    open: (account: number | undefined) => {
       let own = 0;
       let isOpen = true;
       const change = (bytes: number) => {
@@ -48,14 +35,18 @@ export function createByteBudget(maxBytes: number): ByteBudget {
       const hasRoom = (bytes: number) =>
         held + bytes <= maxBytes && (heldBy.get(account) ?? 0) + bytes <= maxAccountBytes;
       return {
-        take: (bytes) => {
+        /** @returns false when there is no room, and nothing was taken */
+        take: (bytes: number): boolean => {
           if (isOpen && !hasRoom(bytes)) return false;
           change(bytes);
           return true;
         },
-        give: (bytes) => change(-Math.min(bytes, own)),
+        give: (bytes: number) => change(-Math.min(bytes, own)),
+        /** What is held now. */
         held: () => own,
-        keep: (bytes) => change(bytes - own),
+        /** All that is held from here on. */
+        keep: (bytes: number) => change(bytes - own),
+        /** Gives everything back; what is taken later does not count. */
         close: () => {
           change(-own);
           isOpen = false;

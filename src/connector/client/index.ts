@@ -4,14 +4,7 @@ import type { Egress } from '../../egress/index.ts';
 import { AppError, isAppError } from '../../errors.ts';
 import type { Logger } from '../../log.ts';
 import type { Metrics } from '../../metrics.ts';
-import type {
-  Operation,
-  ProviderRequest,
-  ProviderResponse,
-  StoredUpload,
-  UploadInput,
-  UploadOperation,
-} from '../contract.ts';
+import type { Operation, ProviderRequest, ProviderResponse, UploadInput, UploadOperation } from '../contract.ts';
 import { createBindings, prepareOutgoing } from './binding.ts';
 import { type ByteBudget, createByteBudget } from './byte-budget.ts';
 import {
@@ -30,7 +23,7 @@ import {
   judgeResponse,
   planRetry,
 } from './failure.ts';
-import { type PassedRequest, type PassedResponse, pass } from './passthrough.ts';
+import { type PassedRequest, pass } from './passthrough.ts';
 import { logProviderCalls, measureBudget, measureProviderCalls, type Tell } from './telling.ts';
 import { sendFile } from './upload.ts';
 import { followLink, resolveTarget } from './url.ts';
@@ -39,33 +32,7 @@ export { type ByteBudget, createByteBudget, type Hold } from './byte-budget.ts';
 export type { AccessTokens, CallTally, ProviderCall } from './exchange.ts';
 export type { PassedRequest, PassedResponse } from './passthrough.ts';
 
-export interface ProviderClient {
-  /** @returns what the connector or a 2xx status calls a success. @throws AppError for the rest; the reason of `signal` when it aborts. */
-  readonly send: (call: ProviderCall, request: ProviderRequest) => Promise<ProviderResponse>;
-  /** As `send`, for a response that is passed on byte for byte, whatever it is. */
-  readonly sendForFile: (call: ProviderCall, request: ProviderRequest) => Promise<ProviderFile>;
-  /** Passes a request on as it is, but for the authentication. @returns what the provider says, whatever that is. @throws AppError where it says nothing */
-  readonly pass: (call: ProviderCall, request: PassedRequest) => Promise<PassedResponse>;
-  /**
-   * Sends a file as it comes, once: nothing of it is kept to be sent again. Where the provider refuses an access token, the next call has another.
-   * @throws as `execute`; PROVIDER_UNAVAILABLE where an access token was refused; what reading the bytes throws
-   */
-  readonly upload: <Input extends UploadInput>(
-    operation: UploadOperation<Input>,
-    file: { readonly input: Input; readonly bytes: AsyncIterable<Buffer> },
-    call: ProviderCall,
-  ) => Promise<StoredUpload>;
-  /** What `send` would send first, with every secret masked; nothing is sent. */
-  readonly preview: (call: Pick<ProviderCall, 'connector' | 'config'>, request: ProviderRequest) => RequestPreview;
-  /** The error that a call would have failed with, had the provider answered so. */
-  readonly judge: (call: ProviderCall, answer: Pick<ProviderResponse, 'status' | 'body'>) => AppError;
-  /** @throws as `send`, and AppError PROVIDER_PROTOCOL when the connector cannot read the response */
-  readonly execute: <Input, Output>(
-    operation: Operation<Input, Output>,
-    input: Input,
-    call: ProviderCall,
-  ) => Promise<Output>;
-}
+export type ProviderClient = ReturnType<typeof createProviderClient>;
 
 export interface ProviderFile {
   /** Lower-case names. */
@@ -127,7 +94,7 @@ const MAX_REDIRECTS = 3;
 /** What the provider calls a failure is one, whatever the connector makes of its words. */
 const REJECTED: JudgedFailure = { kind: 'rejected', status: 400, mayPass: false };
 
-export function createProviderClient(ports: ClientPorts): ProviderClient {
+export function createProviderClient(ports: ClientPorts) {
   const { clock, budget = createByteBudget(Number.POSITIVE_INFINITY) } = ports;
   const bind = createBindings(ports.simulatorsUrl);
 
@@ -189,20 +156,31 @@ export function createProviderClient(ports: ClientPorts): ProviderClient {
   }
 
   return {
-    send,
+    /** @returns what the connector or a 2xx status calls a success. @throws AppError for the rest; the reason of `signal` when it aborts. */
+    send: (call: ProviderCall, request: ProviderRequest): Promise<ProviderResponse> => send(call, request),
 
-    sendForFile: async (call, request) => {
+    /** As `send`, for a response that is passed on byte for byte, whatever it is. */
+    sendForFile: async (call: ProviderCall, request: ProviderRequest): Promise<ProviderFile> => {
       const { headers, body } = await send(call, request, 'file');
       if (!Buffer.isBuffer(body)) throw new Error('The client read a file as something else');
       return { headers, bytes: body };
     },
 
-    pass: async (call, request) => {
+    /** Passes a request on as it is, but for the authentication. @returns what the provider says, whatever that is. @throws AppError where it says nothing */
+    pass: async (call: ProviderCall, request: PassedRequest) => {
       const tokens = call.connector.auth.type === 'oauth2' ? tokensOf(call) : undefined;
       return pass(ports, { call, tokens, bind }, request);
     },
 
-    upload: async (operation, { input, bytes }, call) => {
+    /**
+     * Sends a file as it comes, once: nothing of it is kept to be sent again. Where the provider refuses an access token, the next call has another.
+     * @throws as `execute`; PROVIDER_UNAVAILABLE where an access token was refused; what reading the bytes throws
+     */
+    upload: async <Input extends UploadInput>(
+      operation: UploadOperation<Input>,
+      { input, bytes }: { readonly input: Input; readonly bytes: AsyncIterable<Buffer> },
+      call: ProviderCall,
+    ) => {
       const tokens = call.connector.auth.type === 'oauth2' ? tokensOf(call) : undefined;
       const hold = call.hold ?? budget.open(call.accountId);
       try {
@@ -214,7 +192,11 @@ export function createProviderClient(ports: ClientPorts): ProviderClient {
       }
     },
 
-    preview: ({ connector, config }, request) => {
+    /** What `send` would send first, with every secret masked; nothing is sent. */
+    preview: (
+      { connector, config }: Pick<ProviderCall, 'connector' | 'config'>,
+      request: ProviderRequest,
+    ): RequestPreview => {
       const binding = bind(connector, config);
       const { method, body } = prepareOutgoing(binding, request);
       const { redact } = binding.redactor;
@@ -222,14 +204,16 @@ export function createProviderClient(ports: ClientPorts): ProviderClient {
       return { method, url, ...(body !== undefined && { body: redact(body) }) };
     },
 
-    judge: ({ connector, config }, answer) => {
+    /** The error that a call would have failed with, had the provider answered so. */
+    judge: ({ connector, config }: ProviderCall, answer: Pick<ProviderResponse, 'status' | 'body'>) => {
       const response = { headers: {}, ...answer };
       const said = connector.classify?.(response);
       const failure = judgeResponse(said ?? undefined, answer.status, 'POST') ?? REJECTED;
       return describeFailure(clock, { binding: bind(connector, config), response, failure, quotable: true }).error;
     },
 
-    execute: async (operation, input, call) => {
+    /** @throws as `send`, and AppError PROVIDER_PROTOCOL when the connector cannot read the response */
+    execute: async <Input, Output>(operation: Operation<Input, Output>, input: Input, call: ProviderCall) => {
       const { config, signal } = call;
       if ('run' in operation) {
         try {

@@ -64,7 +64,7 @@ export async function readFileResponse(ports: ReadingPorts, raw: EgressResponse)
 }
 
 function withoutMark(body: Buffer): Buffer {
-  const isMarked = body.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
+  const isMarked = body[0] === BYTE_ORDER_MARK[0] && BYTE_ORDER_MARK.equals(body.subarray(0, BYTE_ORDER_MARK.length));
   return isMarked ? body.subarray(BYTE_ORDER_MARK.length) : body;
 }
 

@@ -1,8 +1,8 @@
 import { canonicalDecimal } from '../../numbers/decimal.ts';
-import { ExactNumber } from '../../numbers/exact-json.ts';
+import { ExactNumber, isJsonObject } from '../../numbers/exact-json.ts';
 import { readDecimal, toDecimalText, toJsonNumber } from '../../numbers/number-value.ts';
 import type { FieldSpec } from '../../where/model.ts';
-import { readEpoch, readInstant, readLocalTime, writeEpoch, writeLocalTime } from './times.ts';
+import { readEpoch, readInUtc, readLocalTime, writeEpoch, writeLocalTime } from './times.ts';
 
 /**
  * The provider's form of a value and ours, for `FieldSpec.read` and `write`. What is not of the form stays as it is, and null stays null: the
@@ -15,7 +15,7 @@ type Convert = (value: unknown) => unknown;
 /** To be spread into a field: `{ type: 'date', ...codec.blank(codec.day) }`. */
 export const codec = {
   /** An instant with any offset, `+0200` too ↔ UTC, with every digit of the fraction, and at least so many. */
-  instant: (digits = 0) => ofText(readInstant(digits), (text) => text),
+  instant: (digits = 0) => ofText(readInUtc(digits), (text) => text),
   epochSeconds: { read: readEpoch(0), write: writeEpoch(0) },
   epochMilliseconds: { read: readEpoch(3), write: writeEpoch(3) },
   /** `yyyy-MM-dd HH:mm:ss` on the clocks of a zone, an IANA name ↔ UTC. An hour that the clocks show twice is the first of the two. */
@@ -64,7 +64,7 @@ function ofText(read: (text: string) => unknown, write: (text: string) => unknow
 function onMembers(convert: Convert): Convert {
   return (value) => {
     if (Array.isArray(value)) return value.map(convert);
-    if (typeof value !== 'object' || value === null || value instanceof ExactNumber) return value;
+    if (!isJsonObject(value)) return value;
     return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, convert(member)]));
   };
 }

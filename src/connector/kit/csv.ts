@@ -6,44 +6,50 @@ const MOST_CELLS = 100_000;
  * @throws Error where a quote is open or closes too early, and for a row of more than 100,000 cells
  */
 export function* csvRows(text: string): Generator<readonly string[], void> {
-  let cells: string[] = [];
-  const add = (cell: string) => {
-    if (cells.push(cell) > MOST_CELLS) throw new Error(`The CSV has a row of more than ${MOST_CELLS} cells.`);
-  };
   for (let at = 0; at < text.length; ) {
-    const end = text[at] === '"' ? endOfQuoted(text, at) : endOfPlain(text, at);
-    add(text[at] === '"' ? text.slice(at + 1, end - 1).replaceAll('""', '"') : text.slice(at, end));
-    if (text[end] === ',') {
-      at = end + 1;
-      // The last cell of a text may be empty.
-      if (at === text.length) add('');
-      continue;
-    }
-    at = end + (text[end] === '\r' ? 2 : 1);
-    yield cells;
-    cells = [];
+    // The last row may have no end.
+    const whole = readCsvRow(text, at);
+    const row = whole ?? readCsvRow(`${text.slice(at)}\n`, 0);
+    if (row === undefined) throw new Error(`The CSV has a quoted text behind ${at} that does not end.`);
+    yield row.cells.map((cell) => cell ?? '');
+    at = whole?.end ?? text.length;
   }
-  if (cells.length > 0) yield cells;
+}
+
+/** A row of CSV, and where the next one begins. A cell that is empty without quotes is null. */
+export interface CsvRow {
+  readonly cells: readonly (string | null)[];
+  readonly end: number;
+}
+
+/** @returns undefined where the text ends before the row does. @throws Error as `csvRows` */
+export function readCsvRow(text: string, begin: number): CsvRow | undefined {
+  const cells: (string | null)[] = [];
+  for (let at = begin; ; ) {
+    const isQuoted = text[at] === '"';
+    const end = isQuoted ? endOfQuoted(text, at) : endOfPlain(text, at);
+    if (end === undefined) return undefined;
+    if (isQuoted) cells.push(text.slice(at + 1, end - 1).replaceAll('""', '"'));
+    else cells.push(end === at ? null : text.slice(at, end));
+    if (cells.length > MOST_CELLS) throw new Error(`The CSV has a row of more than ${MOST_CELLS} cells.`);
+    if (text[end] !== ',') return { cells, end: end + (text[end] === '\r' ? 2 : 1) };
+    at = end + 1;
+  }
 }
 
 const END = /[,\n]|\r\n/g;
 
-function endOfPlain(text: string, begin: number): number {
+function endOfPlain(text: string, begin: number): number | undefined {
   END.lastIndex = begin;
-  return END.exec(text)?.index ?? text.length;
+  return END.exec(text)?.index;
 }
 
-/** Behind the closing quote. */
-function endOfQuoted(text: string, begin: number): number {
-  const end = closingQuote(text, begin) + 1;
-  const isWhole = end > 0 && (end === text.length || /^(?:,|\n|\r\n)/.test(text.slice(end, end + 2)));
-  if (!isWhole) throw new Error(`The CSV has a quoted text at ${begin} that does not end.`);
-  return end;
-}
-
-/** Where the quote is that closes the one at `begin`: the first that is not doubled. -1: none does. */
-export function closingQuote(text: string, begin: number): number {
-  let at = text.indexOf('"', begin + 1);
-  while (at >= 0 && text[at + 1] === '"') at = text.indexOf('"', at + 2);
-  return at;
+/** Behind the closing quote: the first that is not doubled. What follows on it must be there. */
+function endOfQuoted(text: string, begin: number): number | undefined {
+  let quote = text.indexOf('"', begin + 1);
+  while (quote >= 0 && text[quote + 1] === '"') quote = text.indexOf('"', quote + 2);
+  const behind = text.slice(quote + 1, quote + 3);
+  if (quote < 0 || behind === '' || behind === '\r') return undefined;
+  if (/^(?:,|\n|\r\n)/.test(behind)) return quote + 1;
+  throw new Error(`The CSV has a quoted text at ${begin} that does not end.`);
 }

@@ -3,12 +3,11 @@
 export { can, type OperatorSet } from './can.ts';
 export { type Codec, codec } from './codec.ts';
 export { csvRows } from './csv.ts';
-export { defined } from './defined.ts';
 export { type ErrorOptions, errors } from './errors.ts';
 export { type InfixTable, infix, type LikeWriter, plainText, quoteDoubled } from './infix.ts';
 export { type Input, type InputOperator, type InputOptions, type Inputs, inputs } from './inputs.ts';
 export { type Json, json } from './json.ts';
-export { type Kind, type KindsOptions, kinds, type Shown } from './kinds.ts';
+export { defined, type Kind, type KindsOptions, kinds, type Shown } from './kinds.ts';
 export { type ListOptions, type ListQuery, list, type Order } from './list.ts';
 export {
   type CursorPaging,

@@ -1,7 +1,7 @@
 /** Instants as providers write them ↔ ours, which are text in UTC. What is none stays as it is. */
 
 /** Any offset → UTC, with every digit of the fraction, and at least so many. */
-export function readInstant(digits: number): (text: string) => string {
+export function readInUtc(digits: number): (text: string) => string {
   return (text) => {
     if (digits === 0 && IN_UTC.test(text)) return text;
     const match = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}(?::\d{2})?)(?:\.(\d+))?(Z|[+-]\d{2}:?\d{2})$/.exec(text);

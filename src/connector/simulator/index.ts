@@ -48,7 +48,7 @@ export {
 } from './oauth.ts';
 export { type RowOrder, sortRows } from './order.ts';
 export { createResults, type Page, type PagedCall, type PageStyle, type Results, takePage } from './paging.ts';
-export { type Call, createRouter, decode, type RouteHandler, type Router, type Routes } from './route.ts';
+export { atHosts, type Call, createRouter, decode, type RouteHandler, type Router, type Routes } from './route.ts';
 export {
   type Column,
   columnsFor,

@@ -82,6 +82,14 @@ function readParams(names: readonly string[], values: readonly string[]): Call['
   );
 }
 
+/** A handler for callers that meant one of these hosts, or the simulator as such. @throws Fault (the handler) 404 */
+export function atHosts(hosts: readonly string[], handler: RouteHandler): RouteHandler {
+  return (call) => {
+    if (call.host === undefined || hosts.includes(call.host)) return handler(call);
+    throw fault(404, `There is nothing at ${call.host}${call.path}.`);
+  };
+}
+
 /** @throws Fault 400 */
 export function decode(text: string): string {
   try {

@@ -1,11 +1,11 @@
-import { type ListQuery, listPage } from '../../db/listing.ts';
+import { listPage, type PageQuery } from '../../db/listing.ts';
 import type { Platform } from '../../platform.ts';
 import { FILTERABLE_EVENT } from '../filter.ts';
 import { createHistoryStore, type StoredEvent } from './history-store.ts';
 
 export type { StoredEvent };
 
-export interface EventQuery extends Pick<ListQuery, 'where' | 'limit'> {
+export interface EventQuery extends Pick<PageQuery, 'where' | 'limit'> {
   readonly before?: string | undefined;
 }
 

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import type { Settings } from '../../accounts/settings.ts';
-import { type ListQuery, listPage } from '../../db/listing.ts';
+import { listPage, type PageQuery } from '../../db/listing.ts';
 import type { Platform } from '../../platform.ts';
 import { createEventIds, showEventId } from '../event-id.ts';
 import { FILTERABLE_NOTIFICATION } from '../filter.ts';
@@ -11,7 +11,7 @@ import { createNotificationStore, type NotificationRow } from './notification-st
 
 export type Notification = NotificationRow;
 
-export interface NotificationQuery extends ListQuery {
+export interface NotificationQuery extends PageQuery {
   /** Otherwise from old to new. */
   readonly newestFirst?: boolean | undefined;
 }

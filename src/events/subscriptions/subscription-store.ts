@@ -119,11 +119,8 @@ export function createSubscriptionStore(knex: Knex) {
     },
 
     /** As if it had just been made. Of two who do it at the same time the second finds nothing to do. */
-    revive: async ({
-      accountId,
-      id,
-      secrets,
-    }: Pick<SubscriptionRow, 'accountId' | 'id' | 'secrets'>): Promise<void> => {
+    revive: async (row: Pick<SubscriptionRow, 'accountId' | 'id' | 'secrets'>): Promise<void> => {
+      const { accountId, id, secrets } = row;
       await knex('subscription')
         .where({ account_id: accountId, id })
         .whereNotNull('deleted_at')

@@ -5,7 +5,7 @@ import { createAnnouncedCache } from '../../db/announced-cache.ts';
 import { type ChangeNote, change, differences } from '../../db/change.ts';
 import { encryptionContext } from '../../db/encrypted-columns.ts';
 import { DecryptionError } from '../../db/keyring.ts';
-import { type ListQuery, listPage } from '../../db/listing.ts';
+import { listPage, type PageQuery } from '../../db/listing.ts';
 import { AppError } from '../../errors.ts';
 import type { Platform } from '../../platform.ts';
 import { FILTERABLE_SUBSCRIPTION } from '../filter.ts';
@@ -171,7 +171,7 @@ export function createSubscriptions(platform: SubscriptionPlatform) {
     find,
 
     /** From old to new. @throws AppError for a `where` that cannot be understood */
-    list: (accountId: number, query: ListQuery) =>
+    list: (accountId: number, query: PageQuery) =>
       shares.list(accountId, async (via) => {
         const { rows, last } = await listPage(FILTERABLE_SUBSCRIPTION, query, (selection) =>
           createSubscriptionStore(via).list(accountId, selection),

@@ -25,13 +25,10 @@ const READS_AT_A_TIME = 4;
  */
 export async function readRecords(
   { getRecord, clock, log }: HydrationNeighbours,
-  {
-    instance,
-    events,
-    done,
-  }: { readonly instance: Instance; readonly events: readonly ProviderEvent[]; readonly done: AbortSignal },
+  input: { readonly instance: Instance; readonly events: readonly ProviderEvent[]; readonly done: AbortSignal },
   note: (outcome: ReadOutcome, count: number) => void,
 ): Promise<ReadonlyMap<string, object>> {
+  const { instance, events, done } = input;
   const wanted = new Map(events.filter(isToBeRead).map((event) => [recordKey(event), event]));
   const reads = [...wanted].slice(0, MOST_READS);
   note('left', wanted.size - reads.length);

@@ -282,10 +282,8 @@ export function createRegistrations(platform: RegistrationPlatform, neighbours: 
 /** What a provider told to verify its calls with. @throws DecryptionError */
 export type FindRegistrationSecret = (instance: InstancePlace) => Promise<string | undefined>;
 
-export function createFindRegistrationSecret({
-  knex,
-  keyring,
-}: Pick<Platform, 'knex' | 'keyring'>): FindRegistrationSecret {
+export function createFindRegistrationSecret(platform: Pick<Platform, 'knex' | 'keyring'>): FindRegistrationSecret {
+  const { knex, keyring } = platform;
   const store = createRegistrationStore(knex);
   return async (place) => {
     const row = await store.find(place);

@@ -12,8 +12,6 @@ export type AuthorizationKey = RowOf<
 /** The seal tells settings of ours from those that were changed in the database. */
 export type SealedSettings = RowOf<'oauth_authorization', 'settings' | 'seal'>;
 
-export type NewAuthorizationRow = AuthorizationKey & SealedSettings & RowOf<'oauth_authorization', 'state'>;
-
 /** Rows with the same settings. */
 export interface SettingsRow extends SealedSettings {
   /** For at least one of them no code was exchanged. */
@@ -36,7 +34,7 @@ function bindRecent(key: AuthorizationKey, { state, minutes }: RecentOptions) {
 
 export function createAuthorizationStore(knex: Knex) {
   return {
-    insert: async (row: NewAuthorizationRow): Promise<void> => {
+    insert: async (row: AuthorizationKey & SealedSettings & RowOf<'oauth_authorization', 'state'>): Promise<void> => {
       const values = toColumns('oauth_authorization', { ...row, settings: json(knex, row.settings) });
       await knex('oauth_authorization').insert(values);
     },

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { useApp } from '../../support/app.ts';
+import { useSharedApp } from '../../support/app.ts';
 import { expectProblem, faultsOf } from '../support/expect-problem.ts';
 import { BAMBOOHR } from '../support/simulated.ts';
 import { countRows } from '../support/tenants.ts';
@@ -8,7 +8,7 @@ const URL = 'http://127.0.0.1:9/events';
 const ON = { ...BAMBOOHR, 'event.notification.enabled': true, 'event.notification.callback.url': URL };
 
 describe('the configuration of events', () => {
-  const service = useApp();
+  const service = useSharedApp();
 
   const create = (configuration: object) =>
     service.call('/instances', { method: 'POST', body: { element: { key: 'bamboohr' }, name: 'x', configuration } });

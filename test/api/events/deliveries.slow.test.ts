@@ -1,7 +1,8 @@
 import { expect } from 'chai';
-import { type ApiAnswer, useApp } from '../../support/app.ts';
+import { type ApiAnswer, useSharedApp } from '../../support/app.ts';
 import { expectProblem } from '../support/expect-problem.ts';
-import { authorizationOf, createTenants, type OtherTenants, withDatabase } from '../support/tenants.ts';
+import { pagesOf } from '../support/pages.ts';
+import { authorizationOf, useTenants, withDatabase } from '../support/tenants.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import {
   createSource,
@@ -17,16 +18,13 @@ import {
   waitForDeliveries,
 } from './receiving.ts';
 
-const SETTINGS = '/accounts/1/settings';
+const SETTINGS = '/accounts/settings';
 
 describe('deliveries', () => {
-  const service = useApp({}, { engineOptions: QUICK });
+  const service = useSharedApp({}, { engineOptions: QUICK });
   const receiver = useReceiver();
-  let tenants: OtherTenants;
+  const tenants = useTenants(service);
 
-  before(async () => {
-    tenants = await createTenants(service);
-  });
   afterEach(() => setPolicy(service, 'retry'));
 
   const release = (where: string, headers = {}) =>
@@ -176,11 +174,8 @@ describe('deliveries', () => {
   describe('are not released by a where', () => {
     it('of another form', async () => {
       for (const where of [`status = 'queued'`, `${QUEUED} AND id = 1`, `${QUEUED} OR id = 1`]) {
-        expectProblem(
-          await release(where),
-          'WHERE_UNSUPPORTED',
-          /The filter takes channel = 'webhook' AND status = 'queued'/,
-        );
+        const message = /The filter takes channel = 'webhook' AND status = 'queued'/;
+        expectProblem(await release(where), 'WHERE_UNSUPPORTED', message);
       }
       expectProblem(await release('status ='), 'WHERE_SYNTAX');
       expectProblem(await release(`statu = 'queued'`), 'WHERE_INVALID');
@@ -196,17 +191,13 @@ describe('deliveries', () => {
     it('come page by page without gap or overlap while they change their status', async () => {
       const { url, eventIds, where } = await createQueue('paged', 7);
       const filter = `config.url = '${url}'`;
-      const first = await service.call(DELIVERIES, { query: { where: filter, pageSize: 3 } });
-      await release(where);
-      await receiver.waitFor(url, 7);
-      const ids = eventIdsOf(first);
-      let nextPage = first.headers.get('elements-next-page-token') ?? undefined;
-      expect(first.headers.get('link')).to.include('rel="next"');
-      while (nextPage !== undefined) {
+      const pages = await pagesOf(async (nextPage) => {
         const page = await service.call(DELIVERIES, { query: { where: filter, pageSize: 3, nextPage } });
-        ids.push(...eventIdsOf(page));
-        nextPage = page.headers.get('elements-next-page-token') ?? undefined;
-      }
+        if (nextPage === undefined) await release(where).then(() => receiver.waitFor(url, 7));
+        return page;
+      });
+      expect(pages[0]?.headers.get('link')).to.include('rel="next"');
+      const ids = pages.flatMap(eventIdsOf);
       expect(ids).to.deep.equal(eventIds);
       const big = await service.call(DELIVERIES, { query: { where: filter, pageSize: 6 } });
       expect(eventIdsOf(big)).to.deep.equal(ids.slice(0, 6));
@@ -236,34 +227,18 @@ describe('deliveries', () => {
       const { url } = await createQueue('filtered', 1);
       const [shown] = await listDeliveries(service, `config.url = '${url}'`);
       const matching = [
-        `id = ${shown.id}`,
-        `channel = '${shown.channel}'`,
-        `status = '${shown.status}'`,
-        `subscriptionId = ${shown.subscriptionId}`,
-        `attempts = 0`,
-        `event.type = 'test.created'`,
-        `event.id = '${shown.event.id}'`,
-        `event.timestamp = ${shown.event.timestamp}`,
-        `lastError IS NULL`,
-        `instance.id = ${shown.instance.id}`,
-        `createdDate = ${shown.createdDate}`,
-        `updatedDate = ${shown.updatedDate}`,
-        `nextAttemptDate IS NULL`,
+        ...[`id = ${shown.id}`, `channel = '${shown.channel}'`, `status = '${shown.status}'`],
+        ...[`subscriptionId = ${shown.subscriptionId}`, `attempts = 0`, `event.type = 'test.created'`],
+        ...[`event.id = '${shown.event.id}'`, `event.timestamp = ${shown.event.timestamp}`, `lastError IS NULL`],
+        ...[`instance.id = ${shown.instance.id}`, `createdDate = ${shown.createdDate}`],
+        ...[`updatedDate = ${shown.updatedDate}`, `nextAttemptDate IS NULL`],
       ];
       const others = [
-        `id != ${shown.id}`,
-        `channel != 'webhook'`,
-        `status = 'delivered'`,
-        `subscriptionId < ${shown.subscriptionId}`,
-        `attempts > 0`,
-        `event.type LIKE 'x%'`,
-        `event.id = 'evt_${'0'.repeat(32)}'`,
-        `event.timestamp > ${shown.event.timestamp}`,
-        `lastError LIKE '%'`,
-        `instance.id != ${shown.instance.id}`,
-        `createdDate > ${shown.createdDate}`,
-        `updatedDate < ${shown.updatedDate}`,
-        `nextAttemptDate IS NOT NULL`,
+        ...[`id != ${shown.id}`, `channel != 'webhook'`, `status = 'delivered'`],
+        ...[`subscriptionId < ${shown.subscriptionId}`, `attempts > 0`, `event.type LIKE 'x%'`],
+        ...[`event.id = 'evt_${'0'.repeat(32)}'`, `event.timestamp > ${shown.event.timestamp}`],
+        ...[`lastError LIKE '%'`, `instance.id != ${shown.instance.id}`, `createdDate > ${shown.createdDate}`],
+        ...[`updatedDate < ${shown.updatedDate}`, `nextAttemptDate IS NOT NULL`],
       ];
       for (const part of matching) {
         expect(await listDeliveries(service, `config.url = '${url}' AND ${part}`), part).to.deep.equal([shown]);
@@ -279,12 +254,8 @@ describe('deliveries', () => {
       await sendEvent(service, id);
       const [shown] = await waitForDeliveries(service, `config.url = '${url}' AND status = 'delivered'`, 1);
       for (const part of [
-        `attempts = 1`,
-        `createdDate = ${shown.createdDate}`,
-        `updatedDate = ${shown.updatedDate}`,
-        `event.id = '${shown.event.id}'`,
-        `instance.id = ${id}`,
-        `nextAttemptDate IS NULL`,
+        ...[`attempts = 1`, `createdDate = ${shown.createdDate}`, `updatedDate = ${shown.updatedDate}`],
+        ...[`event.id = '${shown.event.id}'`, `instance.id = ${id}`, `nextAttemptDate IS NULL`],
       ]) {
         expect(await listDeliveries(service, `config.url = '${url}' AND ${part}`), part).to.deep.equal([shown]);
       }
@@ -322,11 +293,8 @@ describe('deliveries', () => {
 
     it('refuse a filter, a page or a token that is not theirs', async () => {
       const call = (query: Readonly<Record<string, string>>) => service.call(DELIVERIES, { query });
-      expectProblem(
-        await call({ where: `event.tipe = 'x'` }),
-        'WHERE_INVALID',
-        "There is no field 'event.tipe'. Did you mean 'event.type'?",
-      );
+      const message = "There is no field 'event.tipe'. Did you mean 'event.type'?";
+      expectProblem(await call({ where: `event.tipe = 'x'` }), 'WHERE_INVALID', message);
       expectProblem(await call({ where: `id = 'x'` }), 'WHERE_INVALID');
       expectProblem(await call({ where: 'id' }), 'WHERE_SYNTAX');
       expectProblem(await call({ nextPage: 'forged' }), 'REQUEST_INVALID', /^nextPage does not belong/);

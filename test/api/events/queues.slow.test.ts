@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { useApp } from '../../support/app.ts';
+import { useApp, useSharedApp } from '../../support/app.ts';
 import { expectProblem } from '../support/expect-problem.ts';
-import { authorizationOf, createTenants, type OtherTenants } from '../support/tenants.ts';
+import { authorizationOf, useTenants } from '../support/tenants.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import {
   createSource,
@@ -23,10 +23,7 @@ const PATIENT = { failures: 2, hardFailures: 2, shortestParkMs: 3_600_000, longe
 describe('a queue', () => {
   const service = useApp({}, { engineOptions: { ...QUICK, breaker: PATIENT } });
   const receiver = useReceiver();
-  let tenants: OtherTenants;
-  before(async () => {
-    tenants = await createTenants(service);
-  });
+  const tenants = useTenants(service);
   afterEach(() => setPolicy(service, 'retry'));
 
   const acknowledge = (where: string, headers = {}) =>
@@ -92,12 +89,9 @@ describe('a queue', () => {
 });
 
 describe('a subscription', () => {
-  const service = useApp({}, { engineOptions: QUICK });
+  const service = useSharedApp({}, { engineOptions: QUICK });
   const receiver = useReceiver();
-  let tenants: OtherTenants;
-  before(async () => {
-    tenants = await createTenants(service);
-  });
+  const tenants = useTenants(service);
 
   const pathOf = (id: number) => `/notifications/subscriptions/${id}`;
   const patch = (id: number, body: unknown) => service.call(pathOf(id), { method: 'PATCH', body });

@@ -75,11 +75,8 @@ describe('redelivery', () => {
       knex.raw(`delete from event where id = ?`, [String(eventIds[0]).slice('evt_'.length)]),
     );
     const [{ id }] = deliveries;
-    expectProblem(
-      await redeliver(id),
-      'CONFLICT',
-      `The event of delivery ${id} is no longer kept, so it cannot be sent again.`,
-    );
+    const message = `The event of delivery ${id} is no longer kept, so it cannot be sent again.`;
+    expectProblem(await redeliver(id), 'CONFLICT', message);
     const { body } = await service.call(`${DELIVERIES}/${id}`);
     expect(body.event).to.deep.equal({ id: eventIds[0], type: 'test.created' });
   });
@@ -155,11 +152,8 @@ describe('redelivery', () => {
         );
       });
       const answer = await redeliverPeriod({ ...FAR, subscriptionId });
-      expectProblem(
-        answer,
-        'REQUEST_INVALID',
-        /^There are more than 100000 events to send again, and none was sent\. Narrow down/,
-      );
+      const message = /^There are more than 100000 events to send again, and none was sent\. Narrow down/;
+      expectProblem(answer, 'REQUEST_INVALID', message);
       const counts = await service.call(`${DELIVERIES}/counts`, { query: { where: `config.url = '${url}'` } });
       expect(counts.body).to.deep.equal({ queued: 100_000, delivering: 0, retrying: 0, delivered: 1 });
     });
@@ -175,11 +169,8 @@ describe('redelivery', () => {
       ]) {
         expectProblem(await redeliverPeriod(body), 'REQUEST_INVALID');
       }
-      expectProblem(
-        await redeliverPeriod({ from: FAR.to, to: FAR.from }),
-        'REQUEST_INVALID',
-        'from must be before to.',
-      );
+      const message = 'from must be before to.';
+      expectProblem(await redeliverPeriod({ from: FAR.to, to: FAR.from }), 'REQUEST_INVALID', message);
       expectProblem(await redeliverPeriod({ from: FAR.to, to: FAR.to }), 'REQUEST_INVALID', 'from must be before to.');
     });
   });

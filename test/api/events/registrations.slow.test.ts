@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { expect } from 'chai';
-import { type ApiAnswer, useApp } from '../../support/app.ts';
+import { type ApiAnswer, useSharedApp } from '../../support/app.ts';
 import { expectProblem } from '../support/expect-problem.ts';
 import { BAMBOOHR } from '../support/simulated.ts';
 import { waitUntil } from '../support/wait-until.ts';
@@ -11,7 +11,7 @@ const WEBHOOK = { 'event.vendor.type': 'webhook' };
 const ENDPOINT = '/passthrough/api/v1/webhooks';
 
 describe('the registration of webhooks at a provider', () => {
-  const service = useApp({}, { engineOptions: QUICK });
+  const service = useSharedApp({}, { engineOptions: QUICK });
   const receiver = useReceiver();
   let callbacks = 0;
 

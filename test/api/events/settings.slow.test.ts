@@ -1,23 +1,16 @@
 import { expect } from 'chai';
-import { useApp } from '../../support/app.ts';
+import { useSharedApp } from '../../support/app.ts';
 import { expectProblem, faultsOf } from '../support/expect-problem.ts';
-import { authorizationOf, createTenants, type OtherTenants } from '../support/tenants.ts';
 
 const DEFAULTS = {
   'notification.webhook.failure.policy': 'retry',
   'notification.webhook.retry.count': 5,
   'notification.operational.callback.url': null,
 };
-const PATH = '/accounts/1/settings';
+const PATH = '/accounts/settings';
 
 describe('the settings of an account', () => {
-  const service = useApp();
-  let tenants: OtherTenants;
-
-  before(async () => {
-    tenants = await createTenants(service);
-  });
-
+  const service = useSharedApp();
   afterEach(() => service.call(PATH, { method: 'POST', body: {} }));
 
   const get = async () => (await service.call(PATH)).body;
@@ -59,11 +52,9 @@ describe('the settings of an account', () => {
   for (const method of ['POST', 'PATCH'] as const) {
     it(`refuse an unknown key by ${method}, naming it and the nearest one`, async () => {
       const answer = await send(method, { 'notification.webhook.failure.polcy': 'queue', other: 1 });
-      expectProblem(
-        answer,
-        'REQUEST_INVALID',
-        "There is no setting 'notification.webhook.failure.polcy'. Did you mean 'notification.webhook.failure.policy'? (and 1 more, see details)",
-      );
+      const message =
+        "There is no setting 'notification.webhook.failure.polcy'. Did you mean 'notification.webhook.failure.policy'? (and 1 more, see details)";
+      expectProblem(answer, 'REQUEST_INVALID', message);
       expect(faultsOf(answer)).to.have.property('body.other', "There is no setting 'other'.");
       expect(answer.body.details[0].nearest).to.equal('notification.webhook.failure.policy');
       expect(await get()).to.deep.equal(DEFAULTS);
@@ -105,24 +96,6 @@ describe('the settings of an account', () => {
       const answer = await service.call(PATH, { method: 'PATCH', body: JSON.stringify(body) });
       expectProblem(answer, 'REQUEST_INVALID');
     }
-  });
-
-  it('are those of the caller’s own account only', async () => {
-    await send('POST', { 'notification.webhook.failure.policy': 'queue' });
-    for (const [tenant, accountId] of [
-      [tenants.stranger, 1],
-      [tenants.sibling, 1],
-    ] as const) {
-      for (const call of [{}, { method: 'POST', body: {} }, { method: 'PATCH', body: {} }]) {
-        const headers = authorizationOf(tenant);
-        const answer = await service.call(`/accounts/${accountId}/settings`, { ...call, headers });
-        expectProblem(answer, 'NOT_FOUND', `There is no account ${accountId}.`);
-      }
-      const own = await service.call(`/accounts/${tenant.accountId}/settings`, { headers: authorizationOf(tenant) });
-      expect(own.body).to.deep.equal(DEFAULTS);
-    }
-    const colleague = await service.call(PATH, { headers: authorizationOf(tenants.colleague) });
-    expect(colleague.body).to.deep.equal(await get());
   });
 
   it('do not exist for an account that does not', async () => {

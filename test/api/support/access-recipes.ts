@@ -1,9 +1,11 @@
-import type { OPERATIONS, OperationId } from '../../../generated/operations.ts';
+import { OPERATIONS, type OperationId } from '../../../generated/operations.ts';
 import { type Privilege, ROLES } from '../../../src/accounts/privileges.ts';
+import { ACCESS, type Access } from '../../../src/api/access.ts';
 import type { RootOperationId } from '../../../src/api/operation.ts';
 import type { ApiCall } from '../../support/app.ts';
-import { APPLICATION_URL, type Kind, type Thing, unique } from './places.ts';
+import { APPLICATION_URL, type Kind, type Place, type Thing, unique } from './places.ts';
 import { SHOP } from './simulated.ts';
+import { authorizationOf, type Tenant } from './tenants.ts';
 
 /** How an operation is asked for so that it succeeds for those who may. Accounts in paths and tokens of instances need not be said. */
 export interface Recipe extends Pick<ApiCall, 'query' | 'headers'> {
@@ -318,3 +320,43 @@ export const RECIPES: Readonly<Record<AskedOperationId, Recipe>> = {
     success: 204,
   },
 };
+
+/** A request for an operation, as `TestApp.call` takes it. */
+export interface RecipeRequest {
+  /** What it is about; without an id where it is about nothing of the place. */
+  readonly thing: Thing | undefined;
+  readonly params: Readonly<Record<string, string>>;
+  readonly path: string;
+  readonly call: ApiCall;
+}
+
+/** The request of a recipe, about something of the caller's place. */
+export async function requestOf(
+  id: OperationId,
+  recipe: Recipe,
+  { place, caller }: { readonly place: Pick<Place, 'accountId' | 'find'>; readonly caller: Tenant },
+): Promise<RecipeRequest> {
+  const { of, path = {}, query = {}, headers = {}, body } = recipe;
+  const { method, path: template, scopes } = OPERATIONS[id];
+  const thing = of === undefined ? undefined : await place.find(of);
+  const given: Thing = thing ?? { id: 0 };
+  const { account }: Access = Object(ACCESS)[id] ?? {};
+  const params: Readonly<Record<string, string>> = {
+    id: String(given.id),
+    ...(account !== undefined && { [account]: String(place.accountId) }),
+    ...(typeof path === 'function' ? path(given) : path),
+  };
+  const isOnInstance = !scopes.some((scope) => scope === 'platform' || scope === 'connect');
+  const token = isOnInstance ? (given.token ?? (await place.find('instance')).token) : undefined;
+  return {
+    thing,
+    params,
+    path: template.replace(/\{(\w+)\}/g, (_, param) => encodeURIComponent(params[param] ?? '')),
+    call: {
+      method: method.toUpperCase(),
+      query,
+      headers: { ...headers, ...authorizationOf(caller, token) },
+      ...(body !== undefined && { body: body(given) }),
+    },
+  };
+}

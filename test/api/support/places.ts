@@ -6,7 +6,7 @@ import { createKeyring } from '../../../src/db/keyring.ts';
 import { openPlatformKeys } from '../../../src/db/platform-keys.ts';
 import { type ApiAnswer, type ApiCall, ENCRYPTION_KEYS, ORGANIZATION_SECRET, type TestApp } from '../../support/app.ts';
 import { SHOP } from './simulated.ts';
-import { authorizationOf, FIRST_TENANT, type Tenant, withDatabase } from './tenants.ts';
+import { authorizationOf, type Tenant, withDatabase } from './tenants.ts';
 
 /** Something that a path names. */
 export interface Thing {
@@ -77,9 +77,9 @@ export async function createPlace(
 }
 
 export async function fillFirstPlace(service: TestApp, mark: string): Promise<Place> {
-  const { accountId } = FIRST_TENANT;
+  const { accountId } = service;
   await withDatabase(service, (knex) => knex('account').where({ id: accountId }).update({ external_id: mark }));
-  return fillPlace(service, mark, FIRST_TENANT);
+  return fillPlace(service, mark, service);
 }
 
 /** From now on, of every table. */
@@ -110,9 +110,9 @@ function createAccount(service: TestApp, mark: string, isOfAnotherOrganization: 
 
 /** A user of the first account. */
 export function createUser(service: TestApp, name: string, roles: readonly RoleKey[]): Promise<Tenant> {
-  const ids = { organizationId: 1, accountId: FIRST_TENANT.accountId };
+  const ids = { organizationId: 1, accountId: service.accountId };
   return withDatabase(service, async (knex) => {
-    return { ...FIRST_TENANT, userSecret: await insertUser(knex, { ...ids, name, roles }) };
+    return { ...service, userSecret: await insertUser(knex, { ...ids, name, roles }) };
   });
 }
 

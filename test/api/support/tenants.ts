@@ -6,7 +6,7 @@ import type { TenantIds } from '../../../src/accounts/store.ts';
 import { openDatabase } from '../../../src/db/database.ts';
 import { createKeyring } from '../../../src/db/keyring.ts';
 import { openPlatformKeys } from '../../../src/db/platform-keys.ts';
-import { ENCRYPTION_KEYS, ORGANIZATION_SECRET, type TestApp, USER_SECRET } from '../../support/app.ts';
+import { ENCRYPTION_KEYS, type TestApp } from '../../support/app.ts';
 import { silentLog } from '../../support/database.ts';
 
 /** Somebody who may call the service. */
@@ -16,19 +16,12 @@ export interface Tenant {
   readonly accountId: number;
 }
 
-/** The tenant that `service.call` calls as. */
-export const FIRST_TENANT: Tenant = {
-  organizationSecret: ORGANIZATION_SECRET,
-  userSecret: USER_SECRET,
-  accountId: 1,
-};
-
 export interface OtherTenants {
   /** With an organization of its own. */
   readonly stranger: Tenant;
-  /** In another account of the first organization. */
+  /** In another account of the service's organization. */
   readonly sibling: Tenant;
-  /** In the first account. */
+  /** In the service's account. */
   readonly colleague: Tenant;
 }
 
@@ -79,29 +72,55 @@ export function makeTenants<Made>(
   });
 }
 
-/** Makes three more callers in the service's database; the two in the first organization are administrators of their accounts. */
-export function createTenants(service: Pick<TestApp, 'databaseUrl'>): Promise<OtherTenants> {
+/** Makes three more callers beside the service's own; the two in its organization are administrators of their accounts. */
+export function createTenants(service: TestApp): Promise<OtherTenants> {
+  const { organizationSecret } = service;
   return makeTenants(service, async (make) => {
     const { organizationId, secret } = await make.organization('Another one');
     const strangers = { organizationId, accountId: await make.account(organizationId, 'Strangers', true) };
-    const siblings = { organizationId: 1, accountId: await make.account(1, 'Siblings', false) };
-    const ours = { organizationId: 1, accountId: 1 };
+    const siblings = {
+      organizationId: service.organizationId,
+      accountId: await make.account(service.organizationId, 'Siblings', false),
+    };
     return {
       stranger: { organizationSecret: secret, ...(await make.user(strangers, 'stranger', 'org-admin')) },
-      sibling: { organizationSecret: ORGANIZATION_SECRET, ...(await make.user(siblings, 'sibling', 'admin')) },
-      colleague: { organizationSecret: ORGANIZATION_SECRET, ...(await make.user(ours, 'colleague', 'admin')) },
+      sibling: { organizationSecret, ...(await make.user(siblings, 'sibling', 'admin')) },
+      colleague: { organizationSecret, ...(await make.user(service, 'colleague', 'admin')) },
     };
   });
 }
 
-/** Makes a caller in an account of the first organization. */
+/** The other tenants, made before the tests of the suite that calls this. */
+export function useTenants(service: TestApp): OtherTenants {
+  let made: OtherTenants | undefined;
+  before(async () => {
+    made = await createTenants(service);
+  });
+  const current = (): OtherTenants => {
+    if (made === undefined) throw new Error('The other tenants are there in tests, not before.');
+    return made;
+  };
+  return {
+    get stranger() {
+      return current().stranger;
+    },
+    get sibling() {
+      return current().sibling;
+    },
+    get colleague() {
+      return current().colleague;
+    },
+  };
+}
+
+/** Makes a caller in an account of the service's organization. */
 export function createUser(
-  service: Pick<TestApp, 'databaseUrl'>,
+  service: TestApp,
   { accountId, name, role }: { readonly accountId: number; readonly name: string; readonly role: RoleKey },
 ): Promise<Tenant & { readonly id: number }> {
   return makeTenants(service, async (make) => ({
-    organizationSecret: ORGANIZATION_SECRET,
-    ...(await make.user({ organizationId: 1, accountId }, name, role)),
+    organizationSecret: service.organizationSecret,
+    ...(await make.user({ organizationId: service.organizationId, accountId }, name, role)),
   }));
 }
 

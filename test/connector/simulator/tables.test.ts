@@ -22,6 +22,7 @@ import {
   type Page,
   type PagedCall,
   type PageStyle,
+  recordRoutes,
   signWebhook,
   simulate,
   sortRows,
@@ -165,6 +166,71 @@ describe('collections of a simulated provider', () => {
     expect(new Set(boxes.table.rows().map(({ owner }) => owner))).to.deep.equal(new Set([7, 8, null]));
     expect(boxes.table.insert({ name: 'A' })).to.deep.include({ id: 10, size: 'M', owner: null });
     expect(boxes.create(0)).to.include({ name: 'New 0' }).and.not.have.property('id');
+  });
+
+  it('count their changes, keep what is removed as inactive, and outlive the simulator', () => {
+    const saved: unknown[] = [];
+    const memory = { load: () => saved.at(-1), save: (value: unknown) => void saved.push(value) };
+    const start = () =>
+      createCollections({
+        clock: createMovableClock(),
+        refuse: () => undefined,
+        absent: (_, id) => fault(404, id),
+        of: {
+          hooks: {
+            members: describedMembers(official),
+            rows: 0,
+            initial: { version: 0, isActive: true },
+            touch: ({ version }) => ({ version: Number(version) + 1 }),
+            retired: { isActive: false },
+            memory,
+          },
+        },
+      }).hooks.table;
+    const first = start();
+    first.insert({ name: 'A' });
+    first.insert({ name: 'B' });
+    first.remove('1');
+    const again = start();
+    expect(again.find('1')).to.include({ name: 'A', isActive: false, version: 1 });
+    expect(again.insert({ name: 'C' })).to.include({ id: 3, isActive: true });
+  });
+
+  it('are served, with what the provider reads and stores in its own way', async () => {
+    const served = await serve((baseUrl) =>
+      simulate(
+        {
+          print: ({ status, message }) => json({ message }, status),
+          routes: recordRoutes('/boxes', boxes, {
+            list: () => json(boxes.table.rows()),
+            show: ({ name, size }, _call, status) => json({ name, size }, status),
+            can: ['get', 'create', 'update'],
+            update: 'PUT',
+            body: ({ body }) => Object(body.object().box),
+            complete: ({ name, ...values }, _call, old) => ({
+              ...values,
+              name: `${name}${old === undefined ? '!' : '?'}`,
+            }),
+          }),
+        },
+        { baseUrl },
+      ),
+    );
+    const ask = async (method: string, path: string, box?: object) => {
+      const body = box === undefined ? {} : { body: JSON.stringify({ box }) };
+      const response = await fetch(served.url + path, { method, ...body });
+      return [response.status, await response.json()];
+    };
+    const { id } = boxes.table.insert({ name: 'A' });
+    try {
+      expect(await ask('POST', '/boxes', { name: 'B' })).to.deep.equal([201, { name: 'B!', size: 'M' }]);
+      expect(await ask('PUT', `/boxes/${id}`, { name: 'C' })).to.deep.equal([200, { name: 'C?', size: 'M' }]);
+      expect(await ask('PUT', '/boxes/99', { name: 'C' })).to.deep.equal([404, { message: '99 is not here.' }]);
+      expect(await ask('POST', '/boxes', {})).to.deep.equal([400, { message: 'name: missing' }]);
+      expect((await ask('DELETE', `/boxes/${id}`))[0]).to.equal(405);
+    } finally {
+      await served.stop();
+    }
   });
 
   it('are described in words that are known', () => {

@@ -3,7 +3,7 @@ import type { Connector } from '../../../connector/contract.ts';
 import { type BoundPlace, decryptBound, encryptBound } from '../../../db/bound-values.ts';
 import { type ChangeNote, change, differences } from '../../../db/change.ts';
 import { DecryptionError } from '../../../db/keyring.ts';
-import { type ListQuery, listPage } from '../../../db/listing.ts';
+import { listPage, type PageQuery } from '../../../db/listing.ts';
 import { assertAllStorable, isStorable } from '../../../db/storable.ts';
 import { AppError, cutText, suggestName } from '../../../errors.ts';
 import type { Platform } from '../../../platform.ts';
@@ -115,7 +115,7 @@ export function createProxies(
     },
 
     /** From old to new. @throws AppError WHERE_SYNTAX, WHERE_INVALID */
-    list: async (caller: ProxyCaller, query: ListQuery) => {
+    list: async (caller: ProxyCaller, query: PageQuery) => {
       const { rows, last } = await listPage(FILTERABLE_PROXY, query, (selection) =>
         shares.list(caller.accountId, (via) => createProxyStore(via).list(caller, selection)),
       );
@@ -334,12 +334,7 @@ function readApplicationUrl(text: string): string {
   throw new AppError('REQUEST_INVALID', message, { details: [{ path: '/body/url', message }] });
 }
 
-function placeOf({
-  accountId,
-  id,
-  organizationId,
-  apiKey,
-  configuration,
-}: Pick<ProxyRow, 'accountId' | 'id' | 'organizationId' | 'apiKey' | 'configuration'>): BoundPlace {
+function placeOf(row: Pick<ProxyRow, 'accountId' | 'id' | 'organizationId' | 'apiKey' | 'configuration'>): BoundPlace {
+  const { accountId, id, organizationId, apiKey, configuration } = row;
   return { column: 'oauth_proxy.api_secret', key: [accountId, id], bound: [organizationId, apiKey, configuration] };
 }

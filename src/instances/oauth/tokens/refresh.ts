@@ -52,8 +52,6 @@ export const REFRESH_TIMING: RefreshTiming = {
   commitMs: 600_000,
 };
 
-export type RefreshPlatform = Pick<Platform, 'log' | 'metrics' | 'clock' | 'random'>;
-
 export interface RefreshNeighbours {
   readonly store: TokenStore;
   readonly cache: TokenCache;
@@ -73,7 +71,7 @@ const MOST_COMMIT_BACKOFF_MS = 5_000;
  * before the refresh token that came with it is stored.
  */
 export function createRefresh(
-  { log, metrics, clock, random }: RefreshPlatform,
+  { log, metrics, clock, random }: Pick<Platform, 'log' | 'metrics' | 'clock' | 'random'>,
   { store, cache, records, requestToken, timing, onStep }: RefreshNeighbours,
 ) {
   const flights = new Map<string, Promise<CachedTokens>>();

@@ -38,10 +38,8 @@ export interface TokenOptions {
   readonly timing?: Partial<RefreshTiming>;
 }
 
-type TokenPlatform = Pick<Platform, 'knex' | 'keyring' | 'notifier' | 'log' | 'metrics' | 'clock' | 'random'>;
-
 export function createTokens(
-  platform: TokenPlatform,
+  platform: Pick<Platform, 'knex' | 'keyring' | 'notifier' | 'log' | 'metrics' | 'clock' | 'random'>,
   { records, requestToken }: { readonly records: TokenRecords; readonly requestToken: RequestToken },
   { onStep, timing: ofTest }: TokenOptions = {},
 ) {

@@ -568,6 +568,12 @@ describe('a page token', () => {
     expect((await Promise.all(failures)).map(({ code }) => code)).to.deep.equal(Array(3).fill('REQUEST_INVALID'));
   });
 
+  it('is the same for the same page, and another for each instance', async () => {
+    expect((await service.list(query)).nextPage).to.equal(nextPage);
+    expect((await service.list(query, { id: 8 })).nextPage).not.to.equal(nextPage);
+    expect((await service.list({ ...query, pageSize: 6 })).nextPage).not.to.equal(nextPage);
+  });
+
   it('does not open when it was changed', async () => {
     const { code } = await failureOf(service.list({ ...query, nextPage: `${nextPage}x` }));
     expect(code).to.equal('REQUEST_INVALID');
