@@ -1,4 +1,7 @@
 # Makes of an empty Redmine one for the live test, and prints the key of its administrator. Run by its `rails runner`.
+# Else threads send mails meanwhile, and find SQLite's file locked, or lock it.
+ActiveJob::Base.queue_adapter = :inline
+ActionMailer::Base.delivery_method = :test
 Redmine::DefaultData::Loader.load('en')
 Setting.rest_api_enabled = '1'
 # Otherwise everybody may see what is public, and a wrong key is not refused.
