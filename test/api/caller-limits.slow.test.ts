@@ -22,7 +22,10 @@ describe('the limits of callers', () => {
   it('are told on platform calls, and a refusal says when to come back', async () => {
     const { token } = await service.createInstance('odata', SHOP);
     const first = await ask(service);
-    expect(budgetOf(first)).to.deep.equal({ limit: '6', remaining: '4', reset: '20' });
+    const { reset, ...counts } = budgetOf(first);
+    expect(counts).to.deep.equal({ limit: '6', remaining: '4' });
+    // Two tokens take 20 s to come back, less what the making of the instance took.
+    expect(Number(reset)).to.be.within(11, 20);
 
     // A call on an instance counts, but tells the provider's budget, if any.
     const query = await ask(service, token);
