@@ -90,11 +90,16 @@ async function faultsOf<Item>(
 
 const LEAST_SHARE = 0.15;
 
+/** Fewer filters would tell by chance. No provider is asked for these, so that they cost next to nothing. */
+const LEAST_TELLING = 60;
 const MOST_TELLING = 150;
 
 async function askTelling({ large, effort: { filters, seed } }: Subject): Promise<readonly string[]> {
   return large.flatMap((listing) => {
-    const share = shareOfTellingFilters(listing, { filters: Math.min(2 * filters, MOST_TELLING), seed });
+    const share = shareOfTellingFilters(listing, {
+      filters: Math.min(Math.max(2 * filters, LEAST_TELLING), MOST_TELLING),
+      seed,
+    });
     return share > LEAST_SHARE ? [] : [`${listing.name}: only ${share} of the filters leave some rows and not all`];
   });
 }
