@@ -15,12 +15,14 @@ import { authorizationOf } from './support/tenants.ts';
 
 const BASE = '/elements/api-v2';
 const PAGE = 'https://app.example.com';
-/** A page token is sealed anew for every answer. */
+/** A page token is sealed anew for every answer, and each request takes of the caller's budget. */
 const EACH_TIME_ANOTHER: ReadonlySet<string> = new Set([
   'date',
   'elements-request-id',
   'elements-next-page-token',
   'link',
+  'ratelimit-remaining',
+  'ratelimit-reset',
 ]);
 const TOO_LONG = 300 * 1024;
 
