@@ -39,7 +39,8 @@ describeInBrowser('the activity in a browser', () => {
     await page.waitForURL(/failures=1/);
     await page.waitForURL(/instance=/);
     await rowsOf(page).getByText('502').waitFor();
-    expect(await rowsOf(page).count()).to.equal(1);
+    // The list is read again for each of the two controls.
+    await waitUntil(async () => (await rowsOf(page).count()) === 1);
     expect(await rowsOf(page).innerText()).to.include('PROVIDER_UNAVAILABLE');
 
     await rowsOf(page).getByRole('link').first().click();
@@ -66,6 +67,7 @@ describeInBrowser('the activity in a browser', () => {
     await call('/employees/105');
     await call('/employees/106');
     const page = await open('/console/activity?element=bamboohr&status=2xx');
+    await rowsOf(page).first().waitFor();
     await page.getByLabel('Path has').fill('employees/106');
     await page.keyboard.press('Enter');
     await rowsOf(page).getByText('/employees/106').first().waitFor();
