@@ -17,7 +17,7 @@ import official from '../official.json' with { type: 'json' };
 import { EMPLOYEE_ID } from './login.ts';
 
 export interface Resource extends CollectionSpec {
-  /** Of one record, in messages. */
+  /** Name of one record, for messages. */
   readonly noun: string;
   /** Names that filters and orders take. */
   readonly filters: readonly string[];

@@ -24,7 +24,7 @@ type Name = keyof typeof OBJECTS;
 
 export interface Resource extends CollectionSpec {
   readonly key: string;
-  /** What wraps one record. */
+  /** The member that wraps one record in bodies. */
   readonly singular: string;
   /** The member that a record cannot be without. */
   readonly required: string;
@@ -51,7 +51,7 @@ export type Company = Readonly<Record<Name, Collection<Resource>>>;
 const created: Readonly<Record<Name, TableRow>> = official.created;
 
 /** A member that a new record has a value for is never null. What reads as a number and is written as a text stays as it is. */
-function about(name: Name) {
+function about(name: Name, vary: Readonly<Record<string, Column>>) {
   const known = Object.entries(membersOf(OBJECTS[name].fields));
   const members: Members = Object.fromEntries(
     known.map(([member, spec]) => [member, { ...spec, isNeverNull: created[name][member] !== null }]),
@@ -60,7 +60,8 @@ function about(name: Name) {
     const value = created[name][member];
     return type === 'object' || (typeof value === 'string' && type !== 'string' && type !== 'date');
   });
-  return { members, vary: Object.fromEntries(odd.map(([member]) => [member, () => created[name][member]])) };
+  const kept = Object.fromEntries(odd.map(([member]) => [member, () => created[name][member]]));
+  return { members, vary: { ...kept, ...vary }, initial: created[name] };
 }
 
 const words = (text: string): readonly string[] => text.split(' ');
@@ -156,13 +157,6 @@ const documents = {
 };
 
 export function createCompany(clock: MovableClock): Company {
-  const { customers, suppliers, articles, orders, invoices } = {
-    customers: about('customers'),
-    suppliers: about('suppliers'),
-    articles: about('articles'),
-    orders: about('orders'),
-    invoices: about('invoices'),
-  };
   return createCollections<Name, Resource>({
     clock,
     writeTime: (ms) => ms,
@@ -179,12 +173,10 @@ export function createCompany(clock: MovableClock): Company {
     of: {
       customers: {
         ...CHANGED,
-        members: customers.members,
+        ...about('customers', PERSON),
         rows: CUSTOMERS,
-        vary: { ...customers.vary, ...PERSON },
         key: 'CustomerNumber',
         makeId: numberOf,
-        initial: created.customers,
         label: 'Name',
         singular: 'Customer',
         required: 'Name',
@@ -201,12 +193,10 @@ export function createCompany(clock: MovableClock): Company {
       },
       suppliers: {
         ...CHANGED,
-        members: suppliers.members,
+        ...about('suppliers', PERSON),
         rows: 60,
-        vary: { ...suppliers.vary, ...PERSON },
         key: 'SupplierNumber',
         makeId: numberOf,
-        initial: created.suppliers,
         label: 'Name',
         singular: 'Supplier',
         required: 'Name',
@@ -220,10 +210,7 @@ export function createCompany(clock: MovableClock): Company {
       },
       articles: {
         ...CHANGED,
-        members: articles.members,
-        rows: 150,
-        vary: {
-          ...articles.vary,
+        ...about('articles', {
           Description: (index) => String(nameOf(index + 1)).slice(0, 200),
           // Null in all recorded answers.
           StockPlace: () => null,
@@ -231,10 +218,10 @@ export function createCompany(clock: MovableClock): Company {
           VAT: cycle([25, 12, 6, 0]),
           Active: (index) => index % 4 !== 3,
           modified,
-        },
+        }),
+        rows: 150,
         key: 'ArticleNumber',
         makeId: numberOf,
-        initial: created.articles,
         label: 'Description',
         singular: 'Article',
         required: 'Description',
@@ -255,18 +242,15 @@ export function createCompany(clock: MovableClock): Company {
       },
       orders: {
         ...documents,
-        members: orders.members,
-        rows: 110,
-        vary: {
-          ...orders.vary,
+        ...about('orders', {
           ...DOCUMENT,
           OrderDate: (index) => dayAfter(FIRST_DAY, (index * 3) % 200),
           OrderType: cycle(['Order', 'Order', 'Backorder']),
           Cancelled: (index) => index % 8 === 7,
           InvoiceReference: (index) => (index % 4 === 1 ? String(index) : '0'),
           OrderRows: (index) => [makeLine(index)],
-        },
-        initial: created.orders,
+        }),
+        rows: 110,
         singular: 'Order',
         missing: [2_000_439, 'Kan inte hitta ordern.'],
         searches: {
@@ -288,10 +272,7 @@ export function createCompany(clock: MovableClock): Company {
       },
       invoices: {
         ...documents,
-        members: invoices.members,
-        rows: 160,
-        vary: {
-          ...invoices.vary,
+        ...about('invoices', {
           ...DOCUMENT,
           InvoiceDate: dayFor,
           // Some fall due long after everybody who reads this.
@@ -302,8 +283,8 @@ export function createCompany(clock: MovableClock): Company {
           FinalPayDate: (index) => (isPaid(index) ? dayAfter(dayFor(index), 12) : null),
           VoucherNumber: (index) => (isBooked(index) ? index + 1 : null),
           InvoiceRows: (index) => [makeLine(index)],
-        },
-        initial: created.invoices,
+        }),
+        rows: 160,
         singular: 'Invoice',
         missing: [2_000_434, 'Kan inte hitta fakturan.'],
         searches: {
@@ -330,7 +311,7 @@ export function createCompany(clock: MovableClock): Company {
   });
 }
 
-/** What Fortnox takes in texts, by its page on formats. */
+/** Characters that Fortnox accepts in texts. Source: its page on formats. */
 const CHARACTERS = /^(?:[\p{L}’\\0-9 –:.`´,;^¤#%§£$€¢¥©™°&/()=+\-*_!?²³®½@\u00a0\n\r]|\u0308|\u030a)*$/u;
 
 /** Numbers and flags may be texts, and texts numbers. @throws Fault 400 */
@@ -353,7 +334,7 @@ function readNumber(value: unknown): unknown {
 const cents = (amount: number) => Math.round(amount * 100) / 100;
 const DUE_DAYS = 30;
 
-/** What a new document takes from the day it is made. */
+/** Returns the dates that a new document gets from the day it is made. */
 export function datesOf({ initial }: Resource, { InvoiceDate }: TableRow, today: string): TableRow {
   if ('OrderDate' in initial) return { OrderDate: today, OutboundDate: today };
   return { InvoiceDate: today, DueDate: dayAfter(String(InvoiceDate ?? today), DUE_DAYS), OutboundDate: today };
