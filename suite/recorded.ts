@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config, Connector, ConnectorContext, ObjectSpec } from '#connector';
 import { type Fixture, scrubRequest } from './scrub.ts';
-import { allFields, fieldOf, normalise, runIn, withDefaults } from './testing.ts';
+import { allFields, normalise, runIn, withDefaults } from './testing.ts';
 
 /**
  * Tests a connector on recorded answers of its provider, for authors who have no simulator. `npm run probe -- <key> --out <folder>` records
@@ -51,7 +51,7 @@ export async function readRecorded(recorded: RecordedObject): Promise<RecordedFi
   const fixtures: readonly Fixture[] = JSON.parse(await readFile(join(folder, `${name}.json`), 'utf8'));
   const config = withDefaults(connector, configuration);
   const context: ConnectorContext = { config, signal: new AbortController().signal, send: replay(fixtures) };
-  const fields = allFields(object).map((field) => fieldOf(object, field.name));
+  const fields = allFields(object);
   const { list } = object;
   if (list === undefined) throw new Error(`${name} has no list.`);
   try {
