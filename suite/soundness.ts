@@ -34,7 +34,8 @@ export function shareOfTellingFilters(listing: Listing, { filters, seed }: Sampl
   return telling.length / filters;
 }
 
-async function assertAnswers(target: Target, listing: Listing, filter: Filter): Promise<void> {
+/** @throws Error when rows are missing, come twice or do not match */
+export async function assertAnswers(target: Target, listing: Listing, filter: Filter): Promise<void> {
   const where = printFilter(filter);
   const found = await listAll(target, listing.path, { where, pageSize: 5000, ...idOnly(listing) });
   const difference = describeDifference(listing, filter, idsOf(listing, found));

@@ -49,6 +49,11 @@ describe('Request Tracker, from the connector to its simulator', () => {
     expect(asked("owner = '12'")).to.equal('id > 0');
   });
 
+  it('does not ask for the sign that is shown in place of others', () => {
+    expect(asked("subject = 'a\ufffdb'")).to.equal('id > 0');
+    expect(asked("subject LIKE 'a\ufffdb%'")).to.equal("id > 0 AND (Subject LIKE '%a_b%')");
+  });
+
   it('asks for a day more on either side of an instant, as nobody knows on whose clocks it is read', () => {
     const bounds = "(Due >= '2026-02-28 10:00:00' AND Due <= '2026-03-02 10:00:00')";
     expect(asked("due = '2026-03-01T10:00:00Z'")).to.equal(`id > 0 AND (${bounds})`);

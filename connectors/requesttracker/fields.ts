@@ -50,7 +50,10 @@ export const watchers = (native: string) =>
 /** Databases mind letter case each in its way, so that more rows may come than are meant. */
 const FOUND = can.only('superset', '=', 'LIKE');
 
-/** A text that is there, if only as an empty one, which databases may also keep as nothing. */
+/**
+ * A text that is there, if only as an empty one, which databases may also keep as nothing. U+FFFD is shown in place of signs that Request
+ * Tracker keeps and cannot show, such as U+10FFFF, and is not found where they are.
+ */
 export const text = (native: string) =>
   ({
     type: 'string',
@@ -59,8 +62,8 @@ export const text = (native: string) =>
     read: (value) => value ?? '',
     write: (value) => value ?? '',
     filter: FOUND,
-    likeExcept: '\\',
-    domain: { text: { askable: (wanted) => wanted !== '' && !wanted.includes('\0') } },
+    likeExcept: '\\\ufffd',
+    domain: { text: { askable: (wanted) => !/^$|[\0\ufffd]/.test(wanted) } },
   }) as const satisfies FieldSpec;
 
 /** A text of which an empty one is none. */
