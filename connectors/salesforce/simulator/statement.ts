@@ -50,10 +50,16 @@ export interface Statement {
 const MAX_LENGTH = 100_000;
 const MAX_OFFSET = 2000;
 
-/** The grammar is somebody else's parser's; it is laxer than Salesforce in mixing AND, OR and NOT, which is checked here. */
-export function parseStatement(soql: string): Statement {
+/**
+ * The grammar is somebody else's parser's; it is laxer than Salesforce in mixing AND, OR and NOT, which is checked here. Bulk queries refuse
+ * more; `ORDER BY` and `LIMIT` they take, slowly.
+ * @throws Fault 400
+ */
+export function parseStatement(soql: string, isBulk = false): Statement {
   if (soql.length > MAX_LENGTH) throw malformed(`SOQL statements cannot be longer than ${MAX_LENGTH} characters.`);
   const query = parse(soql);
+  const refusal = isBulk ? REFUSED_IN_BULK.find(([has]) => has(query)) : undefined;
+  if (refusal !== undefined) throw new Fault(400, 'API_ERROR', refusal[1]);
   const { offset = 0 } = query;
   if (offset > MAX_OFFSET) throw new Fault(400, 'NUMBER_OUTSIDE_VALID_RANGE', `Maximum SOQL offset allowed is 2000`);
   return {
@@ -66,28 +72,15 @@ export function parseStatement(soql: string): Statement {
   };
 }
 
-/**
- * What bulk queries refuse of a statement that may otherwise be good. `ORDER BY` and `LIMIT` are taken, slowly.
- * @throws Fault 400
- */
-export function assertBulk(soql: string): void {
-  const query = parse(soql);
-  const refusal = REFUSED_IN_BULK.find(({ has }) => has(query));
-  if (refusal !== undefined) throw new Fault(400, 'API_ERROR', refusal.message);
-}
-
 const hasField = (type: FieldType['type']) => (query: Query) =>
   query.fields?.some((field) => field.type === type) === true;
 
-const REFUSED_IN_BULK: readonly { readonly has: (query: Query) => boolean; readonly message: string }[] = [
-  {
-    has: hasField('FieldSubquery'),
-    message: 'Aggregate Relationships not supported in Bulk V2 Query with CSV content type.',
-  },
-  { has: hasField('FieldFunctionExpression'), message: 'Aggregate functions not supported in Bulk Query' },
-  { has: hasField('FieldTypeof'), message: 'TYPEOF not supported in Bulk Query' },
-  { has: ({ groupBy }) => groupBy !== undefined, message: 'GROUP BY not supported in Bulk Query' },
-  { has: ({ offset }) => offset !== undefined, message: 'OFFSET not supported in Bulk Query' },
+const REFUSED_IN_BULK: readonly (readonly [has: (query: Query) => boolean, message: string])[] = [
+  [hasField('FieldSubquery'), 'Aggregate Relationships not supported in Bulk V2 Query with CSV content type.'],
+  [hasField('FieldFunctionExpression'), 'Aggregate functions not supported in Bulk Query'],
+  [hasField('FieldTypeof'), 'TYPEOF not supported in Bulk Query'],
+  [({ groupBy }) => groupBy !== undefined, 'GROUP BY not supported in Bulk Query'],
+  [({ offset }) => offset !== undefined, 'OFFSET not supported in Bulk Query'],
 ];
 
 function parse(soql: string): Query {
