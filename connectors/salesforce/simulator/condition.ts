@@ -9,7 +9,7 @@ import {
   type TableRow,
 } from '#connector/simulator';
 import { completeId } from './ids.ts';
-import { type Field, OBJECTS, type SObject } from './schema.ts';
+import { type Field, memberType, OBJECTS, type SObject } from './schema.ts';
 import type { Expression, SoqlLiteral } from './statement.ts';
 
 /** Where the fields of a statement are looked up. */
@@ -93,7 +93,13 @@ function toFilter(expression: Expression, scope: Scope, fields: Map<string, Filt
     operator: made,
     values,
   });
-  if (operator === 'LIKE') return test(operator, [readPattern(field, literals[0])]);
+  if (operator === 'LIKE') {
+    if (!LIKE_TYPES.has(field.type)) throw invalidOperator(`invalid operator on ${field.type} field: ${field.name}`);
+    return test(
+      operator,
+      literals.map((literal) => readString(field, literal, true)),
+    );
+  }
   if (!isComparison(operator)) throw unfit(field, `${operator} is not simulated`);
   const values = literals.map((literal) => readLiteral(field, literal, fold));
   const known = values.filter((value) => value !== null);
@@ -119,14 +125,6 @@ function unfit({ name }: Field, why: string): Fault {
 
 const TEXT_TYPES = new Set(['string', 'textarea', 'phone', 'url', 'email', 'combobox', 'picklist', 'multipicklist']);
 const LIKE_TYPES = new Set(['string', 'textarea', 'phone', 'url', 'email', 'combobox']);
-const FILTER_TYPES: Readonly<Record<string, FilterField['type']>> = {
-  double: 'number',
-  currency: 'number',
-  percent: 'number',
-  int: 'number',
-  boolean: 'boolean',
-  datetime: 'datetime',
-};
 const MAX_STRING_LENGTH = 4000;
 
 type Fold = Scope['fold'];
@@ -138,21 +136,24 @@ export function foldOf({ type, caseSensitive }: Field, { fold }: Pick<Scope, 'fo
 
 /** A field as it is compared, and as records are ordered by it. An empty text is nothing. */
 export function comparedField({ type, read }: Field, fold: Fold) {
-  const instantOf = (value: string) => new Date(Date.parse(value)).toISOString();
+  const kind = memberType(type);
   const compared = (row: TableRow): unknown => {
     const value = read(row);
     if (typeof value !== 'string') return value;
-    return type === 'datetime' ? instantOf(value) : fold(value) === '' ? null : value;
+    return kind === 'datetime' ? readInstant(value) : fold(value) === '' ? null : value;
   };
-  return { type: FILTER_TYPES[type] ?? 'string', fold, read: compared };
+  // Days and ids are ordered as texts are.
+  const isText = kind === 'reference' || kind === 'array' || kind === 'object' || kind === 'date';
+  return { type: isText ? ('string' as const) : kind, fold, read: compared };
 }
 
-/** What literals a type takes, how they are read, and what is said of others. */
+const readInstant = (text: string) => new Date(Date.parse(text)).toISOString();
+
+/** What literals a type takes, and how they are read. */
 interface Reading {
   readonly of: readonly string[];
   readonly fits?: (text: string) => boolean;
   readonly read?: (text: string) => FilterLiteral;
-  readonly else: string;
 }
 
 const isInRange = (text: string) => text >= '1700-01-01' && text.slice(0, 10) <= '4000-12-31';
@@ -160,72 +161,51 @@ const NUMBER: Reading = {
   of: ['INTEGER', 'DECIMAL'],
   fits: (text) => text.replace(/[^0-9]/g, '').replace(/^0+/, '').length <= 18,
   read: (text) => text.replace(/^\+/, ''),
-  else: 'must be a number of at most 18 digits',
 };
 const READINGS: Readonly<Record<string, Reading>> = {
   double: NUMBER,
   currency: NUMBER,
   percent: NUMBER,
-  int: {
-    of: ['INTEGER'],
-    fits: (text) => BigInt.asIntN(32, BigInt(text)) === BigInt(text),
-    else: 'must be of type int',
-  },
-  boolean: { of: ['BOOLEAN'], read: (text) => text.toUpperCase() === 'TRUE', else: 'must be of type boolean' },
-  date: { of: ['DATE'], fits: isInRange, else: 'must be of type date and not enclosed in quotes' },
-  datetime: {
-    of: ['DATETIME'],
-    fits: isInRange,
-    read: (text) => new Date(Date.parse(text)).toISOString(),
-    else: 'must be of type dateTime and not enclosed in quotes',
-  },
+  int: { of: ['INTEGER'], fits: (text) => BigInt.asIntN(32, BigInt(text)) === BigInt(text) },
+  boolean: { of: ['BOOLEAN'], read: (text) => text.toUpperCase() === 'TRUE' },
+  date: { of: ['DATE'], fits: isInRange },
+  datetime: { of: ['DATETIME'], fits: isInRange, read: readInstant },
 };
 
 function readLiteral(field: Field, literal: SoqlLiteral, fold: Fold): FilterLiteral {
   const { type, text } = literal;
   // `= null` on a boolean finds the false ones.
   if (type === 'NULL') return field.type === 'boolean' ? false : null;
-  const isId = field.type === 'id' || field.type === 'reference';
-  if (isId || TEXT_TYPES.has(field.type)) {
-    const value = readString(field, literal);
-    if (!isId) return fold(value) === '' ? null : value;
-    const id = completeId(value);
-    if (id === undefined) throw invalidOperator(`invalid ID field: ${value}`);
+  if (field.type === 'id' || field.type === 'reference') {
+    const id = completeId(readString(field, literal));
+    if (id === undefined) throw invalidOperator(`invalid ID field: ${text}`);
     return id;
   }
-  const reading = READINGS[field.type];
-  if (reading === undefined) throw unfit(field, `of type ${field.type} cannot be compared`);
-  if (!reading.of.includes(type) || reading.fits?.(text) === false) throw unfit(field, reading.else);
-  return reading.read?.(text) ?? text;
-}
-
-function readString(field: Field, { type, text }: SoqlLiteral): string {
-  if (type !== 'STRING') throw unfit(field, 'must be of type string and should be enclosed in quotes');
-  const value = unescapeText(text, /['"\\]/, (character) => character);
-  if (value.length > MAX_STRING_LENGTH) throw unfit(field, `is longer than ${MAX_STRING_LENGTH} characters`);
-  return value;
-}
-
-/** In a pattern `%` and `_` may be escaped too, and mean something when they are not. */
-function readPattern(field: Field, literal: SoqlLiteral | undefined): string {
-  if (!LIKE_TYPES.has(field.type)) throw invalidOperator(`invalid operator on ${field.type} field: ${field.name}`);
-  if (literal?.type !== 'STRING') throw unfit(field, 'must be of type string and should be enclosed in quotes');
-  return unescapeText(literal.text, /['"\\%_]/, escapePattern);
+  if (TEXT_TYPES.has(field.type)) {
+    const value = readString(field, literal);
+    return fold(value) === '' ? null : value;
+  }
+  const { of = [], fits = () => true, read = String } = READINGS[field.type] ?? {};
+  if (!of.includes(type) || !fits(text)) throw unfit(field, `must be of type ${field.type}`);
+  return read(text);
 }
 
 const NAMED: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', b: '\b', f: '\f' };
 
 /**
- * A quoted text without its quotes and escapes.
- * @param plain what becomes of a character that was escaped
- * @throws Fault 400 for a backslash in front of anything else
+ * A quoted text without its quotes and escapes. In a pattern `%` and `_` may be escaped too, and mean something when they are not.
+ * @throws Fault 400 for what is none, for one that is too long, and for a backslash in front of anything else
  */
-function unescapeText(quoted: string, allowed: RegExp, plain: (character: string) => string): string {
-  return quoted.slice(1, -1).replace(/\\(?:u([0-9a-f]{4})|(.))/gisu, (_, code?: string, character = '') => {
+function readString(field: Field, { type, text }: SoqlLiteral, isPattern = false): string {
+  if (type !== 'STRING') throw unfit(field, 'must be of type string and should be enclosed in quotes');
+  const [allowed, plain] = isPattern ? [/['"\\%_]/, escapePattern] : [/['"\\]/, String];
+  const value = text.slice(1, -1).replace(/\\(?:u([0-9a-f]{4})|(.))/gisu, (_, code?: string, character = '') => {
     if (code !== undefined) return plain(String.fromCharCode(Number.parseInt(code, 16)));
     const named = NAMED[character.toLowerCase()];
     if (named !== undefined) return named;
     if (allowed.test(character)) return plain(character);
     throw new Fault(400, 'MALFORMED_QUERY', `Invalid string literal: illegal escape \\${character}`);
   });
+  if (isPattern || value.length <= MAX_STRING_LENGTH) return value;
+  throw unfit(field, `is longer than ${MAX_STRING_LENGTH} characters`);
 }

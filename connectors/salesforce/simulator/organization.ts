@@ -15,7 +15,7 @@ import {
 } from '#connector/simulator';
 import { completeId, DEMO_USER_ID, makeId, writeInstant } from './ids.ts';
 import { createReadings, MOST_READINGS, READINGS } from './readings.ts';
-import { bytesOf, type Field, OBJECTS, type SObject } from './schema.ts';
+import { bytesOf, type Field, memberType, OBJECTS, type SObject } from './schema.ts';
 
 /** What rows of an object are, apart from what its fields say. */
 interface Kept extends Pick<CollectionSpec, 'rows' | 'vary' | 'initial' | 'label'> {
@@ -180,19 +180,6 @@ function specOf(objectName: string, { deleted = 0, idsAbove = 0, ...kept }: Kept
   };
 }
 
-const TYPES: Readonly<Record<string, Member['type']>> = {
-  boolean: 'boolean',
-  int: 'integer',
-  double: 'number',
-  currency: 'number',
-  percent: 'number',
-  date: 'date',
-  datetime: 'datetime',
-  reference: 'reference',
-  address: 'object',
-  location: 'object',
-};
-
 const TIME = /^\d{2}:\d{2}:\d{2}(\.\d{1,3})?Z?$/;
 
 function membersOf(fields: readonly Field[]): Members {
@@ -201,7 +188,7 @@ function membersOf(fields: readonly Field[]): Members {
     return [
       name,
       {
-        type: TYPES[type] ?? 'string',
+        type: memberType(type),
         values,
         longest: length === 0 ? undefined : length,
         isPossible: (text) => text !== '' && text === text.trim() && (type !== 'time' || TIME.test(text)),

@@ -1,43 +1,47 @@
-import type { TableRow } from '#connector/simulator';
+import type { Member, TableRow } from '#connector/simulator';
 import official from '../official.json' with { type: 'json' };
 
+const { usual } = official;
+
 /** A field as a describe answer has it, and how its value is read, which JSON leaves out. */
-export interface Field {
+export interface Field extends Omit<typeof usual.field, 'picklistValues' | 'referenceTo' | 'relationshipName'> {
   /** Of a field of a parent: its path, `Account.Name`. */
   readonly name: string;
   readonly label: string;
-  readonly type: string;
-  readonly length: number;
-  readonly caseSensitive: boolean;
-  readonly nillable: boolean;
-  readonly createable: boolean;
-  readonly updateable: boolean;
-  readonly filterable: boolean;
-  readonly restrictedPicklist: boolean;
   readonly picklistValues: readonly { readonly value: string }[];
-  /** Upserts find records by it. */
-  readonly externalId: boolean;
   readonly referenceTo: readonly string[];
   readonly relationshipName: string | null;
   readonly read: (row: TableRow) => unknown;
 }
 
-export interface SObject {
+export interface SObject extends Readonly<typeof usual.object> {
   readonly name: string;
   readonly keyPrefix: string | null;
-  readonly queryable: boolean;
-  readonly createable: boolean;
-  readonly updateable: boolean;
-  readonly deletable: boolean;
   readonly fields: Readonly<Record<string, Field>>;
-  readonly childRelationships: readonly unknown[];
+  readonly childRelationships: readonly object[];
 }
 
 /** What is usual is left out. */
-interface Described {
-  readonly keyPrefix: string | null;
+interface Described extends Pick<SObject, 'keyPrefix' | 'childRelationships'> {
   readonly fields: Readonly<Record<string, Partial<Field>>>;
-  readonly childRelationships: readonly object[];
+}
+
+/** What a type of Salesforce is to the kit. Others are texts. */
+const MEMBER_TYPES: Readonly<Record<string, Member['type']>> = {
+  boolean: 'boolean',
+  int: 'integer',
+  double: 'number',
+  currency: 'number',
+  percent: 'number',
+  date: 'date',
+  datetime: 'datetime',
+  reference: 'reference',
+  address: 'object',
+  location: 'object',
+};
+
+export function memberType(type: string): Member['type'] {
+  return MEMBER_TYPES[type] ?? 'string';
 }
 
 /** Fields that no row has: formulas, and compounds of other fields. */
@@ -65,7 +69,6 @@ export function bytesOf(value: unknown): Buffer {
 }
 
 const DESCRIBED: Readonly<Record<string, Described>> = official.objects;
-const { usual } = official;
 
 export const OBJECTS: Readonly<Record<string, SObject>> = Object.fromEntries(
   Object.entries(DESCRIBED).map(([name, { fields, childRelationships, ...described }]) => {
