@@ -72,11 +72,9 @@ export function createSimulator(options: SalesforceSimulatorOptions): Simulator 
         'GET /services/oauth2/authorize': login.authorize,
         'POST /services/oauth2/token': login.token,
         'POST /services/oauth2/revoke': login.revoke,
-        'GET /services/data': () => json([{ label: "Winter '25", url: '/services/data/v62.0', version: '62.0' }]),
       },
       routes: {
         'GET /id/{organization}/{user}': describeUser,
-        'GET /services/oauth2/userinfo': describeUser,
         ...createRoutes(organization, queries),
         ...createQueryJobs(office, queries),
         ...createIngestJobs(office, organization),
@@ -132,43 +130,34 @@ function createRoutes(organization: Organization, queries: QueryEngine): Routes 
   const routes: Routes = {
     [`GET ${ROOT}/sobjects`]: (call) =>
       json({ sobjects: Object.values(OBJECTS).map((object) => summarize(object, prefixOf(call))) }),
-    [`GET ${ROOT}/sobjects/{name}/describe`]: (call) => json(describe(getObject(namesOf(call).name), prefixOf(call))),
+    [`GET ${ROOT}/sobjects/{name}/describe`]: (call) =>
+      json(describe(getObject(call.params.name ?? ''), prefixOf(call))),
     [`GET ${ROOT}/query`]: query,
     [`GET ${ROOT}/queryAll`]: query,
     [`GET ${ROOT}/query/{locator}`]: queryMore,
     [`GET ${ROOT}/queryAll/{locator}`]: queryMore,
     [`POST ${ROOT}/composite`]: (call) => runComposite(call, router.dispatch),
-    [`POST ${ROOT}/sobjects/{name}`]: (call) => {
-      const id = organization.create(namesOf(call).name, call.body.object());
-      return json({ id, success: true, errors: [] }, 201);
-    },
+    [`POST ${ROOT}/sobjects/{name}`]: ({ params: { name = '' }, body }) =>
+      json({ id: organization.create(name, body.object()), success: true, errors: [] }, 201),
     [`GET ${ROOT}/sobjects/{name}/{id}`]: (call) => {
-      const { name, id } = namesOf(call);
+      const { name = '', id = '' } = call.params;
       const wanted = call.query.get('fields')?.split(',');
       const fields = Object.values(getObject(name).fields).filter((field) => wanted?.includes(field.name) ?? true);
       return json(showRecord(name, organization.get(name, id), { fields, prefix: prefixOf(call) }));
     },
-    [`PATCH ${ROOT}/sobjects/{name}/{id}`]: (call) => {
-      const { name, id } = namesOf(call);
-      organization.update(name, id, call.body.object());
+    [`PATCH ${ROOT}/sobjects/{name}/{id}`]: ({ params: { name = '', id = '' }, body }) => {
+      organization.update(name, id, body.object());
       return empty();
     },
-    [`DELETE ${ROOT}/sobjects/{name}/{id}`]: (call) => {
-      const { name, id } = namesOf(call);
+    [`DELETE ${ROOT}/sobjects/{name}/{id}`]: ({ params: { name = '', id = '' } }) => {
       organization.remove(name, id);
       return empty();
     },
-    [`GET ${ROOT}/sobjects/{name}/{id}/{field}`]: (call) => {
-      const { name, id, field } = namesOf(call);
-      return typed('application/octet-stream', organization.getBytes(name, id, field));
-    },
+    [`GET ${ROOT}/sobjects/{name}/{id}/{field}`]: ({ params: { name = '', id = '', field = '' } }) =>
+      typed('application/octet-stream', organization.getBytes(name, id, field)),
   };
   const router = createRouter(routes);
   return routes;
-}
-
-function namesOf({ params: { name = '', id = '', field = '' } }: Call) {
-  return { name, id, field };
 }
 
 /** `/services/data/v62.0`. */

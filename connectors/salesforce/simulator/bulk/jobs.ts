@@ -51,16 +51,10 @@ interface Pace {
 
 const USUAL_PACE: Pace = { queuedMs: 20, workMs: 20, setSize: 50_000 };
 
-/** Shared by both kinds, so that ids differ. */
-export interface JobOffice {
-  readonly clock: MovableClock;
-  readonly nextId: () => string;
-  readonly pace: () => Pace;
-  readonly commands: Routes;
-}
+export type JobOffice = ReturnType<typeof createJobOffice>;
 
-/** `POST /simulate/jobs` sets the pace; what is left out is as usual. */
-export function createJobOffice(clock: MovableClock): JobOffice {
+/** What both kinds share, so that ids differ. `POST /simulate/jobs` sets the pace; what is left out is as usual. */
+export function createJobOffice(clock: MovableClock) {
   let pace = USUAL_PACE;
   let made = 0;
   return {
@@ -71,22 +65,20 @@ export function createJobOffice(clock: MovableClock): JobOffice {
       'POST /simulate/jobs': ({ body }) => {
         const wanted = { ...USUAL_PACE, ...body.object() };
         if (!isPace(wanted)) {
-          const example = '{"queuedMs": 0, "workMs": 1000, "failure": "InternalServerError : …", "setSize": 10}';
-          throw fault(400, `Jobs are paced by ${example}.`);
+          throw fault(400, 'Jobs are paced by {"queuedMs": 0, "workMs": 1000, "failure": "…", "setSize": 10}.');
         }
         pace = wanted;
         return json(pace);
       },
-    },
+    } satisfies Routes,
   };
 }
 
 function isPace(wanted: Readonly<Partial<Record<keyof Pace, unknown>>>): wanted is Pace {
   const { queuedMs, workMs, setSize, failure } = wanted;
-  const isAmount = (value: unknown, least = 0) => typeof value === 'number' && value >= least;
-  return (
-    isAmount(queuedMs) && isAmount(workMs) && isAmount(setSize, 1) && ['undefined', 'string'].includes(typeof failure)
-  );
+  const isAmount = (value: unknown) => typeof value === 'number' && value >= 0;
+  const isFailure = failure === undefined || typeof failure === 'string';
+  return isFailure && [queuedMs, workMs, setSize].every(isAmount) && setSize !== 0;
 }
 
 const MOST_JOBS = 2500;
@@ -172,16 +164,7 @@ export function createJobs<Content extends Work>(office: JobOffice, kind: JobKin
   const routes: Routes = {
     [`GET ${root}/{id}`]: (call) => {
       const job = get(call);
-      const { ended, pace, content, errorMessage } = job;
-      const totalProcessingTime = ended === undefined ? 0 : pace.workMs;
-      return json({
-        ...showJob(job, stateOf(job)),
-        jobType,
-        ...content.told(),
-        retries: 0,
-        totalProcessingTime,
-        errorMessage,
-      });
+      return json({ ...showJob(job, stateOf(job)), jobType, ...job.content.told(), errorMessage: job.errorMessage });
     },
     [`PATCH ${root}/{id}`]: (call) => {
       const job = get(call);

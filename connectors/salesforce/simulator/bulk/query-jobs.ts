@@ -57,7 +57,7 @@ function createQuery(found: Found): Query {
     advance: (until) => {
       numberRecordsProcessed = until;
     },
-    told: () => ({ numberRecordsProcessed, isPkChunkingSupported: true }),
+    told: () => ({ numberRecordsProcessed }),
   };
 }
 
