@@ -133,7 +133,7 @@ function readWhere(where: WhereClause): Expression {
   }
   tokens.reverse();
   const expression = readGroup(tokens);
-  if (tokens.length > 0) throw malformed("unexpected token: ')'");
+  if (tokens.length > 0) throw malformed('unexpected token behind the condition');
   return expression;
 }
 
@@ -154,24 +154,21 @@ function readGroup(tokens: (string | Expression)[]): Expression {
   const first = readOperand(tokens);
   const operands = [first];
   const word = tokens.at(-1);
-  while (!isNegation && isWord(word) && tokens.at(-1) === word) {
+  while (!isNegation && (word === 'AND' || word === 'OR') && tokens.at(-1) === word) {
     tokens.pop();
     operands.push(readOperand(tokens));
   }
-  const next = tokens.at(-1);
-  if (isWord(next)) throw malformed(`unexpected token: ${next}`);
+  // Another word than the first is left to whoever expects the end.
   if (isNegation) return { kind: 'not', operand: first };
   return operands.length === 1 ? first : { kind: word === 'OR' ? 'or' : 'and', operands };
 }
-
-const isWord = (token: unknown) => token === 'AND' || token === 'OR';
 
 function readOperand(tokens: (string | Expression)[]): Expression {
   const token = tokens.pop();
   if (token === '(') {
     const group = readGroup(tokens);
     if (tokens.pop() === ')') return group;
-    throw malformed("expecting a right parentheses, found '<EOF>'");
+    throw malformed('expecting a right parenthesis');
   }
   if (token === undefined || typeof token === 'string') throw malformed(`unexpected token: ${token ?? '<EOF>'}`);
   return token;
