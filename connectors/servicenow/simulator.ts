@@ -2,7 +2,6 @@ import type { Config } from '#connector';
 import {
   type Answer,
   type Call,
-  type Clock,
   type Collection,
   changesOf,
   createBudget,
@@ -21,17 +20,9 @@ import {
 import { createBusinessRule } from './simulator/business-rule.ts';
 import { noRecord, printFault, refusal, reply } from './simulator/fault.ts';
 import { presenter } from './simulator/fields.ts';
-import {
-  contentOf,
-  createInstance,
-  type Instance,
-  isVisible,
-  type TableSpec,
-  withRules,
-} from './simulator/instance.ts';
+import { contentOf, createInstance, type Instance, isVisible, type TableSpec } from './simulator/instance.ts';
 import { createLogin, INSTANCE, PASSWORD, USERNAME } from './simulator/login.ts';
 import { compileQuery, type QueryPlace, type TextRules } from './simulator/query.ts';
-import { printMoment } from './simulator/schema.ts';
 
 export { CLIENTS, DEMO_ACCESS_TOKEN, HOST, INSTANCE, PASSWORD, USERNAME } from './simulator/login.ts';
 
@@ -74,7 +65,7 @@ export function createSimulator(options: ServiceNowSimulatorOptions): Simulator 
       routes: {
         ...Object.assign(
           {},
-          ...Object.values(instance).map((table) => tableRoutes(table, { instance, clock, options })),
+          ...Object.values(instance).map((table) => tableRoutes(table, { instance, rules: options })),
         ),
         'GET /api/now/table/{table}': ({ params }) => {
           throw refusal(400, `Invalid table ${params.table}`);
@@ -87,21 +78,18 @@ export function createSimulator(options: ServiceNowSimulatorOptions): Simulator 
   );
 }
 
-interface Place {
-  readonly instance: Instance;
-  readonly clock: Clock;
-  readonly options: TextRules;
-}
-
 /** The Table API. */
-function tableRoutes(collection: Collection<TableSpec>, { instance, clock, options }: Place): Routes {
-  const { name, isClosed } = collection;
+function tableRoutes(collection: Collection<TableSpec>, place: Omit<QueryPlace, 'table'>): Routes {
+  const { name, isClosed, prefix, table } = collection;
   const path = `/api/now/table/${name}`;
   return recordRoutes(path, collection, {
-    list: (call) => list(collection, call, { instance, table: name, rules: options }),
-    show: (row, call, status) => reply({ result: presenter(instance, name, call)(row) }, status),
+    list: (call) => list(collection, call, { ...place, table: name }),
+    show: (row, call, status) => reply({ result: presenter(place.instance, name, call)(row) }, status),
     can: isClosed === true ? ['get'] : ['get', 'create', 'update', 'remove'],
-    complete: (values, _, old) => withRules(collection, values, { old, time: printMoment(clock.now()) }),
+    complete: (values, _, old) => {
+      const number = prefix + String(10_001 + table.version()).padStart(7, '0');
+      return old === undefined && prefix !== undefined ? { number, ...values } : values;
+    },
   });
 }
 

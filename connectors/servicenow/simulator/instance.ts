@@ -21,6 +21,8 @@ export interface TableSpec extends CollectionSpec {
   readonly columns: Columns;
   readonly display?: string;
   readonly isClosed?: boolean;
+  /** What numbers of tasks begin with. */
+  readonly prefix?: string;
 }
 
 /** All tables of the instance, each with the rows of what extends it. */
@@ -45,31 +47,26 @@ const FIRST_MS = Date.parse('2025-02-26T21:30:07Z');
 const momentAt = (index: number) => printMoment(FIRST_MS + Math.floor(index / 3) * 7 * 3_600_000);
 const NAMES = ['Abel', 'beth', 'Beth', 'Çelik', 'don'];
 
-/** What numbers of tasks begin with. */
-const PREFIXES: Readonly<Record<string, string>> = {
-  ...{ task: 'TASK', incident: 'INC', problem: 'PRB', change_request: 'CHG' },
-};
-
-const taskOf = (name: string, rows: number): Partial<TableSpec> => ({
+const taskOf = (prefix: string, rows: number): Partial<TableSpec> => ({
   rows,
+  prefix,
   label: 'short_description',
   vary: {
     // Every seventh number was never given.
-    number: (index) => PREFIXES[name] + String(index + Math.floor(index / 6) + 1).padStart(7, '0'),
+    number: (index) => prefix + String(index + Math.floor(index / 6) + 1).padStart(7, '0'),
     urgency: cycle(['3', '2', '1', '2']),
     made_sla: sparse(10, (index) => String(index % 3 !== 0)),
     parent: () => null,
     ...{ comments: () => null, work_notes: () => null },
   },
-  initial: { opened_by: idOf('sys_user', 0) },
 });
 
 /** Columns whose values tests, filters or people look for; all others are made from the dictionary. */
 const OWN: Readonly<Record<string, Partial<TableSpec>>> = {
-  task: taskOf('task', 0),
-  incident: taskOf('incident', 130),
-  problem: taskOf('problem', 70),
-  change_request: taskOf('change_request', 70),
+  task: taskOf('TASK', 0),
+  incident: taskOf('INC', 130),
+  problem: taskOf('PRB', 70),
+  change_request: taskOf('CHG', 70),
   sys_user: { rows: 70, vary: { name: (index) => `${pick(NAMES, index)} ${index % 50}` } },
   sys_user_group: { rows: 60 },
   core_company: { rows: 70 },
@@ -138,7 +135,7 @@ function describeColumns(name: string): readonly TableRow[] {
 function specOf(name: string): TableSpec {
   const { display, isClosed, ...schema } = TABLES[name] ?? { label: name, columns: {} };
   const columns = columnsOf(schema);
-  const { vary, initial, ...own } = OWN[name] ?? {};
+  const { vary, ...own } = OWN[name] ?? {};
   const initials = Object.entries(columns).map(([column, { initial: value = null }]) => [column, value]);
   return {
     ...{ columns, display, isClosed, members: membersFrom(columns), rows: 0, label: display },
@@ -155,7 +152,6 @@ function specOf(name: string): TableSpec {
     initial: {
       ...Object.fromEntries(initials),
       ...{ sys_class_name: name, sys_created_by: USERNAME, sys_updated_by: USERNAME },
-      ...initial,
     },
     made: { [HIDDEN]: false },
     created: ['sys_created_on'],
@@ -166,43 +162,14 @@ function specOf(name: string): TableSpec {
 
 const idsOf = (name: string) => times(OWN[name]?.rows ?? 0, (index) => idOf(name, index));
 
-interface Written {
-  readonly old: TableRow | undefined;
-  readonly time: string;
-}
-
-/** What the business rules of tasks make of what is written: a number, and the end of an incident, whose two states are one. */
-export function withRules({ name, table }: Collection<TableSpec>, values: TableRow, { old, time }: Written): TableRow {
-  const prefix = PREFIXES[name];
-  if (prefix === undefined) return values;
-  const number = prefix + String(10_001 + table.version()).padStart(7, '0');
-  const opened = old === undefined && { number, opened_at: time };
-  const { state } = values;
-  if (state === undefined || (old?.sys_class_name ?? name) !== 'incident') return { ...opened, ...values };
-  const isClosed = state === '7' || state === '8';
-  const closed = isClosed && { closed_at: time, closed_by: idOf('sys_user', 0) };
-  return { ...opened, ...values, incident_state: state, active: String(!isClosed), ...closed };
-}
-
 /** Reads what is written: anything but an object, as text. What is none of the column's kind becomes nothing. */
-const reader =
-  (read: (text: string, member: Member) => unknown) =>
-  (value: unknown, member: Member): unknown =>
-    typeof value === 'object' ? undefined : read(String(value), member) || null;
+function readWritten(value: unknown, { type, longest }: Member): unknown {
+  const { [type]: read }: Readonly<Partial<Record<Member['type'], (text: string) => string | undefined>>> = READERS;
+  const text = typeof value === 'object' ? undefined : (read?.(String(value))?.slice(0, longest) ?? '');
+  return type === 'object' && text ? { text } : text === '' ? null : text;
+}
 
-const cut = reader((text, { longest }) => text.slice(0, longest));
-
-const READ = {
-  ...{ string: cut, reference: cut, integer: reader(READERS.integer), number: reader(READERS.number) },
-  boolean: reader((text) => READERS.boolean(text)?.toString()),
-  date: reader(READERS.date),
-  datetime: reader((text) =>
-    String(READERS.datetime(text) ?? '')
-      .slice(0, 19)
-      .replace('T', ' '),
-  ),
-  object: reader((text) => text !== '' && { text }),
-};
+const READ = Object.fromEntries(Object.keys(READERS).map((type) => [type, readWritten]));
 
 /** @param tell of each change of a record that users see, as business rules are */
 export function createInstance(clock: MovableClock, tell: (table: string, change: TableChange) => void): Instance {

@@ -152,16 +152,10 @@ function test(operator: Comparison, { kind }: Literal, texts: readonly string[])
   return values.length === 0 ? undefined : { kind: 'test', field: '', operator, values };
 }
 
-function filterField({ column, read }: Pick<Field, 'column' | 'read'>, { text }: TextRules): RowOrder {
-  const kind = kindOf(column);
-  return {
-    type: kind === 'reference' || kind === 'object' ? 'string' : kind,
-    read: (row) => {
-      const value = read(row);
-      return value === null ? null : READERS[kind](String(value));
-    },
-    fold: text === 'as written' ? undefined : (each) => each.toLowerCase(),
-  };
+/** Texts of numbers are compared by their value, and all others as they are. */
+function filterField({ column, read }: Field, { text }: TextRules): RowOrder {
+  const type = /^(?:integer|number)$/.test(kindOf(column)) ? 'number' : 'string';
+  return { type, read, fold: text === 'as written' ? undefined : (each) => each.toLowerCase() };
 }
 
 /** References stand in the order of what people see of them. */

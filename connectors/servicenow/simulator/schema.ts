@@ -73,16 +73,14 @@ export function membersFrom(columns: Columns): Members {
   );
 }
 
-type Reader = (text: string) => string | boolean | undefined;
-
-/** Read a value as it is compared. Undefined for what is none of the column's kind. */
-export const READERS: Readonly<Record<Kind, Reader>> = {
+/** Read a text as a value of the kind. Undefined for what is none. */
+export const READERS: Readonly<Record<Kind, (text: string) => string | undefined>> = {
   string: (text) => text,
   reference: (text) => text,
-  object: () => undefined,
+  object: (text) => text,
   integer: readNumber,
   number: readNumber,
-  boolean: (text) => (/^(?:true|false|1|0)$/i.test(text) ? /^(?:true|1)$/i.test(text) : undefined),
+  boolean: (text) => (/^(?:true|false|1|0)$/i.test(text) ? String(/^(?:true|1)$/i.test(text)) : undefined),
   date: (text) => readMoment(text)?.slice(0, 10),
   datetime: readMoment,
 };
@@ -91,13 +89,11 @@ function readNumber(text: string): string | undefined {
   return /^-?\d+(?:\.\d+)?$/.test(text) ? text : undefined;
 }
 
-/** ISO 8601 of `yyyy-MM-dd HH:mm:ss`; a day is its first second. */
+/** A day is its first second. The thirtieth of February is none, though it can be parsed. */
 function readMoment(text: string): string | undefined {
-  const iso = `${text.length === 10 ? `${text} 00:00:00` : text}`.replace(' ', 'T');
-  if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d$/.test(iso)) return undefined;
-  const ms = Date.parse(`${iso}Z`);
-  // The thirtieth of February is none, though it can be parsed.
-  return Number.isNaN(ms) || new Date(ms).toISOString().slice(0, 19) !== iso ? undefined : `${iso}Z`;
+  const full = /^\d{4}-\d\d-\d\d$/.test(text) ? `${text} 00:00:00` : text;
+  const ms = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/.test(full) ? Date.parse(`${full}Z`) : Number.NaN;
+  return !Number.isNaN(ms) && printMoment(ms) === full ? full : undefined;
 }
 
 /** `yyyy-MM-dd HH:mm:ss`, in UTC. */
