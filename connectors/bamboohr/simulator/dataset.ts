@@ -11,7 +11,7 @@ import {
   times,
   typed,
 } from '#connector/simulator';
-import { COLUMNS, type Column, DAYS, FIRST_NAMES, TABLES, textOf } from './employees.ts';
+import { COLUMNS, type Column, DAYS, FIRST_NAMES, textOf } from './employees.ts';
 import { Problem } from './fault.ts';
 import { COLUMN_BY_NAME, compileRowFilter } from './filter.ts';
 
@@ -23,19 +23,24 @@ export function datasetRoutes(employees: Table): Routes {
   let calls = 0;
 
   function select({ orderBy, filter }: Query): readonly TableRow[] {
+    const rows = employees.rows();
+    const start = (++calls * 7) % rows.length;
     // "With no orderBy the row order is unspecified": every call begins somewhere else.
-    if (orderBy === '') return matching(rotate(employees.rows(), ++calls * 7), filter);
+    if (orderBy === '') return matching([...rows.slice(start), ...rows.slice(0, start)], filter);
     const key = JSON.stringify([employees.version(), orderBy, filter]);
     const known = selections.get(key);
     if (known !== undefined) return known;
-    const selected = matching(sortRows(employees.rows(), parseOrder(orderBy)), filter);
+    const selected = matching(sortRows(rows, parseOrder(orderBy)), filter);
     selections.set(key, selected);
     return selected;
   }
 
   function print(row: TableRow): Readonly<Record<string, string>> {
-    const texts =
-      printed.get(row) ?? Object.fromEntries(COLUMNS.map((column) => [column.dataset, printColumn(column, row)]));
+    const printColumn = (column: Column): [name: string, member: string] => [
+      column.dataset,
+      `${JSON.stringify(column.dataset)}:${JSON.stringify(textOf(column, row))}`,
+    ];
+    const texts = printed.get(row) ?? Object.fromEntries(COLUMNS.map(printColumn));
     printed.set(row, texts);
     return texts;
   }
@@ -45,9 +50,8 @@ export function datasetRoutes(employees: Table): Routes {
     'GET /api/v1_2/datasets/employee/fields': () => json({ pagination: { total_pages: 1 }, fields }),
     'POST /api/v2/datasets/employee/data': ({ body, isStuck }) => {
       const query = readQuery(body.object());
-      const page = takePage(joinTables(select(query), query.fields), PAGING, { query: query.page, isStuck });
-      const data = page.rows.map((row) => {
-        const texts = print(row);
+      const page = takePage(joinDependents(select(query), query.fields), PAGING, { query: query.page, isStuck });
+      const data = page.rows.map(print).map((texts) => {
         return `{"fields":{${query.fields.map((field) => texts[field]).join(',')}}}`;
       });
       return typed('application/json', `{"data":[${data.join(',')}],"meta":{"totalItems":${page.total}}}`);
@@ -69,26 +73,17 @@ function matching(rows: readonly TableRow[], filter: string): readonly TableRow[
   return filter === '' ? rows : rows.filter(compileRowFilter(filter));
 }
 
-function rotate(rows: readonly TableRow[], by: number): readonly TableRow[] {
-  const start = by % rows.length;
-  return [...rows.slice(start), ...rows.slice(0, start)];
-}
-
-/** A column of a table makes a row of each entry; without one the employee is there once, with nothing. */
-function joinTables(rows: readonly TableRow[], fields: readonly string[]): readonly TableRow[] {
-  const sections = new Set(fields.map((field) => COLUMN_BY_NAME.get(field)?.section ?? ''));
-  const tables = [...sections].filter((section) => TABLES.has(section));
-  return tables.reduce((joined, table) => joined.flatMap((row) => joinTable(row, table)), rows);
-}
-
-function joinTable(row: TableRow, table: string): readonly TableRow[] {
-  const id = Number(row.eeid);
-  // Two dependents, one, or none.
-  const entries = times(table === 'hrisDependents' ? id % 3 : 0, (index) => ({
-    dependentFirstName: pick(FIRST_NAMES, id + index),
-    dependentBirthDate: pick(DAYS, id + index),
-  }));
-  return entries.length === 0 ? [row] : entries.map((entry) => ({ ...row, ...entry }));
+/** A column of dependents makes a row of each of them: of two, of one, or of none with nothing in it. */
+function joinDependents(rows: readonly TableRow[], fields: readonly string[]): readonly TableRow[] {
+  if (!fields.some((field) => COLUMN_BY_NAME.get(field)?.section === 'hrisDependents')) return rows;
+  return rows.flatMap((row) => {
+    const id = Number(row.eeid);
+    const dependents = times(id % 3, (index) => ({
+      dependentFirstName: pick(FIRST_NAMES, id + index),
+      dependentBirthDate: pick(DAYS, id + index),
+    }));
+    return dependents.length === 0 ? [row] : dependents.map((dependent) => ({ ...row, ...dependent }));
+  });
 }
 
 interface Query {
@@ -126,8 +121,4 @@ function parseOrder(orderBy: string): readonly (RowOrder & { readonly name: stri
     const type = column.type === 'int' || column.type === 'currency' ? 'number' : 'string';
     return { name, type, descending: direction === 'desc', read: (row) => row[name] };
   });
-}
-
-function printColumn(column: Column, row: TableRow): string {
-  return `${JSON.stringify(column.dataset)}:${JSON.stringify(textOf(column, row))}`;
 }

@@ -27,9 +27,8 @@ export type Column = (typeof official.columns)[number];
 /** Names, labels, numbers, aliases and types are those of a real account, save the custom fields. */
 export const COLUMNS: readonly Column[] = official.columns;
 
-/** Sections of which an employee has many entries. */
-export const TABLES: ReadonlySet<string> = new Set(official.tables);
-const SINGLE = COLUMNS.filter(({ section }) => !TABLES.has(section));
+/** Without those of sections of which an employee has many entries. */
+const SINGLE = COLUMNS.filter(({ section }) => !official.tables.includes(section));
 
 /** By alias and by number, which the employee endpoints take alike. */
 const COLUMN_BY_REFERENCE: ReadonlyMap<string, Column> = new Map(
@@ -138,7 +137,8 @@ export function createAccount({ clock, memory, tell }: AccountOptions): Account 
         makeId: (index) => FIRST_ID + index,
         initial: { status: 'Active' },
         // When each was changed first and last: of those of the beginning nothing was recorded.
-        ...{ created: ['inserted'], changed: ['changed'], deleted: 'isDeleted', label: 'city' },
+        ...{ created: ['inserted'], changed: ['changed'], deleted: 'isDeleted' },
+        ...{ label: 'city', made: { firstName: 'New' } },
         check: (row, isNew) =>
           isNew && !(row.firstName && row.lastName) ? complaint('name', 'First and last name are required') : [],
       },
