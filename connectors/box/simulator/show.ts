@@ -1,17 +1,9 @@
-import type { Call } from '#connector/simulator';
+import { type Call, createTimeZone } from '#connector/simulator';
 import official from '../official.json' with { type: 'json' };
 import { type Drive, kindOf, ME, type Row } from './drive.ts';
 
 /** The account's zone: Box tells times in it, and changes the offset with daylight saving. */
-const ZONE = new Intl.DateTimeFormat('en-US', { timeZone: 'America/Los_Angeles', timeZoneName: 'longOffset' });
-
-/** `2012-12-12T10:53:43-08:00`. */
-export function printTime(ms: number): string {
-  const name = ZONE.formatToParts(ms).find(({ type }) => type === 'timeZoneName')?.value ?? '';
-  const offset = name.slice('GMT'.length);
-  const localMs = ms + (Number(offset.slice(0, 3)) * 60 + Number(offset.slice(4))) * 60_000;
-  return new Date(localMs).toISOString().slice(0, 19) + offset;
-}
+export const { print: printTime } = createTimeZone('America/Los_Angeles');
 
 type Reader = (row: Row, drive: Drive) => unknown;
 
