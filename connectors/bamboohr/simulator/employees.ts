@@ -35,7 +35,8 @@ const COLUMN_BY_REFERENCE: ReadonlyMap<string, Column> = new Map(
   SINGLE.flatMap((column) => {
     const { id, alias } = column.field ?? {};
     const isPart = String(id).includes('.');
-    return [column.unlisted, id, isPart ? undefined : alias].map((name): [string, Column] => [String(name), column]);
+    const names = [column.unlisted, id, isPart ? undefined : alias].filter((name) => name !== undefined);
+    return names.map((name): [string, Column] => [String(name), column]);
   }),
 );
 
