@@ -66,7 +66,9 @@ function numbersNear(value: string): readonly string[] {
   ];
 }
 
+/** None of what is no integer: that the field holds one all the same is for the suite to say. */
 function integersNear(value: string): readonly string[] {
+  if (!/^-?\d+$/.test(value)) return [];
   return [String(BigInt(value) - 1n), String(BigInt(value) + 1n)];
 }
 

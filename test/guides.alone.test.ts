@@ -8,7 +8,7 @@ import knex from 'knex';
 import { firstQueries } from '../scripts/sdk/first-queries.ts';
 import { readConfig } from '../src/config/index.ts';
 import { codeBlocks } from './support/code-blocks.ts';
-import { createTemporaryFolder, createTestDatabase, dropTestDatabase } from './support/database.ts';
+import { createTemporaryFolder, createTestDatabase } from './support/database.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const read = (file: string) => readFileSync(join(ROOT, file), 'utf8');
@@ -121,7 +121,6 @@ describe('docs/deployment.md', () => {
       expect(await query(restored.href, 'select number from kept')).to.deep.equal([{ number: 7 }]);
     } finally {
       await query(url, 'drop database if exists causeway_restored');
-      await dropTestDatabase(url);
     }
   });
 });

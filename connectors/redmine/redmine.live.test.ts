@@ -11,7 +11,7 @@ import { WRITES } from './simulator/samples.ts';
 const { REDMINE_URL: url, REDMINE_KEY: key } = process.env;
 
 const CONFIGURATION = { url, 'api.key': key };
-const FILTERS = 300;
+const FILTERS = 100;
 const ISSUES = 70;
 
 if (url === undefined || key === undefined) {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { freePorts } from '../../scripts/bench/free-ports.ts';
 import { type ApiAnswer, type StartedApp, startTestApp, type TestApp, useApp } from '../support/app.ts';
-import { createTestDatabase, dropTestDatabase, theRow } from '../support/database.ts';
+import { createTestDatabase, theRow } from '../support/database.ts';
 import { expectProblem, faultsOf } from './support/expect-problem.ts';
 import { SHOP } from './support/simulated.ts';
 import { authorizationOf, createTenants, createUser, readEverything, withDatabase } from './support/tenants.ts';
@@ -434,9 +434,7 @@ describe('the console on two processes', () => {
     for (const _ of [1, 2]) services.push(await startTestApp({ DATABASE_URL: databaseUrl, TRUST_PROXY: '127.0.0.1' }));
   });
   after(async () => {
-    const [first] = services;
     for (const service of services) await service.stop();
-    if (first !== undefined) await dropTestDatabase(first.databaseUrl);
   });
 
   function both(): readonly [StartedApp, StartedApp] {

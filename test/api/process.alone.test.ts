@@ -14,7 +14,7 @@ import { findRunningPostmaster } from '../../embedded/postmaster.ts';
 import { createKeyring } from '../../src/db/keyring.ts';
 import { openPlatformKeys } from '../../src/db/platform-keys.ts';
 import { ENCRYPTION_KEYS, FIRST_CREDENTIALS, ORGANIZATION_SECRET, USER_SECRET } from '../support/app.ts';
-import { createTemporaryFolder, createTestDatabase, dropTestDatabase } from '../support/database.ts';
+import { createTemporaryFolder, createTestDatabase } from '../support/database.ts';
 import { json, type MisbehavingServer, startMisbehavingServer, status } from '../support/misbehaving-server.ts';
 import { METADATA } from './support/odata-metadata.ts';
 import { authorizationOf, withDatabase } from './support/tenants.ts';
@@ -46,7 +46,6 @@ describe('the process', function processes() {
   });
   after(async () => {
     for (const child of running) child.kill('SIGKILL');
-    await dropTestDatabase(databaseUrl);
     await rm(dataDir, { recursive: true });
   });
 

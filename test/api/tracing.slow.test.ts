@@ -4,7 +4,7 @@ import pg from 'pg';
 import { defineConnector, defineObject, path, json as read } from '#connector';
 import { createPolled, runNow, startThingsProvider, THINGS, untilRun } from '../polls/things.ts';
 import { type ApiAnswer, type ApiCall, type StartedApp, startTestApp } from '../support/app.ts';
-import { createTestDatabase, dropTestDatabase } from '../support/database.ts';
+import { createTestDatabase } from '../support/database.ts';
 import { json, type MisbehavingServer, startMisbehavingServer, status } from '../support/misbehaving-server.ts';
 import { type Collector, type ExportedSpan, startCollector } from '../support/otlp/collector.ts';
 import { DELIVERIES, QUICK, type Receiver, startReceiver } from './events/receiving.ts';
@@ -106,7 +106,6 @@ describe('traces', function traces() {
   afterEach(async () => {
     await Promise.all([...started].map(stop));
     await Promise.all([collector.close(), provider.close(), receiver.close()]);
-    await dropTestDatabase(databaseUrl);
   });
 
   const connect = (service: StartedApp, more: object = {}): Promise<ApiAnswer['body']> =>

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type ApiAnswer, type ApiCall, type StartedApp, startTestApp } from '../support/app.ts';
-import { createTestDatabase, dropTestDatabase } from '../support/database.ts';
+import { createTestDatabase } from '../support/database.ts';
 import { json, type MisbehavingServer, startMisbehavingServer, status } from '../support/misbehaving-server.ts';
 import { expectProblem, faultsOf } from './support/expect-problem.ts';
 import { createProxy } from './support/oauth-proxies.ts';
@@ -65,7 +65,6 @@ describe('instances that cannot be used', () => {
   after(async function stop() {
     this.timeout(60_000);
     await service.stop();
-    await dropTestDatabase(databaseUrl);
     await Promise.all([provider.close(), receiver.close()]);
   });
 

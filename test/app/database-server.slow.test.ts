@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import pg from 'pg';
 import { type DatabaseServer, startApp } from '../../src/app/index.ts';
 import { readConfig } from '../../src/config/index.ts';
-import { createTemporaryFolder, createTestDatabase, dropTestDatabase, silentLog } from '../support/database.ts';
+import { createTemporaryFolder, createTestDatabase, silentLog } from '../support/database.ts';
 
 const ENCRYPTION_KEYS = `test:${Buffer.alloc(32, 7).toString('base64')}`;
 
@@ -25,7 +25,6 @@ describe('the server of the database that the app is handed', () => {
   });
 
   afterEach(async () => {
-    await dropTestDatabase(url);
     await rm(dataDir, { recursive: true });
   });
 

@@ -122,7 +122,7 @@ function withPagesOf(maxPageSize: number, connector: Connector): Connector {
 
 const IS_FULL = process.env.CONFORMANCE === 'full';
 const NAMES = IS_FULL ? Object.keys(PROVIDERS) : ['odata', 'salesforce'];
-const FILTERS = 6;
+const FILTERS = 3;
 const LISTINGS = 2;
 const SEED = 16;
 

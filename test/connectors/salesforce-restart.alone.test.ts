@@ -2,7 +2,7 @@ import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { type StartedApp, startTestApp } from '../support/app.ts';
-import { createTemporaryFolder, createTestDatabase, dropTestDatabase } from '../support/database.ts';
+import { createTemporaryFolder, createTestDatabase } from '../support/database.ts';
 
 const CALLBACK_URL = 'https://app.example.com/callback';
 
@@ -42,7 +42,6 @@ describe('an account on the simulator of Salesforce, after a restart of the serv
 
   after(async () => {
     await service.stop();
-    await dropTestDatabase(environment.DATABASE_URL ?? '');
     await rm(environment.DATA_DIR ?? '', { recursive: true });
   });
 

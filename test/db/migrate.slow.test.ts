@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import pg from 'pg';
 import { migrateDatabase } from '../../src/db/migrate.ts';
 import { StartError } from '../../src/errors.ts';
-import { createTestDatabase, dropTestDatabase, silentLog, useDatabase } from '../support/database.ts';
+import { createTestDatabase, silentLog, useDatabase } from '../support/database.ts';
 
 const ALL = [
   ...['0001-foundation', '0002-oauth', '0003-events', '0004-delivery-events', '0005-authorizations'],
@@ -24,7 +24,6 @@ describe('migrateDatabase', () => {
 
   afterEach(async () => {
     await client.end();
-    await dropTestDatabase(url);
   });
 
   it('migrates an empty database and then has nothing left to do', async () => {

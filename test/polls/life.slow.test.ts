@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { startTestApp } from '../support/app.ts';
-import { createTestDatabase, dropTestDatabase } from '../support/database.ts';
+import { createTestDatabase } from '../support/database.ts';
 import { until } from '../support/events.ts';
 import { hang } from '../support/misbehaving-server.ts';
 import { createPolled, pollOf, pollsOf, THINGS, untilRun, useThings } from './things.ts';
@@ -127,7 +127,6 @@ describe('the life of a poll', () => {
       expect(await pollOf(other, id)).to.include({ state: 'waiting', lastRunDate, lastSuccessDate, runs, failures: 0 });
     } finally {
       await other.stop();
-      await dropTestDatabase(databaseUrl);
     }
   });
 });

@@ -7,7 +7,7 @@ import { createKeyring } from '../../src/db/keyring.ts';
 import { openPlatformKeys } from '../../src/db/platform-keys.ts';
 import { createLogger } from '../../src/log.ts';
 import { SYSTEM_RANDOM } from '../../src/platform.ts';
-import { createTemporaryFolder, createTestDatabase, dropTestDatabase, silentLog } from './database.ts';
+import { createTemporaryFolder, createTestDatabase, silentLog } from './database.ts';
 
 /** An answer of the API. */
 export interface ApiAnswer {
@@ -189,7 +189,6 @@ export async function startTestApp(
   environment: Readonly<Record<string, string>> = {},
   overrides: AppOverrides = {},
 ): Promise<StartedApp> {
-  const ownDatabase = environment.DATABASE_URL === undefined;
   const databaseUrl = environment.DATABASE_URL ?? (await createTestDatabase());
   const dataDir = await createTemporaryFolder();
   const logged: string[] = [];
@@ -214,7 +213,6 @@ export async function startTestApp(
     createInstance: createInstanceBy(call),
     stop: async () => {
       await app.stop();
-      if (ownDatabase) await dropTestDatabase(databaseUrl);
       await rm(dataDir, { recursive: true });
     },
   };
