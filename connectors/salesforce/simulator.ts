@@ -19,14 +19,12 @@ import {
 import { createIngestJobs, MOST_BYTES } from './simulator/bulk/ingest-jobs.ts';
 import { createJobOffice, versionOf } from './simulator/bulk/jobs.ts';
 import { createQueryJobs } from './simulator/bulk/query-jobs.ts';
-import { describeGlobal, describeObject } from './simulator/describe.ts';
 import { DEMO_USER_ID, ORGANIZATION_ID } from './simulator/ids.ts';
 import { createLogin } from './simulator/login.ts';
+import { createOrganization, getObject, type Organization } from './simulator/organization.ts';
 import { createOutboundMessages } from './simulator/outbound.ts';
 import { createQueryEngine, type QueryEngine, showRecord } from './simulator/query.ts';
-import { createReadings } from './simulator/readings.ts';
-import { createRow, deleteRow, getBytes, getObject, getRow, updateRow } from './simulator/records.ts';
-import { CHANGES, createDataset, type Dataset } from './simulator/rows.ts';
+import { describe, OBJECTS, summarize } from './simulator/schema.ts';
 
 export { CLIENTS, DEMO_ACCESS_TOKEN } from './simulator/login.ts';
 export { writeMessage } from './simulator/outbound.ts';
@@ -56,10 +54,9 @@ function lowerCaseOf(letter: string): string {
 /** Salesforce in memory: its login, its REST API, and SOQL parsed by somebody else's parser. */
 export function createSimulator(options: SalesforceSimulatorOptions): Simulator {
   const clock = createMovableClock();
-  const readings = createReadings();
   const outbound = createOutboundMessages(options.send);
-  const dataset = createDataset(clock, readings, outbound.tell);
-  const queries = createQueryEngine({ dataset, readings }, FOLDS[options.text ?? 'ignoring case']);
+  const organization = createOrganization(clock, outbound.tell);
+  const queries = createQueryEngine(organization, FOLDS[options.text ?? 'ignoring case']);
   const office = createJobOffice(clock);
   const login = createLogin(options.memory, clock);
   let calls = 0;
@@ -75,37 +72,23 @@ export function createSimulator(options: SalesforceSimulatorOptions): Simulator 
         'GET /services/oauth2/authorize': login.authorize,
         'POST /services/oauth2/token': login.token,
         'POST /services/oauth2/revoke': login.revoke,
-        'GET /services/data': () => json([{ label: "Winter '25", url: '/services/data/v62.0', version: '62.0' }]),
       },
       routes: {
         'GET /id/{organization}/{user}': describeUser,
-        'GET /services/oauth2/userinfo': describeUser,
-        ...createRoutes(dataset, queries),
+        ...createRoutes(organization, queries),
         ...createQueryJobs(office, queries),
-        ...createIngestJobs(office, dataset),
+        ...createIngestJobs(office, organization),
       },
       commands: {
-        'POST /simulate/end-sessions': () => {
-          login.endSessions();
-          return empty();
-        },
+        ...login.commands,
         ...outbound.commands,
-        ...readings.commands,
+        ...organization.readings.commands,
         ...office.commands,
-        ...changesOf(Object.fromEntries(changeables(dataset))),
+        ...changesOf(organization.collections),
       },
     },
     options,
   );
-}
-
-function changeables(dataset: Dataset) {
-  return [...dataset].flatMap(([name, table]) => {
-    const recipe = CHANGES[name];
-    return recipe === undefined
-      ? []
-      : [[name, { table, keyOf: ({ Id }: { Id?: unknown }) => String(Id), ...recipe }] as const];
-  });
 }
 
 /** A session is good at its own instance only. */
@@ -137,7 +120,7 @@ function print({ status, code, message, fields, headers }: Fault): Answer {
 
 const ROOT = '/services/data/{version}';
 
-function createRoutes(dataset: Dataset, queries: QueryEngine): Routes {
+function createRoutes(organization: Organization, queries: QueryEngine): Routes {
   const query: RouteHandler = (call) => {
     const soql = call.query.get('q');
     if (soql === null) throw new Fault(400, 'MALFORMED_QUERY', 'A query has to be specified');
@@ -145,45 +128,36 @@ function createRoutes(dataset: Dataset, queries: QueryEngine): Routes {
   };
   const queryMore: RouteHandler = (call) => json(queries.queryMore(call.params.locator ?? '', pageOf(call)));
   const routes: Routes = {
-    [`GET ${ROOT}`]: (call) => json({ sobjects: `${prefixOf(call)}/sobjects`, query: `${prefixOf(call)}/query` }),
-    [`GET ${ROOT}/sobjects`]: (call) => json(describeGlobal(prefixOf(call))),
-    [`GET ${ROOT}/sobjects/{name}/describe`]: (call) => {
-      const { name } = namesOf(call);
-      return json(describeObject(name, getObject(name), prefixOf(call)));
-    },
+    [`GET ${ROOT}/sobjects`]: (call) =>
+      json({ sobjects: Object.values(OBJECTS).map((object) => summarize(object, prefixOf(call))) }),
+    [`GET ${ROOT}/sobjects/{name}/describe`]: (call) =>
+      json(describe(getObject(call.params.name ?? ''), prefixOf(call))),
     [`GET ${ROOT}/query`]: query,
     [`GET ${ROOT}/queryAll`]: query,
     [`GET ${ROOT}/query/{locator}`]: queryMore,
     [`GET ${ROOT}/queryAll/{locator}`]: queryMore,
     [`POST ${ROOT}/composite`]: (call) => runComposite(call, router.dispatch),
-    [`POST ${ROOT}/sobjects/{name}`]: (call) => json(createRow(dataset, namesOf(call).name, call.body.object()), 201),
+    [`POST ${ROOT}/sobjects/{name}`]: ({ params: { name = '' }, body }) =>
+      json({ id: organization.create(name, body.object()), success: true, errors: [] }, 201),
     [`GET ${ROOT}/sobjects/{name}/{id}`]: (call) => {
-      const { name, id } = namesOf(call);
+      const { name = '', id = '' } = call.params;
       const wanted = call.query.get('fields')?.split(',');
-      const fields = Object.entries(getObject(name).fields).filter(([field]) => wanted?.includes(field) ?? true);
-      return json(showRecord(name, getRow(dataset, name, id), { fields, prefix: prefixOf(call) }));
+      const fields = Object.values(getObject(name).fields).filter((field) => wanted?.includes(field.name) ?? true);
+      return json(showRecord(name, organization.get(name, id), { fields, prefix: prefixOf(call) }));
     },
-    [`PATCH ${ROOT}/sobjects/{name}/{id}`]: (call) => {
-      const { name, id } = namesOf(call);
-      updateRow(dataset, name, id, call.body.object());
+    [`PATCH ${ROOT}/sobjects/{name}/{id}`]: ({ params: { name = '', id = '' }, body }) => {
+      organization.update(name, id, body.object());
       return empty();
     },
-    [`DELETE ${ROOT}/sobjects/{name}/{id}`]: (call) => {
-      const { name, id } = namesOf(call);
-      deleteRow(dataset, name, id);
+    [`DELETE ${ROOT}/sobjects/{name}/{id}`]: ({ params: { name = '', id = '' } }) => {
+      organization.remove(name, id);
       return empty();
     },
-    [`GET ${ROOT}/sobjects/{name}/{id}/{field}`]: (call) => {
-      const { name, id, field } = namesOf(call);
-      return typed('application/octet-stream', getBytes(dataset, name, id, field));
-    },
+    [`GET ${ROOT}/sobjects/{name}/{id}/{field}`]: ({ params: { name = '', id = '', field = '' } }) =>
+      typed('application/octet-stream', organization.getBytes(name, id, field)),
   };
   const router = createRouter(routes);
   return routes;
-}
-
-function namesOf({ params: { name = '', id = '', field = '' } }: Call) {
-  return { name, id, field };
 }
 
 /** `/services/data/v62.0`. */
@@ -218,13 +192,13 @@ async function runPart(call: Call, part: Readonly<Record<string, unknown>>, disp
     headers: Object(part.httpHeaders),
     body: createBody(Buffer.from(JSON.stringify(part.body ?? {}))),
   };
-  const { status = 200, body = 'null' } = await settle(() => dispatch(request));
+  const { status = 200, body = 'null' } = await settled(request, dispatch);
   return { body: JSON.parse(String(body)), httpHeaders: {}, httpStatusCode: status, referenceId: part.referenceId };
 }
 
-async function settle(answerPart: () => Answer | Promise<Answer>): Promise<Answer> {
+async function settled(request: Call, dispatch: RouteHandler): Promise<Answer> {
   try {
-    return await answerPart();
+    return await dispatch(request);
   } catch (error) {
     if (error instanceof Fault) return print(error);
     throw error;

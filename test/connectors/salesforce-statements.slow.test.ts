@@ -92,10 +92,10 @@ function assertStatement(name: string, statement: string): void {
   expect(findFaults(statement), statement).to.deep.equal([]);
   expect(parseWithJetstream(statement).sObject).to.equal(name);
   const { where } = parseStatement(statement);
-  const schema = OBJECTS[name];
+  const object = OBJECTS[name];
   // Refuses literals that the type of the field does not take.
-  if (where !== undefined && schema !== undefined) {
-    compileCondition(where, { name, object: schema, findRow: () => undefined, fold: (text) => text });
+  if (where !== undefined && object !== undefined) {
+    compileCondition(where, { object, findRow: () => undefined, fold: (text) => text });
   }
 }
 

@@ -9,9 +9,44 @@ import {
   type TableRow,
 } from '#connector/simulator';
 import { completeId } from './ids.ts';
-import { resolveField, type Scope } from './paths.ts';
-import { type FieldSchema, readField } from './schema.ts';
+import { type Field, memberType, OBJECTS, type SObject } from './schema.ts';
 import type { Expression, SoqlLiteral } from './statement.ts';
+
+/** Where the fields of a statement are looked up. */
+export interface Scope {
+  readonly object: SObject;
+  readonly findRow: (object: string, id: string) => TableRow | undefined;
+  /** What texts compare by, apart from those that tell cases apart. */
+  readonly fold: (text: string) => string;
+}
+
+/**
+ * A field of the object, or by a path (`Account.Name`) one of its parent. Names ignore case.
+ * @throws Fault 400
+ */
+export function resolveField(written: string, scope: Scope): Field {
+  const { object, findRow } = scope;
+  const [, relationship, rest = ''] = /^([^.]*)\.(.*)$/.exec(written) ?? [];
+  const isSame = (name: string | null, other: string) => name?.toLowerCase() === other.toLowerCase();
+  if (relationship === undefined) {
+    const found = Object.values(object.fields).find(({ name }) => isSame(name, written));
+    if (found !== undefined) return found;
+    throw invalidField(
+      `No such column '${written}' on entity '${object.name}'. If you are attempting to use a custom field, be sure to append the '__c' after the custom field name.`,
+    );
+  }
+  const reference = Object.values(object.fields).find((field) => isSame(field.relationshipName, relationship));
+  const parent = OBJECTS[reference?.referenceTo[0] ?? ''];
+  if (reference === undefined || parent === undefined) {
+    throw invalidField(`Didn't understand relationship '${relationship}' in field path.`);
+  }
+  const field = resolveField(rest, { ...scope, object: parent });
+  const read = (row: TableRow) => {
+    const found = findRow(parent.name, String(row[reference.name]));
+    return found === undefined ? null : field.read(found);
+  };
+  return { ...field, name: `${reference.relationshipName}.${field.name}`, read };
+}
 
 /**
  * Compiles a condition under SOQL's rules: `!=`, NOT IN and NOT find records without a value, the comparisons of order do not;
@@ -20,7 +55,10 @@ import type { Expression, SoqlLiteral } from './statement.ts';
  */
 export function compileCondition(expression: Expression, scope: Scope): (row: TableRow) => boolean {
   const fields = new Map<string, FilterField>();
-  return compileFilter(toFilter(expression, scope, fields), { field: (name) => fields.get(name), ofNull: OF_NULL });
+  return compileFilter(toFilter(expression, scope, fields), {
+    field: (name) => fields.get(name),
+    ofNull: { ...OF_NULL, LIKE: false },
+  });
 }
 
 const OF_NULL = {
@@ -30,181 +68,144 @@ const OF_NULL = {
   '<=': false,
   '>': false,
   '>=': false,
-  LIKE: false,
   IN: false,
   'NOT IN': true,
 } as const;
 
+function isComparison(operator: string): operator is keyof typeof OF_NULL {
+  return Object.hasOwn(OF_NULL, operator);
+}
+
 function toFilter(expression: Expression, scope: Scope, fields: Map<string, FilterField>): FilterTree {
-  if (expression.kind === 'not') return { kind: 'not', operand: toFilter(expression.operand, scope, fields) };
-  if (expression.kind !== 'test')
-    return { ...expression, operands: expression.operands.map((operand) => toFilter(operand, scope, fields)) };
-  const [path, field] = resolveField(expression.field, scope);
-  if (field.unfilterable === true) throw invalidField(`field '${path}' can not be filtered in a query call`);
+  const inside = (operand: Expression) => toFilter(operand, scope, fields);
+  if (expression.kind === 'not') return { kind: 'not', operand: inside(expression.operand) };
+  if (expression.kind !== 'test') return { ...expression, operands: expression.operands.map(inside) };
+  const { operator, literals } = expression;
+  const field = resolveField(expression.field, scope);
+  if (!field.filterable) throw invalidField(`field '${field.name}' can not be filtered in a query call`);
   // LIKE ignores cases on fields that tell them apart otherwise.
-  const isLike = expression.operator === 'LIKE';
-  const key = isLike ? `${path} LIKE` : path;
-  const fold = isLike ? scope.fold : foldOf(field, scope.fold);
-  fields.set(key, comparedField(path, field, fold));
-  return toTest(expression, { path, key, field, fold });
-}
-
-/** A field as it is compared, and as records are ordered by it. */
-export function comparedField(path: string, field: FieldSchema, fold = (text: string) => text) {
-  return { type: typeOf(field), fold, read: (row: TableRow) => toComparable(field, readField(row, path, field), fold) };
-}
-
-interface Place {
-  readonly path: string;
-  /** The field's name in the filter. */
-  readonly key: string;
-  readonly field: FieldSchema;
-  readonly fold: Fold;
-}
-
-type Fold = Scope['fold'];
-
-function toTest({ operator, literals }: Extract<Expression, { kind: 'test' }>, place: Place): FilterTree {
-  const test = (made: FilterTest['operator'], values: readonly FilterLiteral[]): FilterTest => ({
+  const fold = operator === 'LIKE' ? scope.fold : foldOf(field, scope);
+  const key = `${field.name} ${operator === 'LIKE'}`;
+  fields.set(key, comparedField(field, fold));
+  const test = (made: FilterTest['operator'], values: readonly FilterLiteral[] = []): FilterTest => ({
     kind: 'test',
-    field: place.key,
+    field: key,
     operator: made,
     values,
   });
-  if (operator === 'LIKE') return test('LIKE', [readPattern(place, literals[0])]);
-  const values = literals.map((literal) => readLiteral(place, literal));
-  const known = values.filter((value) => value !== null);
-  const [isNull, isNotNull] = [test('IS NULL', []), test('IS NOT NULL', [])];
-  const hasNull = known.length < values.length;
-  switch (operator) {
-    case '=':
-      return hasNull ? isNull : test('=', known);
-    case '!=':
-      return hasNull ? isNotNull : test('!=', known);
-    case 'IN':
-      return { kind: 'or', operands: [...(hasNull ? [isNull] : []), ...(known.length > 0 ? [test('IN', known)] : [])] };
-    case 'NOT IN':
-      return {
-        kind: 'and',
-        operands: [...(hasNull ? [isNotNull] : []), ...(known.length > 0 ? [test('NOT IN', known)] : [])],
-      };
-    case '<':
-    case '<=':
-    case '>':
-    case '>=':
-      return hasNull ? { kind: 'or', operands: [] } : test(operator, known);
-    default:
-      return refuse(place.path, `${operator} is not simulated`);
+  if (operator === 'LIKE') {
+    if (!LIKE_TYPES.has(field.type)) throw invalidOperator(`invalid operator on ${field.type} field: ${field.name}`);
+    return test(
+      operator,
+      literals.map((literal) => readString(field, literal, true)),
+    );
   }
+  if (!isComparison(operator)) throw unfit(field, `${operator} is not simulated`);
+  const values = literals.map((literal) => readLiteral(field, literal, fold));
+  const known = values.filter((value) => value !== null);
+  const ofKnown = known.length === 0 ? [] : [test(operator, known)];
+  if (known.length === values.length) return { kind: 'and', operands: ofKnown };
+  if (/[<>]/.test(operator)) return { kind: 'or', operands: [] };
+  return OF_NULL[operator]
+    ? { kind: 'and', operands: [test('IS NOT NULL'), ...ofKnown] }
+    : { kind: 'or', operands: [test('IS NULL'), ...ofKnown] };
 }
 
 function invalidField(message: string): Fault {
   return new Fault(400, 'INVALID_FIELD', message);
 }
 
-function refuse(name: string, why: string): never {
-  throw invalidField(`value of filter criterion for field '${name}' ${why}`);
+function invalidOperator(message: string): Fault {
+  return new Fault(400, 'INVALID_QUERY_FILTER_OPERATOR', message);
+}
+
+function unfit({ name }: Field, why: string): Fault {
+  return invalidField(`value of filter criterion for field '${name}' ${why}`);
 }
 
 const TEXT_TYPES = new Set(['string', 'textarea', 'phone', 'url', 'email', 'combobox', 'picklist', 'multipicklist']);
-const NUMBER_TYPES = new Set(['double', 'currency', 'percent', 'int']);
 const LIKE_TYPES = new Set(['string', 'textarea', 'phone', 'url', 'email', 'combobox']);
 const MAX_STRING_LENGTH = 4000;
 
-function typeOf({ type }: FieldSchema): FilterField['type'] {
-  if (NUMBER_TYPES.has(type)) return 'number';
-  return type === 'boolean' || type === 'datetime' ? type : 'string';
+type Fold = Scope['fold'];
+
+/** What values of a field compare by. */
+export function foldOf({ type, caseSensitive }: Field, { fold }: Pick<Scope, 'fold'>): Fold {
+  return TEXT_TYPES.has(type) && !caseSensitive ? fold : (text) => text;
 }
 
-export function foldOf({ type, caseSensitive }: FieldSchema, fold: Fold): Fold {
-  return TEXT_TYPES.has(type) && caseSensitive !== true ? fold : (text) => text;
+/** A field as it is compared, and as records are ordered by it. An empty text is nothing. */
+export function comparedField({ type, read }: Field, fold: Fold) {
+  const kind = memberType(type);
+  const compared = (row: TableRow): unknown => {
+    const value = read(row);
+    if (typeof value !== 'string') return value;
+    return kind === 'datetime' ? readInstant(value) : fold(value) === '' ? null : value;
+  };
+  // Days and ids are ordered as texts are.
+  const isText = kind === 'reference' || kind === 'array' || kind === 'object' || kind === 'date';
+  return { type: isText ? ('string' as const) : kind, fold, read: compared };
 }
 
-/** Null for nothing, which an empty text is too. */
-function toComparable({ type }: FieldSchema, value: unknown, fold: Fold): string | number | boolean | null {
-  if (value === null || value === undefined) return null;
-  if (type === 'datetime') return new Date(Date.parse(String(value))).toISOString();
-  if (typeof value === 'number' || typeof value === 'boolean') return value;
-  return fold(String(value)) === '' ? null : String(value);
+const readInstant = (text: string) => new Date(Date.parse(text)).toISOString();
+
+/** What literals a type takes, and how they are read. */
+interface Reading {
+  readonly of: readonly string[];
+  readonly fits?: (text: string) => boolean;
+  readonly read?: (text: string) => FilterLiteral;
 }
 
-type Reader = (name: string, type: string, text: string) => FilterLiteral;
-
-const READERS: Readonly<Record<string, Reader>> = {
-  id: readId,
-  reference: readId,
-  int: (name, type, text) =>
-    type === 'INTEGER' && BigInt.asIntN(32, BigInt(text)) === BigInt(text) ? text : refuse(name, 'must be of type int'),
-  double: readNumber,
-  currency: readNumber,
-  percent: readNumber,
-  boolean: (name, type, text) =>
-    type === 'BOOLEAN' ? text.toUpperCase() === 'TRUE' : refuse(name, 'must be of type boolean'),
-  date: (name, type, text) =>
-    type === 'DATE' && isInRange(text) ? text : refuse(name, 'must be of type date and not enclosed in quotes'),
-  datetime: (name, type, text) =>
-    type === 'DATETIME' && isInRange(text)
-      ? new Date(Date.parse(text)).toISOString()
-      : refuse(name, 'must be of type dateTime and not enclosed in quotes'),
+const isInRange = (text: string) => text >= '1700-01-01' && text.slice(0, 10) <= '4000-12-31';
+const NUMBER: Reading = {
+  of: ['INTEGER', 'DECIMAL'],
+  fits: (text) => text.replace(/[^0-9]/g, '').replace(/^0+/, '').length <= 18,
+  read: (text) => text.replace(/^\+/, ''),
+};
+const READINGS: Readonly<Record<string, Reading>> = {
+  double: NUMBER,
+  currency: NUMBER,
+  percent: NUMBER,
+  int: { of: ['INTEGER'], fits: (text) => BigInt.asIntN(32, BigInt(text)) === BigInt(text) },
+  boolean: { of: ['BOOLEAN'], read: (text) => text.toUpperCase() === 'TRUE' },
+  date: { of: ['DATE'], fits: isInRange },
+  datetime: { of: ['DATETIME'], fits: isInRange, read: readInstant },
 };
 
-function readLiteral({ path, field, fold }: Place, { type, text }: SoqlLiteral): FilterLiteral {
+function readLiteral(field: Field, literal: SoqlLiteral, fold: Fold): FilterLiteral {
+  const { type, text } = literal;
   // `= null` on a boolean finds the false ones.
   if (type === 'NULL') return field.type === 'boolean' ? false : null;
+  if (field.type === 'id' || field.type === 'reference') {
+    const id = completeId(readString(field, literal));
+    if (id === undefined) throw invalidOperator(`invalid ID field: ${text}`);
+    return id;
+  }
   if (TEXT_TYPES.has(field.type)) {
-    const value = readString(path, type, text);
+    const value = readString(field, literal);
     return fold(value) === '' ? null : value;
   }
-  return READERS[field.type]?.(path, type, text) ?? refuse(path, `of type ${field.type} cannot be compared`);
-}
-
-function readString(name: string, type: string, text: string): string {
-  if (type !== 'STRING') return refuse(name, 'must be of type string and should be enclosed in quotes');
-  const value = unescapeText(text, /['"\\]/, (character) => character);
-  return value.length <= MAX_STRING_LENGTH ? value : refuse(name, `is longer than ${MAX_STRING_LENGTH} characters`);
-}
-
-function readId(name: string, type: string, text: string): string {
-  const written = readString(name, type, text);
-  const id = completeId(written);
-  if (id === undefined) throw new Fault(400, 'INVALID_QUERY_FILTER_OPERATOR', `invalid ID field: ${written}`);
-  return id;
-}
-
-function readNumber(name: string, type: string, text: string): string {
-  const isNumber = type === 'INTEGER' || type === 'DECIMAL';
-  const digits = text.replace(/[^0-9]/g, '').replace(/^0+/, '');
-  return isNumber && digits.length <= 18
-    ? text.replace(/^\+/, '')
-    : refuse(name, 'must be a number of at most 18 digits');
-}
-
-function isInRange(text: string): boolean {
-  return text >= '1700-01-01' && text.slice(0, 10) <= '4000-12-31';
-}
-
-/** In a pattern `%` and `_` may be escaped too, and mean something when they are not. */
-function readPattern({ path, field }: Place, literal: SoqlLiteral | undefined): string {
-  if (!LIKE_TYPES.has(field.type)) {
-    throw new Fault(400, 'INVALID_QUERY_FILTER_OPERATOR', `invalid operator on ${field.type} field: ${path}`);
-  }
-  if (literal?.type !== 'STRING') return refuse(path, 'must be of type string and should be enclosed in quotes');
-  return unescapeText(literal.text, /['"\\%_]/, escapePattern);
+  const { of = [], fits = () => true, read = String } = READINGS[field.type] ?? {};
+  if (!of.includes(type) || !fits(text)) throw unfit(field, `must be of type ${field.type}`);
+  return read(text);
 }
 
 const NAMED: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', b: '\b', f: '\f' };
 
 /**
- * A quoted text without its quotes and escapes.
- * @param plain what becomes of a character that was escaped
- * @throws Fault 400 for a backslash in front of anything else
+ * A quoted text without its quotes and escapes. In a pattern `%` and `_` may be escaped too, and mean something when they are not.
+ * @throws Fault 400 for what is none, for one that is too long, and for a backslash in front of anything else
  */
-function unescapeText(quoted: string, allowed: RegExp, plain: (character: string) => string): string {
-  return quoted.slice(1, -1).replace(/\\(?:u([0-9a-f]{4})|(.))/gisu, (_, code?: string, character = '') => {
+function readString(field: Field, { type, text }: SoqlLiteral, isPattern = false): string {
+  if (type !== 'STRING') throw unfit(field, 'must be of type string and should be enclosed in quotes');
+  const [allowed, plain] = isPattern ? [/['"\\%_]/, escapePattern] : [/['"\\]/, String];
+  const value = text.slice(1, -1).replace(/\\(?:u([0-9a-f]{4})|(.))/gisu, (_, code?: string, character = '') => {
     if (code !== undefined) return plain(String.fromCharCode(Number.parseInt(code, 16)));
     const named = NAMED[character.toLowerCase()];
     if (named !== undefined) return named;
     if (allowed.test(character)) return plain(character);
     throw new Fault(400, 'MALFORMED_QUERY', `Invalid string literal: illegal escape \\${character}`);
   });
+  if (isPattern || value.length <= MAX_STRING_LENGTH) return value;
+  throw unfit(field, `is longer than ${MAX_STRING_LENGTH} characters`);
 }

@@ -13,7 +13,6 @@ const MOST_NOTIFICATIONS = 100;
 const ACTION_ID = makeId('04k', 1);
 /** The fields that the outbound messages of this organization contain. */
 const FIELDS = ['CreatedDate', 'Id', 'LastModifiedDate', 'Name', 'SystemModstamp'];
-const INSTANTS: ReadonlySet<string> = new Set(['CreatedDate', 'LastModifiedDate', 'SystemModstamp']);
 
 /** Outbound messages for every new and changed record, to the addresses that were entered. What happens at once is sent at once. */
 export function createOutboundMessages(send: SimulatorOptions['send']) {
@@ -50,45 +49,37 @@ export interface Notification {
 }
 
 /** Source: SOAP API Developer Guide, "Understanding the Outbound Messaging WSDL"; the look of it from messages that others recorded. */
-export function writeMessage(
-  objectName: string,
-  notifications: readonly Notification[],
-  organizationId: string = ORGANIZATION_ID,
-): WebhookDelivery {
+export function writeMessage(objectName: string, notifications: readonly Notification[]): WebhookDelivery {
   const api = 'https://acme.my.salesforce.com/services/Soap';
-  const body = [
-    '<?xml version="1.0" encoding="UTF-8"?>',
-    '<soapenv:Envelope xmlns:soapenv="http://schemas.xmlsoap.org/soap/envelope/" xmlns:xsd="http://www.w3.org/2001/XMLSchema" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">',
-    ' <soapenv:Body>',
-    '  <notifications xmlns="http://soap.sforce.com/2005/09/outbound">',
-    `   <OrganizationId>${organizationId}</OrganizationId>`,
-    `   <ActionId>${ACTION_ID}</ActionId>`,
-    '   <SessionId xsi:nil="true"/>',
-    `   <EnterpriseUrl>${api}/c/62.0/${organizationId.slice(0, 15)}</EnterpriseUrl>`,
-    `   <PartnerUrl>${api}/u/62.0/${organizationId.slice(0, 15)}</PartnerUrl>`,
-    ...notifications.map((notification) => writeNotification(objectName, notification)),
-    '  </notifications>',
-    ' </soapenv:Body>',
-    '</soapenv:Envelope>',
-  ];
-  return { headers: { 'content-type': 'text/xml; charset=utf-8', soapaction: '""' }, body: body.join('\n') };
+  const organization = ORGANIZATION_ID.slice(0, 15);
+  const body = `<?xml version="1.0" encoding="UTF-8"?>
+<soapenv:Envelope xmlns:soapenv="http://schemas.xmlsoap.org/soap/envelope/" xmlns:xsd="http://www.w3.org/2001/XMLSchema" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">
+ <soapenv:Body>
+  <notifications xmlns="http://soap.sforce.com/2005/09/outbound">
+   <OrganizationId>${ORGANIZATION_ID}</OrganizationId>
+   <ActionId>${ACTION_ID}</ActionId>
+   <SessionId xsi:nil="true"/>
+   <EnterpriseUrl>${api}/c/62.0/${organization}</EnterpriseUrl>
+   <PartnerUrl>${api}/u/62.0/${organization}</PartnerUrl>
+${notifications.map((notification) => writeNotification(objectName, notification)).join('')}  </notifications>
+ </soapenv:Body>
+</soapenv:Envelope>`;
+  return { headers: { 'content-type': 'text/xml; charset=utf-8', soapaction: '""' }, body };
 }
 
 function writeNotification(objectName: string, { id, row }: Notification): string {
   const fields = FIELDS.filter((name) => Object.hasOwn(row, name)).map((name) => writeField(name, row[name] ?? null));
-  return [
-    '   <Notification>',
-    `    <Id>${id}</Id>`,
-    `    <sObject xsi:type="sf:${objectName}" xmlns:sf="urn:sobject.enterprise.soap.sforce.com">`,
-    ...fields,
-    '    </sObject>',
-    '   </Notification>',
-  ].join('\n');
+  return `   <Notification>
+    <Id>${id}</Id>
+    <sObject xsi:type="sf:${objectName}" xmlns:sf="urn:sobject.enterprise.soap.sforce.com">
+${fields.join('')}    </sObject>
+   </Notification>
+`;
 }
 
+/** Times are written in the other way of ISO 8601 than in JSON. */
 function writeField(name: string, value: unknown): string {
-  if (value === null) return `     <sf:${name} xsi:nil="true"/>`;
-  // Times are written in the other way of ISO 8601 than in JSON.
-  const text = INSTANTS.has(name) ? String(value).replace(/\+0000$/, 'Z') : String(value);
-  return `     <sf:${name}>${escapeMarkup(text)}</sf:${name}>`;
+  if (value === null) return `     <sf:${name} xsi:nil="true"/>\n`;
+  const text = String(value).replace(/^(\d{4}-.*)\+0000$/, '$1Z');
+  return `     <sf:${name}>${escapeMarkup(text)}</sf:${name}>\n`;
 }

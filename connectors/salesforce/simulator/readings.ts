@@ -1,33 +1,24 @@
-import { fault, json, type Routes, type TableRow } from '#connector/simulator';
+import { cycle, fault, json, type Routes, type TableRow, times } from '#connector/simulator';
 import { makeId, numberOfId, writeInstant } from './ids.ts';
 
-/** Many records that are made of their numbers whenever they are read: a million of them are not in memory. */
-
+/** Records that are made of their numbers whenever they are read: a million of them are not in memory. */
 export const READINGS = 'Reading__c';
 const KEY_PREFIX = 'a01';
 export const MOST_READINGS = 10_000_000;
 const USUAL = 40;
 
-export interface Readings {
-  /** In the order of their ids: those that pass, or all. */
-  readonly find: (test?: (row: TableRow) => boolean) => ReadingList;
-  readonly get: (id: string) => TableRow | undefined;
-  readonly commands: Routes;
-}
-
-interface ReadingList {
-  readonly length: number;
-  readonly at: (index: number) => TableRow;
-}
-
 /** `POST /simulate/readings` with `{"count": 1000000}` says how many there are. */
-export function createReadings(): Readings {
+export function createReadings() {
   let count = USUAL;
   return {
-    find: (test) => (test === undefined ? { length: count, at: makeReading } : pass(count, test)),
-    get: (id) => {
-      const number = numberOfId(KEY_PREFIX, id);
-      return number === undefined || number < 1 || number > count ? undefined : makeReading(number - 1);
+    /** The places of those that pass, or of all, in the order of their ids. */
+    find: (passes?: (row: TableRow) => boolean): readonly number[] => {
+      const all = times(count, (index) => index);
+      return passes === undefined ? all : all.filter((index) => passes(makeReading(index)));
+    },
+    get: (id: string): TableRow | undefined => {
+      const number = numberOfId(KEY_PREFIX, id) ?? 0;
+      return number < 1 || number > count ? undefined : makeReading(number - 1);
     },
     commands: {
       'POST /simulate/readings': ({ body }) => {
@@ -38,24 +29,17 @@ export function createReadings(): Readings {
         count = wanted;
         return json({ count });
       },
-    },
+    } satisfies Routes,
   };
 }
 
-function pass(count: number, test: (row: TableRow) => boolean): ReadingList {
-  const passed: number[] = [];
-  for (let index = 0; index < count; index++) if (test(makeReading(index))) passed.push(index);
-  return { length: passed.length, at: (place) => makeReading(passed[place] ?? 0) };
-}
-
-const CITIES = ['Oslo', 'Zürich', 'São Paulo', null, 'Kraków'];
-const KINDS = ['Heat', 'Power', 'Water'];
-const NOTES = ['fine', 'said "no"', 'a, b', 'two\nlines', null, '=1+1', '', '日本'];
+const city = cycle(['Oslo', 'Zürich', 'São Paulo', null, 'Kraków']);
+const kind = cycle(['Heat', 'Power', 'Water']);
+const note = cycle(['fine', 'said "no"', 'a, b', 'two\nlines', null, '=1+1', null, '日本']);
 const START_MS = Date.parse('2015-01-01T00:00:00Z');
 
-function makeReading(index: number): TableRow {
-  const takenMs = START_MS + index * 61_000;
-  const takenAt = writeInstant(takenMs);
+export function makeReading(index: number): TableRow {
+  const takenAt = writeInstant(START_MS + index * 61_000);
   return {
     Id: makeId(KEY_PREFIX, index + 1),
     IsDeleted: false,
@@ -64,9 +48,9 @@ function makeReading(index: number): TableRow {
     SystemModstamp: takenAt,
     Name: `Reading ${index}`,
     Serial__c: `S-${index}`,
-    City__c: CITIES[index % CITIES.length],
-    Note__c: NOTES[index % NOTES.length] || null,
-    Kind__c: KINDS[index % KINDS.length],
+    City__c: city(index),
+    Note__c: note(index),
+    Kind__c: kind(index),
     Account__c: makeId('001', (index % 30) + 1),
     Count__c: index % 7 === 0 ? null : index,
     Level__c: (index % 1000) / 8,

@@ -8,16 +8,18 @@ import {
 } from '@jetstreamapp/soql-parser-js';
 import { Fault } from '#connector/simulator';
 
-/** A condition of a statement; strings are unescaped, except for patterns. */
+interface Test {
+  readonly kind: 'test';
+  readonly field: string;
+  readonly operator: string;
+  readonly literals: readonly SoqlLiteral[];
+}
+
+/** A condition of a statement. */
 export type Expression =
+  | Test
   | { readonly kind: 'and' | 'or'; readonly operands: readonly Expression[] }
-  | { readonly kind: 'not'; readonly operand: Expression }
-  | {
-      readonly kind: 'test';
-      readonly field: string;
-      readonly operator: string;
-      readonly literals: readonly SoqlLiteral[];
-    };
+  | { readonly kind: 'not'; readonly operand: Expression };
 
 /** `text` is as written, quotes included. */
 export interface SoqlLiteral {
@@ -50,10 +52,16 @@ export interface Statement {
 const MAX_LENGTH = 100_000;
 const MAX_OFFSET = 2000;
 
-/** The grammar is somebody else's parser's; it is laxer than Salesforce in mixing AND, OR and NOT, which is checked here. */
-export function parseStatement(soql: string): Statement {
+/**
+ * The grammar is somebody else's parser's; it is laxer than Salesforce in mixing AND, OR and NOT, which is checked here. Bulk queries refuse
+ * more; `ORDER BY` and `LIMIT` they take, slowly.
+ * @throws Fault 400
+ */
+export function parseStatement(soql: string, isBulk = false): Statement {
   if (soql.length > MAX_LENGTH) throw malformed(`SOQL statements cannot be longer than ${MAX_LENGTH} characters.`);
   const query = parse(soql);
+  const refusal = isBulk ? REFUSED_IN_BULK.find(([has]) => has(query)) : undefined;
+  if (refusal !== undefined) throw new Fault(400, 'API_ERROR', refusal[1]);
   const { offset = 0 } = query;
   if (offset > MAX_OFFSET) throw new Fault(400, 'NUMBER_OUTSIDE_VALID_RANGE', `Maximum SOQL offset allowed is 2000`);
   return {
@@ -66,28 +74,15 @@ export function parseStatement(soql: string): Statement {
   };
 }
 
-/**
- * What bulk queries refuse of a statement that may otherwise be good. `ORDER BY` and `LIMIT` are taken, slowly.
- * @throws Fault 400
- */
-export function assertBulk(soql: string): void {
-  const query = parse(soql);
-  const refusal = REFUSED_IN_BULK.find(({ has }) => has(query));
-  if (refusal !== undefined) throw new Fault(400, 'API_ERROR', refusal.message);
-}
-
 const hasField = (type: FieldType['type']) => (query: Query) =>
   query.fields?.some((field) => field.type === type) === true;
 
-const REFUSED_IN_BULK: readonly { readonly has: (query: Query) => boolean; readonly message: string }[] = [
-  {
-    has: hasField('FieldSubquery'),
-    message: 'Aggregate Relationships not supported in Bulk V2 Query with CSV content type.',
-  },
-  { has: hasField('FieldFunctionExpression'), message: 'Aggregate functions not supported in Bulk Query' },
-  { has: hasField('FieldTypeof'), message: 'TYPEOF not supported in Bulk Query' },
-  { has: ({ groupBy }) => groupBy !== undefined, message: 'GROUP BY not supported in Bulk Query' },
-  { has: ({ offset }) => offset !== undefined, message: 'OFFSET not supported in Bulk Query' },
+const REFUSED_IN_BULK: readonly (readonly [has: (query: Query) => boolean, message: string])[] = [
+  [hasField('FieldSubquery'), 'Aggregate Relationships not supported in Bulk V2 Query with CSV content type.'],
+  [hasField('FieldFunctionExpression'), 'Aggregate functions not supported in Bulk Query'],
+  [hasField('FieldTypeof'), 'TYPEOF not supported in Bulk Query'],
+  [({ groupBy }) => groupBy !== undefined, 'GROUP BY not supported in Bulk Query'],
+  [({ offset }) => offset !== undefined, 'OFFSET not supported in Bulk Query'],
 ];
 
 function parse(soql: string): Query {
@@ -126,76 +121,58 @@ function readOrder(clause: OrderByClause): Order {
   return { field: clause.field, descending: clause.order === 'DESC', nullsFirst: clause.nulls !== 'LAST' };
 }
 
-type Token = '(' | ')' | 'AND' | 'OR' | 'NOT' | Expression;
-
 /** The parser counts parentheses beside its conditions instead of nesting them: here they become tokens again. */
 function readWhere(where: WhereClause): Expression {
-  const tokens: Token[] = [];
+  const tokens: (string | Expression)[] = [];
   for (let node: WhereClause | undefined = where; node !== undefined; node = 'right' in node ? node.right : undefined) {
-    const { left } = node;
-    const isNegation = left === null || !('field' in left);
-    tokens.push(...parentheses('(', left?.openParen));
-    if (!isNegation) tokens.push(readTest(left), ...parentheses(')', closeParenOf(left)));
+    const { openParen = 0, closeParen = 0, ...left }: Partial<Condition & { closeParen: number }> = node.left ?? {};
+    tokens.push(...Array<string>(openParen).fill('('));
+    // A negation has none.
+    if ('field' in left) tokens.push(readTest(left), ...Array<string>(closeParen).fill(')'));
     if ('operator' in node) tokens.push(node.operator);
   }
-  const { expression, rest } = readGroup(tokens);
-  if (rest.length > 0) throw malformed("unexpected token: ')'");
+  tokens.reverse();
+  const expression = readGroup(tokens);
+  if (tokens.length > 0) throw malformed("unexpected token: ')'");
   return expression;
-}
-
-function parentheses(token: '(' | ')', count = 0): readonly Token[] {
-  return Array.from({ length: count }, () => token);
-}
-
-function closeParenOf(left: Condition | object): number | undefined {
-  return 'closeParen' in left && typeof left.closeParen === 'number' ? left.closeParen : undefined;
 }
 
 function readTest(left: object): Expression {
   const { field, operator, value, literalType }: Readonly<Record<string, unknown>> = Object(left);
   if (typeof field !== 'string') throw malformed('functions are not simulated in WHERE');
-  const texts = [value].flat().map(String);
   const types = [literalType].flat();
-  const literals = texts.map((text, index) => ({ type: String(types[index] ?? types[0]), text }));
+  const literals = [value]
+    .flat()
+    .map((text, index) => ({ type: String(types[index] ?? types[0]), text: String(text) }));
   return { kind: 'test', field, operator: String(operator), literals };
 }
 
-interface Read {
-  readonly expression: Expression;
-  readonly rest: readonly Token[];
+/** Operands up to the closing parenthesis: joined by AND or by OR, never both, and NOT stands alone. The next token is the last. */
+function readGroup(tokens: (string | Expression)[]): Expression {
+  const isNegation = tokens.at(-1) === 'NOT';
+  if (isNegation) tokens.pop();
+  const first = readOperand(tokens);
+  const operands = [first];
+  const word = tokens.at(-1);
+  while (!isNegation && isWord(word) && tokens.at(-1) === word) {
+    tokens.pop();
+    operands.push(readOperand(tokens));
+  }
+  const next = tokens.at(-1);
+  if (isWord(next)) throw malformed(`unexpected token: ${next}`);
+  if (isNegation) return { kind: 'not', operand: first };
+  return operands.length === 1 ? first : { kind: word === 'OR' ? 'or' : 'and', operands };
 }
 
-/** Operands up to the closing parenthesis: joined by AND or by OR, never both, and NOT stands alone. */
-function readGroup(tokens: readonly Token[]): Read {
-  if (tokens[0] === 'NOT') {
-    const { expression, rest } = readOperand(tokens.slice(1));
-    if (rest[0] === 'AND' || rest[0] === 'OR') throw malformed(`unexpected token: ${rest[0]}`);
-    return { expression: { kind: 'not', operand: expression }, rest };
-  }
-  const operands: Expression[] = [];
-  let word: Token | undefined;
-  for (let left = tokens; ; ) {
-    const { expression, rest } = readOperand(left);
-    operands.push(expression);
-    const [next] = rest;
-    if (next !== 'AND' && next !== 'OR') return { expression: join(operands, word), rest };
-    if (word !== undefined && word !== next) throw malformed(`unexpected token: ${next}`);
-    word = next;
-    left = rest.slice(1);
-  }
-}
+const isWord = (token: unknown) => token === 'AND' || token === 'OR';
 
-function join(operands: readonly Expression[], word: Token | undefined): Expression {
-  const [only] = operands;
-  return operands.length === 1 && only !== undefined ? only : { kind: word === 'OR' ? 'or' : 'and', operands };
-}
-
-function readOperand([first, ...rest]: readonly Token[]): Read {
-  if (first === '(') {
-    const group = readGroup(rest);
-    if (group.rest[0] !== ')') throw malformed("expecting a right parentheses, found '<EOF>'");
-    return { expression: group.expression, rest: group.rest.slice(1) };
+function readOperand(tokens: (string | Expression)[]): Expression {
+  const token = tokens.pop();
+  if (token === '(') {
+    const group = readGroup(tokens);
+    if (tokens.pop() === ')') return group;
+    throw malformed("expecting a right parentheses, found '<EOF>'");
   }
-  if (first === undefined || typeof first === 'string') throw malformed(`unexpected token: ${first ?? '<EOF>'}`);
-  return { expression: first, rest };
+  if (token === undefined || typeof token === 'string') throw malformed(`unexpected token: ${token ?? '<EOF>'}`);
+  return token;
 }

@@ -1,16 +1,16 @@
-import { type Call, Fault, fault, json, type MovableClock, type Routes } from '#connector/simulator';
+import { type Call, empty, Fault, fault, json, type MovableClock, type Routes } from '#connector/simulator';
 import { DEMO_USER_ID, makeId, writeInstant } from '../ids.ts';
 import { type CsvStyle, DELIMITERS, LINE_ENDINGS } from './csv.ts';
 
 /** Jobs of both kinds: what they have in common, and how time moves them on. */
 
-export type State = 'Open' | 'UploadComplete' | 'InProgress' | 'JobComplete' | 'Failed' | 'Aborted';
+type State = 'Open' | 'UploadComplete' | 'InProgress' | 'JobComplete' | 'Failed' | 'Aborted';
 
 /** What a job is about, as its creator said it. */
 export interface JobTerms extends CsvStyle {
   readonly operation: string;
   readonly object: string;
-  readonly externalIdFieldName?: string;
+  readonly externalIdFieldName?: string | undefined;
 }
 
 /** What is done while a job is in progress. */
@@ -20,7 +20,7 @@ export interface Work {
   readonly advance: (until: number) => void;
   /** Ends a job that cannot be done; asked when it is begun. */
   readonly problem?: () => string | undefined;
-  readonly told: () => Readonly<Record<string, unknown>>;
+  readonly told: () => object;
   /** What it keeps in memory. */
   readonly bytes: number;
 }
@@ -34,67 +34,51 @@ export interface Job<Content extends Work = Work> {
   readonly pace: Pace;
   readonly createdMs: number;
   /** When it was queued. */
-  queuedMs: number | undefined;
+  queuedMs?: number;
   changedMs: number;
-  ended: 'JobComplete' | 'Failed' | 'Aborted' | undefined;
-  errorMessage: string | undefined;
+  ended?: 'JobComplete' | 'Failed' | 'Aborted';
+  errorMessage?: string | undefined;
 }
 
-/** How long the jobs that are created from now on take. */
+/** How long the jobs that are created from now on take, and what they fail with, halfway. */
 interface Pace {
   readonly queuedMs: number;
   readonly workMs: number;
-  /** What they fail with, halfway. */
-  readonly failure: string | undefined;
+  readonly failure?: string | undefined;
+  /** Records in a set of results, unless the caller says how many: "a default value based on the service." */
+  readonly setSize: number;
 }
 
-/** "A default value based on the service." */
-const USUAL_SET_SIZE = 50_000;
-const USUAL_PACE: Pace = { queuedMs: 20, workMs: 20, failure: undefined };
+const USUAL_PACE: Pace = { queuedMs: 20, workMs: 20, setSize: 50_000 };
 
-/** Shared by both kinds, so that ids differ. */
-export interface JobOffice {
-  readonly clock: MovableClock;
-  readonly nextId: () => string;
-  readonly pace: () => Pace;
-  /** Records in a set of results, unless the caller says how many. */
-  readonly setSize: () => number;
-  readonly commands: Routes;
-}
+export type JobOffice = ReturnType<typeof createJobOffice>;
 
-/**
- * `POST /simulate/jobs` with `{"queuedMs": 0, "workMs": 60000, "failure": "InternalServerError : …", "setSize": 10}`, each optional,
- * sets the pace of the jobs that are created from then on, and how many records a set of results has; what is left out is as usual.
- */
-export function createJobOffice(clock: MovableClock): JobOffice {
+/** What both kinds share, so that ids differ. `POST /simulate/jobs` sets the pace; what is left out is as usual. */
+export function createJobOffice(clock: MovableClock) {
   let pace = USUAL_PACE;
-  let setSize = USUAL_SET_SIZE;
   let made = 0;
   return {
     clock,
     nextId: () => makeId('750', ++made),
     pace: () => pace,
-    setSize: () => setSize,
     commands: {
       'POST /simulate/jobs': ({ body }) => {
-        const wanted = body.object();
-        const { queuedMs = USUAL_PACE.queuedMs, workMs = USUAL_PACE.workMs, failure } = wanted;
-        const { setSize: size = USUAL_SET_SIZE } = wanted;
-        const isFailure = failure === undefined || typeof failure === 'string';
-        if (!isAmount(queuedMs) || !isAmount(workMs) || !isFailure || !isAmount(size) || size < 1) {
-          const example = '{"queuedMs": 0, "workMs": 1000, "failure": "InternalServerError : …", "setSize": 10}';
-          throw fault(400, `Jobs are paced by ${example}.`);
+        const wanted = { ...USUAL_PACE, ...body.object() };
+        if (!isPace(wanted)) {
+          throw fault(400, 'Jobs are paced by {"queuedMs": 0, "workMs": 1000, "failure": "…", "setSize": 10}.');
         }
-        pace = { queuedMs, workMs, failure };
-        setSize = size;
-        return json({ ...pace, setSize });
+        pace = wanted;
+        return json(pace);
       },
-    },
+    } satisfies Routes,
   };
 }
 
-function isAmount(value: unknown): value is number {
-  return typeof value === 'number' && value >= 0;
+function isPace(wanted: Readonly<Partial<Record<keyof Pace, unknown>>>): wanted is Pace {
+  const { queuedMs, workMs, setSize, failure } = wanted;
+  const isAmount = (value: unknown) => typeof value === 'number' && value >= 0;
+  const isFailure = failure === undefined || typeof failure === 'string';
+  return isFailure && [queuedMs, workMs, setSize].every(isAmount) && setSize !== 0;
 }
 
 const MOST_JOBS = 2500;
@@ -102,120 +86,109 @@ const MOST_JOBS = 2500;
 const MOST_KEPT_BYTES = 600_000_000;
 /** Documented: jobs that have ended are deleted after a week. */
 const LIFETIME_MS = 7 * 24 * 3_600_000;
-const LIST_SIZE = 1000;
 
-export interface Jobs<Content extends Work> {
-  readonly create: (call: Call, terms: JobTerms, content: Content) => Job<Content>;
-  /** As it is by now. @throws Fault 404 */
-  readonly get: (call: Call) => Job<Content>;
-  readonly queue: (job: Job<Content>) => void;
-  /** @throws Fault 400 for one that has ended */
-  readonly abort: (job: Job<Content>) => void;
-  /** @throws Fault 400 in a state that is none of these */
-  readonly remove: (job: Job<Content>, states: readonly State[]) => void;
-  readonly list: (call: Call, show: (job: Job<Content>) => object) => object;
-  readonly stateOf: (job: Job<Content>) => State;
+export interface JobKind<Content extends Work> {
+  readonly root: string;
+  readonly jobType: 'V2Query' | 'V2Ingest';
+  /** States, beside those of jobs that have ended, in which a job can be deleted. */
+  readonly deletable?: readonly State[];
+  /** Checks a job that is to be queued by its caller. @throws Fault 400 */
+  readonly close?: (job: Job<Content>, state: State) => void;
 }
 
 /** A job moves on when somebody looks at it: what it has to do by then is done then. */
-export function createJobs<Content extends Work>(office: JobOffice, jobType: string): Jobs<Content> {
+export function createJobs<Content extends Work>(office: JobOffice, kind: JobKind<Content>) {
+  const { root, jobType, deletable = [], close } = kind;
+  const { clock } = office;
   const jobs = new Map<string, Job<Content>>();
-  const nowMs = () => office.clock.steady();
 
-  function stateOf(job: Job<Content>): State {
-    if (job.ended !== undefined) return job.ended;
-    if (job.queuedMs === undefined) return 'Open';
-    return nowMs() - job.queuedMs < job.pace.queuedMs ? 'UploadComplete' : 'InProgress';
+  function stateOf({ ended, queuedMs, pace }: Job<Content>): State {
+    if (ended !== undefined) return ended;
+    if (queuedMs === undefined) return 'Open';
+    return clock.steady() - queuedMs < pace.queuedMs ? 'UploadComplete' : 'InProgress';
   }
 
-  function advance(job: Job<Content>): Job<Content> {
-    if (stateOf(job) !== 'InProgress' || job.queuedMs === undefined) return job;
-    const problem = job.content.problem?.();
-    if (problem !== undefined) return end(job, 'Failed', problem);
-    const { pace, content } = job;
-    const workedMs = nowMs() - job.queuedMs - pace.queuedMs;
+  function advance(job: Job<Content>): void {
+    const { pace, content, queuedMs } = job;
+    if (queuedMs === undefined || stateOf(job) !== 'InProgress') return;
+    const problem = content.problem?.();
+    if (problem !== undefined) {
+      end(job, 'Failed', problem);
+      return;
+    }
+    const workedMs = clock.steady() - queuedMs - pace.queuedMs;
     const share = workedMs >= pace.workMs ? 1 : workedMs / pace.workMs;
     const fails = pace.failure !== undefined && share >= 0.5;
     content.advance(Math.floor(content.total() * (fails ? 0.5 : share)));
-    if (fails) return end(job, 'Failed', pace.failure);
-    return share < 1 ? job : end(job, 'JobComplete');
+    if (fails) end(job, 'Failed', pace.failure);
+    else if (share === 1) end(job, 'JobComplete');
   }
 
-  function end(job: Job<Content>, state: NonNullable<Job['ended']>, errorMessage?: string): Job<Content> {
-    job.ended = state;
-    job.errorMessage = errorMessage;
-    job.changedMs = office.clock.now();
-    return job;
+  function end(job: Job<Content>, ended: NonNullable<Job['ended']>, errorMessage?: string): void {
+    Object.assign(job, { ended, errorMessage, changedMs: clock.now() });
   }
 
   function forget(): void {
     let bytes = [...jobs.values()].reduce((sum, { content }) => sum + content.bytes, 0);
     for (const job of jobs.values()) {
-      const isOld = office.clock.now() - job.createdMs > LIFETIME_MS;
+      const isOld = clock.now() - job.createdMs > LIFETIME_MS;
       if (job.ended === undefined || (!isOld && jobs.size < MOST_JOBS && bytes <= MOST_KEPT_BYTES)) continue;
       jobs.delete(job.id);
       bytes -= job.content.bytes;
     }
   }
 
-  return {
-    stateOf,
-    create: (call, terms, content) => {
-      forget();
-      const created = office.clock.now();
-      const job: Job<Content> = {
-        id: office.nextId(),
-        version: versionOf(call),
-        terms,
-        content,
-        pace: office.pace(),
-        createdMs: created,
-        queuedMs: undefined,
-        changedMs: created,
-        ended: undefined,
-        errorMessage: undefined,
-      };
-      if (jobs.size >= MOST_JOBS) throw new Fault(400, 'EXCEEDEDQUOTA', `There are ${MOST_JOBS} jobs already.`);
-      jobs.set(job.id, job);
-      return job;
+  function create(call: Call, terms: JobTerms, content: Content): Job<Content> {
+    forget();
+    const nowMs = clock.now();
+    const place = { id: office.nextId(), version: versionOf(call), createdMs: nowMs, changedMs: nowMs };
+    const job: Job<Content> = { ...place, terms, content, pace: office.pace() };
+    if (jobs.size >= MOST_JOBS) throw new Fault(400, 'EXCEEDEDQUOTA', `There are ${MOST_JOBS} jobs already.`);
+    jobs.set(job.id, job);
+    return job;
+  }
+
+  /** As it is by now. @throws Fault 404 */
+  function get({ params: { id = '' } }: Call): Job<Content> {
+    forget();
+    const job = jobs.get(id);
+    if (job === undefined) throw new Fault(404, 'NOT_FOUND', 'The requested resource does not exist');
+    advance(job);
+    return job;
+  }
+
+  function queue(job: Job<Content>): void {
+    Object.assign(job, { queuedMs: clock.steady(), changedMs: clock.now() });
+  }
+
+  const routes: Routes = {
+    [`GET ${root}/{id}`]: (call) => {
+      const job = get(call);
+      return json({ ...showJob(job, stateOf(job)), jobType, ...job.content.told(), errorMessage: job.errorMessage });
     },
-    get: ({ params: { id = '' } }) => {
-      forget();
-      const job = jobs.get(id) ?? [...jobs.values()].find(({ id: long }) => long.slice(0, 15) === id);
-      if (job === undefined) throw new Fault(404, 'NOT_FOUND', 'The requested resource does not exist');
-      return advance(job);
+    [`PATCH ${root}/{id}`]: (call) => {
+      const job = get(call);
+      const words = close === undefined ? ['Aborted'] : ['UploadComplete', 'Aborted'];
+      const wanted = readWord('state', call.body.object().state, words);
+      if (wanted === 'UploadComplete') {
+        close?.(job, stateOf(job));
+        queue(job);
+      } else if (job.ended === undefined) end(job, 'Aborted');
+      else throw badState(`Aborting already ${job.ended.replace('JobComplete', 'Completed')} Job not allowed`);
+      return json(showJob(job, wanted));
     },
-    queue: (job) => {
-      job.queuedMs = nowMs();
-      job.changedMs = office.clock.now();
-    },
-    abort: (job) => {
-      if (job.ended !== undefined) throw badState(`Aborting already ${PAST[job.ended]} Job not allowed`);
-      end(job, 'Aborted');
-    },
-    remove: (job, states) => {
+    [`DELETE ${root}/{id}`]: (call) => {
+      const job = get(call);
       const state = stateOf(job);
-      if (!states.includes(state)) throw badState(`Deleting a Job in the state ${state} not allowed`);
+      if (job.ended === undefined && !deletable.includes(state)) {
+        throw badState(`Deleting a Job in the state ${state} not allowed`);
+      }
       jobs.delete(job.id);
-    },
-    list: (call, show) => {
-      forget();
-      const wanted = call.query.get('jobType') ?? jobType;
-      const chunked = call.query.get('isPkChunkingEnabled') === 'true';
-      const found = wanted === jobType && !chunked ? [...jobs.values()] : [];
-      const start = readPlace(call.query.get('queryLocator'));
-      const next = start + LIST_SIZE;
-      const done = next >= found.length;
-      return {
-        done,
-        records: found.slice(start, next).map((job) => show(advance(job))),
-        nextRecordsUrl: done ? null : `${call.path.replace(/\/$/, '')}?queryLocator=${writePlace(next)}`,
-      };
+      return empty();
     },
   };
+  return { create, get, queue, stateOf, routes };
 }
-
-const PAST = { JobComplete: 'Completed', Failed: 'Failed', Aborted: 'Aborted' } as const;
 
 export function badState(message: string): Fault {
   return new Fault(400, 'INVALIDJOBSTATE', message);
@@ -223,19 +196,6 @@ export function badState(message: string): Fault {
 
 export function badJob(message: string): Fault {
   return new Fault(400, 'INVALIDJOB', message);
-}
-
-/** Documented: `MTAwMDA` is a locator, which is base64 of 10000. */
-export function writePlace(index: number): string {
-  return Buffer.from(String(index)).toString('base64url');
-}
-
-/** @throws Fault 400 */
-export function readPlace(locator: string | null): number {
-  if (locator === null) return 0;
-  const text = Buffer.from(locator, 'base64url').toString();
-  if (!/^\d{1,15}$/.test(text)) throw new Fault(400, 'INVALID_QUERY_LOCATOR', 'invalid query locator');
-  return Number(text);
 }
 
 /** @throws Fault 404 for a path of no version */
@@ -262,33 +222,16 @@ export function readWord(name: string, value: unknown, words: readonly string[])
 }
 
 /** What each answer about a job says. */
-export function showJob({ id, terms, version, createdMs, changedMs }: Job, state: State): object {
+export function showJob({ id, terms, version, createdMs, changedMs }: Job, state: string): object {
   return {
     id,
-    operation: terms.operation,
-    object: terms.object,
+    ...terms,
     createdById: DEMO_USER_ID,
     createdDate: writeInstant(createdMs),
     systemModstamp: writeInstant(changedMs),
     state,
-    ...(terms.externalIdFieldName !== undefined && { externalIdFieldName: terms.externalIdFieldName }),
     concurrencyMode: 'Parallel',
     contentType: 'CSV',
     apiVersion: Number(version),
-  };
-}
-
-/** What the answer to GET says beside it. */
-export function showProgress(job: Job, jobType: string): object {
-  const { lineEnding, columnDelimiter } = job.terms;
-  const totalProcessingTime = job.ended === undefined ? 0 : job.pace.workMs;
-  return {
-    jobType,
-    lineEnding,
-    columnDelimiter,
-    ...job.content.told(),
-    retries: 0,
-    totalProcessingTime,
-    ...(job.errorMessage !== undefined && { errorMessage: job.errorMessage }),
   };
 }
