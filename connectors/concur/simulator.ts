@@ -2,31 +2,25 @@ import type { Config } from '#connector';
 import {
   type Answer,
   type Call,
-  type Changeable,
+  type Collection,
   changesOf,
   createBudget,
   createMovableClock,
-  createTable,
   empty,
   Fault,
-  type MovableClock,
   type PageStyle,
-  type Routes,
+  recordRoutes,
   type Simulator,
   type SimulatorOptions,
   simulate,
-  type Table,
   type TableRow,
+  type TextRule,
   takePage,
 } from '#connector/simulator';
-import { makeEntry } from './simulator/entries.ts';
-import { printMoment } from './simulator/form.ts';
-import { createLogin, GEOLOCATION, type Login } from './simulator/login.ts';
+import { ADMINISTRATOR, createCompany, findUser, type Resource, readForm, type User } from './simulator/company.ts';
+import { createLogin, GEOLOCATION } from './simulator/login.ts';
 import { print, printFault } from './simulator/print.ts';
-import { blankReport, makeRows, REPORTS, reportId } from './simulator/rows.ts';
-import { badRequest, entryFilters, type Filters, reportFilters, type TextRule, testsOf } from './simulator/search.ts';
-import { ADMINISTRATOR, USERS, type User } from './simulator/users.ts';
-import { readReport } from './simulator/writes.ts';
+import { badRequest, type SearchOptions, testsOf } from './simulator/search.ts';
 
 export { CLIENTS, DEMO_ACCESS_TOKEN, GEOLOCATION, TRAVELER_ACCESS_TOKEN } from './simulator/login.ts';
 
@@ -36,176 +30,110 @@ export const DEMO_CONFIGURATION: Config = { geolocation: GEOLOCATION };
 export interface ConcurSimulatorOptions extends SimulatorOptions {
   /** Default `ignoring case`, and blanks at the end. */
   readonly text?: TextRule;
-  /** What a token that has expired is answered with. Default 403, as the documents have it for this version of the API. */
+  /** The status for a token that has expired. Default 403, as the documents have it for this version of the API. */
   readonly badToken?: 401 | 403;
   /** There is a limit, and no document says which. Default: none. */
   readonly callsPerMinute?: number;
 }
+
+const ROOT = '/api/v3.0/expense';
 
 /** One company in memory, with reports of two users. What it does is in the README. */
 export function createSimulator(options: ConcurSimulatorOptions): Simulator {
   const { memory, text = 'ignoring case', badToken = 403, callsPerMinute: calls } = options;
   const clock = createMovableClock();
   const login = createLogin({ memory, clock, badToken });
-  const { reports, entries } = createResources(clock, text);
+  const { reports, entries } = createCompany(clock);
+  const related: SearchOptions['related'] = ({ ID, OwnerLoginID }, name) =>
+    name === 'owner' ? [{ ...findUser(OwnerLoginID) }] : entries.table.rows().filter(({ ReportID }) => ReportID === ID);
+  const ownerIn = (call: Call) => readOwner(call, login.userOf(call));
+  const routesOf = (collection: Collection<Resource>, can: readonly ('get' | 'create' | 'update')[]) =>
+    recordRoutes(`${ROOT}/${collection.name}`, collection, {
+      can,
+      list: (call) => list(collection, call, { rule: text, related, owner: ownerIn(call) }),
+      show: (row, call) => {
+        if (call.method === 'GET') assertOwned(row[collection.owner], ownerIn(call));
+        return show(collection, row, call);
+      },
+      update: 'PUT',
+      body: (call, old) => {
+        if (old !== undefined) assertChangeable(old, ownerIn(call));
+        // Null is as if it was not given. A comment is shown under another name.
+        const { Comment: LastComment = null, ...rest } = call.body.object();
+        return Object.fromEntries(Object.entries({ ...rest, LastComment }).filter(([, value]) => value !== null));
+      },
+      complete: (values, call, old) =>
+        old === undefined ? { OwnerLoginID: ownerIn(call), ...readForm(values) } : readForm(values),
+    });
   return simulate(
     {
       clock,
       print: (fault, { path }) => printFault(fault, path, clock.now()),
-      headers: { 'concur-correlationid': '2803b8f8-a42b-43c2-a739-000000000000' },
-      ...(calls !== undefined && { budget: createBudget({ calls, windowMs: 60_000, clock, tellsWait: false }) }),
+      budget: calls === undefined ? undefined : createBudget({ calls, windowMs: 60_000, clock, tellsWait: false }),
       authenticate: (call) => {
         if (call.headers['transfer-encoding'] !== undefined)
           throw badRequest('Chunked transfer encoding is not supported.');
         login.userOf(call);
       },
       open: login.routes,
-      routes: {
-        ...routesOf(reports, login),
-        ...routesOf(entries, login),
-        [`POST ${reports.path}`]: (call) => createReport(reports, call, login.userOf(call)),
-        [`PUT ${reports.path}/{id}`]: (call) => updateReport(reports, call, login.userOf(call)),
-      },
-      commands: {
-        'POST /simulate/end-sessions': () => {
-          login.endSessions();
-          return empty();
-        },
-        ...changesOf({ reports: reports.changeable, entries: entries.changeable }),
-      },
+      routes: { ...routesOf(reports, ['get', 'create', 'update']), ...routesOf(entries, ['get']) },
+      commands: { ...login.commands, ...changesOf({ reports, entries }) },
     },
     options,
   );
 }
 
-const ROOT = '/api/v3.0/expense';
-
-interface Resource {
-  readonly path: string;
-  /** The element around all of them, and around one. */
-  readonly nouns: readonly [all: string, one: string];
-  readonly table: Table;
-  readonly filters: Filters;
-  /** The member that is the login of whom it belongs to. */
-  readonly owner: string;
-  readonly changeable: Changeable;
-}
-
-function createResources(clock: MovableClock, text: TextRule): Readonly<Record<'reports' | 'entries', Resource>> {
-  const rows = makeRows();
-  const keyOf = ({ ID }: TableRow) => String(ID);
-  const stamped = (created: readonly string[], changed: readonly string[]) => ({
-    stamps: { clock, write: printMoment, created, changed },
-  });
-  let made = REPORTS;
-  const reports = createTable({
-    rows: rows.reports,
-    keyOf,
-    initial: ({ OwnerLoginID }) => {
-      const owner = USERS.find(({ loginId }) => loginId === OwnerLoginID) ?? ADMINISTRATOR;
-      return { ...blankReport(owner, printMoment(clock.now()).slice(0, 10)), ID: reportId(made++) };
-    },
-    ...stamped(['CreateDate'], ['LastModifiedDate']),
-  });
-  const entries = createTable({ rows: rows.entries, keyOf, ...stamped([], ['LastModified']) });
-  const entriesOf = ({ ID }: TableRow) => entries.rows().filter(({ ReportID }) => ReportID === ID);
-  const header = { ID: reportId(0), owner: ADMINISTRATOR, batchId: null };
-  return {
-    reports: {
-      path: `${ROOT}/reports`,
-      nouns: ['Reports', 'Report'],
-      table: reports,
-      filters: reportFilters(entriesOf, text),
-      owner: 'OwnerLoginID',
-      changeable: {
-        table: reports,
-        keyOf,
-        create: (number) => ({ Name: `New ${number}` }),
-        change: (number) => ({ Name: `Changed ${number}` }),
-      },
-    },
-    entries: {
-      path: `${ROOT}/entries`,
-      nouns: ['Entries', 'Entry'],
-      table: entries,
-      filters: entryFilters(text),
-      owner: 'ReportOwnerID',
-      changeable: {
-        table: entries,
-        keyOf,
-        create: (number) => makeEntry(4 * REPORTS + number, { ...header, madeMs: clock.now() }),
-        change: (number) => ({ Description: `Changed ${number}` }),
-      },
-    },
-  };
-}
-
-function routesOf(resource: Resource, { userOf }: Pick<Login, 'userOf'>): Routes {
-  const { path, nouns } = resource;
-  return {
-    [`GET ${path}`]: (call) => list(resource, call, userOf(call)),
-    [`GET ${path}/{id}`]: (call) => print(call, nouns[1], present(resource, find(resource, call, userOf(call)), call)),
-  };
-}
-
 const PAGING: PageStyle = { kind: 'link', token: 'offset', size: 'limit', usual: 25, most: 100, refuse: badRequest };
 
-function list(resource: Resource, call: Call, user: User): Answer {
-  const { table, filters, owner, nouns } = resource;
-  const login = ownerOf(call, user);
-  const tests = testsOf(filters, call.query);
-  const found = table
-    .rows()
-    .filter((row) => (login === ALL || row[owner] === login) && tests.every((test) => test(row)));
-  const { rows, next = null } = takePage(found, PAGING, call);
-  return print(call, nouns[0], { Items: rows.map((row) => present(resource, row, call)), NextPage: next });
+function list(
+  collection: Collection<Resource>,
+  call: Call,
+  { owner: login, ...search }: SearchOptions & { readonly owner: string },
+): Answer {
+  const { table, filters, owner, all, one } = collection;
+  const tests = testsOf(filters, call.query, search);
+  const isMeant = (row: TableRow) => (login === ALL || row[owner] === login) && tests.every((test) => test(row));
+  const { rows, next = null } = takePage(table.rows().filter(isMeant), PAGING, call);
+  return print(call, [all, one], { Items: rows.map((row) => present(collection, row, call)), NextPage: next });
+}
+
+/** A creation answers where the report is, a change nothing. */
+function show(collection: Collection<Resource>, row: TableRow, call: Call): Answer {
+  if (call.method === 'PUT') return empty();
+  const shown = present(collection, row, call);
+  if (call.method === 'GET') return print(call, [collection.one], shown);
+  return print(call, ['Response'], { ID: shown.ID, URI: shown.URI });
+}
+
+/** The address of a workflow repeats what was asked, as in the provider's own example. */
+function present({ name: collection }: Collection<Resource>, row: TableRow, { origin, search }: Call): TableRow {
+  const address = `${origin}${ROOT}/${collection}`;
+  const { WorkflowActionUrl: key = '' } = row;
+  const action = key !== '' && { WorkflowActionUrl: `${address}/report/${key}/WorkFlowAction${search}` };
+  const shown = Object.entries(row).filter(([name]) => /^[A-Z]/.test(name) && name !== 'ID');
+  return { ...Object.fromEntries(shown), ...action, ID: row.ID, URI: `${address}/${row.ID}` };
 }
 
 const ALL = 'ALL';
 
-/** @returns the login of whose records are asked for: the caller's own without a word, or `ALL`. @throws Fault 403 */
-function ownerOf({ query }: Call, user: User): string {
+/** Returns the login of the owner asked for: the caller's own without a word, or `ALL`. @throws Fault 403 */
+function readOwner({ query }: Call, user: User): string {
   const text = query.get('user') ?? '';
-  if (text === '') return user.loginId;
-  const login = text === ALL ? ALL : (USERS.find(({ loginId }) => isSame(loginId, text))?.loginId ?? text);
-  if (login === user.loginId || user.isAdmin) return login;
+  if (text === '') return user.login;
+  const login = text === ALL ? ALL : (findUser(text)?.login ?? text);
+  if (login === user.login || user.login === ADMINISTRATOR.login) return login;
   throw new Fault(403, 'FORBIDDEN', 'The user parameter is for those with the Web Services Admin role.');
 }
 
-function isSame(a: string, b: string): boolean {
-  return a.toLowerCase() === b.toLowerCase();
-}
-
-/** @throws Fault 400 for all users at once, 404 for what is not there, or belongs to another than the one who is named */
-function find({ table, owner, nouns }: Resource, call: Call, user: User): TableRow {
-  const login = ownerOf(call, user);
+/** @throws Fault 400 for all users at once, 404 for a record of another than the one who is named */
+function assertOwned(owner: unknown, login: string): void {
   if (login === ALL) throw badRequest('user=ALL is not allowed when operating on a single resource.');
-  const row = table.find(call.params.id ?? '');
-  if (row?.[owner] === login) return row;
-  throw new Fault(404, 'NOT_FOUND', `${nouns[1]} ${call.params.id} was not found.`);
-}
-
-/** The address of a workflow repeats what was asked, as in the provider's own example. */
-function present({ path }: Resource, row: TableRow, { origin, search }: Call): TableRow {
-  const { WorkflowActionUrl: key = '' } = row;
-  const action = key !== '' && { WorkflowActionUrl: `${origin}${path}/report/${key}/WorkFlowAction${search}` };
-  const shown = Object.entries(row).filter(([name]) => /^[A-Z]/.test(name) && name !== 'ID');
-  return { ...Object.fromEntries(shown), ...action, ID: row.ID, URI: `${origin}${path}/${row.ID}` };
-}
-
-function createReport({ path, table }: Resource, call: Call, user: User): Answer {
-  const login = ownerOf(call, user);
-  if (!USERS.some(({ loginId }) => loginId === login)) throw badRequest(`Nobody has the login '${login}'.`);
-  const { ID } = table.insert({ OwnerLoginID: login, ...readReport(call.body.object(), true) });
-  return print(call, 'Response', { ID, URI: `${call.origin}${path}/${ID}` });
+  if (owner !== login) throw new Fault(404, 'NOT_FOUND', 'It was not found.');
 }
 
 const FINAL: readonly unknown[] = ['P_PROC', 'P_PAID', 'P_PAYC'];
 
-/** Answers nothing. */
-function updateReport(resource: Resource, call: Call, user: User): Answer {
-  const { ID, PaymentStatusCode, PaymentStatusName } = find(resource, call, user);
+function assertChangeable({ OwnerLoginID, PaymentStatusCode, PaymentStatusName }: TableRow, login: string): void {
+  assertOwned(OwnerLoginID, login);
   if (FINAL.includes(PaymentStatusCode)) throw badRequest(`The report cannot be changed: ${PaymentStatusName}.`);
-  resource.table.update(String(ID), readReport(call.body.object(), false));
-  return empty();
 }

@@ -11,7 +11,7 @@ import type { Product } from '../../test/support/cap/rows.ts';
 import { startCapServer } from '../../test/support/cap-server.ts';
 import odata from './index.ts';
 import { parseFilter } from './simulator/parse-filter.ts';
-import { createTables } from './simulator/rows.ts';
+import { createShelves } from './simulator/rows.ts';
 import { createSimulator, DEMO_CONFIGURATION, type ODataSimulatorOptions } from './simulator.ts';
 
 type Row = Readonly<Record<string, unknown>>;
@@ -416,7 +416,10 @@ describe('OData filters on the simulator', function () {
     return {
       connection,
       object: connection.object('Products'),
-      rows: createTables().get('Products')?.rows() ?? [],
+      rows:
+        createShelves()
+          .find(({ name }) => name === 'Products')
+          ?.table.rows() ?? [],
       idField: 'Id',
     };
   }

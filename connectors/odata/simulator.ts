@@ -6,26 +6,22 @@ import {
   changesOf,
   createMovableClock,
   empty,
-  type Fault,
+  Fault,
+  fault,
   json,
-  type MovableClock,
-  type RouteHandler,
+  type Routes,
   type Simulator,
   type SimulatorOptions,
   simulate,
-  type Table,
   type TableRow,
   xml,
 } from '#connector/simulator';
-import { type Address, addressOf, type Key, readAddress } from './simulator/address.ts';
 import type { Collation } from './simulator/condition.ts';
 import { createBroker } from './simulator/events.ts';
-import { printMetadata } from './simulator/metadata.ts';
-import { problem } from './simulator/problem.ts';
 import type { Quirks } from './simulator/quirks.ts';
-import { type Options, queryRows, readOptions, selectProperties } from './simulator/read.ts';
-import { createTables, keyOf, type Tables } from './simulator/rows.ts';
-import { type EntitySchema, SETS } from './simulator/schema.ts';
+import { queryRows, readCount, readOptions, readSelect } from './simulator/read.ts';
+import { createShelves, type Shelf } from './simulator/rows.ts';
+import { addressOf, keyOf, METADATA, readKey } from './simulator/schema.ts';
 import { completeRow, readBody } from './simulator/write.ts';
 
 /**
@@ -46,229 +42,182 @@ export interface ODataSimulatorOptions extends SimulatorOptions {
 /** The configuration of an instance on this simulator. */
 export const DEMO_CONFIGURATION = { 'base.url': 'https://demo.example.com/odata/v4/shop' };
 
-/** A request, and the service it is for. */
-interface Service {
-  readonly call: Call;
-  readonly tables: Tables;
-  readonly settings: ODataSimulatorOptions;
-  /** The service root as the client sees it. */
-  readonly root: string;
-  readonly options: Options;
-}
+const ROOT = '/odata/v4/{service}';
+const rootOf = ({ origin, params: { service } }: Call) => `${origin}/odata/v4/${service}`;
 
 export function createSimulator(settings: ODataSimulatorOptions): Simulator {
   const { quirks = {} } = settings;
   const clock = createMovableClock();
   const broker = createBroker(settings.send, clock);
-  const tables = createTables(broker.tell);
+  const shelves = createShelves(broker.tell).map((shelf): Served => ({ ...shelf, settings }));
   const isDemo = basic('demo', ({ username, password }) => username === 'demo' && password === 'demo-password');
-  const answer: RouteHandler = (call) => {
-    const { service = '', address = '' } = call.params;
-    if (quirks.refusesSlashes && /%2f|%5c/i.test(call.path)) throw problem(400, 'Bad Request');
-    const root = `${call.origin}/odata/v4/${service}`;
-    return route({ call, tables, settings, root, options: readOptions(call) }, readAddress(address));
-  };
-  const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
-  const templates = ['/odata/v4/{service}', '/odata/v4/{service}/{address*}'];
+  const stamp = () => ({ ChangedAt: new Date(clock.now()).toISOString() });
+  const changeable = (shelf: Shelf): Changeable => ({
+    table: shelf.table,
+    keyOf: ({ Id }) => String(Id),
+    create: () => completeRow(shelf, { Name: 'New', ...stamp() }),
+    change: (number) => ({ Description: `Changed ${number}`, ...stamp() }),
+  });
+  const products = shelves.filter(({ name }) => name === 'Products');
   return simulate(
     {
-      print,
+      print: ({ status, message, headers }) =>
+        json({ error: { code: String(status), message } }, status, { ...headers, ...TYPE }),
       headers: { 'odata-version': '4.0' },
       authenticate: (call) => {
         const [, service, rest = ''] = /^\/odata\/v4\/(shop|private)(?:\/(.*))?$/s.exec(call.path) ?? [];
-        if (service === undefined) throw problem(404, `There is no service at '${call.path}', but at /odata/v4/shop.`);
+        if (service === undefined) throw fault(404, `There is no service at '${call.path}', but at /odata/v4/shop.`);
         const isShown = service === 'shop' || (quirks.showsDocuments && /^(?:\$metadata)?$/.test(rest));
         if (!isShown) isDemo(call);
+        if (quirks.refusesSlashes && /%2f|%5c/i.test(call.path)) throw fault(400, 'Bad Request');
       },
-      routes: Object.fromEntries(
-        templates.flatMap((template) => methods.map((method) => [`${method} ${template}`, answer])),
-      ),
+      routes: {
+        [`GET ${ROOT}`]: (call) => {
+          const value = shelves.map(({ name }) => ({ name, kind: 'EntitySet', url: name }));
+          return json({ '@odata.context': `${rootOf(call)}/$metadata`, value }, 200, TYPE);
+        },
+        [`GET ${ROOT}/$metadata`]: () => xml(METADATA),
+        ...Object.assign({}, ...shelves.map((shelf) => routesOf(shelf, shelves))),
+      },
       clock,
-      commands: { ...broker.commands, ...changesOf(changeables(tables, clock)) },
+      commands: {
+        ...broker.commands,
+        ...changesOf(Object.fromEntries(products.map((shelf) => [shelf.name, changeable(shelf)]))),
+      },
     },
     settings,
   );
 }
 
-function changeables(tables: Tables, clock: MovableClock): Readonly<Record<string, Changeable>> {
-  const [table, entity] = [tables.get('Products'), SETS.Products];
-  if (table === undefined || entity === undefined) return {};
-  const stamp = () => ({ ChangedAt: new Date(clock.now()).toISOString() });
+const TYPE = { 'content-type': 'application/json;odata.metadata=minimal' };
+
+interface Served extends Shelf {
+  readonly settings: ODataSimulatorOptions;
+}
+
+function routesOf(shelf: Served, shelves: readonly Served[]): Routes {
+  const path = `${ROOT}/${shelf.name}`;
+  const one = `${path}({key})`;
+  const related = shelf.collections.map(({ path: name, target, by }): Routes => {
+    const other = shelves.find((each) => each.name === target) ?? shelf;
+    return {
+      [`GET ${one}/${name}`]: (call) => {
+        const { [shelf.key[0] ?? '']: id } = getRow(shelf, call);
+        return list(other, call, (row) => row[by] === id);
+      },
+    };
+  });
+  const writing: Routes = {
+    [`POST ${path}`]: (call) => create(shelf, readBody(shelf, call), call),
+    [`PUT ${one}`]: (call) => change(shelf, call),
+    [`PATCH ${one}`]: (call) => change(shelf, call),
+    [`DELETE ${one}`]: (call) => remove(shelf, call),
+  };
   return {
-    Products: {
-      table,
-      keyOf: ({ Id }) => String(Id),
-      create: () => completeRow(entity, { Name: 'New', ...stamp() }, table.rows()),
-      change: (number) => ({ Description: `Changed ${number}`, ...stamp() }),
-    },
+    [`GET ${path}`]: (call) => list(shelf, call),
+    [`GET ${one}`]: (call) => showEntity(shelf, getRow(shelf, call), call),
+    ...Object.assign({}, ...related),
+    ...(shelf.isReadOnly ? {} : writing),
   };
 }
 
-const TYPE = { 'content-type': 'application/json;odata.metadata=minimal' };
-
-function print({ status, message, headers }: Fault): Answer {
-  return json({ error: { code: String(status), message } }, status, { ...headers, ...TYPE });
-}
-
-function route(service: Service, address: Address): Answer {
-  const { method } = service.call;
-  if (address.kind === 'set' && method === 'GET') return page(setOf(service, address.set));
-  if (address.kind === 'set') return createIn(setOf(service, address.set));
-  if (address.kind === 'entity' && method !== 'GET') return changeEntity(setOf(service, address.set), address.key);
-  if (method !== 'GET') throw problem(405, `${method} is not supported here.`);
-  if (address.kind === 'metadata') return xml(printMetadata());
-  if (address.kind === 'collection') return listRelated(service, address);
-  if (address.kind === 'entity') {
-    const set = setOf(service, address.set);
-    return json(printEntity(set, getRow(set, address.key)), 200, TYPE);
-  }
-  const value = Object.keys(SETS).map((name) => ({ name, kind: 'EntitySet', url: name }));
-  return json({ '@odata.context': `${service.root}/$metadata`, value }, 200, TYPE);
-}
-
-/** A set that a request is about. */
-interface EntitySet {
-  readonly service: Service;
-  readonly name: string;
-  readonly entity: EntitySchema;
-  readonly table: Table;
-}
-
-function setOf(service: Service, name: string): EntitySet {
-  const [entity, table] = [SETS[name], service.tables.get(name)];
-  if (entity !== undefined && table !== undefined) return { service, name, entity, table };
-  throw problem(404, `Resource not found for the segment '${name}'.`);
-}
-
-function getRow({ table, entity }: EntitySet, key: Key): TableRow {
-  const row = table.find(keyOf(entity, Object.fromEntries(key)));
-  if (row === undefined) throw problem(404, 'There is no such entity.');
+function getRow(shelf: Served, { params: { key = '' } }: Call): TableRow {
+  const row = shelf.table.find(keyOf(shelf, readKey(shelf, key)));
+  if (row === undefined) throw fault(404, 'There is no such entity.');
   return row;
 }
 
-function listRelated(
-  service: Service,
-  { set: name, key, name: path }: Extract<Address, { kind: 'collection' }>,
-): Answer {
-  const parent = setOf(service, name);
-  const navigation = parent.entity.collections?.[path];
-  if (navigation === undefined) throw problem(404, `'${name}' has no '${path}'.`);
-  const id = getRow(parent, key)[parent.entity.key[0] ?? ''];
-  return page(setOf(service, navigation.set), (row) => row[navigation.by] === id);
-}
-
-function page(set: EntitySet, belongs: (row: TableRow) => boolean = () => true): Answer {
-  const { service, name, entity, table } = set;
-  const { call, options, settings, root } = service;
+function list(shelf: Served, call: Call, belongs: (row: TableRow) => boolean = () => true): Answer {
+  const { name, properties, table, settings } = shelf;
   const { quirks = {}, collation = 'binary', maxPageSize: most = Number.POSITIVE_INFINITY } = settings;
-  const preferred = Number(
-    /odata\.maxpagesize=(\d+)/.exec(String(call.headers.prefer))?.[1] ?? Number.POSITIVE_INFINITY,
-  );
-  if (quirks.failsOnPageSizeBesideTop && Number.isFinite(preferred) && options.has('$top')) {
-    throw problem(500, 'Internal Server Error');
+  const options = readOptions(call);
+  const preferred = /odata\.maxpagesize=(\d+)/.exec(String(call.headers.prefer))?.[1];
+  if (quirks.failsOnPageSizeBesideTop && preferred !== undefined && options.has('$top')) {
+    throw fault(500, 'Internal Server Error');
   }
-  const { isStuck } = call;
-  const maxPageSize = Math.min(preferred, most);
-  const found = queryRows(table.rows().filter(belongs), { entity, options, maxPageSize, collation, quirks, isStuck });
+  const { rows, count } = queryRows(table.rows().filter(belongs), options, { properties, collation, quirks });
+  const start = readCount(options, '$skiptoken') ?? 0;
+  const end = start + Math.min(Number(preferred ?? most), most);
   const body = {
-    '@odata.context': `${root}/$metadata#${name}`,
-    ...(options.get('$count') === 'true' && { '@odata.count': found.count }),
-    ...(found.skipToken !== undefined && { '@odata.nextLink': nextLink(service, found.skipToken) }),
-    value: found.rows.map((row) => printRow(set, row)),
+    '@odata.context': `${rootOf(call)}/$metadata#${name}`,
+    ...(options.get('$count') === 'true' && { '@odata.count': count }),
+    ...((call.isStuck || end < rows.length) && {
+      '@odata.nextLink': nextLink(call, settings, call.isStuck ? start : end),
+    }),
+    value: rows.slice(start, end).map((row) => printRow(shelf, row, call)),
   };
   return json(body, 200, TYPE);
 }
 
-function nextLink({ call, options, root, settings }: Service, skipToken: number): string {
-  const query = [...options]
-    .filter(([name]) => name !== '$skiptoken')
-    .map(([name, value]) => `${name}=${encodeURIComponent(value)}&`);
-  const link = `${call.params.address}?${query.join('')}$skiptoken=${skipToken}`;
-  return settings.links === 'relative' ? link : `${root}/${link}`;
+function nextLink(call: Call, { links }: ODataSimulatorOptions, skipToken: number): string {
+  const options = [...readOptions(call)].filter(([name]) => name !== '$skiptoken');
+  const query = options.map(([name, value]) => `${name}=${encodeURIComponent(value)}&`);
+  const [, address = ''] = /^\/odata\/v4\/\w+\/(.*)$/s.exec(call.path) ?? [];
+  const link = `${address}?${query.join('')}$skiptoken=${skipToken}`;
+  return links === 'relative' ? link : `${rootOf(call)}/${link}`;
 }
 
-function assertChangeable({ entity, name }: EntitySet): void {
-  if (entity.readOnly === true) throw problem(405, `'${name}' cannot be changed.`);
+function assertGuard({ isGuarded }: Served, { headers }: Call): void {
+  if (isGuarded && headers['if-match'] === undefined) throw new Fault(428, '428', 'If-Match is required.');
 }
 
-function createIn(set: EntitySet): Answer {
-  const { method } = set.service.call;
-  assertChangeable(set);
-  if (method !== 'POST') throw problem(405, `${method} is not supported for a set.`);
-  return create(set, bodyOf(set));
+function remove(shelf: Served, call: Call): Answer {
+  assertGuard(shelf, call);
+  shelf.table.remove(keyOf(shelf, getRow(shelf, call)));
+  return empty();
 }
 
-function changeEntity(set: EntitySet, key: Key): Answer {
-  const { entity, table, service } = set;
-  const { upserts } = service.settings.quirks ?? {};
-  const { method, headers } = service.call;
-  assertChangeable(set);
-  const id = keyOf(entity, Object.fromEntries(key));
-  const row = table.find(id);
-  const condition = headers['if-match'];
-  if (entity.guarded === true && condition === undefined) throw problem(428, 'If-Match is required.');
-  if (row === undefined && method === 'DELETE') throw problem(404, 'There is no such entity.');
-  if (row === undefined && condition !== undefined && upserts === undefined)
-    throw problem(412, 'There is no entity that matches If-Match.');
-  if (method === 'DELETE') {
-    table.remove(id);
-    return empty();
-  }
-  const body = bodyOf(set);
-  const given = { ...body, ...keyValues(entity, key) };
+function change(shelf: Served, call: Call): Answer {
+  assertGuard(shelf, call);
+  const { upserts } = shelf.settings.quirks ?? {};
+  const key = readKey(shelf, call.params.key ?? '');
+  const id = keyOf(shelf, key);
+  const row = shelf.table.find(id);
+  if (row === undefined && call.headers['if-match'] !== undefined && upserts === undefined)
+    throw new Fault(412, '412', 'There is no entity that matches If-Match.');
+  const body = readBody(shelf, call);
+  const given = { ...body, ...key };
   // A change of what does not exist creates it. Source: OData Protocol 4.01, section 11.4.4.
-  if (row === undefined) return create(set, upserts === 'under a key of its own' ? body : given);
-  const changed = table.update(id, method === 'PUT' ? completeRow(entity, given, table.rows()) : given) ?? row;
-  return changeAnswer(set, changed, 200);
+  if (row === undefined) return create(shelf, upserts === 'under a key of its own' ? body : given, call);
+  const values = call.method === 'PUT' ? completeRow(shelf, given) : given;
+  return answerChange(shelf, shelf.table.update(id, values) ?? row, call);
 }
 
-function keyValues(entity: EntitySchema, key: Key): TableRow {
-  const isText = (name: string) => !entity.properties[name]?.type.startsWith('Edm.Int');
-  return Object.fromEntries([...key].map(([name, value]) => [name, isText(name) ? value : Number(value)]));
+function create(shelf: Served, given: TableRow, call: Call): Answer {
+  const row = completeRow(shelf, given);
+  if (shelf.table.find(keyOf(shelf, row)) !== undefined) {
+    throw new Fault(409, '409', 'There is an entity with this key already.');
+  }
+  if (shelf.settings.quirks?.hidesCreated !== true) shelf.table.insert(row);
+  const location = `${rootOf(call)}/${addressOf(shelf, row)}`;
+  const { headers, ...answer } = answerChange(shelf, row, call);
+  const status = answer.status === 204 ? 204 : 201;
+  return { ...answer, status, headers: { ...headers, location, 'odata-entityid': location } };
 }
 
-function bodyOf({ service, entity }: EntitySet): TableRow {
-  const { headers, body } = service.call;
-  if (body.type !== 'application/json') throw problem(415, `'${body.type}' is not supported.`);
-  return readBody(entity, body.json(), /IEEE754Compatible=true/i.test(String(headers['content-type'])));
+function answerChange(shelf: Served, row: TableRow, call: Call): Answer {
+  const isMinimal =
+    shelf.settings.answersChanges === 'without record' || /return=minimal/.test(String(call.headers.prefer));
+  return isMinimal ? empty() : showEntity(shelf, row, call);
 }
 
-function create(set: EntitySet, given: TableRow): Answer {
-  const { entity, table, service } = set;
-  const row = completeRow(entity, given, table.rows());
-  if (table.find(keyOf(entity, row)) !== undefined) throw problem(409, 'There is an entity with this key already.');
-  if (service.settings.quirks?.hidesCreated !== true) table.insert(row);
-  return changeAnswer(set, row, 201);
+function showEntity(shelf: Served, row: TableRow, call: Call): Answer {
+  const context = `${rootOf(call)}/$metadata#${shelf.name}/$entity`;
+  return json({ '@odata.context': context, ...printRow(shelf, row, call) }, 200, TYPE);
 }
 
-function changeAnswer(set: EntitySet, row: TableRow, status: 200 | 201): Answer {
-  const { call, root, settings } = set.service;
-  const location = `${root}/${addressOf(set.name, set.entity, row)}`;
-  const headers: Answer['headers'] = status === 201 ? { location, 'odata-entityid': location } : {};
-  const prefers = /return=(\w+)/.exec(String(call.headers.prefer))?.[1];
-  const isMinimal = settings.answersChanges === 'without record' || prefers === 'minimal';
-  return isMinimal ? empty(204, headers) : json(printEntity(set, row), status, { ...headers, ...TYPE });
-}
-
-function printEntity(set: EntitySet, row: TableRow): TableRow {
-  return { '@odata.context': `${set.service.root}/$metadata#${set.name}/$entity`, ...printRow(set, row) };
-}
-
-function printRow({ service, entity }: EntitySet, row: TableRow): TableRow {
-  const { call, options, settings } = service;
-  const asText = /IEEE754Compatible=true/i.test(String(call.headers.accept));
-  const isKeptAsDouble = settings.quirks?.keepsDoubles === true;
-  const printed = Object.entries(selectProperties(entity, row, options)).map(([name, value]) => {
-    const { type = '' } = entity.properties[name] ?? {};
-    const isNumber = !asText && /^Edm\.(Decimal|Int64)$/.test(type);
-    const kept = isKeptAsDouble && value !== null && /^Edm\.(Decimal|Double)$/.test(type) ? inDouble(value) : value;
-    return [name, isNumber && kept !== null ? Number(kept) : kept];
+function printRow(shelf: Served, row: TableRow, call: Call): TableRow {
+  const { properties, isGuarded, settings } = shelf;
+  const isAsText = /IEEE754Compatible=true/i.test(String(call.headers.accept));
+  const printed = readSelect(readOptions(call), shelf).map((name) => {
+    const { [name]: value } = row;
+    const { type = '' } = properties[name] ?? {};
+    const isBig = type === 'Edm.Decimal' || type === 'Edm.Int64';
+    if (value === null || !(isBig || type === 'Edm.Double')) return [name, value];
+    const isKept = settings.quirks?.keepsDoubles === true && type !== 'Edm.Int64';
+    const shown = isKept ? Number(Number(value).toPrecision(15)) : value;
+    return [name, isBig && isAsText ? String(shown) : Number(shown)];
   });
-  const etag = entity.guarded === true ? { '@odata.etag': `W/"${JSON.stringify(row).length}"` } : {};
+  const etag = isGuarded ? { '@odata.etag': `W/"${JSON.stringify(row).length}"` } : {};
   return { ...etag, ...Object.fromEntries(printed) };
-}
-
-function inDouble(value: unknown): unknown {
-  const printed = Number(Number(value).toPrecision(15));
-  return typeof value === 'number' ? printed : String(printed);
 }

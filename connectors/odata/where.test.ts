@@ -4,15 +4,15 @@ import { discoverAll, fieldOf } from '#connector/testing';
 import { prepareQuery } from '../../src/where/query.ts';
 import { literalOf } from './literals.ts';
 import { discoverObjects } from './objects.ts';
-import { printMetadata } from './simulator/metadata.ts';
 import { parseFilter } from './simulator/parse-filter.ts';
+import { METADATA } from './simulator/schema.ts';
 import { translator } from './where.ts';
 
 async function discoverProducts(config: Config = {}): Promise<ObjectSpec> {
   const { Products } = await discoverAll(discoverObjects, {
     config,
     signal: new AbortController().signal,
-    send: async () => ({ status: 200, headers: {}, body: printMetadata() }),
+    send: async () => ({ status: 200, headers: {}, body: METADATA }),
   });
   if (Products === undefined) throw new Error('There are no products.');
   return Products;

@@ -43,6 +43,7 @@ describe('Redmine, from the connector to its simulator', () => {
     expect(asked("subject LIKE '%a\\%b'")).to.equal(subject('$', 'a%b'));
     expect(asked("subject LIKE '%x y%'")).to.equal(subject('~', 'x y'));
     expect(asked("subject = ' '")).to.equal('f[]=');
+    for (const pattern of [' %', '% ', '% %']) expect(asked(`subject LIKE '${pattern}'`), pattern).to.equal('f[]=');
   });
 
   it('has one condition for a field, and a range of two bounds', () => {

@@ -57,6 +57,9 @@ export const shown = (native: string) => ({ type: 'string', native }) as const s
 /** A text of which an empty one is none. */
 export const blank = (native: string) => ({ ...shown(native), ...codec.blank() }) as const satisfies FieldSpec;
 
+/** Whether a text is more than blanks and signs that nobody sees. */
+export const hasSign = (text: string) => /[^\s\p{Z}\p{C}]/u.test(text);
+
 /**
  * Databases mind letter case and accents each in its way, so that more rows may come than are meant. A condition on blanks only is
  * refused.
@@ -64,7 +67,7 @@ export const blank = (native: string) => ({ ...shown(native), ...codec.blank() }
 export const FOUND = {
   filter: can.only('superset', '=', 'LIKE'),
   likeForms: ['literal', 'prefix', 'suffix', 'contains'],
-  domain: { text: { askable: (text) => /[^\s\p{Z}\p{C}]/u.test(text) && !text.includes('\0') && text.length <= 255 } },
+  domain: { text: { askable: (text) => hasSign(text) && !text.includes('\0') && text.length <= 255 } },
 } as const satisfies Partial<FieldSpec>;
 
 export const flag = (native: string) => ({ type: 'boolean', native, nullable: false }) as const satisfies FieldSpec;

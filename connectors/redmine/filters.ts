@@ -1,4 +1,5 @@
 import { type PushedField, plainText, type Translator, type Value } from '#connector';
+import { hasSign } from './fields.ts';
 
 /** What is asked of one field. */
 export interface Condition {
@@ -28,6 +29,9 @@ export const conditions: Translator<Conditions> = {
     const fields = native.map(({ field }) => field);
     const clash = fields.find((field, index) => fields.indexOf(field) !== index);
     if (clash !== undefined) return `the provider takes one condition on '${clash}'`;
+    // `askable` judges whole texts; a pattern may begin or end with blanks only.
+    const isBlank = native.some(({ values: [text] }) => text !== undefined && !hasSign(text));
+    if (isBlank) return 'the provider refuses conditions on blanks only';
     return lengthOf(native) > LONGEST ? 'its address would be too long' : undefined;
   },
 };

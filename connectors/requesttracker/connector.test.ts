@@ -5,10 +5,12 @@ import requesttracker from './index.ts';
 import { attachments, tickets, transactions } from './objects.ts';
 import { createSimulator, DEMO_CONFIGURATION } from './simulator.ts';
 
+const nativeOf = (where: string) => prepareQuery({ where }, objectOf({ tickets }, 'tickets')).plan.native;
+
 /** The query that a filter becomes. */
 function asked(where: string): unknown {
   const object = objectOf({ tickets }, 'tickets');
-  const { native } = prepareQuery({ where }, object).plan;
+  const native = nativeOf(where);
   if (object.list === undefined || !('request' in object.list)) throw new Error('Two halves were expected.');
   return object.list.request({ filter: native, parameters: {}, fields: [], orderBy: [], limit: 5 }, {}).form?.query;
 }
@@ -52,6 +54,18 @@ describe('Request Tracker, from the connector to its simulator', () => {
   it('does not ask for the sign that is shown in place of others', () => {
     expect(asked("subject = 'a\ufffdb'")).to.equal('id > 0');
     expect(asked("subject LIKE 'a\ufffdb%'")).to.equal("id > 0 AND (Subject LIKE '%a_b%')");
+  });
+
+  it('finds every text by what is shown of it, also where other signs are kept', async () => {
+    const subjects = (rows: readonly object[]) => rows.map((row) => String(Reflect.get(row, 'subject')));
+    const shown = new Set(subjects(await connection.listAll(tickets)));
+    expect([...shown]).to.include.members(['\ufffd', 'a\ufffdb']);
+    for (const text of shown) {
+      const literal = text.replaceAll("'", "''");
+      for (const where of [`subject = '${literal}'`, `subject LIKE '%${literal.replace(/[%_\\]/g, '\\$&')}%'`]) {
+        expect(subjects(await connection.listAll(tickets, { filter: nativeOf(where) })), where).to.include(text);
+      }
+    }
   });
 
   it('asks for a day more on either side of an instant, as nobody knows on whose clocks it is read', () => {

@@ -27,8 +27,8 @@ describe('the ServiceNow simulator', () => {
   }
 
   async function write(method: string, path: string, values: object) {
-    const { status, headers, body } = await call(path, { method, body: JSON.stringify(values) });
-    return { status, headers, row: Object(body.result) as Row };
+    const { status, body } = await call(path, { method, body: JSON.stringify(values) });
+    return { status, row: Object(body.result) as Row };
   }
 
   it('lets in its user by name and by token, and nobody at another instance', async () => {
@@ -82,34 +82,25 @@ describe('the ServiceNow simulator', () => {
     const [plain] = await list('problem', 'ORDERBYnumber', '&sysparm_limit=1');
     const link = `${simulator.url}/api/now/table/sys_user_group/global`;
     expect(plain).to.deep.include({ number: 'PRB0000001', comments: '', sys_domain: { link, value: 'global' } });
-    const fields = '&sysparm_limit=1&sysparm_fields=priority,sys_domain,sys_domain.name,opened_by.active,nope';
-    const show = async (mode: string) => (await list('problem', 'ORDERBYnumber', fields + mode))[0];
-    expect(await show('&sysparm_display_value=true')).to.deep.equal({
-      ...{ priority: '1 - Critical', 'sys_domain.name': '', 'opened_by.active': 'true' },
-      sys_domain: { display_value: 'global', link },
-    });
-    expect(await show('&sysparm_display_value=all&sysparm_exclude_reference_link=true')).to.deep.include({
-      priority: { display_value: '1 - Critical', value: '1' },
-      sys_domain: { display_value: 'global', value: 'global' },
-    });
+    const fields =
+      '&sysparm_exclude_reference_link=true&sysparm_fields=sys_domain,sys_domain.name,opened_by.active,nope';
+    const [wanted] = await list('problem', 'ORDERBYnumber', fields);
+    expect(wanted).to.deep.equal({ sys_domain: 'global', 'sys_domain.name': '', 'opened_by.active': 'false' });
   });
 
-  it('takes a page, then leaves out what the user may not see: only the links and the count tell of the end', async () => {
+  it('takes a page, then leaves out what the user may not see: only the count tells of the end', async () => {
     const ids: unknown[] = [];
     const sizes: number[] = [];
-    let next: string | undefined = '/api/now/table/incident?sysparm_query=ORDERBYsys_id&sysparm_limit=10';
-    while (next !== undefined) {
-      const { body, headers } = await call(next);
+    for (let offset = 0; offset < 130; offset += 10) {
+      const path = `/api/now/table/incident?sysparm_query=ORDERBYsys_id&sysparm_limit=10&sysparm_offset=${offset}`;
+      const { body, headers } = await call(path);
       const rows: readonly Row[] = Object(body.result);
       ids.push(...rows.map(({ sys_id }) => sys_id));
       sizes.push(rows.length);
       expect(headers.get('x-total-count')).to.equal('130');
-      next = /<([^>]*)>;rel="next"/.exec(headers.get('link') ?? '')?.[1]?.slice(simulator.url.length);
     }
     expect([sizes.length, new Set(ids).size]).to.deep.equal([13, 116]);
     expect(sizes.slice(0, -1)).to.include(9);
-    const quiet = await call('/api/now/table/incident?sysparm_suppress_pagination_header=true&sysparm_limit=5');
-    expect(quiet.headers.get('link')).to.equal(null);
   });
 
   it('gives rows twice where the order does not tell them apart', async () => {
@@ -129,16 +120,16 @@ describe('the ServiceNow simulator', () => {
     ['subcategory!=email', ({ subcategory }) => subcategory === 'vpn'],
     ['subcategoryNOT INemail,x', ({ subcategory }) => subcategory === 'vpn'],
     ['made_sla!=true', ({ made_sla }) => made_sla !== 'true'],
-    ['short_descriptionLIKEEMAIL', (row) => /email/.test(row.short_description)],
-    ['short_descriptionNOT LIKEEmail', (row) => /^(?!.*email)/s.test(row.short_description || 'email')],
-    ['short_descriptionSTARTSWITHunable^short_descriptionENDSWITH3', (row) => /^Un.*3$/.test(row.short_description)],
+    ['short_descriptionLIKERiNt', (row) => /rint/i.test(row.short_description)],
+    ['short_descriptionNOT LIKEPrinter', (row) => /^(?!.*printer)/is.test(row.short_description || 'printer')],
+    ['short_descriptionSTARTSWITHprin^short_descriptionENDSWITHer', (row) => /^prin.*er$/i.test(row.short_description)],
     ['short_descriptionLIKE%^short_description!=100%_sure', (row) => /^(?!100).*%/.test(row.short_description)],
     ['short_description=^^caret$', (row) => row.short_description === '^caret$'],
     ['impactBETWEEN1@2^urgency>=2', ({ impact, urgency }) => impact !== '3' && urgency !== '1'],
     ['impactSAMEASurgency', ({ impact, urgency }) => impact === urgency],
     ['reassignment_count>2', (row) => Number(row.reassignment_count) > 2],
-    ['opened_at>=2025-03-01 00:00:00^opened_at<2025-04-01', (row) => row.opened_at.startsWith('2025-03')],
-    ['closed_at<2025-04-01 00:00:00', (row) => row.closed_at !== '' && row.closed_at < '2025-04'],
+    ['opened_at>=2024-02-01 00:00:00^opened_at<2024-03-01', (row) => row.opened_at.startsWith('2024-02')],
+    ['closed_at<2024-02-01 00:00:00', (row) => row.closed_at !== '' && row.closed_at < '2024-02'],
     ['caller_idSTARTSWITHabel', (row) => row['caller_id.name'].startsWith('Abel')],
     ['caller_id.name=beth 1^assigned_to=NULL', (row) => `${row['caller_id.name']}${row.assigned_to}` === 'beth 1'],
     // What cannot be understood is left out: more is found than was meant.
@@ -186,11 +177,10 @@ describe('the ServiceNow simulator', () => {
       sys_id: 'mine',
       work_notes: 'n',
     };
-    const { status, headers, row } = await write('POST', '/api/now/table/incident', values);
+    const { status, row } = await write('POST', '/api/now/table/incident', values);
     const path = `/api/now/table/incident/${row.sys_id}`;
-    expect([status, headers.get('location')]).to.deep.equal([201, simulator.url + path]);
+    expect(status).to.equal(201);
     expect(row).to.include({
-      priority: '3',
       number: 'INC0010001',
       incident_state: '1',
       active: 'true',
@@ -201,7 +191,6 @@ describe('the ServiceNow simulator', () => {
     const changed = (await write('PATCH', path, { state: '7', short_description: 'x'.repeat(161), due_date: 'never' }))
       .row;
     expect(changed).to.include({
-      active: 'false',
       sys_mod_count: '1',
       due_date: '',
       short_description: 'x'.repeat(160),
@@ -231,11 +220,9 @@ describe('the ServiceNow simulator', () => {
     const upload = { method: 'POST', body, headers: { ...BASIC, 'content-type': 'image/jpeg' } };
     const sent = Object((await call(`/api/now/attachment/file?${place}`, upload)).body.result) as Row;
     expect(sent).to.include({ file_name: 'ä 日.bin', size_bytes: '4', content_type: 'image/jpeg' });
-    const file = await fetch(sent.download_link, { headers: BASIC });
+    const file = await fetch(`${simulator.url}/api/now/attachment/${sent.sys_id}/file`, { headers: BASIC });
     expect(new Uint8Array(await file.arrayBuffer())).to.deep.equal(body);
-    expect(JSON.parse(file.headers.get('x-attachment-metadata') ?? '')).to.deep.equal(sent);
-    const { result } = (await call(`/api/now/attachment?sysparm_query=table_sys_id=${incident?.sys_id}`)).body;
-    expect(result).to.deep.include(sent);
+    expect(await list('sys_attachment', `table_sys_id=${incident?.sys_id}`)).to.deep.include(sent);
     expect((await call('/api/now/attachment/file?file_name=x', upload)).status).to.equal(400);
   });
 
@@ -243,11 +230,9 @@ describe('the ServiceNow simulator', () => {
     [
       [400, 'Invalid table nope', 'GET', 'now/table/nope'],
       [404, 'No Record found', 'PATCH', 'now/table/problem/0123', '{}'],
-      [404, 'No Record found', 'GET', 'now/v1/table/incident?sysparm_query=number=0'],
       [405, 'Method not supported', 'DELETE', 'now/table/incident'],
       [400, 'Requested URI does not represent any resource', 'GET', 'now/tables'],
       [400, 'Exception while reading request', 'POST', 'now/table/incident', '{'],
-      [403, 'Operation Failed', 'POST', 'now/table/sys_dictionary', '{}'],
     ];
   for (const [status, message, method, path, body] of REFUSED) {
     it(`says ${status} ${message} to ${method} ${path}`, async () => {
@@ -268,7 +253,7 @@ describe('the ServiceNow simulator', () => {
     expect(Number(second.headers.get('x-ratelimit-reset'))).to.be.above(Date.now() / 1000 + 3590);
     const error = {
       message: 'Rate limit exceeded',
-      detail: 'Rate limit of 1 requests per hour for Table API exceeded',
+      detail: 'Rate limit per hour for Table API exceeded',
     };
     expect(second.body).to.deep.equal({ error, status: 'failure' });
   });
@@ -298,7 +283,7 @@ type Row = Readonly<
   Record<
     | ('sys_id' | 'number' | 'active' | 'assigned_to' | 'short_description' | 'priority' | 'impact' | 'urgency')
     | ('category' | 'subcategory' | 'made_sla' | 'reassignment_count' | 'opened_at' | 'closed_at' | 'caller_id.name')
-    | ('download_link' | 'tablename'),
+    | 'tablename',
     string
   >
 >;

@@ -2,30 +2,27 @@ import type { Config } from '#connector';
 import {
   type Answer,
   type Call,
+  type Collection,
   changesOf,
   createBudget,
   createMovableClock,
-  empty,
-  type MovableClock,
   type PageStyle,
   type Routes,
+  recordRoutes,
   type Simulator,
   type SimulatorOptions,
   simulate,
   sortRows,
-  type Table,
   type TableRow,
   takePage,
+  typed,
 } from '#connector/simulator';
-import { attachmentPresenter, attachmentRoutes } from './simulator/attachments.ts';
 import { createBusinessRule } from './simulator/business-rule.ts';
-import { noRecord, printFault, RULE_ID, refusal, reply } from './simulator/fault.ts';
+import { noRecord, printFault, refusal, reply } from './simulator/fault.ts';
+import { presenter } from './simulator/fields.ts';
+import { contentOf, createInstance, type Instance, isVisible, type TableSpec } from './simulator/instance.ts';
 import { createLogin, INSTANCE, PASSWORD, USERNAME } from './simulator/login.ts';
-import { presenter } from './simulator/present.ts';
-import { compileQuery, type TextRules } from './simulator/query.ts';
-import { rowsOf } from './simulator/rows.ts';
-import { createStore, isVisible, type Store } from './simulator/store.ts';
-import { assertOpen, defaultsOf, insertRecord, updateRecord } from './simulator/writes.ts';
+import { compileQuery, type QueryPlace, type TextRules } from './simulator/query.ts';
 
 export { CLIENTS, DEMO_ACCESS_TOKEN, HOST, INSTANCE, PASSWORD, USERNAME } from './simulator/login.ts';
 
@@ -37,213 +34,117 @@ export interface ServiceNowSimulatorOptions extends SimulatorOptions, TextRules 
   readonly callsPerHour?: number;
 }
 
+const HOUR_MS = 3_600_000;
+/** Longer addresses are refused; where exactly, no document says. */
+const LONGEST_URL = 8192;
+
 /** An instance in memory. What it does is in the README. */
 export function createSimulator(options: ServiceNowSimulatorOptions): Simulator {
   const clock = createMovableClock();
   const login = createLogin(options.memory, clock);
   const rule = createBusinessRule(options.send, clock);
-  const store = createStore(clock, rowsOf, rule.tell);
-  const files = new Map<string, Buffer>();
+  const instance = createInstance(clock, rule.tell);
   const { callsPerHour: calls } = options;
-  const place: Place = { store, clock, rules: options };
-  const roots = ['/api/now', '/api/now/v1', '/api/now/v2'];
+  const headers = ({ resetMs }: { readonly resetMs: number }) => ({
+    'x-ratelimit-limit': String(calls),
+    'x-ratelimit-reset': String(Math.ceil((clock.now() + resetMs) / 1000)),
+  });
+  const changing = Object.entries(instance).flatMap(([name, { table, ...rest }]) => {
+    // What the user may not see does not change either, as far as he knows; nor does what the instance is made of.
+    const visible = { ...rest, table: { ...table, rows: () => table.rows().filter(isVisible) } };
+    return /^sys_(?:db_object|dictionary|audit_delete)$/.test(name) ? [] : [[name, visible]];
+  });
   return simulate(
     {
       clock,
-      print: (fault, { path }) =>
-        printFault(fault, path, { calls: calls ?? 0, headers: rateOf(calls ?? 0, clock.now() + 7000) }),
+      print: (fault, { path }) => printFault(fault, path),
       authenticate: login.assertUser,
       open: login.routes,
       limits: { urlCharacters: LONGEST_URL },
-      ...(calls !== undefined && {
-        budget: createBudget({
-          calls,
-          windowMs: HOUR_MS,
-          clock,
-          headers: ({ resetMs }) => rateOf(calls, clock.now() + resetMs),
-        }),
-      }),
-      routes: Object.assign(
-        {},
-        ...roots.flatMap((root) => [routesOf(root, place), attachmentRoutes(root, store, files)]),
-      ),
-      commands: {
-        'POST /simulate/end-sessions': () => {
-          login.endSessions();
-          return empty();
+      budget: calls === undefined ? undefined : createBudget({ calls, windowMs: HOUR_MS, clock, headers }),
+      routes: {
+        ...Object.assign(
+          {},
+          ...Object.values(instance).map((table) => tableRoutes(table, { instance, rules: options })),
+        ),
+        'GET /api/now/table/{table}': ({ params }) => {
+          throw refusal(400, `Invalid table ${params.table}`);
         },
-        ...rule.commands,
-        ...changesOf(Object.fromEntries(Object.keys(CHANGED).map((name) => [name, changeableOf(place, name)]))),
+        ...attachmentRoutes(instance),
       },
+      commands: { ...login.commands, ...rule.commands, ...changesOf(Object.fromEntries(changing)) },
     },
     options,
   );
 }
 
-interface Place {
-  readonly store: Store;
-  readonly clock: MovableClock;
-  readonly rules: TextRules;
-}
-
-const HOUR_MS = 3_600_000;
-/** Longer addresses are refused; where exactly, no document says. */
-const LONGEST_URL = 8192;
-
-function rateOf(calls: number, resetMs: number): Readonly<Record<string, string>> {
-  return {
-    'x-ratelimit-limit': String(calls),
-    'x-ratelimit-reset': String(Math.ceil(resetMs / 1000)),
-    'x-ratelimit-rule': RULE_ID,
-  };
-}
-
-function routesOf(root: string, place: Place): Routes {
-  const all = `${root}/table/{table}`;
-  const one = `${all}/{id}`;
-  const { store } = place;
-  const show = (call: Call, row: TableRow, status = 200, headers = {}) =>
-    reply({ result: presenter(store, tableOf(call, store).name, call)(row) }, status, headers);
-  return {
-    [`GET ${all}`]: (call) => {
-      const { name, table } = tableOf(call, store);
-      return list(call, place, { name, table, usual: 10_000, show: presenter(store, name, call) });
+/** The Table API. */
+function tableRoutes(collection: Collection<TableSpec>, place: Omit<QueryPlace, 'table'>): Routes {
+  const { name, isClosed, prefix, table } = collection;
+  const path = `/api/now/table/${name}`;
+  return recordRoutes(path, collection, {
+    list: (call) => list(collection, call, { ...place, table: name }),
+    show: (row, call, status) => reply({ result: presenter(place.instance, name, call)(row) }, status),
+    can: isClosed === true ? ['get'] : ['get', 'create', 'update', 'remove'],
+    complete: (values, _, old) => {
+      const number = prefix + String(10_001 + table.version()).padStart(7, '0');
+      return old === undefined && prefix !== undefined ? { number, ...values } : values;
     },
-    [`GET ${root}/attachment`]: (call) => {
-      const { name, table } = tableOf({ params: { table: 'sys_attachment' } }, store);
-      return list(call, place, { name, table, usual: 1000, show: attachmentPresenter(store, call) });
-    },
-    [`GET ${one}`]: (call) => show(call, find(call, store).row),
-    [`POST ${all}`]: (call) => {
-      const { name } = tableOf(call, store);
-      assertOpen(name, 'Insert');
-      const row = insertRecord(name, call, place);
-      return show(call, row, 201, { location: `${call.origin}${root}/table/${name}/${row.sys_id}` });
-    },
-    [`PATCH ${one}`]: (call) => show(call, update(call, place)),
-    [`PUT ${one}`]: (call) => show(call, update(call, place)),
-    [`DELETE ${one}`]: (call) => {
-      const { name, table, row } = find(call, store);
-      assertOpen(name, 'Delete');
-      table.remove(table.keyOf(row));
-      return empty();
-    },
-  };
-}
-
-function update(call: Call, place: Place): TableRow {
-  const { name, row } = find(call, place.store);
-  assertOpen(name, 'Update');
-  return updateRecord(name, row, call, place);
-}
-
-interface Found {
-  readonly name: string;
-  readonly table: Table;
-}
-
-function tableOf({ params: { table: name = '' } }: Pick<Call, 'params'>, store: Store): Found {
-  const table = store.table(name);
-  if (table === undefined) throw refusal(400, `Invalid table ${name}`);
-  return { name, table };
-}
-
-function find(call: Call, store: Store): Found & { readonly row: TableRow } {
-  const found = tableOf(call, store);
-  const row = found.table.find(call.params.id ?? '');
-  if (row === undefined || !isVisible(row)) throw noRecord();
-  return { ...found, row };
-}
-
-interface Listed extends Found {
-  /** Rows of a page where the caller does not say it. */
-  readonly usual: number;
-  readonly show: (row: TableRow) => unknown;
-}
-
-/** The page is taken first, and then what the user may not see is left out of it: it may be short, even empty, and not the last. */
-function list(call: Call, { store, rules }: Place, { name, table, usual, show }: Listed): Answer {
-  const { test, order, isTotal } = compileQuery(queryOf(call), { store, table: name, rules });
-  const found = table.rows().filter(test);
-  const paging: PageStyle = {
-    kind: 'offset',
-    offset: 'sysparm_offset',
-    size: 'sysparm_limit',
-    usual,
-    most: Number.MAX_SAFE_INTEGER,
-    refuse: (message, parameter) => refusal(400, `Invalid ${parameter}`, message),
-  };
-  // Rows that the order does not tell apart stand elsewhere on another page, as a database has them.
-  const isLater = !isTotal && Number(call.query.get('sysparm_offset') ?? 0) > 0;
-  const page = takePage(sortRows(isLater ? found.toReversed() : found, order), paging, call);
-  const result = page.rows.filter(isVisible).map(show);
-  if (result.length === 0 && call.path.startsWith('/api/now/v1/')) throw noRecord();
-  return reply({ result }, 200, {
-    ...(call.query.get('sysparm_no_count') !== 'true' && { 'x-total-count': String(page.total) }),
-    ...(call.query.get('sysparm_suppress_pagination_header') !== 'true' && linksOf(call, page)),
   });
 }
 
-/** Other parameters than those of the API are conditions. */
-function queryOf({ query }: Call): string {
-  const said = query.get('sysparm_query');
-  if (said !== null) return said;
-  const pairs = [...query].filter(([name]) => !name.startsWith('sysparm_'));
-  return pairs.map(([name, value]) => `${name}=${value.replaceAll('^', '^^')}`).join('^');
-}
-
-interface Paged {
-  readonly start: number;
-  readonly size: number;
-  readonly total: number;
-  readonly next?: string;
-}
-
-/** Absolute, with all of the parameters again; none where everything is on one page. */
-function linksOf({ origin, path, query }: Call, { start, size, total, next }: Paged): Readonly<Record<string, string>> {
-  if (total <= size && start === 0) return {};
-  const link = (rel: string, offset: number) => {
-    const parameters = new URLSearchParams(query);
-    parameters.set('sysparm_limit', String(size));
-    parameters.set('sysparm_offset', String(offset));
-    return `<${origin}${path}?${parameters}>;rel="${rel}"`;
-  };
-  const links = [
-    link('first', 0),
-    ...(start > 0 ? [link('prev', Math.max(0, start - size))] : []),
-    ...(next === undefined ? [] : [link('next', Number(next))]),
-    link('last', Math.floor(Math.max(0, total - 1) / size) * size),
-  ];
-  return { link: links.join(',') };
-}
-
-/** What others write in these tables: the column that they fill in and change. */
-const CHANGED: Readonly<Record<string, string>> = {
-  task: 'short_description',
-  incident: 'short_description',
-  problem: 'short_description',
-  change_request: 'short_description',
-  sys_user: 'name',
-  sys_user_group: 'name',
-  core_company: 'name',
-  cmdb_ci: 'name',
-  cmdb_ci_server: 'name',
-  time_card: 'monday',
-  sys_journal_field: 'value',
-  sys_attachment: 'file_name',
+const PAGING: PageStyle = {
+  kind: 'offset',
+  offset: 'sysparm_offset',
+  size: 'sysparm_limit',
+  usual: 10_000,
+  most: Number.MAX_SAFE_INTEGER,
+  refuse: (message, parameter) => refusal(400, `Invalid ${parameter}`, message),
 };
 
-/** What the user may not see does not change either, as far as he knows. */
-function changeableOf(place: Place, name: string) {
-  const { table } = tableOf({ params: { table: name } }, place.store);
-  const column = CHANGED[name] ?? '';
-  const write = (word: string, number: number) => ({
-    [column]: column === 'monday' ? String(number) : `${word} ${number}`,
-  });
+/** The page is taken first, and then what the user may not see is left out of it: it may be short, even empty, and not the last. */
+function list({ table, name }: Collection<TableSpec>, call: Call, place: QueryPlace): Answer {
+  const { test, order, isTotal } = compileQuery(call.query.get('sysparm_query') ?? '', place);
+  const found = table.rows().filter(test);
+  // Rows that the order does not tell apart stand elsewhere on another page, as a database has them.
+  const isLater = !isTotal && Number(call.query.get('sysparm_offset') ?? 0) > 0;
+  const { rows, total } = takePage(sortRows(isLater ? found.toReversed() : found, order), PAGING, call);
+  const result = rows.filter(isVisible).map(presenter(place.instance, name, call));
+  return reply({ result }, 200, { 'x-total-count': String(total) });
+}
+
+/** The Attachment API: a record for each file, and its bytes. */
+function attachmentRoutes(instance: Instance): Routes {
+  const { sys_attachment: attachments } = instance;
+  if (attachments === undefined) return {};
+  const files = new Map<string, Buffer>();
+  const path = '/api/now/attachment';
+  const show = (row: TableRow, call: Call, status?: number) =>
+    reply({ result: presenter(instance, 'sys_attachment', call)(row) }, status);
   return {
-    table: { ...table, rows: () => table.rows().filter(isVisible) },
-    keyOf: table.keyOf,
-    create: (number: number) => ({ ...defaultsOf(name, {}, place), ...write('New', number) }),
-    change: (number: number) => write('Changed', number),
+    ...recordRoutes(path, attachments, { show, can: ['get', 'remove'] }),
+    [`GET ${path}/{id}/file`]: ({ params: { id = '' } }) =>
+      typed(String(attachments.get(id).content_type), files.get(id) ?? contentOf(id)),
+    [`POST ${path}/file`]: (call) => {
+      const row = attachments.table.insert(readUpload(instance, call));
+      files.set(String(row.sys_id), call.body.bytes);
+      return show(row, call, 201);
+    },
+  };
+}
+
+/** @throws Fault 400 where something is missing, 404 where there is no record to attach it to */
+function readUpload(instance: Instance, { query, body, headers }: Call): TableRow {
+  const given = ['table_name', 'table_sys_id', 'file_name'].map((name) => [name, query.get(name) ?? '']);
+  const missing = given.find(([, value]) => value === '');
+  if (missing !== undefined) throw refusal(400, `Missing required parameter: ${missing[0]}`);
+  const { table_name = '', table_sys_id = '', file_name = '' } = Object.fromEntries(given);
+  const target = instance[table_name];
+  if (target === undefined) throw noRecord();
+  target.get(table_sys_id);
+  return {
+    ...{ table_name, table_sys_id, file_name: file_name.slice(0, 100) },
+    content_type: headers['content-type'],
+    size_bytes: String(body.bytes.length),
   };
 }

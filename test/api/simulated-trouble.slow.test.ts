@@ -61,6 +61,6 @@ describe('trouble at a simulated provider', () => {
   it('comes as changes by others too', async () => {
     const changed = await simulate('POST', 'changes', { table: 'employees', create: 2 });
     expect(await changed.json()).to.deep.equal({ created: ['401', '402'], updated: [], removed: [] });
-    expect((await service.call('/employees/402', { token })).body.lastName).to.equal('Person 1');
+    expect((await service.call('/employees/402', { token })).body.city).to.equal('New 1');
   });
 });

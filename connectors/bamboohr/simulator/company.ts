@@ -1,8 +1,6 @@
-import { type Answer, type Call, dayAfter, json, type Table, times } from '#connector/simulator';
-import { findEmployee } from './employees.ts';
-import { refusal } from './fault.ts';
-import { isDay } from './filter.ts';
-import { EMPLOYEE_COUNT, FIRST_ID } from './rows.ts';
+import { type Answer, type Call, dayAfter, json, type Routes, type Table, times } from '#connector/simulator';
+import { EMPLOYEE_COUNT, FIRST_ID, findEmployee } from './employees.ts';
+import { isDay, refusal } from './fault.ts';
 
 const TYPES = [
   { id: '78', name: 'Vacation', units: 'days', color: '56afdd', icon: 'palm-trees', source: 'internal' },
@@ -10,15 +8,9 @@ const TYPES = [
 ];
 
 const POLICIES = [
-  { id: 4, timeOffTypeId: 78, name: 'Vacation Full-Time', effectiveDate: null, type: 'accruing' },
-  { id: 5, timeOffTypeId: 79, name: 'Sick "as needed"', effectiveDate: null, type: 'discretionary' },
+  { id: 4, timeOffTypeId: 78, name: 'Vacation Full-Time', type: 'accruing' },
+  { id: 5, timeOffTypeId: 79, name: 'Sick "as needed"', type: 'discretionary' },
 ];
-
-const DEFAULT_HOURS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday'].map((name) => ({ name, amount: '8' }));
-
-export const listTypes = () => json({ timeOffTypes: TYPES, defaultHours: DEFAULT_HOURS });
-
-export const listPolicies = () => json(POLICIES);
 
 const STATUSES = ['approved', 'denied', 'superceded', 'requested', 'canceled'];
 const STARTS = ['2024-12-30', '2025-01-01', '2025-02-28', '2024-02-29', '2026-07-01'];
@@ -31,19 +23,15 @@ const REQUESTS = times(120, (index) => {
     // Texts throughout, although the schema has numbers.
     id: String(1300 + index),
     employeeId: String(FIRST_ID + ((index * 7) % EMPLOYEE_COUNT)),
-    status: { lastChanged: '2024-12-01', lastChangedByUserId: '2340', status: STATUSES[index % STATUSES.length] ?? '' },
-    start,
-    end,
-    created: '2024-11-30',
-    type: { id: type?.id, name: type?.name, icon: type?.icon ?? '' },
+    status: { lastChanged: '2024-12-01', lastChangedByUserId: '2340', status: STATUSES[index % STATUSES.length] },
+    ...{ start, end, created: '2024-11-30', type },
     amount: { unit: type?.units, amount: String(1 + (index % 4) + 0.5) },
-    actions: { view: true, edit: true, cancel: false, approve: false, deny: false, bypass: false },
     dates: { [start]: '1', [end]: '0.5' },
     notes: index % 2 === 0 ? { employee: "It's a “break” \\o/ 🏖" } : {},
   };
 });
 
-export function listRequests(employees: Table, { query }: Call): Answer {
+function listRequests(employees: Table, { query }: Call): Answer {
   const [start, end] = [readDay(query, 'start'), readDay(query, 'end')];
   const has = (name: string, value: unknown) => query.get(name)?.split(',').includes(String(value)) ?? true;
   const found = REQUESTS.filter(
@@ -52,15 +40,15 @@ export function listRequests(employees: Table, { query }: Call): Answer {
       request.start <= end &&
       has('id', request.id) &&
       has('employeeId', request.employeeId) &&
-      has('type', request.type.id) &&
+      has('type', request.type?.id) &&
       has('status', request.status.status),
   );
-  const nameOf = (employeeId: string) => {
-    const row = employees.find(employeeId);
-    return `${row?.firstName ?? ''} ${row?.lastName ?? ''}`;
-  };
+  const named = found.map((request) => {
+    const { firstName = '', lastName = '' } = employees.find(request.employeeId) ?? {};
+    return { ...request, name: `${firstName} ${lastName}` };
+  });
   // The order is not documented, and not that of the ids.
-  return json(found.map((request) => ({ ...request, name: nameOf(request.employeeId) })).reverse());
+  return json(named.reverse());
 }
 
 function readDay(query: URLSearchParams, name: string): string {
@@ -80,41 +68,40 @@ function companyFile(id: number, name: string, originalFileName: string, shareWi
   return { id, name, originalFileName, ...made, shareWithEmployees, canRenameFile: 'yes', canDeleteFile: 'no' };
 }
 
-export function listCompanyFiles(): Answer {
-  return json({
-    categories: [
-      { id: 112, name: 'New Hire Docs', canUploadFiles: 'yes', files: COMPANY_FILES },
-      { id: 113, name: 'Empty', canUploadFiles: 'no', files: [] },
-    ],
-  });
-}
+const employeeFile = (employee: number, number: number) => ({
+  id: employee * 10 + number,
+  name: `Contract ${number}`,
+  originalFileName: `contract-${number}.pdf`,
+  size: 1000 * number,
+  dateCreated: `2024-01-1${number}T23:59:59+0000`,
+  createdBy: 'Ashley Smith',
+  shareWithEmployee: number === 1 ? 'yes' : 'no',
+  ...{ canRenameFile: 'yes', canDeleteFile: 'yes' },
+});
 
 /** One employee in three has files. */
-export function listEmployeeFiles(employees: Table, { params }: Call): Answer {
-  const id = Number(findEmployee(employees, params.id).eeid);
+function listEmployeeFiles(employees: Table, { params }: Call): Answer {
+  const id = Number(findEmployee({ table: employees }, params.id).eeid);
   if (id % 3 !== 0) throw refusal(404, 'The employee has no accessible file categories');
-  const [signed, attached] = [1, 2].map((number) => employeeFile(id, number));
-  const rights = { canRenameCategory: 'yes', canDeleteCategory: 'no', canUploadFiles: 'yes', displayIfEmpty: 'yes' };
   return json({
-    employee: { id },
     categories: [
-      { id: 12, name: 'Signed Documents', ...rights, files: [signed] },
-      { id: 13, name: 'Tasklist Attachments', ...rights, files: [attached] },
+      { id: 12, name: 'Signed Documents', files: [employeeFile(id, 1)] },
+      { id: 13, name: 'Tasklist Attachments', files: [employeeFile(id, 2)] },
     ],
   });
 }
 
-function employeeFile(id: number, number: number) {
+/** Time off, and files. */
+export function companyRoutes(employees: Table): Routes {
+  const categories = [
+    { id: 112, name: 'New Hire Docs', files: COMPANY_FILES },
+    { id: 113, name: 'Empty', files: [] },
+  ];
   return {
-    id: id * 10 + number,
-    name: `Contract ${number}`,
-    originalFileName: `contract-${number}.pdf`,
-    size: 1000 * number,
-    dateCreated: `2024-01-1${number}T23:59:59+0000`,
-    createdBy: 'Ashley Smith',
-    shareWithEmployee: number === 1 ? 'yes' : 'no',
-    canRenameFile: 'yes',
-    canDeleteFile: 'yes',
-    canChangeShareWithEmployeeFieldValue: 'yes',
+    'GET /api/v1/meta/time_off/types': () => json({ timeOffTypes: TYPES }),
+    'GET /api/v1/meta/time_off/policies': () => json(POLICIES),
+    'GET /api/v1/time_off/requests': (call) => listRequests(employees, call),
+    'GET /api/v1/files/view': () => json({ categories }),
+    'GET /api/v1/employees/{id}/files/view': (call) => listEmployeeFiles(employees, call),
   };
 }

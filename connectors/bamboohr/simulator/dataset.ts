@@ -1,68 +1,61 @@
 import { LRUCache } from 'lru-cache';
 import {
-  type Answer,
-  type Call,
   json,
+  pick,
+  type Routes,
   type RowOrder,
   sortRows,
   type Table,
   type TableRow,
   takePage,
+  times,
   typed,
 } from '#connector/simulator';
-import { COLUMN_BY_NAME, COLUMNS, type Column, TABLES } from './columns.ts';
+import { COLUMNS, type Column, DAYS, FIRST_NAMES, textOf } from './employees.ts';
 import { Problem } from './fault.ts';
-import { compileRowFilter } from './filter.ts';
-import { listEntries } from './rows.ts';
+import { COLUMN_BY_NAME, compileRowFilter } from './filter.ts';
 
-/** Query and catalogue of the `employee` dataset. */
-export interface Dataset {
-  readonly query: (call: Call) => Answer;
-  readonly listFields: (call: Call) => Answer;
-}
-
-export function createDataset(employees: Table): Dataset {
+/** The `employee` dataset: its columns, which have no number and no type, and queries. */
+export function datasetRoutes(employees: Table): Routes {
   // A benchmark asks the same again and again; it is not meant to measure this.
   const selections = new LRUCache<string, readonly TableRow[]>({ max: 1000 });
   const printed = new WeakMap<TableRow, Readonly<Record<string, string>>>();
   let calls = 0;
 
   function select({ orderBy, filter }: Query): readonly TableRow[] {
+    const rows = employees.rows();
+    const start = (++calls * 7) % rows.length;
     // "With no orderBy the row order is unspecified": every call begins somewhere else.
-    if (orderBy === '') return matching(rotate(employees.rows(), ++calls * 7), filter);
+    if (orderBy === '') return matching([...rows.slice(start), ...rows.slice(0, start)], filter);
     const key = JSON.stringify([employees.version(), orderBy, filter]);
     const known = selections.get(key);
     if (known !== undefined) return known;
-    const selected = matching(sortRows(employees.rows(), parseOrder(orderBy)), filter);
+    const selected = matching(sortRows(rows, parseOrder(orderBy)), filter);
     selections.set(key, selected);
     return selected;
   }
 
   function print(row: TableRow): Readonly<Record<string, string>> {
-    const texts = printed.get(row) ?? Object.fromEntries(COLUMNS.map((column) => printColumn(column, row)));
+    const printColumn = (column: Column): [name: string, member: string] => [
+      column.dataset,
+      `${JSON.stringify(column.dataset)}:${JSON.stringify(textOf(column, row))}`,
+    ];
+    const texts = printed.get(row) ?? Object.fromEntries(COLUMNS.map(printColumn));
     printed.set(row, texts);
     return texts;
   }
 
+  const fields = COLUMNS.map(({ dataset, label, section }) => ({ name: dataset, label, entityName: section }));
   return {
-    query: ({ body, isStuck }) => {
+    'GET /api/v1_2/datasets/employee/fields': () => json({ pagination: { total_pages: 1 }, fields }),
+    'POST /api/v2/datasets/employee/data': ({ body, isStuck }) => {
       const query = readQuery(body.object());
-      const page = takePage(joinTables(select(query), query.fields), PAGING, { query: query.page, isStuck });
-      const data = page.rows.map((row) => {
-        const texts = print(row);
+      const page = takePage(joinDependents(select(query), query.fields), PAGING, { query: query.page, isStuck });
+      const data = page.rows.map(print).map((texts) => {
         return `{"fields":{${query.fields.map((field) => texts[field]).join(',')}}}`;
       });
-      const number = page.start / page.size + 1;
-      const totalPages = Math.ceil(page.total / page.size);
-      const meta = { page: number, pageSize: page.size, totalPages, totalItems: page.total };
-      const links = {
-        ...(number > 1 && { prev: `/api/v2/datasets/employee/data?page=${number - 1}` }),
-        ...(page.next && { next: `/api/v2/datasets/employee/data?page=${page.next}` }),
-      };
-      const text = `{"data":[${data.join(',')}],"links":${JSON.stringify(links)},"meta":${JSON.stringify(meta)}}`;
-      return typed('application/json', text);
+      return typed('application/json', `{"data":[${data.join(',')}],"meta":{"totalItems":${page.total}}}`);
     },
-    listFields,
   };
 }
 
@@ -80,21 +73,17 @@ function matching(rows: readonly TableRow[], filter: string): readonly TableRow[
   return filter === '' ? rows : rows.filter(compileRowFilter(filter));
 }
 
-function rotate(rows: readonly TableRow[], by: number): readonly TableRow[] {
-  const start = by % rows.length;
-  return [...rows.slice(start), ...rows.slice(0, start)];
-}
-
-/** A column of a table makes a row of each entry; without one the employee is there once, with nothing. */
-function joinTables(rows: readonly TableRow[], fields: readonly string[]): readonly TableRow[] {
-  const sections = new Set(fields.map((field) => COLUMN_BY_NAME.get(field)?.section ?? ''));
-  const tables = [...sections].filter((section) => TABLES.has(section));
-  return tables.reduce((joined, table) => joined.flatMap((row) => joinTable(row, table)), rows);
-}
-
-function joinTable(row: TableRow, table: string): readonly TableRow[] {
-  const entries = listEntries(table, Number(row.eeid));
-  return entries.length === 0 ? [row] : entries.map((entry) => ({ ...row, ...entry }));
+/** A column of dependents makes a row of each of them: of two, of one, or of none with nothing in it. */
+function joinDependents(rows: readonly TableRow[], fields: readonly string[]): readonly TableRow[] {
+  if (!fields.some((field) => COLUMN_BY_NAME.get(field)?.section === 'hrisDependents')) return rows;
+  return rows.flatMap((row) => {
+    const id = Number(row.eeid);
+    const dependents = times(id % 3, (index) => ({
+      dependentFirstName: pick(FIRST_NAMES, id + index),
+      dependentBirthDate: pick(DAYS, id + index),
+    }));
+    return dependents.length === 0 ? [row] : dependents.map((dependent) => ({ ...row, ...dependent }));
+  });
 }
 
 interface Query {
@@ -104,21 +93,7 @@ interface Query {
   readonly page: URLSearchParams;
 }
 
-/** What each input of a query must be. */
-const INPUTS: Readonly<Record<string, (value: unknown) => boolean>> = {
-  fields: Array.isArray,
-  filter: (value) => typeof value === 'string',
-  orderBy: (value) => typeof value === 'string',
-  page: Number.isInteger,
-  pageSize: Number.isInteger,
-};
-
 function readQuery(body: Readonly<Record<string, unknown>>): Query {
-  for (const [name, value] of Object.entries(body)) {
-    const accepts = Object.hasOwn(INPUTS, name) ? INPUTS[name] : undefined;
-    if (accepts === undefined) throw new Problem(400, 'INVALID_ARGUMENT', `Unknown parameter: ${name}`);
-    if (!accepts(value)) throw new Problem(422, 'VALIDATION', `${name} is not valid.`);
-  }
   const { filter = '', orderBy = '', page, pageSize } = body;
   const fields = readFields(body.fields);
   const missing = orderBy === '' ? [] : parseOrder(String(orderBy)).filter(({ name }) => !fields.includes(name));
@@ -146,40 +121,4 @@ function parseOrder(orderBy: string): readonly (RowOrder & { readonly name: stri
     const type = column.type === 'int' || column.type === 'currency' ? 'number' : 'string';
     return { name, type, descending: direction === 'desc', read: (row) => row[name] };
   });
-}
-
-/** Values are text or nothing, as the schema has it; a date that was never set is 0000-00-00 where people leave. */
-function printColumn({ dataset, type }: Column, row: TableRow): [name: string, member: string] {
-  const none = dataset === 'terminationDate' ? '0000-00-00' : null;
-  const value = row[dataset] ?? null;
-  const shown = type === 'bool' && value !== null ? (value ? 'yes' : 'no') : value;
-  return [dataset, `${JSON.stringify(dataset)}:${JSON.stringify(shown === null ? none : String(shown))}`];
-}
-
-function listFields({ query }: Call): Answer {
-  const pageSize = Math.min(readPositive(query.get('page_size'), 500), 1000);
-  const totalPages = Math.ceil(COLUMNS.length / pageSize);
-  // "Out-of-range page numbers are clamped to the nearest valid page."
-  const page = Math.min(readPositive(query.get('page'), 1), totalPages);
-  const link = (to: number) =>
-    to < 1 || to > totalPages ? null : `https://acme.bamboohr.com/api/v1_2/datasets/employee/fields?page=${to}`;
-  const place = { total_records: COLUMNS.length, current_page: page, total_pages: totalPages };
-  return json({
-    pagination: { ...place, next_page: link(page + 1), prev_page: link(page - 1) },
-    name: 'employee',
-    label: 'Employee',
-    fields: COLUMNS.slice((page - 1) * pageSize, page * pageSize).map(describeColumn),
-  });
-}
-
-function readPositive(text: string | null, usual: number): number {
-  const number = Math.trunc(Number(text ?? usual));
-  return number >= 1 ? number : usual;
-}
-
-/** No number and no type. */
-function describeColumn({ dataset, label, section }: Column) {
-  const words = section.replaceAll(/([A-Z])/g, ' $1');
-  const parentName = words.charAt(0).toUpperCase() + words.slice(1);
-  return { name: dataset, label, parentType: 'page', parentName, entityName: section };
 }

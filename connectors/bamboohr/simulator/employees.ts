@@ -1,108 +1,231 @@
-import { type Answer, type Call, json, type Table, type TableRow } from '#connector/simulator';
-import { COLUMN_BY_REFERENCE, COLUMNS, type Column, OPTIONS, OTHER_FIELDS } from './columns.ts';
-import { refusal } from './fault.ts';
-import { isDay } from './filter.ts';
-import { FIRST_ID } from './rows.ts';
+import { randomBytes } from 'node:crypto';
+import {
+  type Call,
+  type Column as Cell,
+  type Collection,
+  type CollectionSpec,
+  createCollections,
+  cycle,
+  describedMembers,
+  json,
+  type Member,
+  type MovableClock,
+  pick,
+  type Routes,
+  recordRoutes,
+  type SimulatorMemory,
+  sparse,
+  type TableChange,
+  type TableRow,
+} from '#connector/simulator';
+import official from '../official.json' with { type: 'json' };
+import { isDay, refusal } from './fault.ts';
 
-const MAX_FIELDS = 400;
+/** A field as the account has it: in the `employee` dataset, and among the employee fields where it has a number. */
+export type Column = (typeof official.columns)[number];
 
-export function getEmployee(employees: Table, { params, query }: Call): Answer {
-  // 0 is the employee the key belongs to.
-  const row = findEmployee(employees, params.id === '0' ? String(FIRST_ID) : params.id);
-  const references = (query.get('fields') ?? '').split(',').filter((reference) => reference !== '');
-  if (references.length > MAX_FIELDS) throw refusal(400, 'Too many fields');
-  return json({ ...presentAll(references, row), id: String(row.eeid) });
+/** Names, labels, numbers, aliases and types are those of a real account, save the custom fields. */
+export const COLUMNS: readonly Column[] = official.columns;
+
+/** Without those of sections of which an employee has many entries. */
+const SINGLE = COLUMNS.filter(({ section }) => !official.tables.includes(section));
+
+/** By alias and by number, which the employee endpoints take alike. */
+const COLUMN_BY_REFERENCE: ReadonlyMap<string, Column> = new Map(
+  SINGLE.flatMap((column) => {
+    const { id, alias } = column.field ?? {};
+    const isPart = String(id).includes('.');
+    const names = [column.unlisted, id, isPart ? undefined : alias].filter((name) => name !== undefined);
+    return names.map((name): [string, Column] => [String(name), column]);
+  }),
+);
+
+const KINDS: Readonly<Record<string, Member['type']>> = { date: 'date', bool: 'boolean', currency: 'number' };
+const OPTIONS: Readonly<Record<string, readonly string[]>> = official.options;
+
+/** What is calculated, and one field that is not the caller's to change, is passed over without a word. */
+const MEMBERS = Object.fromEntries(
+  SINGLE.map(({ dataset, type, section, locked }): [string, Member] => {
+    const isReadOnly = locked === true || /^(?:calculated|defaultStatus)$/.test(section);
+    return [dataset, { type: KINDS[type] ?? 'string', values: OPTIONS[dataset], isReadOnly }];
+  }),
+);
+
+export const FIRST_ID = 101;
+export const EMPLOYEE_COUNT = 300;
+
+/** Made so that a filter that quotes, encodes or compares carelessly meets a row that shows it. */
+export const FIRST_NAMES = [
+  ...['Ashley', 'ASHLEY', 'ashley', 'Zoë', 'Zoe\u0308', 'Ignác', '李', 'Мария', '👩‍🚀 Sally', 'Ana María', "D'Arcy"],
+  ...['"Quoted"', '`tick`', '‘curly’ “double”', 'back\\slash', '100%_real', 'Nil', 'null', 'eq', "it''s"],
+];
+const LAST_NAMES = [
+  ...["O'Brien", "O''Brien", 'Smith', 'smith', 'van der Berg', 'Núñez', 'Jr., Bob', 'and', "' or 1 eq 1 or '"],
+  ...['Two\nLines', 'Müller-Lüdenscheidt', '山田', 'Ω', 'a+b=c&d'],
+];
+/** Days around which zones and calendars differ. */
+export const DAYS = [
+  ...['1999-12-31', '2000-01-01', '2000-02-29', '2024-02-29', '2024-03-10', '2024-12-31', '2025-01-01', '2038-01-19'],
+];
+
+const RATES = ['0.10', '0.20', '0.30', '15.05', '27000.00', '99999.99', '123456789012.34'];
+
+const isActive = (index: number) => index % 5 !== 4;
+const option = (name: string) => cycle(OPTIONS[name] ?? []);
+const firstName = cycle(FIRST_NAMES);
+const lastName = cycle(LAST_NAMES, 5, 2);
+
+/** What tests look for, and texts of the length that people write; all others are made from the members. */
+const CELLS: Readonly<Record<string, Cell>> = {
+  employeeNumber: (index) => (index % 10 === 0 ? '' : String(FIRST_ID + index + 9000)),
+  ...{ firstName, lastName, name: (index) => `${firstName(index)} ${lastName(index)}` },
+  middleName: cycle([null, '', 'Q.', 'Ann']),
+  preferredName: cycle([null, null, 'Sam', 'Ömer']),
+  status: (index) => (isActive(index) ? 'Active' : 'Inactive'),
+  email: sparse(11, (index) => `user${FIRST_ID + index}@example.com`, 0),
+  homeEmail: (index) => (index % 4 === 0 ? `home+${FIRST_ID + index}@example.org` : null),
+  workPhone: (index) => (index % 6 === 0 ? '' : `+1 801-555-${String(index).padStart(4, '0')}`),
+  mobilePhone: sparse(7, (index) => `555 ${FIRST_ID + index}`, 0),
+  hireDate: sparse(13, cycle(DAYS), 0),
+  terminationDate: (index) => (isActive(index) ? null : pick(DAYS, index + 3)),
+  addressLineOne: cycle(['1 Main St.', '', null, 'Straße des 17. Juni 135']),
+  city: cycle(['Lindon', 'Reykjavík', '', 'São Paulo', 'Apia', null, 'St. John’s']),
+  ethnicity: sparse(8, option('ethnicity'), 0),
+  jobInformationJobTitle: option('jobInformationJobTitle'),
+  jobInformationDepartment: sparse(17, option('jobInformationDepartment'), 0),
+  jobInformationReportsTo: (index) => (index === 0 ? null : 'Ashley Smith'),
+  supervisorEid: (index) => (index === 0 ? null : FIRST_ID + Math.floor((index - 1) / 8)),
+  employmentStatus: (index) => (isActive(index) ? pick(['Full-Time', 'Part-Time', 'Contractor'], index) : 'Terminated'),
+  compensationPayRate: sparse(12, cycle(RATES), 0),
+  compensationPayRateCurrencyCode: () => 'USD',
+  compensationEffectiveDate: cycle(DAYS, 1, 1),
+  ssn: () => null,
+  customField4403: cycle(['', null, 'plain', 'Zeilen\r\nund\tTabs', '<b>bold</b> & more', '🏳️‍🌈']),
+  customField4404: (index) => `B-${FIRST_ID + index}`,
+};
+
+export type Account = Readonly<Record<'employees' | 'webhooks', Collection>>;
+
+interface AccountOptions {
+  readonly clock: MovableClock;
+  readonly memory: SimulatorMemory | undefined;
+  readonly tell: (change: TableChange) => void;
 }
 
-export function findEmployee(employees: Table, id = ''): TableRow {
-  const row = /^\d+$/.test(id) ? employees.find(String(Number(id))) : undefined;
+/** The same employees every time, and the webhooks of the owner of the key, who keeps them over a restart. */
+export function createAccount({ clock, memory, tell }: AccountOptions): Account {
+  return createCollections<keyof Account, CollectionSpec>({
+    clock,
+    read: {
+      string: (value, { values }) => (values !== undefined && value === '' ? null : String(value)),
+      boolean: (value) => value === 'yes' || value === 'checkbox',
+      date: (value) => (isDay(String(value)) ? value : undefined),
+      number: (value) => {
+        const amount = String(Object(value).value ?? value);
+        return amount === '' ? null : /^-?\d+(\.\d+)?$/.test(amount) ? amount : undefined;
+      },
+    },
+    refuse: ([first]) =>
+      first?.reason === 'other' ? refusal(400, first.message) : refusal(409, `Invalid value for ${first?.member}`),
+    absent: (_, id) => refusal(404, `No webhook was found with ID: ${id}.`),
+    onChange: (name, change) => name === 'employees' && tell(change),
+    of: {
+      employees: {
+        members: MEMBERS,
+        rows: EMPLOYEE_COUNT,
+        vary: CELLS,
+        key: 'eeid',
+        makeId: (index) => FIRST_ID + index,
+        initial: { status: 'Active' },
+        // When each was changed first and last: of those of the beginning nothing was recorded.
+        ...{ created: ['inserted'], changed: ['changed'], deleted: 'isDeleted' },
+        ...{ label: 'city', made: { firstName: 'New' } },
+        check: (row, isNew) =>
+          isNew && !(row.firstName && row.lastName) ? complaint('name', 'First and last name are required') : [],
+      },
+      webhooks: {
+        members: describedMembers(official.webhook),
+        rows: 0,
+        makeId: (index) => String(index + 1),
+        initial: () => ({ privateKey: randomBytes(16).toString('hex') }),
+        created: ['created'],
+        memory,
+        // BambooHR takes https alone; who tries things on one machine has none.
+        check: ({ url }) =>
+          /^(?:https:\/\/|http:\/\/(?:127\.0\.0\.1|localhost|\[::1\])[:/])/.test(String(url))
+            ? []
+            : complaint('url', 'url must begin with https://'),
+      },
+    },
+  });
+}
+
+const complaint = (member: string, message: string) => [{ reason: 'other', member, message } as const];
+
+/** 0 is the employee the key belongs to. */
+export function findEmployee({ table }: Pick<Collection, 'table'>, id = ''): TableRow {
+  const row = table.find(id === '0' ? String(FIRST_ID) : id);
   if (row === undefined || row.isDeleted === true) throw refusal(404, 'Employee not found');
   return row;
 }
 
-/** "Unknown or unauthorized fields are silently dropped from the response." */
-function presentAll(references: readonly string[], row: TableRow): TableRow {
-  return Object.fromEntries(
+/** Values are text or nothing; a date that was never set is 0000-00-00 where people leave. */
+export function textOf({ dataset, type }: Column, row: TableRow): string | null {
+  const value = row[dataset] ?? null;
+  if (value === null) return dataset === 'terminationDate' ? '0000-00-00' : null;
+  return type === 'bool' ? (value ? 'yes' : 'no') : String(value);
+}
+
+/** The employee endpoints' spelling. */
+function present(column: Column, row: TableRow): string | null {
+  const text = textOf(column, row);
+  if (text === null) return column.type === 'date' ? '' : null;
+  return column.type === 'currency' ? `${text} USD` : text;
+}
+
+/** "Unknown or unauthorized fields are silently dropped from the response", and from what is written. */
+export function employeeRoutes(employees: Collection): Routes {
+  const columnsOf = (references: readonly string[]) =>
     references.flatMap((reference) => {
       const column = COLUMN_BY_REFERENCE.get(reference);
-      return column === undefined ? [] : [[reference, present(column, row)]];
-    }),
-  );
+      return column === undefined ? [] : [[reference, column] as const];
+    });
+  return {
+    'GET /api/v1/meta/fields': () => {
+      const fields = COLUMNS.flatMap(({ field, label }) => (field === undefined ? [] : [{ name: label, ...field }]));
+      return json([...fields, ...official.otherFields]);
+    },
+    'GET /api/v1/employees/changed': (call) => listChanged(employees, call),
+    ...recordRoutes(
+      '/api/v1/employees',
+      { ...employees, get: (id) => findEmployee(employees, id) },
+      {
+        can: ['get', 'create', 'update'],
+        update: 'POST',
+        body: ({ body }) => {
+          const said = body.object();
+          const known = columnsOf(Object.keys(said));
+          return Object.fromEntries(known.map(([reference, { dataset }]) => [dataset, said[reference]]));
+        },
+        show: (row, { query }, status) => {
+          const shown = columnsOf((query.get('fields') ?? '').split(','));
+          const values = shown.map(([reference, column]) => [reference, present(column, row)]);
+          return json({ ...Object.fromEntries(values), id: String(row.eeid) }, status);
+        },
+      },
+    ),
+  };
 }
 
-/** The employee endpoints' spelling: text throughout, amounts with their currency. */
-function present(column: Column, row: TableRow): unknown {
-  const value = row[column.dataset] ?? null;
-  if (column.dataset === 'terminationDate') return value ?? '0000-00-00';
-  if (value === null) return column.type === 'date' ? '' : null;
-  if (column.type === 'currency') return `${value} USD`;
-  return column.type === 'bool' ? (value ? 'yes' : 'no') : String(value);
-}
-
-/** Numbers of whole fields are numbers, those of parts texts. */
-export function listEmployeeFields(): Answer {
-  const fields = COLUMNS.flatMap(({ field, label }) => (field === undefined ? [] : [{ name: label, ...field }]));
-  return json([...fields, ...OTHER_FIELDS]);
-}
-
-export function createEmployee(employees: Table, { body }: Call): Answer {
-  const values = readValues(body.object());
-  if (!values.firstName || !values.lastName) throw refusal(400, 'First and last name are required');
-  const row = employees.insert(values);
-  const location = `https://api.bamboohr.com/api/gateway.php/acme/v1/employees/${row.eeid}`;
-  return json(summarize(row), 201, { location });
-}
-
-export function updateEmployee(employees: Table, { params, body }: Call): Answer {
-  const given = body.object();
-  const { eeid } = findEmployee(employees, params.id);
-  const changed = employees.update(String(eeid), readValues(given)) ?? {};
-  return json({ ...summarize(changed), ...presentAll(Object.keys(given), changed) });
-}
-
-function summarize({ eeid, firstName, lastName, status }: TableRow) {
-  return { id: String(eeid), firstName, lastName, status };
-}
-
-/** What is unknown, calculated or not the caller's to change is passed over without a word. */
-function readValues(body: TableRow): TableRow {
-  return Object.fromEntries(
-    Object.entries(body).flatMap(([reference, value]) => {
-      const column = COLUMN_BY_REFERENCE.get(reference);
-      return column === undefined || !isWritable(column) ? [] : [[column.dataset, READERS[column.type](value, column)]];
-    }),
-  );
-}
-
-function isWritable({ section, locked }: Column): boolean {
-  return section !== 'calculated' && section !== 'defaultStatus' && locked !== true;
-}
-
-const READERS: Readonly<Record<Column['type'], (value: unknown, column: Column) => unknown>> = {
-  text: (value) => String(value ?? ''),
-  govIdText: (value) => String(value ?? ''),
-  int: (value) => (value === '' || value === null ? null : Number(value)),
-  bool: (value) => value === 'yes' || value === 'checkbox',
-  date: (value, column) => assertValid(String(value), column, isDay),
-  options: (value, column) => check(value, column, (text) => OPTIONS[column.dataset]?.includes(text) ?? false),
-  currency: (value, column) => check(amountOf(value), column, (text) => /^-?\d+(\.\d+)?$/.test(text)),
-};
-
-function amountOf(value: unknown): unknown {
-  return typeof value === 'object' && value !== null ? Reflect.get(value, 'value') : value;
-}
-
-/** Empty text clears; anything that is not valid is a conflict. */
-function check(
-  value: unknown,
-  { dataset }: Pick<Column, 'dataset'>,
-  isValid: (text: string) => boolean,
-): string | null {
-  if (value === '' || value === null) return null;
-  return assertValid(String(value), { dataset }, isValid);
-}
-
-function assertValid(text: string, { dataset }: Pick<Column, 'dataset'>, isValid: (text: string) => boolean): string {
-  if (!isValid(text)) throw refusal(409, `Invalid value for ${dataset}`);
-  return text;
+/** The last change of each employee that changed since then. */
+function listChanged({ table }: Collection, { query }: Call) {
+  const sinceMs = Date.parse(query.get('since') ?? '');
+  const changed = table.rows(true).filter((row) => Date.parse(String(row.changed)) >= sinceMs);
+  const entries = changed.map((row) => {
+    const action = row.isDeleted === true ? 'Deleted' : row.changed === row.inserted ? 'Inserted' : 'Updated';
+    const id = String(row.eeid);
+    return [id, { id, action, lastChanged: String(row.changed).replace('Z', '+00:00') }];
+  });
+  // Of nothing the other language makes a list.
+  return json({ employees: entries.length === 0 ? [] : Object.fromEntries(entries) });
 }

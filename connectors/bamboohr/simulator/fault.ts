@@ -7,3 +7,7 @@ export class Problem extends Fault {}
 export const refusal = (status: number, message: string) => new Fault(status, 'REFUSED', message);
 
 export const invalidFilter = (detail: string) => new Problem(422, 'INVALID_FILTER', detail);
+
+export function isDay(text: string): boolean {
+  return /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(text));
+}

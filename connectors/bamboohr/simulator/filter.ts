@@ -7,8 +7,14 @@ import {
   type FilterTree,
   type TableRow,
 } from '#connector/simulator';
-import { COLUMN_BY_NAME, type Column, TYPES } from './columns.ts';
-import { invalidFilter, Problem } from './fault.ts';
+import official from '../official.json' with { type: 'json' };
+import { COLUMNS, type Column } from './employees.ts';
+import { invalidFilter, isDay, Problem } from './fault.ts';
+
+export const COLUMN_BY_NAME: ReadonlyMap<string, Column> = new Map(COLUMNS.map((each) => [each.dataset, each]));
+
+/** What columns are compared as, and the operators for each; of the others there are none. */
+const OPERATORS: Readonly<Record<string, string>> = official.operators;
 
 /**
  * Compiles the filter of a dataset query, as strict as its description: known fields, the operators of their types, `and` or `or`
@@ -61,7 +67,7 @@ const WORDS: Readonly<Record<string, FilterTest['operator']>> = {
   eqany: 'IN',
 };
 
-const FIELDS: Readonly<Partial<Record<Column['type'], Reader>>> = {
+const FIELDS: Readonly<Record<string, Reader>> = {
   // As texts: the day that stands for none is no day.
   date: (name) => ({ type: 'string', read: (row) => row[name] ?? '0000-00-00' }),
   int: (name) => ({ type: 'integer', read: (row) => row[name] ?? 0 }),
@@ -72,7 +78,7 @@ function readTest(node: unknown, binds: Binds): FilterTest {
   const name: unknown = Object(left).name;
   if (typeof name !== 'string') throw invalidFilter('A comparison begins with a field.');
   const column = findColumn(name);
-  const operator = TYPES[column.type].split(' ').includes(word) ? WORDS[word] : undefined;
+  const operator = OPERATORS[column.type]?.split(' ').includes(word) ? WORDS[word] : undefined;
   if (operator === undefined) throw invalidFilter(`'${word}' is not supported for ${name}.`);
   return { kind: 'test', field: name, operator, values: readLiterals(column, word, binds[Object(right).bind]) };
 }
@@ -104,8 +110,4 @@ function readLiteral(column: Column, bind: unknown): FilterLiteral {
   if (type !== 'Text' || typeof value !== 'string') throw invalidFilter(`${column.dataset} is compared with a text.`);
   if (column.type === 'date' && !isDay(value)) throw invalidFilter(`'${value}' is not a date.`);
   return value;
-}
-
-export function isDay(text: string): boolean {
-  return /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(text));
 }

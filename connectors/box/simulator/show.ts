@@ -1,17 +1,9 @@
-import type { Call } from '#connector/simulator';
+import { type Call, createTimeZone } from '#connector/simulator';
 import official from '../official.json' with { type: 'json' };
 import { type Drive, kindOf, ME, type Row } from './drive.ts';
 
 /** The account's zone: Box tells times in it, and changes the offset with daylight saving. */
-const ZONE = new Intl.DateTimeFormat('en-US', { timeZone: 'America/Los_Angeles', timeZoneName: 'longOffset' });
-
-/** `2012-12-12T10:53:43-08:00`. */
-export function printTime(ms: number): string {
-  const name = ZONE.formatToParts(ms).find(({ type }) => type === 'timeZoneName')?.value ?? '';
-  const offset = name.slice('GMT'.length);
-  const localMs = ms + (Number(offset.slice(0, 3)) * 60 + Number(offset.slice(4))) * 60_000;
-  return new Date(localMs).toISOString().slice(0, 19) + offset;
-}
+export const { print: printTime } = createTimeZone('America/Los_Angeles');
 
 type Reader = (row: Row, drive: Drive) => unknown;
 
@@ -19,10 +11,6 @@ const time =
   (name: string): Reader =>
   (row) =>
     typeof row[name] === 'number' ? printTime(row[name]) : null;
-const constant =
-  (value: unknown): Reader =>
-  () =>
-    value;
 const trashed =
   (afterMs: number): Reader =>
   ({ is_trashed, modified_at }) =>
@@ -51,9 +39,6 @@ const READERS: Readonly<Record<string, Reader>> = {
   content_modified_at: time('content_modified_at'),
   trashed_at: trashed(0),
   purged_at: trashed(30 * 86_400_000),
-  owned_by: constant(ME),
-  shared_link: constant(null),
-  folder_upload_email: constant(null),
   parent: ({ parent }, drive) => {
     const folder = drive.find('folder', parent);
     return folder === undefined ? null : mini(drive, folder);
@@ -64,18 +49,17 @@ const READERS: Readonly<Record<string, Reader>> = {
     return { total_count: entries.length, entries: entries.slice(0, 100), offset: 0, limit: 100, order: ORDER };
   },
   version_number: ({ version }) => String(version),
-  comment_count: constant(0),
-  lock: constant(null),
   extension: ({ name }) => extensionOf(String(name)),
-  is_package: constant(false),
-  expires_at: constant(null),
   uploader_display_name: ({ created_by }) => Object(created_by).name,
-  is_accessible_via_shared_link: constant(false),
-  is_externally_owned: constant(false),
-  has_collaborations: constant(false),
-  can_non_owners_invite: constant(true),
-  sync_state: constant('not_synced'),
-  allowed_invitee_roles: constant(['editor', 'viewer', 'previewer', 'uploader']),
+};
+
+/** What all items have. */
+const SAME: Row = {
+  owned_by: ME,
+  ...{ shared_link: null, folder_upload_email: null, lock: null, expires_at: null, comment_count: 0 },
+  ...{ is_package: false, is_accessible_via_shared_link: false, is_externally_owned: false, has_collaborations: false },
+  ...{ can_non_owners_invite: true, sync_state: 'not_synced' },
+  allowed_invitee_roles: ['editor', 'viewer', 'previewer', 'uploader'],
 };
 
 export function extensionOf(name: string): string {
@@ -106,9 +90,10 @@ export function show(drive: Drive, row: Row, { query }: Pick<Call, 'query'>, usu
   return print(drive, row, wanted.filter((name) => FULL[kind].split(' ').includes(name)).join(' '));
 }
 
-function print(drive: Drive, row: Row, names: string): Readonly<Record<string, unknown>> {
+function print(drive: Drive, row: Row, names: string): Row {
+  const whole = { ...SAME, ...row };
   return Object.fromEntries(
-    names.split(' ').map((name) => [name, (READERS[name] ?? ((item: Row) => item[name]))(row, drive)]),
+    names.split(' ').map((name) => [name, READERS[name] === undefined ? whole[name] : READERS[name](row, drive)]),
   );
 }
 

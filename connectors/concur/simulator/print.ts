@@ -1,28 +1,19 @@
 import { randomUUID } from 'node:crypto';
-import { type Answer, type Call, escapeMarkup, type Fault, json, xml } from '#connector/simulator';
+import { type Answer, type Call, escapeMarkup, type Fault, json, type TableRow, xml } from '#connector/simulator';
 
-/** JSON for those who accept it, and XML for all others. @param root of the XML */
-export function print({ headers }: Call, root: string, content: Readonly<Record<string, unknown>>): Answer {
+/** JSON for those who accept it, and XML for all others. @param nouns of the XML: the element around all, and around each of a list */
+export function print({ headers }: Call, nouns: readonly [all: string, one?: string], content: TableRow): Answer {
   if (/\bjson\b/i.test(headers.accept ?? '')) return json(content);
-  return xml(`<?xml version="1.0" encoding="utf-8"?>${elementOf(root, content, root, SPACES)}`);
+  return xml(`<?xml version="1.0" encoding="utf-8"?>${elementOf(nouns[0], content, nouns[1])}`);
 }
 
-const SPACES = ' xmlns:xsd="http://www.w3.org/2001/XMLSchema" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"';
-const SINGULARS: Readonly<Record<string, string>> = { Reports: 'Report', Entries: 'Entry' };
-
-/** Identifiers stand first in XML, and last in JSON. */
-function elementOf(name: string, value: unknown, root: string, attributes = ''): string {
-  if (value === null || value === undefined) return `<${name} xsi:nil="true" />`;
+function elementOf(name: string, value: unknown, one = ''): string {
+  if (value == null) return `<${name} xsi:nil="true" />`;
   if (typeof value !== 'object') return `<${name}>${escapeMarkup(String(value))}</${name}>`;
   const inner = Array.isArray(value)
-    ? value.map((each) => elementOf(SINGULARS[root] ?? root, each, root))
-    : membersOf(value).map(([member, each]) => elementOf(member, each, root));
-  return inner.length === 0 ? `<${name}${attributes} />` : `<${name}${attributes}>${inner.join('')}</${name}>`;
-}
-
-function membersOf(value: object): readonly (readonly [string, unknown])[] {
-  const isFirst = (name: string) => Number(name === 'ID' || name === 'URI');
-  return Object.entries(value).toSorted(([a], [b]) => isFirst(b) - isFirst(a));
+    ? value.map((each) => elementOf(one, each))
+    : Object.entries(value).map(([member, each]) => elementOf(member, each, one));
+  return `<${name} xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">${inner.join('')}</${name}>`;
 }
 
 const MESSAGES: Readonly<Record<number, string>> = {

@@ -6,14 +6,14 @@ import {
   type TableChange,
   type WebhookDelivery,
 } from '#connector/simulator';
-import { SETS } from './schema.ts';
+import type { EntitySet } from './schema.ts';
 
 /** A broker beside the service: CloudEvents of every change, in structured mode. */
 export function createBroker(send: SimulatorOptions['send'], clock: MovableClock) {
   const entered = createEnteredWebhooks(send);
   return {
     commands: entered.commands,
-    tell: (set: string, { before, after }: TableChange): void => {
+    tell: ({ name: set, key }: EntitySet, { before, after }: TableChange): void => {
       const verb = before === undefined ? 'Created' : after === undefined ? 'Deleted' : 'Changed';
       const row = after ?? before ?? {};
       const event = {
@@ -23,7 +23,7 @@ export function createBroker(send: SimulatorOptions['send'], clock: MovableClock
         type: `demo.shop.v1.${set}.${verb}.v1`,
         time: new Date(clock.now()).toISOString(),
         datacontenttype: 'application/json',
-        data: Object.fromEntries((SETS[set]?.key ?? []).map((name) => [name, row[name]])),
+        data: Object.fromEntries(key.map((name) => [name, row[name]])),
       };
       entered.tell(({ secret }) => deliver(event, secret));
     },

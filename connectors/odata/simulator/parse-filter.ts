@@ -1,6 +1,5 @@
 import odataParser from '@balena/odata-parser';
-import { Fault } from '#connector/simulator';
-import { problem } from './problem.ts';
+import { Fault, fault } from '#connector/simulator';
 
 /** A filter as the parser sees it. */
 export type Expression =
@@ -25,7 +24,7 @@ export function parseFilter(filter: string): Expression {
     return toExpression(tree, binds);
   } catch (error) {
     if (error instanceof Fault) throw error;
-    throw problem(400, `The filter is not valid: ${error instanceof Error ? error.message : String(error)}`);
+    throw fault(400, `The filter is not valid: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 
@@ -64,7 +63,7 @@ function toExpression(tree: unknown, binds: Binds): Expression {
   const node: Record<string, unknown> = Object(tree);
   if (typeof node.bind === 'number') return toLiteral(binds[node.bind]);
   if (typeof node.name === 'string') return { kind: 'path', path: toPath(node) };
-  throw problem(400, 'The filter has an expression that this service does not know.');
+  throw fault(400, 'The filter has an expression that this service does not know.');
 }
 
 function toCall([name, ...args]: readonly unknown[], binds: Binds): Expression {

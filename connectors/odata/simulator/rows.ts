@@ -7,10 +7,12 @@ import {
   type TableChange,
   type TableRow,
 } from '#connector/simulator';
-import { CATEGORIES, type EntitySchema, SETS } from './schema.ts';
+import { CATEGORIES, type EntitySet, keyOf, SETS } from './schema.ts';
 
-/** Rows by set. Decimals and 64-bit numbers are kept as text, so that no digit is lost. */
-export type Tables = ReadonlyMap<string, Table>;
+/** A set with its rows. */
+export interface Shelf extends EntitySet {
+  readonly table: Table;
+}
 
 const NAMES = [
   ...["O'Neil's guide", '"Quoted"', 'back\\slash', 'line\nbreak', '100% _sure_', 'Ärger, Öl & Übermut', 'Straße'],
@@ -23,6 +25,7 @@ const guid = (index: number) => `3f2504e0-4f89-41d3-9a0c-${String(index).padStar
 const monthAndDay = (index: number) => `${two((index % 12) + 1)}-${two((index % 28) + 1)}`;
 const orderCode = (index: number) => (index % 10 === 0 ? `A/${index}'x` : `A-${index}`);
 
+/** Decimals and 64-bit numbers are kept as text, so that no digit is lost. */
 const ROWS: Readonly<Record<string, readonly TableRow[]>> = {
   Products: makeRows(240, {
     Id: (index) => index + 1,
@@ -72,20 +75,10 @@ const ROWS: Readonly<Record<string, readonly TableRow[]>> = {
 };
 
 /** @param tell of each change of a record */
-export function createTables(tell: (set: string, change: TableChange) => void = () => {}): Tables {
-  return new Map(
-    Object.entries(SETS).map(([set, entity]): [string, Table] => [
-      set,
-      createTable({
-        rows: ROWS[set] ?? [],
-        keyOf: (row) => keyOf(entity, row),
-        onChange: (change) => tell(set, change),
-      }),
-    ]),
-  );
-}
-
-/** What a row is found by. */
-export function keyOf({ key }: EntitySchema, row: TableRow): string {
-  return JSON.stringify(key.map((name) => String(row[name])));
+export function createShelves(tell: (set: EntitySet, change: TableChange) => void = () => {}): readonly Shelf[] {
+  return SETS.map((set) => {
+    const { [set.name]: rows = [] } = ROWS;
+    const onChange = (change: TableChange) => tell(set, change);
+    return { ...set, table: createTable({ rows, keyOf: (row) => keyOf(set, row), onChange }) };
+  });
 }

@@ -1,113 +1,103 @@
-/** What the simulated service offers: one table for its metadata, its type checks and its JSON. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createBody, fault, type TableRow } from '#connector/simulator';
 
-export interface PropertySchema {
+/** `$metadata`, with aliases, a base type and annotations in both of their places. What the simulator knows of its sets is read from it. */
+export const METADATA = readFileSync(join(import.meta.dirname, 'metadata.xml'), 'utf8');
+
+export interface Property {
   readonly type: string;
-  readonly required?: true;
+  readonly isRequired: boolean;
   /** Set by the service. */
-  readonly computed?: true;
-  readonly facets?: string;
+  readonly isComputed: boolean;
 }
 
-export interface EntitySchema {
-  readonly typeName: string;
-  readonly baseType?: string;
+export type Properties = Readonly<Record<string, Property>>;
+
+export interface EntitySet {
+  readonly name: string;
   readonly key: readonly string[];
-  readonly properties: Readonly<Record<string, PropertySchema>>;
+  readonly properties: Properties;
   /** Navigation to many: the other set, and its property that holds this set's key. */
-  readonly collections?: Readonly<Record<string, { readonly set: string; readonly by: string }>>;
+  readonly collections: readonly { readonly path: string; readonly target: string; readonly by: string }[];
   /** Changes need If-Match. */
-  readonly guarded?: true;
-  readonly readOnly?: true;
+  readonly isGuarded: boolean;
+  readonly isReadOnly: boolean;
 }
 
-export const CATEGORIES = ['Book', 'Music', 'Tool'] as const;
+const schema = ['edmx:Edmx', 'edmx:DataServices', 'Schema'].reduce<unknown>(
+  (element, name) => Object(element)[name],
+  createBody(Buffer.from(METADATA)).xml(),
+);
 
-export const COMPLEX_TYPES: Readonly<Record<string, Readonly<Record<string, PropertySchema>>>> = {
-  Place: { City: { type: 'Edm.String' }, Floor: { type: 'Edm.Int32' } },
-  Package: {
-    Unit: { type: 'Edm.String' },
-    Height: { type: 'Edm.Decimal', facets: 'Precision="9" Scale="3"' },
-    Store: { type: 'Demo.Place' },
-  },
-};
+function childrenOf(element: unknown, name: string): readonly Readonly<Record<string, unknown>>[] {
+  return [Object(element)[name] ?? []].flat().map(Object);
+}
 
-/** Customers inherit their key and name from it. */
-export const PARTY: Readonly<Record<string, PropertySchema>> = {
-  Id: { type: 'Edm.Guid', required: true },
-  Name: { type: 'Edm.String', required: true },
-};
+/** A type by its qualified name, `Self.Product`. */
+function typeOf(kind: string, name: unknown) {
+  return childrenOf(schema, kind).find((type) => `Self.${type.Name}` === name);
+}
 
-export const SETS: Readonly<Record<string, EntitySchema>> = {
-  Products: {
-    typeName: 'Product',
-    key: ['Id'],
-    properties: {
-      Id: { type: 'Edm.Int32', required: true },
-      Name: { type: 'Edm.String', required: true, facets: 'MaxLength="200"' },
-      Description: { type: 'Edm.String' },
-      Category: { type: 'Demo.Category' },
-      Price: { type: 'Edm.Decimal', facets: 'Precision="9" Scale="2"' },
-      Weight: { type: 'Edm.Decimal', facets: 'Scale="variable"' },
-      Stock: { type: 'Edm.Int16' },
-      Views: { type: 'Edm.Int64' },
-      Rating: { type: 'Edm.Double' },
-      ReleasedOn: { type: 'Edm.Date' },
-      OpensAt: { type: 'Edm.TimeOfDay' },
-      ChangedAt: { type: 'Edm.DateTimeOffset', facets: 'Precision="7"' },
-      Active: { type: 'Edm.Boolean' },
-      Package: { type: 'Demo.Package' },
-      Tags: { type: 'Collection(Edm.String)' },
-    },
-    collections: { Lines: { set: 'OrderLines', by: 'ProductId' } },
-  },
-  Customers: {
-    typeName: 'Customer',
-    baseType: 'Party',
-    key: ['Id'],
-    properties: {
-      ...PARTY,
-      Since: { type: 'Edm.Date' },
-      Number: { type: 'Edm.Int64', computed: true },
-      Notes: { type: 'Edm.String' },
-    },
-    collections: { Orders: { set: 'Orders', by: 'CustomerId' } },
-  },
-  Orders: {
-    typeName: 'Order',
-    key: ['Code'],
-    properties: {
-      Code: { type: 'Edm.String', required: true },
-      CustomerId: { type: 'Edm.Guid' },
-      PlacedAt: { type: 'Edm.DateTimeOffset', facets: 'Precision="7"' },
-      Paid: { type: 'Edm.Boolean' },
-    },
-    collections: { Lines: { set: 'OrderLines', by: 'OrderCode' } },
-    guarded: true,
-  },
-  OrderLines: {
-    typeName: 'OrderLine',
-    key: ['OrderCode', 'Line'],
-    properties: {
-      OrderCode: { type: 'Edm.String', required: true },
-      Line: { type: 'Edm.Int32', required: true },
-      ProductId: { type: 'Edm.Int32' },
-      Quantity: { type: 'Edm.Int32' },
-      Discount: { type: 'Edm.Byte' },
-    },
-  },
-  Countries: {
-    typeName: 'Country',
-    key: ['Code'],
-    properties: { Code: { type: 'Edm.String', required: true }, Name: { type: 'Edm.String' } },
-    readOnly: true,
-  },
-};
+function propertiesOf(element: unknown): Properties {
+  const entries = childrenOf(element, 'Property').map(({ Name, Type, Nullable, Annotation }): [string, Property] => [
+    String(Name),
+    { type: String(Type), isRequired: Nullable === 'false', isComputed: Annotation !== undefined },
+  ]);
+  return Object.fromEntries(entries);
+}
+
+export const SETS: readonly EntitySet[] = childrenOf(Object(schema).EntityContainer, 'EntitySet').map((set) => {
+  const type = typeOf('EntityType', set.EntityType);
+  const base = typeOf('EntityType', type?.BaseType);
+  const key = childrenOf((base ?? type)?.Key, 'PropertyRef').map(({ Name }) => String(Name));
+  const collections = childrenOf(set, 'NavigationPropertyBinding').map(({ Path, Target }) => ({
+    ...{ path: String(Path), target: String(Target), by: `${type?.Name}${key[0]}` },
+  }));
+  const properties = { ...propertiesOf(base), ...propertiesOf(type) };
+  const name = String(set.Name);
+  return { name, key, properties, collections, isGuarded: name === 'Orders', isReadOnly: name === 'Countries' };
+});
+
+const MEMBERS = childrenOf(typeOf('EnumType', 'Self.Category'), 'Member');
+export const CATEGORIES = MEMBERS.map(({ Name }) => String(Name));
 
 /** The type of a property path such as `Package/Store/City`; undefined when there is none. */
-export function typeOfPath(properties: EntitySchema['properties'], path: readonly string[]): string | undefined {
-  const [name = '', ...rest] = path;
+export function typeOfPath(properties: Properties, [name = '', ...rest]: readonly string[]): string | undefined {
   const type = Object.hasOwn(properties, name) ? properties[name]?.type : undefined;
-  if (type === undefined || rest.length === 0) return type;
-  const members = COMPLEX_TYPES[type.replace('Demo.', '')];
-  return members && typeOfPath(members, rest);
+  return rest.length === 0 ? type : typeOfPath(propertiesOf(typeOf('ComplexType', type)), rest);
+}
+
+/** What a row is found by. */
+export function keyOf({ key }: EntitySet, row: TableRow): string {
+  return JSON.stringify(key.map((name) => String(row[name])));
+}
+
+const KEY_LITERALS: Readonly<Record<string, RegExp>> = {
+  'Edm.String': /^'(?:[^']|'')*'$/,
+  'Edm.Guid': /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/i,
+  'Edm.Int32': /^-?\d+$/,
+};
+
+/** Reads what stands between the parentheses. @throws Fault 400 for a key that is none */
+export function readKey({ key, properties }: EntitySet, predicate: string): TableRow {
+  const pairs = [...predicate.matchAll(/(?:^|,)(\w+)=('(?:[^']|'')*'|[^',]*)/g)];
+  const values = key.map((name) => {
+    const { type = '' } = properties[name] ?? {};
+    const literal = key.length === 1 ? predicate : (pairs.find(([, each]) => each === name)?.[2] ?? '');
+    if (!KEY_LITERALS[type]?.test(literal)) throw fault(400, `'${literal}' is no ${type}, which the key '${name}' is.`);
+    if (type === 'Edm.String') return [name, literal.slice(1, -1).replaceAll("''", "'")];
+    return [name, type === 'Edm.Guid' ? literal.toLowerCase() : Number(literal)];
+  });
+  return Object.fromEntries(values);
+}
+
+/** The address of a row below the service root. */
+export function addressOf({ name: set, key, properties }: EntitySet, row: TableRow): string {
+  const literals = key.map((name) => {
+    const value = String(row[name]);
+    const literal = properties[name]?.type === 'Edm.String' ? `'${value.replaceAll("'", "''")}'` : value;
+    return key.length === 1 ? encodeURIComponent(literal) : `${name}=${encodeURIComponent(literal)}`;
+  });
+  return `${set}(${literals.join(',')})`;
 }

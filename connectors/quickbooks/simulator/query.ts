@@ -88,39 +88,17 @@ function compare(name: string, property: Property, condition: Condition, fold: (
   if (kind === 'boolean' && isOrdered) {
     throw invalidQuery(`operator ${operator} is not supported for property '${name}'`);
   }
-  const field = {
-    type: typeOf(property, isOrdered),
-    read: readerOf(name, property, isOrdered),
-    ...(isText && { fold }),
-  };
+  const type = typeOf(property, isOrdered);
+  const field = { type, read: readerOf(name, property, isOrdered), fold: isText ? fold : undefined };
   // "Null is represented as the string ' '", a blank within quotes.
   if (operator === '=' && isText && values[0]?.text === ' ') {
     return { field, test: { kind: 'test', operator: 'IS NULL', values: [] } };
   }
   const literals = values.map((literal) => literalOf(name, property, literal));
-  if (operator !== 'LIKE')
-    return { field, test: { kind: 'test', operator, values: literals.map(checked(name, field)) } };
   // The only wildcard is the percent sign.
-  const patterns = literals.map((literal) => literal.replace(/[\\_]/g, '\\$&'));
-  return { field, test: { kind: 'test', operator, values: patterns } };
+  const escaped = operator === 'LIKE' ? literals.map((literal) => literal.replace(/[\\_]/g, '\\$&')) : literals;
+  return { field, test: { kind: 'test', operator, values: escaped } };
 }
-
-function checked(name: string, { type }: FilterField): (literal: string) => string {
-  const isRight = WRITTEN[type];
-  return (literal) => {
-    if (isRight.test(literal)) return literal;
-    throw invalidQuery(`value '${literal}' is not valid for property '${name}'`);
-  };
-}
-
-const WRITTEN: Readonly<Record<FilterField['type'], RegExp>> = {
-  string: /^/,
-  number: /^-?\d+(?:\.\d+)?$/,
-  integer: /^\d+$/,
-  boolean: /^(?:true|false)$/i,
-  date: /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$/,
-  datetime: /^/,
-};
 
 function literalOf(name: string, { kind }: Property, { text, isQuoted }: Literal): string {
   if (kind === 'time') {
@@ -171,5 +149,5 @@ function orderOf(
   const { name, property } = requireProperty(schema, field);
   if (!property.isSortable) throw invalidQuery(`property '${field}' is not sortable`);
   const type = typeOf(property, true);
-  return { type, read: readerOf(name, property, true), descending, ...(type === 'string' && { fold }) };
+  return { type, read: readerOf(name, property, true), descending, fold: type === 'string' ? fold : undefined };
 }

@@ -1,112 +1,73 @@
-import { type Call, Fault, type TableRow } from '#connector/simulator';
+import { type Call, DAY_MS, Fault, type Member, type TableRow } from '#connector/simulator';
+import type { Resource } from './office.ts';
 
-/** How Redmine compares a field. */
-export type Kind = 'list' | 'text' | 'integer' | 'float' | 'date' | 'moment';
-
-/** By the names of filters, which are not always those of members: what it reads of a row, and as what. */
-export type Filters = Readonly<Record<string, { readonly kind: Kind; readonly read?: (row: TableRow) => unknown }>>;
-
-type Test = (row: TableRow) => boolean;
-
-const NEEDS_NOTHING = ['*', '!*', 'o', 'c'];
+type Type = Member['type'];
+type ValueTest = (value: unknown) => boolean;
 
 /**
  * The conditions in `f[]`, `op[name]` and `v[name][]`, all of which must hold. Filters that do not exist are passed over.
- * @throws Fault 400 for one without a value
+ * @throws Fault 400 for one without a value, 500 for an operator that the database is not asked with
  */
-export function readConditions({ query }: Call, filters: Filters, initial: Test): Test {
-  if (!query.has('f[]')) return initial;
-  const tests = [...new Set(query.getAll('f[]'))]
-    .filter((name) => Object.hasOwn(filters, name))
-    .map((name): Test => {
-      const { kind, read = (row: TableRow) => memberOf(row, name) } = filters[name] ?? { kind: 'list' };
-      const operator = query.get(`op[${name}]`) ?? '';
-      const values = query.getAll(`v[${name}][]`);
-      if (!NEEDS_NOTHING.includes(operator) && (values[0] ?? '').trim() === '') throw new Fault(400, 'INVALID', '');
-      const test = testOf(kind, operator, values);
-      return (row) => test(read(row) ?? null);
-    });
-  return (row) => tests.every((test) => test(row));
+export function readConditions({ query }: Call, { filters, members, usual = () => true }: Resource) {
+  if (!query.has('f[]')) return usual;
+  const names = [...new Set(query.getAll('f[]'))].filter((name) => filters.includes(name));
+  const tests = names.map((name) => {
+    const whole = name.replace(/_id$/, '');
+    // Of issues, `issue_id` is their own number.
+    const member = [name, whole].find((each) => Object.hasOwn(members, each)) ?? 'id';
+    const type = name === 'id' ? 'reference' : (members[member]?.type ?? 'integer');
+    const operator = query.get(`op[${name}]`) ?? '';
+    const values = query.getAll(`v[${name}][]`);
+    if (!operator.endsWith('*') && (values[0] ?? '').trim() === '') throw new Fault(400, 'INVALID', '');
+    const test = OPERATORS[operator]?.(type, values);
+    if (test === undefined) throw new Fault(500, 'UNKNOWN', `Unknown query operator ${operator}`);
+    return (row: TableRow) => test(row[member] ?? null);
+  });
+  return (row: TableRow) => tests.every((test) => test(row));
 }
 
-/** `status_id` is the `id` of `status`. */
-function memberOf(row: TableRow, name: string): unknown {
-  if (Object.hasOwn(row, name)) return row[name];
-  const whole = row[name.replace(/_id$/, '')];
-  return typeof whole === 'object' && whole !== null ? Reflect.get(whole, 'id') : null;
-}
-
-type ValueTest = (value: unknown) => boolean;
-
-/** @throws Fault 500 for an operator that the database is not asked with */
-function testOf(kind: Kind, operator: string, values: readonly string[]): ValueTest {
-  const [first = '', second = ''] = values;
-  switch (operator) {
-    case '*':
-      return (value) => value !== null;
-    case '!*':
-      return (value) => value === null || (kind === 'text' && value === '');
-    case '=':
-      return equals(kind, values);
-    case '!':
-      return (value) => value === null || !values.includes(textOf(value));
-    case '>=':
-      return from(kind, first);
-    case '<=':
-      return until(kind, first);
-    case '><': {
-      const [low, high] = [from(kind, first), until(kind, second)];
-      return (value) => low(value) && high(value);
-    }
-    case '^':
-      return onText((text) => text.startsWith(fold(first)));
-    case '$':
-      return onText((text) => text.endsWith(fold(first)));
-    case '~':
-      return onText((text) => tokensOf(first).every((token) => text.includes(fold(token))));
-    default:
-      throw new Fault(500, 'UNKNOWN', `Unknown query operator ${operator}`);
-  }
-}
+const OPERATORS: Readonly<Record<string, (type: Type, values: readonly string[]) => ValueTest>> = {
+  '*': () => (value) => value !== null,
+  '!*': (type) => (value) => value === null || (type === 'string' && value === ''),
+  '=': equals,
+  '!': (_, values) => (value) => value === null || !values.includes(textOf(value)),
+  '>=': (type, [low]) => isBetween(type, { low }),
+  '<=': (type, [high]) => isBetween(type, { high }),
+  '><': (type, [low, high]) => isBetween(type, { low, high }),
+  '^': (_, [wanted = '']) => onText((text) => text.startsWith(fold(wanted))),
+  $: (_, [wanted = '']) => onText((text) => text.endsWith(fold(wanted))),
+  '~': (_, [wanted = '']) => onText((text) => tokensOf(wanted).every((token) => text.includes(fold(token)))),
+};
 
 function textOf(value: unknown): string {
   return typeof value === 'boolean' ? String(Number(value)) : String(value);
 }
 
-function equals(kind: Kind, values: readonly string[]): ValueTest {
+function equals(type: Type, values: readonly string[]): ValueTest {
   const [first = ''] = values;
-  if (kind === 'integer')
-    return (value) => [...first.matchAll(/[+-]?\d+/g)].map(([digits]) => digits).includes(String(value));
-  if (kind === 'float') return (value) => value !== null && Math.abs(Number(value) - Number(first)) <= 1e-5;
-  if (kind === 'list' || kind === 'text') return (value) => value !== null && values.includes(textOf(value));
-  const [low, high] = [from(kind, first), until(kind, first)];
-  return (value) => low(value) && high(value);
+  // One text may hold several numbers.
+  if (type === 'integer') return (value) => (first.match(/[+-]?\d+/g) ?? []).some((digits) => digits === String(value));
+  if (type === 'number') return (value) => value !== null && Math.abs(Number(value) - Number(first)) <= 1e-5;
+  if (type === 'date' || type === 'datetime') return isBetween(type, { low: first, high: first });
+  return (value) => value !== null && values.includes(textOf(value));
 }
 
-/** A user who lives west of the server has days that begin later than the server's: a day itself is not found from its beginning. */
-function from(kind: Kind, bound: string): ValueTest {
-  const least = numberOf(kind, bound);
-  if (kind === 'date') return (value) => value !== null && numberOf(kind, value) > least;
-  return (value) => value !== null && numberOf(kind, value) >= least;
+/**
+ * A user who lives west of the server has days that begin later than the server's: a day itself is not found from its beginning.
+ * @throws Fault 400 for a bound that is none
+ */
+function isBetween(type: Type, { low, high }: { readonly low?: string; readonly high?: string }): ValueTest {
+  const isTime = type === 'date' || type === 'datetime';
+  const numberOf = (value: unknown) => (isTime ? Date.parse(String(value)) : Number(value));
+  const later = type === 'date' ? DAY_MS : 0;
+  const [least, most] = [numberOf(low ?? 0), numberOf(high ?? 0)];
+  if (Number.isNaN(least) || Number.isNaN(most)) throw new Fault(400, 'INVALID', '');
+  return (value) => {
+    const number = numberOf(value);
+    const isFrom = low === undefined || number >= least + later;
+    return value !== null && isFrom && (high === undefined || number <= most + later);
+  };
 }
-
-const DAY_MS = 86_400_000;
-
-function until(kind: Kind, bound: string): ValueTest {
-  const most = numberOf(kind, bound) + (kind === 'date' ? DAY_MS : 0);
-  return (value) => value !== null && numberOf(kind, value) <= most;
-}
-
-/** @throws Fault 400 for a bound that is none */
-function numberOf(kind: Kind, value: unknown): number {
-  const form = kind === 'date' || kind === 'moment' ? DATE : /^[+-]?\d+(?:\.\d*)?$/;
-  const text = String(value);
-  const number = kind === 'date' || kind === 'moment' ? Date.parse(text) : Number(text);
-  if (typeof value === 'string' && (!form.test(text) || Number.isNaN(number))) throw new Fault(400, 'INVALID', '');
-  return number;
-}
-
-const DATE = /^\d{4}-\d{2}-\d{2}(?:T\d{2}(?::?\d{2}){0,2}Z?)?$/;
 
 /** As SQLite does, which minds no case of Latin letters, and of no others. */
 function fold(text: string): string {

@@ -4,26 +4,27 @@ import {
   type SimulatorOptions,
   signWebhook,
   type TableChange,
-  type TableRow,
   type WebhookDelivery,
+  writeSeconds,
 } from '#connector/simulator';
+import { present, type Resource } from './office.ts';
+
+const TOLD = ['issue', 'time_entry'];
 
 /** Webhooks as Redmine 7 sends them; the rest of this Redmine is older. */
-export function createWebhooks(
-  send: SimulatorOptions['send'],
-  clock: MovableClock,
-  present: (row: TableRow) => TableRow,
-) {
+export function createWebhooks(send: SimulatorOptions['send'], clock: MovableClock) {
   const entered = createEnteredWebhooks(send);
   return {
     commands: entered.commands,
-    tell: (kind: string, { before, after }: TableChange): void => {
+    tell: (resource: Resource, { before, after }: TableChange): void => {
+      const { one } = resource;
       const action = before === undefined ? 'created' : after === undefined ? 'deleted' : 'updated';
       const row = after ?? before ?? {};
-      const now = `${new Date(clock.now()).toISOString().slice(0, 19)}Z`;
-      const timestamp = { created: row.created_on, updated: row.updated_on, deleted: now }[action];
-      const body = { type: `${kind}.${action}`, timestamp, data: { [kind]: present(row) } };
-      entered.tell(({ secret }) => sign(body, secret));
+      const timestamp = { created: row.created_on, updated: row.updated_on, deleted: writeSeconds(clock.now()) }[
+        action
+      ];
+      const body = { type: `${one}.${action}`, timestamp, data: { [one]: present(resource, row) } };
+      if (TOLD.includes(one)) entered.tell(({ secret }) => sign(body, secret));
     },
   };
 }

@@ -1,37 +1,19 @@
-import {
-  type Answer,
-  type Call,
-  fault,
-  json,
-  sortRows,
-  type Table,
-  type TableRow,
-  takePage,
-} from '#connector/simulator';
-import { compileQuery, orderOf, present, type Schema } from './schema.ts';
+import { type Answer, type Call, fault, json, sortRows, type TableRow, takePage } from '#connector/simulator';
+import { compileQuery, fieldOf } from './conditions.ts';
+import type { Desk, Resource } from './desk.ts';
 
-export interface Collection {
-  readonly type: string;
-  readonly schema: Schema;
-  readonly table: Table;
-  /** What no list shows, whatever it is asked. Default: nothing. */
-  readonly isListed?: (row: TableRow) => boolean;
-}
-
-export type Desk = Readonly<Record<'tickets' | 'transactions' | 'attachments' | 'users' | 'queues', Collection>>;
-
+type Collection = Desk[keyof Desk];
 type Test = (row: TableRow) => boolean;
 
-/** A query stands in the address or in a form. Without one nothing is found. */
-export function readQuery({ queues }: Desk, { schema }: Collection, { query, body }: Call): Test {
-  const text = query.get('query') ?? body.form().get('query') ?? '';
-  return text === '' ? () => false : compileQuery(text, schema, queues.table.rows());
+/** A query stands in a form. Without one nothing is found. */
+export function readQuery({ queues }: Desk, { members }: Resource, { body }: Call): Test {
+  const text = body.form().get('query') ?? '';
+  return text === '' ? () => false : compileQuery(text, members, queues.table.rows());
 }
 
 /** A JSON list of conditions on ids, in `query`. Without one nothing is found. @throws Fault 400 */
 export function readConditions({ query }: Call): Test {
-  const text = query.get('query') ?? '[]';
-  const conditions: unknown = JSON.parse(text);
+  const conditions: unknown = JSON.parse(query.get('query') ?? '[]');
   if (!Array.isArray(conditions) || conditions.length === 0) return () => false;
   return ({ id }) =>
     conditions.every(({ field, operator = '=', value }) => {
@@ -40,42 +22,65 @@ export function readConditions({ query }: Call): Test {
     });
 }
 
+const PAGE = { kind: 'number', page: 'page', size: 'per_page', usual: 20, most: 100 } as const;
+
 /** The items of a page, with the members that `fields` names. A page behind the last one is empty. */
-export function list({ type, schema, table, isListed = () => true }: Collection, call: Call, test: Test): Answer {
-  const { query, origin } = call;
-  const rows = sortRows(
-    table.rows().filter((row) => isListed(row) && test(row)),
-    orderOf(query, schema),
-  );
-  const page = takePage(rows, { kind: 'number', page: 'page', size: 'per_page', usual: 20, most: 100 }, call);
+export function list(collection: Collection, call: Call, test: Test): Answer {
+  const { noun, members, table } = collection;
+  const { query } = call;
+  // No list shows deleted tickets, unless a query says otherwise, which no query that is sent here does.
+  const found = table.rows().filter((row) => row.Status !== 'deleted' && test(row));
+  const directions = query.getAll('order');
+  const order = query.getAll('orderby').flatMap((name, index) => {
+    const field = fieldOf(members, name);
+    return field === undefined ? [] : [{ ...field, descending: directions[index]?.toUpperCase() === 'DESC' }];
+  });
+  const { rows, total, size, start } = takePage(sortRows(found, order), PAGE, call);
   const fields = (query.get('fields') ?? '').split(',').filter((name) => name !== '');
-  const number = page.start / page.size + 1;
-  const linkTo = (to: number) => {
-    const address = new URLSearchParams(query);
-    address.set('page', String(to));
-    return `${origin}${call.path}?${address}`;
-  };
+  const page = start / size + 1;
   return json({
-    items: page.rows.map((row) => ({
-      // Users are named by their name.
-      id: String(type === 'user' ? row.Name : row.id),
-      type,
-      _url: `${origin}/REST/2.0/${type}/${type === 'user' ? row.Name : row.id}`,
-      ...Object.fromEntries(fields.map((name) => [name, present(origin, schema, row, name)])),
+    // Users are named by their name.
+    items: rows.map((row) => ({
+      id: String(noun === 'user' ? row.Name : row.id),
+      type: noun,
+      ...Object.fromEntries(fields.map((name) => [name, present(collection, row, name)])),
     })),
-    count: page.rows.length,
-    total: page.total,
-    per_page: page.size,
-    page: call.isStuck ? number - 1 : number,
-    pages: Math.ceil(page.total / page.size),
-    ...(page.next !== undefined && { next_page: linkTo(number + 1) }),
-    ...(number > 1 && { prev_page: linkTo(number - 1) }),
+    count: rows.length,
+    total,
+    per_page: size,
+    page: call.isStuck ? page - 1 : page,
+    pages: Math.ceil(total / size),
   });
 }
 
-/** @throws Fault 404 */
-export function find({ table }: Pick<Collection, 'table'>, { params }: Call): TableRow {
-  const row = table.find(params.id ?? '');
-  if (row === undefined) throw fault(404, 'Not Found');
-  return row;
+const UNSET = '1970-01-01T00:00:00Z';
+
+/** A member of an item in a list: numbers are text, what is not there is empty text, or the beginning of time. */
+function present({ members, hidden }: Resource, row: TableRow, name: string): unknown {
+  const { type, refersTo } = members[name] ?? {};
+  const value = row[name];
+  if (name === 'id') return value;
+  if (hidden.includes(name)) return '';
+  if (refersTo === 'queues') return { type: 'queue', id: String(value) };
+  if (refersTo === 'users') return Array.isArray(value) ? value.map(presentUser) : presentUser(value);
+  if (type === 'datetime') return value ?? UNSET;
+  if (type !== 'object') return presentText(String(value ?? ''));
+  return Object.entries(Object(value)).map(([field, values]) => ({ type: 'customfield', name: field, values }));
+}
+
+function presentUser(name: unknown): TableRow {
+  return { type: 'user', id: name };
+}
+
+/** It keeps a sign that Unicode never gives out, and finds it, but shows another in its place. */
+function presentText(text: string): string {
+  return text.replaceAll('\u{10ffff}', '\ufffd');
+}
+
+/** What has no value is left out of a record, in lists it is empty. */
+export function show(row: TableRow): Answer {
+  const values = Object.entries(row).filter(([, value]) => value !== null);
+  return json(
+    Object.fromEntries(values.map(([name, value]) => [name, typeof value === 'string' ? presentText(value) : value])),
+  );
 }

@@ -40,7 +40,7 @@ export function parseTicketSql(query: string, compile: (comparison: Comparison) 
 
   function take(...wanted: readonly Kind[]): Token {
     const token = tokens[next++];
-    if (token === undefined) throw badQuery(`Incomplete query, ${describeEnd(tokens)} in '${query}'`);
+    if (token === undefined) throw badQuery(`Incomplete query in '${query}'`);
     if (wanted.includes(token.kind)) return token;
     const marked = `${query.slice(0, token.at)}>${token.text}<--here${query.slice(token.at + token.text.length)}`;
     throw badQuery(`Wrong query, expecting a ${wanted.join(' or ').replaceAll('WORD', 'KEYWORD')} in '${marked}'`);
@@ -74,17 +74,6 @@ export function parseTicketSql(query: string, compile: (comparison: Comparison) 
   const tree = readOperands();
   if (next < tokens.length) take('AGGREGATOR');
   return tree;
-}
-
-function describeEnd(tokens: readonly Token[]): string {
-  const last = tokens.at(-1)?.kind ?? 'KEYWORD';
-  const open = tokens.reduce(
-    (sum, { kind }) => sum + Number(kind === 'OPEN_PAREN') - Number(kind === 'CLOSE_PAREN'),
-    0,
-  );
-  const isWhole = last === 'CLOSE_PAREN' || (last === 'WORD' && tokens.at(-2)?.kind === 'OPERATOR');
-  if (isWhole) return `${open} unclosed paren${open === 1 ? '' : 's'}`;
-  return `last element (${last === 'WORD' ? 'KEYWORD' : last}) is not close paren or value`;
 }
 
 function readToken({ 0: text, index: at, groups = {} }: RegExpMatchArray): Token {

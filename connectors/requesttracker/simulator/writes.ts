@@ -1,134 +1,73 @@
-import { type Answer, type Call, empty, Fault, fault, json, type TableRow } from '#connector/simulator';
-import { type Desk, find } from './lists.ts';
-import { attachmentOf, printInstant, trimSubject } from './rows.ts';
-import { TICKET } from './schema.ts';
+import { type Answer, type Call, empty, fault, json, type TableRow } from '#connector/simulator';
+import type { Desk } from './desk.ts';
 
-interface Clock {
-  readonly now: () => number;
-}
-
-const STATUSES = ['new', 'open', 'stalled', 'resolved', 'rejected', 'deleted'];
 const BEGINNINGS = ['new', 'open', 'resolved'];
 
-/** @throws Fault 400 */
-export function createTicket(desk: Desk, clock: Clock, call: Call): Answer {
-  const { Queue, Content, ...given } = call.body.object();
-  if (Queue === undefined) throw fault(400, 'Could not create ticket. Queue not set');
-  const queue = queueOf(desk, Queue);
-  if (queue === undefined) throw new Fault(403, 'FORBIDDEN', `No permission to create tickets in the queue '${Queue}'`);
-  const status = String(given.Status ?? 'new').toLowerCase();
-  if (!STATUSES.includes(status))
-    throw fault(400, `Status '${given.Status}' isn't a valid status for tickets in this queue.`);
-  if (!BEGINNINGS.includes(status)) throw fault(400, `New tickets can not have status '${status}' in this queue.`);
-  const isUser = given.Owner === undefined || userOf(desk, given.Owner) !== undefined;
-  const columns = readColumns({ ...given, ...(!isUser && { Owner: 'Nobody' }) });
-  const row = desk.tickets.table.insert({ Subject: null, ...columns, Queue: queue, Status: status });
-  addTransaction(desk, clock, { ObjectId: row.id, Type: 'Create' }, Content);
-  return created(call, 'ticket', row.id);
+/** An owner that is not known is nobody. @throws Fault 400 */
+export function createTicket(desk: Desk, call: Call): Answer {
+  const { Content, ...said } = call.body.object();
+  const values = known(desk.tickets.read(said));
+  const { Status = 'new' } = said;
+  if (values.Queue === undefined) throw fault(400, 'Could not create ticket. Queue not set');
+  if (!BEGINNINGS.includes(String(Status).toLowerCase())) {
+    throw fault(400, `New tickets can not have status '${Status}' in this queue.`);
+  }
+  const { id } = desk.tickets.table.insert(values);
+  addTransaction(desk, { ObjectId: id, Type: 'Create' }, { Content });
+  return json({ id: String(id), type: 'ticket' }, 201, { location: `/REST/2.0/ticket/${id}` });
 }
 
+const REFUSALS: Readonly<Record<string, (value: unknown) => string>> = {
+  Status: (value) => `Status '${value}' isn't a valid status for this ticket.`,
+  Queue: (value) => `Queue ${value} does not exist`,
+  Owner: () => 'That user does not exist',
+};
+
 /** What is refused is told among the messages of a success. @throws Fault 404 */
-export function updateTicket(desk: Desk, clock: Clock, call: Call): Answer {
-  const ticket = find(desk.tickets, call);
-  const { Status, Queue, Owner, ...given } = call.body.object();
-  const status = String(Status ?? ticket.Status).toLowerCase();
-  const queue = Queue === undefined ? ticket.Queue : queueOf(desk, Queue);
-  const owner = Owner === undefined ? ticket.Owner : userOf(desk, Owner);
-  const refusals = [
-    ...(STATUSES.includes(status)
-      ? []
-      : [`Ticket ${ticket.id}: Status '${Status}' isn't a valid status for this ticket.`]),
-    ...(queue === undefined ? [`Ticket ${ticket.id}: Queue ${Queue} does not exist`] : []),
-    ...(owner === undefined ? [`Ticket ${ticket.id}: That user does not exist`] : []),
-  ];
-  const changes = {
-    ...readColumns(given),
-    ...(STATUSES.includes(status) && { Status: status }),
-    ...(queue !== undefined && { Queue: queue }),
-    ...(owner !== undefined && { Owner: owner }),
-  };
-  const names = Object.entries(changes).filter(
-    ([name, value]) => JSON.stringify(ticket[name]) !== JSON.stringify(value),
+export function updateTicket({ tickets, ...desk }: Desk, { params: { id = '' }, body }: Call): Answer {
+  const ticket = tickets.get(id);
+  const said = body.object();
+  const values = known(tickets.read(said, ticket));
+  const refusals = Object.entries(REFUSALS).flatMap(([name, message]) =>
+    name in said && values[name] === undefined ? [message(said[name])] : [],
   );
-  for (const [name, value] of names) {
-    const values = { OldValue: shorten(ticket[name]), NewValue: shorten(value) };
-    addTransaction(desk, clock, { ObjectId: ticket.id, Type: 'Set', Field: name, ...values });
+  const changed = Object.keys(values).filter((name) => JSON.stringify(ticket[name]) !== JSON.stringify(values[name]));
+  for (const Field of changed) {
+    const [OldValue, NewValue] = [ticket, values].map(({ [Field]: value }) => value && String(value).slice(0, 255));
+    addTransaction({ tickets, ...desk }, { ObjectId: ticket.id, Type: 'Set', Field, OldValue, NewValue });
   }
-  desk.tickets.table.update(String(ticket.id), changes);
-  return json([...refusals, ...names.map(([name]) => `Ticket ${ticket.id}: ${name} changed`)]);
+  tickets.table.update(id, values);
+  return json([...refusals, ...changed.map((name) => `${name} changed`)].map((text) => `Ticket ${id}: ${text}`));
 }
 
 /** The server fails where it is done already. */
-export function removeTicket({ tickets }: Desk, call: Call): Answer {
-  const { id, Status } = find(tickets, call);
-  if (Status === 'deleted') throw fault(500, 'Internal Server Error');
-  tickets.table.update(String(id), { Status: 'deleted' });
+export function removeTicket({ tickets }: Desk, { params: { id = '' } }: Call): Answer {
+  if (tickets.get(id).Status === 'deleted') throw fault(500, 'Internal Server Error');
+  tickets.table.update(id, { Status: 'deleted' });
   return empty();
 }
 
-const KINDS: Readonly<Record<string, string>> = { comment: 'Comment', correspond: 'Correspond' };
-
 /** @throws Fault 400 also for a ticket that there is not */
-export function addMessage(desk: Desk, clock: Clock, call: Call): Answer {
-  const { Content, ContentType, TimeTaken = 0 } = call.body.object();
-  const Type = KINDS[call.params.kind ?? ''];
-  if (Type === undefined) throw fault(404, 'Not Found');
+export function addMessage(desk: Desk, Type: 'Comment' | 'Correspond', { params: { id = '' }, body }: Call): Answer {
+  const { Content, ContentType, TimeTaken = 0 } = body.object();
   if (Content && !ContentType) throw fault(400, 'ContentType is a required field for application/json');
-  const ticket = desk.tickets.table.find(call.params.id ?? '');
+  const ticket = desk.tickets.table.find(id);
   if (ticket === undefined) throw fault(400, 'Message could not be recorded');
   const values = { ObjectId: ticket.id, Type, TimeTaken, Data: 'No Subject' };
-  const id = addTransaction(desk, clock, values, Content, ContentType);
-  desk.tickets.table.update(String(ticket.id), { TimeWorked: Number(ticket.TimeWorked) + Number(TimeTaken) });
+  const transaction = addTransaction(desk, values, { Content, ContentType });
+  desk.tickets.table.update(id, { TimeWorked: Number(ticket.TimeWorked) + Number(TimeTaken) });
   const said = Type === 'Comment' ? 'Comments added' : 'Correspondence added';
-  return json([said], 201, { location: `/REST/2.0/transaction/${id}` });
+  return json([said], 201, { location: `/REST/2.0/transaction/${transaction}` });
 }
 
-function addTransaction(
-  desk: Desk,
-  clock: Clock,
-  values: TableRow,
-  text?: unknown,
-  type: unknown = 'text/plain',
-): unknown {
-  const nothing = { Field: null, OldValue: null, NewValue: null, Data: null };
-  const transaction = desk.transactions.table.insert({ ...nothing, ObjectType: 'RT::Ticket', ...values });
-  if (typeof text !== 'string' || text === '') return transaction.id;
-  const number = 1 + Math.max(...desk.attachments.table.rows().map(({ id }) => Number(id)));
-  const made = { ...transaction, Created: printInstant(clock.now()) };
-  desk.attachments.table.insert({ ...attachmentOf(made, number, text), ContentType: type });
-  return transaction.id;
+function addTransaction({ transactions, attachments }: Desk, values: TableRow, message: TableRow = {}): unknown {
+  const { id } = transactions.table.insert({ ObjectType: 'RT::Ticket', ...values });
+  const { Content, ContentType = 'text/plain' } = message;
+  if (Content) attachments.table.insert({ TransactionId: id, Content, ContentType });
+  return id;
 }
 
-function created(call: Call, type: string, id: unknown): Answer {
-  const location = `/REST/2.0/${type}/${id}`;
-  return json({ id: String(id), type, _url: `${call.origin}${location}` }, 201, { location });
-}
-
-/** Columns that a ticket has, in the form that it keeps them in; others are passed over. */
-function readColumns(values: TableRow): TableRow {
-  const known = Object.entries(values).filter(([name]) => Object.hasOwn(TICKET, name) && name !== 'id');
-  return Object.fromEntries(known.map(([name, value]) => [name, readColumn(name, value)]));
-}
-
-function readColumn(name: string, value: unknown): unknown {
-  if (name === 'Subject') return value === null ? null : trimSubject(String(value));
-  if (TICKET[name] === 'integer') return Number.parseInt(String(value), 10) || 0;
-  if (TICKET[name] === 'users') return Array.isArray(value) ? value : [value];
-  if (TICKET[name] === 'custom')
-    return Object.fromEntries(Object.entries(value ?? {}).map(([field, each]) => [field, [each].flat()]));
-  if (TICKET[name] !== 'date') return value;
-  const ms = Date.parse(`${String(value).replace(' ', 'T').replace(/Z?$/, 'Z')}`);
-  return ms > 0 ? printInstant(ms) : null;
-}
-
-function shorten(value: unknown): unknown {
-  return value === null || value === undefined ? null : String(value).slice(0, 255);
-}
-
-function queueOf({ queues }: Desk, wanted: unknown): unknown {
-  return queues.table.rows().find(({ id, Name }) => String(id) === String(wanted) || Name === wanted)?.id;
-}
-
-function userOf({ users }: Desk, wanted: unknown): unknown {
-  return users.table.rows().find(({ id, Name }) => String(id) === String(wanted) || Name === wanted)?.Name;
+/** Without what could not be read. */
+function known(values: TableRow): TableRow {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 }

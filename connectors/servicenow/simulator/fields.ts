@@ -1,38 +1,61 @@
-import type { TableRow } from '#connector/simulator';
-import { type Column, columnsOf, schemaOf, TABLES } from './schema.ts';
-import type { Store } from './store.ts';
+import type { Call, TableRow } from '#connector/simulator';
+import type { Instance } from './instance.ts';
+import { type Column, kindOf } from './schema.ts';
 
 /** A column as it is reached from a row. */
 export interface Field {
   readonly column: Column;
   readonly read: (row: TableRow) => unknown;
-  readonly display: (row: TableRow) => unknown;
+}
+
+export interface FieldPlace {
+  readonly instance: Instance;
+  readonly table: string;
 }
 
 /** Follows references: `caller_id.company.name`. Undefined where there is no such field. */
-export function resolve(
-  path: string,
-  { store, table }: { readonly store: Store; readonly table: string },
-): Field | undefined {
+export function resolve(path: string, { instance, table }: FieldPlace): Field | undefined {
   const [name = '', ...rest] = path.split('.');
-  const columns = columnsOf(table);
+  const { columns = {} } = instance[table] ?? {};
   const column = Object.hasOwn(columns, name) ? columns[name] : undefined;
   if (column === undefined) return undefined;
-  const read = (row: TableRow) => row[name] ?? null;
-  if (rest.length === 0) return { column, read, display: (row) => displayOf(store, column, read(row)) };
-  const { reference, key } = column;
-  if (reference === undefined || store.table(reference) === undefined) return undefined;
-  const field = resolve(rest.join('.'), { store, table: reference });
-  const target = (row: TableRow) => store.find(reference, read(row), key) ?? {};
-  return field && { ...field, read: (row) => field.read(target(row)), display: (row) => field.display(target(row)) };
+  // Journals are kept elsewhere, and their columns stay empty.
+  const read = (row: TableRow) => (kindOf(column) === 'object' ? null : (row[name] ?? null));
+  if (rest.length === 0) return { column, read };
+  const field = resolve(rest.join('.'), { instance, table: column.reference ?? '' });
+  return field && { ...field, read: (row) => field.read(targetOf(instance, column, read(row)) ?? {}) };
 }
 
-/** What people see: the record's name for a reference, the label for a choice. */
-export function displayOf(store: Store, { reference, key, choices = {} }: Column, value: unknown): string | null {
-  if (value === null || value === undefined) return null;
-  const text = String(value);
-  if (reference === undefined) return Object.hasOwn(choices, text) ? (choices[text] ?? text) : text;
-  const target = store.find(reference, text, key);
-  const display = target && Object.hasOwn(TABLES, reference) ? target[schemaOf(reference).display ?? 'sys_id'] : text;
-  return display === null ? null : String(display);
+/** The record that a reference names, by its id or by its name. */
+function targetOf(instance: Instance, { reference = '', key }: Column, value: unknown): TableRow | undefined {
+  const { table } = instance[reference] ?? {};
+  return key === undefined ? table?.find(String(value)) : table?.rows().find((row) => row[key] === value);
+}
+
+/** What people see of a reference: the name of its record. */
+export function displayed({ column, read }: Field, instance: Instance): Field['read'] {
+  const { display = 'sys_id' } = instance[column.reference ?? ''] ?? {};
+  return (row) => {
+    const value = read(row);
+    const target = targetOf(instance, column, value);
+    return target === undefined ? value : target[display];
+  };
+}
+
+/** The rows of a table as the call wants them: every value is a text, and nothing is an empty one. */
+export function presenter(instance: Instance, table: string, { query, origin }: Call) {
+  const names = query.get('sysparm_fields') || Object.keys(instance[table]?.columns ?? {}).join();
+  const fields = names.split(',').flatMap((name) => {
+    const field = resolve(name.trim(), { instance, table });
+    return field === undefined ? [] : [{ ...field, name: name.trim() }];
+  });
+  const isLinked = query.get('sysparm_exclude_reference_link') !== 'true';
+  const show = ({ column: { reference, key }, read }: Field, row: TableRow) => {
+    const value = String(read(row) ?? '');
+    if (!isLinked || reference === undefined || value === '') return value;
+    // What is named by something else than its id is asked for by it.
+    const address = key === undefined ? `${reference}/${value}` : `${reference}?${key}=${value}`;
+    return { link: `${origin}/api/now/table/${address}`, value };
+  };
+  return (row: TableRow) => Object.fromEntries(fields.map((field) => [field.name, show(field, row)]));
 }

@@ -1,14 +1,11 @@
 import {
-  type Call,
+  atHosts,
   createOAuthServer,
   DAY_MS,
   fault,
   type Guard,
   type MovableClock,
-  type OAuthOptions,
-  type OAuthServer,
   type RegisteredClient,
-  type Routes,
   readBasic,
   readBearer,
   type SimulatorMemory,
@@ -29,23 +26,8 @@ const ACCESS_MS = 1_800_000;
 
 /** Whatever is wrong, ServiceNow says the same. */
 const DENIED = ['server_error', 'access_denied', 401] as const;
-const ERRORS: OAuthOptions['errors'] = {
-  unknownClient: DENIED,
-  wrongSecret: DENIED,
-  unknownCode: DENIED,
-  otherClient: DENIED,
-  otherRedirect: DENIED,
-  wrongVerifier: DENIED,
-  unknownRefreshToken: DENIED,
-  unsupportedGrant: DENIED,
-};
 
-export interface Login extends Pick<OAuthServer, 'endSessions'> {
-  readonly routes: Routes;
-  readonly assertUser: Guard;
-}
-
-export function createLogin(memory: SimulatorMemory | undefined, clock: MovableClock): Login {
+export function createLogin(memory: SimulatorMemory | undefined, clock: MovableClock) {
   const server = createOAuthServer({
     title: 'ServiceNow simulator',
     clients: CLIENTS,
@@ -54,7 +36,10 @@ export function createLogin(memory: SimulatorMemory | undefined, clock: MovableC
     clientAuthentication: 'body',
     lifetimes: { accessMs: ACCESS_MS, refreshMs: 100 * DAY_MS },
     accessTokens: [DEMO_ACCESS_TOKEN],
-    errors: ERRORS,
+    errors: {
+      ...{ unknownClient: DENIED, wrongSecret: DENIED, unknownCode: DENIED, otherClient: DENIED },
+      ...{ otherRedirect: DENIED, wrongVerifier: DENIED, unknownRefreshToken: DENIED, unsupportedGrant: DENIED },
+    },
     answer: ({ access_token, refresh_token }, { body }) => ({
       access_token,
       // The one that was used is told again.
@@ -64,28 +49,20 @@ export function createLogin(memory: SimulatorMemory | undefined, clock: MovableC
       expires_in: ACCESS_MS / 1000,
     }),
   });
+  const assertUser: Guard = ({ headers: { authorization }, host = HOST, path }) => {
+    // Other instances are those of somebody else.
+    if (host !== HOST) throw fault(404, `There is nothing at ${path}.`);
+    const user = readBasic(authorization);
+    const isUser = user?.username === USERNAME && user.password === PASSWORD;
+    if (isUser || server.accepts(readBearer(authorization) ?? '')) return;
+    throw fault(401, 'Unauthorized', { headers: { 'www-authenticate': 'BASIC realm="Service-now"' } });
+  };
   return {
-    endSessions: server.endSessions,
-    routes: { 'GET /oauth_auth.do': here(server.authorize), 'POST /oauth_token.do': here(server.token) },
-    assertUser: (call) => {
-      assertHost(call);
-      const { authorization } = call.headers;
-      const user = readBasic(authorization);
-      const isUser = user?.username === USERNAME && user.password === PASSWORD;
-      if (isUser || server.accepts(readBearer(authorization) ?? '')) return;
-      throw fault(401, 'Unauthorized', { headers: { 'www-authenticate': 'BASIC realm="Service-now"' } });
+    assertUser,
+    commands: server.commands,
+    routes: {
+      'GET /oauth_auth.do': atHosts([HOST], server.authorize),
+      'POST /oauth_token.do': atHosts([HOST], server.token),
     },
   };
-}
-
-function here(handler: OAuthServer['token']): OAuthServer['token'] {
-  return (call) => {
-    assertHost(call);
-    return handler(call);
-  };
-}
-
-/** Other instances are those of somebody else. */
-function assertHost({ host, path }: Call): void {
-  if ((host ?? HOST) !== HOST) throw fault(404, `There is nothing at ${path}.`);
 }

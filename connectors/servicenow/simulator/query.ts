@@ -1,8 +1,6 @@
 import { compileFilter, escapePattern, type FilterTree, type RowOrder, type TableRow } from '#connector/simulator';
-import { type Field, resolve } from './fields.ts';
-import { kindOf } from './schema.ts';
-import type { Store } from './store.ts';
-import { readMoment } from './time.ts';
+import { displayed, type Field, type FieldPlace, resolve } from './fields.ts';
+import { kindOf, READERS } from './schema.ts';
 
 /** How texts are compared. */
 export interface TextRules {
@@ -19,9 +17,7 @@ export interface CompiledQuery {
   readonly isTotal: boolean;
 }
 
-interface Place {
-  readonly store: Store;
-  readonly table: string;
+export interface QueryPlace extends FieldPlace {
   readonly rules: TextRules;
 }
 
@@ -31,7 +27,7 @@ type Test = CompiledQuery['test'];
  * `^` joins conditions, `^OR` adds an alternative to the condition before it, `^NQ` begins another query, `^^` is a caret.
  * What cannot be understood is left out, so that more is found.
  */
-export function compileQuery(text: string, place: Place): CompiledQuery {
+export function compileQuery(text: string, place: QueryPlace): CompiledQuery {
   const queries: Test[][][] = [[]];
   const order: RowOrder[] = [];
   let isTotal = false;
@@ -68,36 +64,21 @@ function splitTerms(text: string): readonly string[] {
   return terms.filter((term) => term !== '');
 }
 
-const OPERATORS = [
-  ...['NOT LIKE', 'NOTLIKE', 'NOT IN', 'NSAMEAS', 'SAMEAS', 'STARTSWITH', 'ENDSWITH', 'ISNOTEMPTY', 'ISEMPTY'],
-  ...[
-    'EMPTYSTRING',
-    'ANYTHING',
-    'BETWEEN',
-    'LIKE',
-    'INSTANCEOF',
-    'IN_HIERARCHY',
-    'IN',
-    '!=',
-    '>=',
-    '<=',
-    '=',
-    '<',
-    '>',
-  ],
-];
-const CONDITION = new RegExp(`^([a-z][a-z0-9_]*(?:\\.[a-z][a-z0-9_]*)*)(${OPERATORS.join('|')})(.*)$`, 's');
+const OPERATORS =
+  'NOT LIKE|NOTLIKE|NOT IN|NSAMEAS|SAMEAS|STARTSWITH|ENDSWITH|ISNOTEMPTY|ISEMPTY|EMPTYSTRING|ANYTHING|BETWEEN|LIKE|' +
+  'INSTANCEOF|IN_HIERARCHY|IN|!=|>=|<=|=|<|>';
+const CONDITION = new RegExp(`^([a-z][a-z0-9_]*(?:\\.[a-z][a-z0-9_]*)*)(${OPERATORS})(.*)$`, 's');
 
-function compileCondition(condition: string, place: Place): Test | undefined {
+function compileCondition(condition: string, place: QueryPlace): Test | undefined {
   const [, path = '', operator = '', value = ''] = CONDITION.exec(condition) ?? [];
   const field = resolve(path, place);
   if (field === undefined) return undefined;
   assertPlain(value);
-  if (operator === 'SAMEAS' || operator === 'NSAMEAS') return compileSame(field, resolve(value, place), operator);
+  if (operator.endsWith('SAMEAS')) return compileSame(field, resolve(value, place), operator === 'SAMEAS');
   const kind = kindOf(field.column);
   const isPattern = /LIKE|WITH/.test(operator);
   // A reference is compared by its id, but searched by what people see of it.
-  const target = isPattern && kind === 'reference' ? { ...field, read: field.display } : field;
+  const target = isPattern && kind === 'reference' ? { ...field, read: displayed(field, place.instance) } : field;
   const tree = TREES[operator]?.({ kind: isPattern && kind === 'reference' ? 'string' : kind, value, place });
   return tree && compileFilter(tree, { field: () => filterField(target, place.rules) });
 }
@@ -110,7 +91,7 @@ function assertPlain(value: string): void {
 interface Literal {
   readonly kind: ReturnType<typeof kindOf>;
   readonly value: string;
-  readonly place: Place;
+  readonly place: QueryPlace;
 }
 
 type MakeTree = (literal: Literal) => FilterTree | undefined;
@@ -171,40 +152,24 @@ function test(operator: Comparison, { kind }: Literal, texts: readonly string[])
   return values.length === 0 ? undefined : { kind: 'test', field: '', operator, values };
 }
 
-const READERS: Readonly<Record<Literal['kind'], (text: string) => string | boolean | undefined>> = {
-  string: (text) => text,
-  reference: (text) => text,
-  number: (text) => (/^-?\d+(?:\.\d+)?$/.test(text) ? text : undefined),
-  boolean: (text) => (/^(?:true|false|1|0)$/i.test(text) ? /^(?:true|1)$/i.test(text) : undefined),
-  date: (text) => readMoment(text)?.slice(0, 10),
-  datetime: readMoment,
-};
-
-function filterField({ column, read }: Pick<Field, 'column' | 'read'>, { text }: TextRules): RowOrder {
-  const kind = kindOf(column);
-  const type = kind === 'reference' ? 'string' : kind;
-  return {
-    type,
-    read: (row) => {
-      const value = read(row);
-      return value === null ? null : READERS[kind](String(value));
-    },
-    ...(text !== 'as written' && { fold: (each: string) => each.toLowerCase() }),
-  };
+/** Texts of numbers are compared by their value, and all others as they are. */
+function filterField({ column, read }: Field, { text }: TextRules): RowOrder {
+  const type = /^(?:integer|number)$/.test(kindOf(column)) ? 'number' : 'string';
+  return { type, read, fold: text === 'as written' ? undefined : (each) => each.toLowerCase() };
 }
 
 /** References stand in the order of what people see of them. */
-function readOrder(path: string, descending: boolean, place: Place): readonly RowOrder[] {
+function readOrder(path: string, descending: boolean, place: QueryPlace): readonly RowOrder[] {
   const field = resolve(path, place);
   if (field === undefined) return [];
-  const read = kindOf(field.column) === 'reference' ? field.display : field.read;
+  const read = kindOf(field.column) === 'reference' ? displayed(field, place.instance) : field.read;
   return [{ ...filterField({ column: field.column, read }, place.rules), descending }];
 }
 
-function compileSame(one: Field, other: Field | undefined, operator: 'SAMEAS' | 'NSAMEAS'): Test | undefined {
+function compileSame(one: Field, other: Field | undefined, isSame: boolean): Test | undefined {
   if (other === undefined) return undefined;
   return (row) => {
     const [a, b] = [one.read(row), other.read(row)];
-    return a !== null && b !== null && (a === b) === (operator === 'SAMEAS');
+    return a !== null && b !== null && (a === b) === isSame;
   };
 }

@@ -1,3 +1,4 @@
+import type { Member, Members } from '#connector/simulator';
 import official from '../official.json' with { type: 'json' };
 
 /** A column as `sys_dictionary` has it. Values are texts, and null for nothing. */
@@ -19,7 +20,7 @@ export interface Column {
 
 export type Columns = Readonly<Record<string, Column>>;
 
-export interface TableSchema {
+interface TableSchema {
   readonly label: string;
   /** What it extends. */
   readonly base?: string;
@@ -33,39 +34,69 @@ export interface TableSchema {
 
 export const TABLES: Readonly<Record<string, TableSchema>> = official.tables;
 
-export const DAYS: readonly string[] = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
-
 /** Its own and those it has from what it extends, under which its own may stand in place of another. */
-export function columnsOf(name: string): Columns {
-  const { base, columns } = schemaOf(name);
-  const all = ALL_COLUMNS.get(name) ?? (base === undefined ? columns : { ...columnsOf(base), ...columns });
-  ALL_COLUMNS.set(name, all);
-  return all;
+export function columnsOf({ base, columns }: TableSchema): Columns {
+  const above = TABLES[base ?? ''];
+  return above === undefined ? columns : { ...columnsOf(above), ...columns };
 }
-
-const ALL_COLUMNS = new Map<string, Columns>();
 
 /** The table and what extends it. */
 export function classesOf(name: string): readonly string[] {
-  const extensions = Object.keys(TABLES).filter((other) => schemaOf(other).base === name);
+  const extensions = Object.keys(TABLES).filter((other) => TABLES[other]?.base === name);
   return [name, ...extensions.flatMap(classesOf)];
 }
 
-export function schemaOf(name: string): TableSchema {
-  const schema = Object.hasOwn(TABLES, name) ? TABLES[name] : undefined;
-  if (schema === undefined) throw new Error(`There is no table ${name}.`);
-  return schema;
-}
+type Kind = Exclude<Member['type'], 'array'>;
+
+const KINDS: Readonly<Record<string, Kind>> = {
+  ...{ integer: 'integer', decimal: 'number', boolean: 'boolean', glide_date: 'date', glide_date_time: 'datetime' },
+  // Each entry of a journal is a record of its own, and the same text twice is two of them.
+  journal_input: 'object',
+};
 
 /** How values of the column are compared. */
-export function kindOf({ type, reference }: Column) {
+export function kindOf({ type, reference }: Column): Kind {
   return reference === undefined ? (KINDS[type] ?? 'string') : 'reference';
 }
 
-const KINDS: Readonly<Record<string, 'number' | 'boolean' | 'date' | 'datetime'>> = {
-  integer: 'number',
-  decimal: 'number',
-  boolean: 'boolean',
-  glide_date: 'date',
-  glide_date_time: 'datetime',
+/** Nothing is an empty text at ServiceNow, and what the instance writes itself is no member. */
+export function membersFrom(columns: Columns): Members {
+  const known = Object.entries(columns).filter(([name]) => !name.startsWith('sys_'));
+  return Object.fromEntries(
+    known.map(([name, column]): [string, Member] => {
+      const { longest, reference: refersTo, choices, mandatory, readOnly: isReadOnly, initial } = column;
+      const type = choices === undefined ? kindOf(column) : 'string';
+      const isNeverNull = mandatory === true || initial !== undefined;
+      const form = { type, longest, refersTo, values: choices && Object.keys(choices) };
+      return [name, { ...form, isReadOnly, isNeverNull, isPossible: (text) => text !== '' }];
+    }),
+  );
+}
+
+/** Read a text as a value of the kind. Undefined for what is none. */
+export const READERS: Readonly<Record<Kind, (text: string) => string | undefined>> = {
+  string: (text) => text,
+  reference: (text) => text,
+  object: (text) => text,
+  integer: readNumber,
+  number: readNumber,
+  boolean: (text) => (/^(?:true|false|1|0)$/i.test(text) ? String(/^(?:true|1)$/i.test(text)) : undefined),
+  date: (text) => readMoment(text)?.slice(0, 10),
+  datetime: readMoment,
 };
+
+function readNumber(text: string): string | undefined {
+  return /^-?\d+(?:\.\d+)?$/.test(text) ? text : undefined;
+}
+
+/** A day is its first second. The thirtieth of February is none, though it can be parsed. */
+function readMoment(text: string): string | undefined {
+  const full = /^\d{4}-\d\d-\d\d$/.test(text) ? `${text} 00:00:00` : text;
+  const ms = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/.test(full) ? Date.parse(`${full}Z`) : Number.NaN;
+  return !Number.isNaN(ms) && printMoment(ms) === full ? full : undefined;
+}
+
+/** `yyyy-MM-dd HH:mm:ss`, in UTC. */
+export function printMoment(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 19).replace('T', ' ');
+}

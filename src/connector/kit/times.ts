@@ -59,8 +59,8 @@ export function writeLocalTime(zone: string): (text: string) => string {
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Milliseconds that the clocks of a zone are ahead of UTC at a moment. */
-function createOffsets(zone: string): (moment: number) => number {
+/** Milliseconds that the clocks of a zone are ahead of UTC at a moment. @throws RangeError when there is no such zone */
+export function createOffsets(zone: string): (moment: number) => number {
   const format = new Intl.DateTimeFormat('en', { timeZone: zone, timeZoneName: 'longOffset' });
   return (moment) => {
     const name = format.formatToParts(moment).find(({ type }) => type === 'timeZoneName')?.value;

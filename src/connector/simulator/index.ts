@@ -7,7 +7,7 @@ export { basic, bearer, type Credentials, type Guard, keyHeader, readBasic, read
 export { type Body, createBody, type RequestLimits } from './body.ts';
 export { type BudgetOptions, type BudgetState, createBudget, type RequestBudget } from './budget.ts';
 export { type Changeable, changesOf } from './changes.ts';
-export { createMovableClock, type MovableClock } from './clock.ts';
+export { createMovableClock, createTimeZone, type MovableClock } from './clock.ts';
 export {
   type Collection,
   type CollectionSpec,

@@ -77,7 +77,7 @@ describe('the registration of webhooks at a provider', () => {
       101,
     ]);
     expect(data.raw.type).to.equal('employee.updated');
-    expect(data.object.city).to.match(/^City \d+$/);
+    expect(data.object.city).to.match(/^Changed \d+$/);
     const { created, removed } = await change({ create: 1, remove: 1 });
     const find = (name: string, id: string) =>
       receiver.at(callback).find(({ body }: ReceivedEvent) => body.type === name && body.data.objectId === id);

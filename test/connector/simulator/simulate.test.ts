@@ -7,6 +7,7 @@ import {
   createBody,
   createBudget,
   createMovableClock,
+  createTimeZone,
   empty,
   Fault,
   json,
@@ -321,5 +322,22 @@ describe('the rate budget of a simulated provider', () => {
     expect(() => budget.take())
       .to.throw(Fault)
       .with.deep.include({ status: 429, headers: {} });
+  });
+});
+
+describe('the clocks where a provider is', () => {
+  it('print an instant with the offset that they have at it', () => {
+    const winter = Date.parse('2026-01-01T02:03:04.567Z');
+    const pacific = createTimeZone('America/Los_Angeles');
+    expect(pacific.print(winter)).to.equal('2025-12-31T18:03:04-08:00');
+    expect(pacific.print(winter, 3)).to.equal('2025-12-31T18:03:04.567-08:00');
+    expect(createTimeZone('Asia/Kolkata').print(winter)).to.equal('2026-01-01T07:33:04+05:30');
+    expect(createTimeZone('UTC').print(winter)).to.equal('2026-01-01T02:03:04+00:00');
+    // The clocks go forward at 10:00 UTC.
+    const change = Date.parse('2026-03-08T10:00:00Z');
+    expect([change - 1, change].map((ms) => pacific.print(ms))).to.deep.equal([
+      '2026-03-08T01:59:59-08:00',
+      '2026-03-08T03:00:00-07:00',
+    ]);
   });
 });
