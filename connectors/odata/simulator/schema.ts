@@ -73,9 +73,11 @@ export function keyOf({ key }: EntitySet, row: TableRow): string {
   return JSON.stringify(key.map((name) => String(row[name])));
 }
 
+export const GUID = /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
+
 const KEY_LITERALS: Readonly<Record<string, RegExp>> = {
   'Edm.String': /^'(?:[^']|'')*'$/,
-  'Edm.Guid': /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/i,
+  'Edm.Guid': GUID,
   'Edm.Int32': /^-?\d+$/,
 };
 

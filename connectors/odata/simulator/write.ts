@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Call, Fault, fault, type TableRow } from '#connector/simulator';
 import type { Shelf } from './rows.ts';
-import type { EntitySet } from './schema.ts';
+import { type EntitySet, GUID } from './schema.ts';
 
 /** The JSON types of those that are no texts. */
 const JSON_TYPES: Readonly<Record<string, string>> = {
@@ -23,7 +23,10 @@ export function readBody({ properties }: EntitySet, { body, headers }: Call): Ta
     if (value === null && !isRequired) return [[name, null]];
     const isBig = type === 'Edm.Decimal' || type === 'Edm.Int64';
     const { [type]: expected = isBig && !isAsText ? 'number' : 'string' } = JSON_TYPES;
-    if (value === null || typeof value !== expected) throw fault(400, `The value of '${name}' is no ${type}.`);
+    const isGuid = type !== 'Edm.Guid' || GUID.test(String(value));
+    if (value === null || typeof value !== expected || !isGuid) {
+      throw fault(400, `The value of '${name}' is no ${type}.`);
+    }
     return [[name, isBig ? String(value) : value]];
   });
   return Object.fromEntries(read);
