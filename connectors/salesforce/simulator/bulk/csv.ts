@@ -102,6 +102,8 @@ function endOfQuoted(text: string, begin: number): number {
 }
 
 function endOfPlain(text: string, begin: number, { delimiter, ending }: Signs): number {
-  const ends = [text.indexOf(delimiter, begin), text.indexOf(ending, begin)].filter((end) => end >= 0);
-  return Math.min(text.length, ...ends);
+  // Sign by sign: a search for a sign that the file does not have would go to its end, for each cell.
+  let end = begin;
+  while (end < text.length && text[end] !== delimiter && !text.startsWith(ending, end)) end++;
+  return end;
 }
