@@ -19,9 +19,9 @@ import {
 import type { Collation } from './simulator/condition.ts';
 import { createBroker } from './simulator/events.ts';
 import type { Quirks } from './simulator/quirks.ts';
-import { queryRows, readCount, readOptions, readSelect } from './simulator/read.ts';
+import { type Options, queryRows, readCount, readOptions, readSelect } from './simulator/read.ts';
 import { createShelves, type Shelf } from './simulator/rows.ts';
-import { addressOf, keyOf, METADATA, readKey } from './simulator/schema.ts';
+import { addressOf, hasBigAsText, isBig, keyOf, METADATA, readKey } from './simulator/schema.ts';
 import { completeRow, readBody } from './simulator/write.ts';
 
 /**
@@ -142,16 +142,16 @@ function list(shelf: Served, call: Call, belongs: (row: TableRow) => boolean = (
     '@odata.context': `${rootOf(call)}/$metadata#${name}`,
     ...(options.get('$count') === 'true' && { '@odata.count': count }),
     ...((call.isStuck || end < rows.length) && {
-      '@odata.nextLink': nextLink(call, settings, call.isStuck ? start : end),
+      '@odata.nextLink': nextLink(call, options, settings, call.isStuck ? start : end),
     }),
-    value: rows.slice(start, end).map((row) => printRow(shelf, row, call)),
+    value: rows.slice(start, end).map(printerOf(shelf, call, options)),
   };
   return json(body, 200, TYPE);
 }
 
-function nextLink(call: Call, { links }: ODataSimulatorOptions, skipToken: number): string {
-  const options = [...readOptions(call)].filter(([name]) => name !== '$skiptoken');
-  const query = options.map(([name, value]) => `${name}=${encodeURIComponent(value)}&`);
+function nextLink(call: Call, options: Options, { links }: ODataSimulatorOptions, skipToken: number): string {
+  const others = [...options].filter(([name]) => name !== '$skiptoken');
+  const query = others.map(([name, value]) => `${name}=${encodeURIComponent(value)}&`);
   const [, address = ''] = /^\/odata\/v4\/\w+\/(.*)$/s.exec(call.path) ?? [];
   const link = `${address}?${query.join('')}$skiptoken=${skipToken}`;
   return links === 'relative' ? link : `${rootOf(call)}/${link}`;
@@ -203,21 +203,23 @@ function answerChange(shelf: Served, row: TableRow, call: Call): Answer {
 
 function showEntity(shelf: Served, row: TableRow, call: Call): Answer {
   const context = `${rootOf(call)}/$metadata#${shelf.name}/$entity`;
-  return json({ '@odata.context': context, ...printRow(shelf, row, call) }, 200, TYPE);
+  return json({ '@odata.context': context, ...printerOf(shelf, call, readOptions(call))(row) }, 200, TYPE);
 }
 
-function printRow(shelf: Served, row: TableRow, call: Call): TableRow {
+/** Prints rows as the call wants them. */
+function printerOf(shelf: Served, call: Call, options: Options): (row: TableRow) => TableRow {
   const { properties, isGuarded, settings } = shelf;
-  const isAsText = /IEEE754Compatible=true/i.test(String(call.headers.accept));
-  const printed = readSelect(readOptions(call), shelf).map((name) => {
-    const { [name]: value } = row;
-    const { type = '' } = properties[name] ?? {};
-    const isBig = type === 'Edm.Decimal' || type === 'Edm.Int64';
-    if (value === null || !(isBig || type === 'Edm.Double')) return [name, value];
-    const isKept = settings.quirks?.keepsDoubles === true && type !== 'Edm.Int64';
-    const shown = isKept ? Number(Number(value).toPrecision(15)) : value;
-    return [name, isBig && isAsText ? String(shown) : Number(shown)];
-  });
-  const etag = isGuarded ? { '@odata.etag': `W/"${JSON.stringify(row).length}"` } : {};
-  return { ...etag, ...Object.fromEntries(printed) };
+  const isAsText = hasBigAsText(call.headers.accept);
+  return (row) => {
+    const printed = readSelect(options, shelf).map((name) => {
+      const { [name]: value } = row;
+      const { type = '' } = properties[name] ?? {};
+      if (value === null || !(isBig(type) || type === 'Edm.Double')) return [name, value];
+      const isKept = settings.quirks?.keepsDoubles === true && type !== 'Edm.Int64';
+      const shown = isKept ? Number(Number(value).toPrecision(15)) : value;
+      return [name, isBig(type) && isAsText ? String(shown) : Number(shown)];
+    });
+    const etag = isGuarded ? { '@odata.etag': `W/"${JSON.stringify(row).length}"` } : {};
+    return { ...etag, ...Object.fromEntries(printed) };
+  };
 }

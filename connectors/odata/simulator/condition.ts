@@ -98,14 +98,14 @@ function toTest(name: string, [left, right]: readonly Expression[], { properties
 }
 
 interface Comparison {
-  /** Of the operator or function. */
+  /** The operator or function, as filters write it. */
   readonly name: string;
-  /** Of the property. */
+  /** The type of the property. */
   readonly type: string;
   readonly quirks: Quirks;
 }
 
-/** Before any row is read, so that a mistake is told even when the set is empty. @throws Fault 400 */
+/** Reads a literal. It is checked before any row is read: a mistake is told also where there are no rows. @throws Fault 400 */
 function readLiteral(literal: Expression, { name, type, quirks }: Comparison): FilterLiteral {
   if (literal.kind === 'null') return null;
   if (literal.kind !== 'literal') throw fault(400, 'A property stands in front of a literal.');

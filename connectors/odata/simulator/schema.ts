@@ -62,13 +62,23 @@ export const SETS: readonly EntitySet[] = childrenOf(Object(schema).EntityContai
 const MEMBERS = childrenOf(typeOf('EnumType', 'Self.Category'), 'Member');
 export const CATEGORIES = MEMBERS.map(({ Name }) => String(Name));
 
+/** Whether JSON has numbers of the type as text for those who ask for IEEE754Compatible. */
+export function isBig(type: string): boolean {
+  return type === 'Edm.Decimal' || type === 'Edm.Int64';
+}
+
+/** Whether a media type asks for that. */
+export function hasBigAsText(mediaType: string | undefined): boolean {
+  return /IEEE754Compatible=true/i.test(String(mediaType));
+}
+
 /** The type of a property path such as `Package/Store/City`; undefined when there is none. */
 export function typeOfPath(properties: Properties, [name = '', ...rest]: readonly string[]): string | undefined {
   const type = Object.hasOwn(properties, name) ? properties[name]?.type : undefined;
   return rest.length === 0 ? type : typeOfPath(propertiesOf(typeOf('ComplexType', type)), rest);
 }
 
-/** What a row is found by. */
+/** Returns the key of a row, as one text. */
 export function keyOf({ key }: EntitySet, row: TableRow): string {
   return JSON.stringify(key.map((name) => String(row[name])));
 }

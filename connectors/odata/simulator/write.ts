@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Call, Fault, fault, type TableRow } from '#connector/simulator';
 import type { Shelf } from './rows.ts';
-import { type EntitySet, GUID } from './schema.ts';
+import { type EntitySet, GUID, hasBigAsText, isBig } from './schema.ts';
 
 /** The JSON types of those that are no texts. */
 const JSON_TYPES: Readonly<Record<string, string>> = {
@@ -12,7 +12,7 @@ const JSON_TYPES: Readonly<Record<string, string>> = {
 /** @throws Fault 400 that names the property, 415 */
 export function readBody({ properties }: EntitySet, { body, headers }: Call): TableRow {
   if (body.type !== 'application/json') throw new Fault(415, '415', `'${body.type}' is not supported.`);
-  const isAsText = /IEEE754Compatible=true/i.test(String(headers['content-type']));
+  const isAsText = hasBigAsText(headers['content-type']);
   const given = Object.entries(body.object()).filter(([name]) => !name.includes('@'));
   const read = given.flatMap(([name, value]): [string, unknown][] => {
     const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
@@ -21,13 +21,12 @@ export function readBody({ properties }: EntitySet, { body, headers }: Call): Ta
     // What the service computes is ignored in a request. Source: OData Protocol 4.01, section 11.4.2.
     if (isComputed) return [];
     if (value === null && !isRequired) return [[name, null]];
-    const isBig = type === 'Edm.Decimal' || type === 'Edm.Int64';
-    const { [type]: expected = isBig && !isAsText ? 'number' : 'string' } = JSON_TYPES;
+    const { [type]: expected = isBig(type) && !isAsText ? 'number' : 'string' } = JSON_TYPES;
     const isGuid = type !== 'Edm.Guid' || GUID.test(String(value));
     if (value === null || typeof value !== expected || !isGuid) {
       throw fault(400, `The value of '${name}' is no ${type}.`);
     }
-    return [[name, isBig ? String(value) : value]];
+    return [[name, isBig(type) ? String(value) : value]];
   });
   return Object.fromEntries(read);
 }
