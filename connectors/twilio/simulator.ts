@@ -17,7 +17,7 @@ import {
   typed,
   type WebhookDelivery,
 } from '#connector/simulator';
-import { ACCOUNT_SID, type Account, createAccount, present, ROOT } from './simulator/account.ts';
+import { ACCOUNT_SID, type Account, createAccount, notFound, present, ROOT } from './simulator/account.ts';
 import { isThere, list } from './simulator/lists.ts';
 import { create, remove, update } from './simulator/writes.ts';
 
@@ -80,7 +80,7 @@ function find({ name, table }: Collection, call: Call): TableRow {
   const row = table.find(call.params.sid ?? '');
   const isFound = row?.deleted !== true || (name === 'Recordings' && isThere(call)(row));
   if (row !== undefined && isFound) return row;
-  throw fault(404, `The requested resource ${call.path} was not found`);
+  throw notFound(call.path);
 }
 
 /** MPEG 1, layer III, 32 kbit/s at 32 kHz, mono, no padding: 144 bytes and 36 ms of silence. */
@@ -90,7 +90,7 @@ const FRAMES_PER_SECOND = 28;
 /** @throws Fault 404 also for recordings that have no sound: unfinished, silent, deleted */
 function sound(recordings: Collection, call: Call): Answer {
   const { status, duration, deleted } = find(recordings, call);
-  if (status !== 'completed' || deleted === true) throw fault(404, `The requested resource ${call.path} was not found`);
+  if (status !== 'completed' || deleted === true) throw notFound(call.path);
   const frames = Array.from({ length: 1 + Number(duration) * FRAMES_PER_SECOND }, () => FRAME);
   return typed('audio/mpeg', Buffer.concat(frames));
 }

@@ -14,6 +14,7 @@ import {
   type TableChange,
   type TableRow,
   times,
+  writeSeconds,
 } from '#connector/simulator';
 import { attachments, queues, tickets, transactions, users } from '../objects.ts';
 
@@ -147,5 +148,5 @@ function findEntry({ table }: Collection, wanted: unknown): TableRow | undefined
 /** What is no instant, or none that can be kept, takes the old one away. */
 function readInstant(value: unknown): string | null {
   const ms = Date.parse(String(value).replace(' ', 'T').replace(/Z?$/, 'Z'));
-  return ms > 0 ? `${new Date(ms).toISOString().slice(0, 19)}Z` : null;
+  return ms > 0 ? writeSeconds(ms) : null;
 }

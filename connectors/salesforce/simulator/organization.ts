@@ -168,7 +168,7 @@ function specOf(objectName: string, { deleted = 0, idsAbove = 0, ...kept }: Kept
   const fields = Object.values(object.fields);
   return {
     object,
-    members: membersOf(fields),
+    members: membersFrom(fields),
     ...kept,
     vary: { IsDeleted: (index) => index >= kept.rows - deleted, ...kept.vary },
     key: 'Id',
@@ -182,7 +182,7 @@ function specOf(objectName: string, { deleted = 0, idsAbove = 0, ...kept }: Kept
 
 const TIME = /^\d{2}:\d{2}:\d{2}(\.\d{1,3})?Z?$/;
 
-function membersOf(fields: readonly Field[]): Members {
+function membersFrom(fields: readonly Field[]): Members {
   const entries = fields.map(({ name, type, length, picklistValues, ...field }): [string, Member] => {
     const values = picklistValues.length === 0 ? undefined : picklistValues.map(({ value }) => value);
     return [

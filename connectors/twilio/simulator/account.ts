@@ -6,7 +6,8 @@ import {
   createCollections,
   cycle,
   DAY_MS,
-  Fault,
+  type Fault,
+  fault,
   type MovableClock,
   membersOf,
   sparse,
@@ -61,6 +62,10 @@ const duration = sparse(5, (index) => String((index % 7) * 3), 2);
 
 const HIDDEN = [...official.inputs.split(' '), ...Object.keys(membersOf(OWN))];
 
+export function notFound(path: string): Fault {
+  return fault(404, `The requested resource ${path} was not found`);
+}
+
 /** Instants are milliseconds, whole seconds: the provider tells no less. */
 export function createAccount(clock: MovableClock): Account {
   const about = (name: Name, prefix: string, { fields = {} }: ObjectSpec) => ({
@@ -82,7 +87,7 @@ export function createAccount(clock: MovableClock): Account {
     writeTime: (ms) => Math.floor(ms / 1000) * 1000,
     write: { integer: String },
     refuse: () => undefined,
-    absent: (_, path) => new Fault(404, '20404', `The requested resource ${path} was not found`),
+    absent: (_, sid) => notFound(sid),
     of: {
       Messages: {
         ...about('Messages', 'SM', messages),
