@@ -35,7 +35,7 @@ if (url === undefined || key === undefined) {
       after(() => subject.target.stop());
 
       for (const name of ['issues', 'time-entries']) {
-        it(`finds what is meant by ${FILTERS} random filters on ${name}, and by every declared operator`, async () => {
+        it(`answers ${FILTERS} random filters on ${name}, and every declared operator, with the rows that they mean`, async () => {
           const listing = subject.listings.find((each) => each.name === name);
           if (listing === undefined) throw new Error(`There are no ${name}.`);
           await assertSound(subject.target, listing, { filters: FILTERS, seed: Date.now() % 2 ** 31 });

@@ -46,7 +46,7 @@ if (url === undefined) {
       };
 
       for (const [name, filters] of Object.entries(FILTERS)) {
-        it(`finds what is meant by ${filters} random filters on ${name}, and by every declared operator`, async () => {
+        it(`answers ${filters} random filters on ${name}, and every declared operator, with the rows that they mean`, async () => {
           const { target, listing } = listingOf(name);
           // Side by side, as the server has several processes.
           const [faults] = await Promise.all([
@@ -57,7 +57,7 @@ if (url === undefined) {
         });
       }
 
-      it('finds every text by what it shows of it', async () => {
+      it('finds every subject by the text that it shows', async () => {
         const { target, listing } = listingOf('tickets');
         const texts = [...new Set(listing.rows.map((row) => String(row.subject)))];
         expect(texts).to.include('\ufffd');

@@ -53,7 +53,7 @@ const READERS: Readonly<Record<string, Reader>> = {
   uploader_display_name: ({ created_by }) => Object(created_by).name,
 };
 
-/** What all items have. */
+/** Members that are the same in all items. */
 const SAME: Row = {
   owned_by: ME,
   ...{ shared_link: null, folder_upload_email: null, lock: null, expires_at: null, comment_count: 0 },

@@ -154,7 +154,7 @@ function makeEntry(index: number): TableRow {
   };
 }
 
-/** What is made of an index as a whole, by column. */
+/** Returns the columns of rows that are made as a whole. */
 function columnsOf(make: (index: number) => TableRow): Readonly<Record<string, Column>> {
   return Object.fromEntries(Object.keys(make(0)).map((name) => [name, (index) => make(index)[name]]));
 }

@@ -66,7 +66,7 @@ function queueOf(value: string, queues: readonly TableRow[]): string {
 
 const SHIFT_MS = 5 * 60 * 60 * 1000;
 
-/** Instants in queries are read on the clocks of whoever logs in, here five hours behind UTC, whatever zone is written. */
+/** Reads an instant of a query. The user's clocks are five hours behind UTC; a zone that is written does not count. */
 function readLocal(text: string): number {
   const [, day, time = '00:00:00'] = /^(\d{4}-\d{2}-\d{2})(?:[ T](\d{2}:\d{2}:\d{2}))?/.exec(text) ?? [];
   const ms = Date.parse(`${day}T${time}Z`) + SHIFT_MS;

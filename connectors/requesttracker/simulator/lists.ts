@@ -77,7 +77,7 @@ function presentText(text: string): string {
   return text.replaceAll('\u{10ffff}', '\ufffd');
 }
 
-/** What has no value is left out of a record, in lists it is empty. */
+/** Answers one record. It leaves out members without a value, where lists have an empty text. */
 export function show(row: TableRow): Answer {
   const values = Object.entries(row).filter(([, value]) => value !== null);
   return json(

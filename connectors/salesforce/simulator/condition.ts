@@ -12,11 +12,11 @@ import { completeId } from './ids.ts';
 import { type Field, memberType, OBJECTS, type SObject } from './schema.ts';
 import type { Expression, SoqlLiteral } from './statement.ts';
 
-/** Where the fields of a statement are looked up. */
+/** The object that a statement asks, and how it compares. */
 export interface Scope {
   readonly object: SObject;
   readonly findRow: (object: string, id: string) => TableRow | undefined;
-  /** What texts compare by, apart from those that tell cases apart. */
+  /** Makes texts alike before they are compared, except those of fields that tell cases apart. */
   readonly fold: (text: string) => string;
 }
 
@@ -129,7 +129,7 @@ const MAX_STRING_LENGTH = 4000;
 
 type Fold = Scope['fold'];
 
-/** What values of a field compare by. */
+/** Returns what makes values of the field alike before they are compared. */
 export function foldOf({ type, caseSensitive }: Field, { fold }: Pick<Scope, 'fold'>): Fold {
   return TEXT_TYPES.has(type) && !caseSensitive ? fold : (text) => text;
 }
