@@ -19,12 +19,12 @@ export interface TestServer extends AsyncDisposable {
 /** A service that answers with one answer after the other, the last of them again and again. */
 export async function serve(...answers: readonly Answer[]): Promise<TestServer> {
   const received: Received[] = [];
-  const server = createServer(async (message, response) => {
-    const { method = '', url = '', headers } = message;
-    const request = { method, url, headers, body: await text(message) };
-    const answer = answers[received.length] ?? answers.at(-1);
-    received.push(request);
-    answer?.(response, request);
+  const server = createServer((message, response) => {
+    receive(message).then((request) => {
+      const answer = answers[received.length] ?? answers.at(-1);
+      received.push(request);
+      answer?.(response, request);
+    }, ignoreAbortedUpload);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -37,6 +37,16 @@ export async function serve(...answers: readonly Answer[]): Promise<TestServer> 
       await once(server, 'close');
     },
   };
+}
+
+async function receive(message: IncomingMessage): Promise<Received> {
+  const { method = '', url = '', headers } = message;
+  return { method, url, headers, body: await text(message) };
+}
+
+/** A client whose time ends while it sends is not this server's failure. */
+function ignoreAbortedUpload(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'ECONNRESET') throw error;
 }
 
 export function json(body: unknown, headers: Readonly<Record<string, string>> = {}, status = 200): Answer {
