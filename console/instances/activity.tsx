@@ -1,4 +1,5 @@
 import { api, askPage, BASE_PATH, type Schemas } from '../api.ts';
+import { pathOf } from '../explore/address.ts';
 import { Badge } from '../parts/badge.tsx';
 import { Pager, usePages } from '../parts/pages.tsx';
 import { Empty, Show } from '../parts/show.tsx';
@@ -79,7 +80,7 @@ function Calls({ id }: { readonly id: number }) {
             />
           ) : (
             <Empty title="Nobody has called it in the time that is kept.">
-              <a href={`/console/explore?instance=${id}`}>Look at its records</a>
+              <a href={pathOf(id)}>Look at its records</a>
             </Empty>
           )
         }

@@ -75,7 +75,7 @@ function UserList() {
       <Show loaded={list}>
         {({ rows }) =>
           rows.length === 0 ? (
-            <Empty title="There is no such user.">
+            <Empty title={q === '' ? 'The account has no users yet.' : 'No user has such a name or e-mail address.'}>
               {q === '' && 'Add one, who then logs in with the secret that you are shown.'}
             </Empty>
           ) : (
