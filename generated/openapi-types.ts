@@ -1211,6 +1211,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/console/log-in": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["getConsoleLogIn"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/console/session": {
         parameters: {
             query?: never;
@@ -3111,6 +3127,10 @@ export interface components {
             roles: string[];
             privileges: string[];
         };
+        ConsoleLogInWays: {
+            session?: components["schemas"]["ConsoleSession"];
+            passwordsExist: boolean;
+        };
         ConsoleLogIn: {
             email?: string;
             password?: string;
@@ -4528,6 +4548,18 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["AuditLogEntry"][];
+            };
+        };
+        ConsoleLogInWays: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ConsoleLogInWays"];
             };
         };
         ConsoleSession: {
@@ -8408,6 +8440,29 @@ export interface operations {
         responses: {
             200: components["responses"]["AuditLogEntryList"];
             400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getConsoleLogIn: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["ConsoleLogInWays"];
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];

@@ -56,6 +56,7 @@ export const OPERATIONS = {
   showConnectPage: { method: 'get', path: '/connect/{key}', scopes: ['root'], tag: 'connect', list: false, largeBody: false },
   getConnectScript: { method: 'get', path: '/connect.js', scopes: ['root'], tag: 'connect', list: false, largeBody: false },
   getConsole: { method: 'get', path: '/console', scopes: ['root'], tag: 'service', list: false, largeBody: false },
+  getConsoleLogIn: { method: 'get', path: '/console/log-in', scopes: ['public', 'platform'], tag: 'console', list: false, largeBody: false },
   getConsoleSession: { method: 'get', path: '/console/session', scopes: ['platform'], tag: 'console', list: false, largeBody: false },
   createConsoleSession: { method: 'post', path: '/console/session', scopes: ['public', 'platform'], tag: 'console', list: false, largeBody: false },
   deleteConsoleSession: { method: 'delete', path: '/console/session', scopes: ['platform'], tag: 'console', list: false, largeBody: false },
