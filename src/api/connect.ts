@@ -148,7 +148,7 @@ function toOfferRecord({ connector, isAuthorized, fields }: Offer): PageRecord['
     name,
     description,
     hub,
-    image: markOf({ key, name }),
+    image: markOf(connector),
     authentication: auth.type,
     authorizes: isAuthorized,
     fields: fields.map(toConfigurationField),

@@ -4,6 +4,7 @@ import type { Operator } from '../where/ast.ts';
 import type { FieldSpec, FieldType, Translator } from '../where/model.ts';
 import type { Connector, ObjectSpec, Objects } from './contract.ts';
 import { hubsOf } from './define.ts';
+import { MARK_COLOURS, MARK_SHAPES } from './mark.ts';
 import { catalogueProblems } from './validate-catalogue.ts';
 import { oauthProblems } from './validate-oauth.ts';
 import { webhookProblems } from './validate-webhooks.ts';
@@ -75,12 +76,22 @@ function identityProblems(connector: Connector): readonly string[] {
     ...when(connector.key === 'keys', "the key 'keys' belongs to the platform: GET /elements/keys lists all keys"),
     ...when(!Number.isSafeInteger(connector.id) || connector.id < 1, 'the id is a whole number from 1'),
     ...when(connector.name.trim() === '', 'the name is empty'),
+    ...markProblems(connector),
     ...when(
       hubsOf(connector).some((hub) => hub.trim() === ''),
       'a hub is empty',
     ),
     ...when(new Set(hubsOf(connector)).size < hubsOf(connector).length, 'it is in a hub twice'),
   ];
+}
+
+/** Connectors in JavaScript declare what no compiler has seen. */
+function markProblems({ mark }: Connector): readonly string[] {
+  if (mark === undefined) return [];
+  const known = { shape: MARK_SHAPES, colour: MARK_COLOURS };
+  return (['shape', 'colour'] as const)
+    .filter((part) => !Object.hasOwn(known[part], mark[part]))
+    .map((part) => `the ${part} '${mark[part]}' of its mark is none of ${Object.keys(known[part]).join(', ')}`);
 }
 
 /** Keys that the platform gives a meaning of its own for every element. */
