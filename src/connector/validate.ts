@@ -2,7 +2,8 @@ import { canonicalDecimal, compareDecimals } from '../numbers/decimal.ts';
 import { DECIMAL_TEXT } from '../numbers/number-value.ts';
 import type { Operator } from '../where/ast.ts';
 import type { FieldSpec, FieldType, Translator } from '../where/model.ts';
-import type { Connector, ObjectSpec, Objects } from './contract.ts';
+import { matchesHost } from './client/url.ts';
+import type { Config, Connector, ObjectSpec, Objects } from './contract.ts';
 import { hubsOf } from './define.ts';
 import { catalogueProblems } from './validate-catalogue.ts';
 import { oauthProblems } from './validate-oauth.ts';
@@ -116,13 +117,39 @@ function exchangeProblems({ auth, configuration }: Connector): readonly string[]
   ];
 }
 
-function hostProblems({ hosts }: Connector): readonly string[] {
+function hostProblems({ hosts, baseUrl }: Connector): readonly string[] {
   if (typeof hosts === 'function') return [];
   const bad = hosts.filter((host) => !/^(?:\*\.)?[a-z0-9-]+(?:\.[a-z0-9-]+)+(?::\d+)?$/.test(host));
-  return [
-    ...when(hosts.length === 0, 'it names no host'),
-    ...bad.map((host) => `'${host}' is not a host, as in api.example.com or *.example.com`),
-  ];
+  if (hosts.length === 0) return ['it names no host'];
+  if (bad.length > 0) return bad.map((host) => `'${host}' is not a host, as in api.example.com or *.example.com`);
+  return addressProblems(baseUrl, hosts);
+}
+
+/**
+ * A base address that no setting decides is wrong for everybody, and known now. One that reads settings is judged by those of each
+ * instance.
+ */
+function addressProblems(baseUrl: Connector['baseUrl'], hosts: readonly string[]): readonly string[] {
+  let readsSettings = false;
+  const noSettings = <Answer>(answer: Answer) => {
+    return () => {
+      readsSettings = true;
+      return answer;
+    };
+  };
+  const traps = { get: noSettings(undefined), has: noSettings(false), ownKeys: noSettings([]) };
+  const config = new Proxy<Config>({}, traps);
+  try {
+    const text = baseUrl(config);
+    if (readsSettings) return [];
+    const host = URL.parse(text)?.host;
+    if (host === undefined) return [`its baseUrl '${text}' is not an address, as in https://api.example.com/v1`];
+    return when(!matchesHost(host, hosts), `its baseUrl leads to ${host}, which is not one of its hosts`);
+  } catch (error) {
+    // Of settings that are missing here.
+    if (readsSettings) return [];
+    return [`its baseUrl fails: ${error instanceof Error ? error.message : String(error)}`];
+  }
 }
 
 /** Problems of a connector's objects, declared or discovered; each text names object and field. */
@@ -187,7 +214,7 @@ function fieldAliasProblems({ fields, parameters = {} }: ObjectSpec): readonly s
       `${field}: the alias '${alias}' is one of another field, too`,
     ),
     ...when(
-      !OPERATORS_OF[type].has(equals),
+      isType(type) && !OPERATORS_OF[type].has(equals),
       `${field}: '=' of the alias '${alias}' means ${equals}, which no ${type} has`,
     ),
   ]);
@@ -273,12 +300,17 @@ const OPERATORS_OF: Readonly<Record<FieldType, ReadonlySet<Operator>>> = {
 };
 
 function fieldProblems(field: FieldSpec, translator: Translator<unknown> | undefined): readonly string[] {
-  const operators = Object.keys(field.filter ?? {}) as Operator[];
+  if (!isType(field.type)) return [`the type '${field.type}' is none of ${Object.keys(OPERATORS_OF).join(', ')}`];
+  const declared = Object.keys(field.filter ?? {});
+  const operators = declared.filter(isOperator);
   const untranslated = operators.filter(
     (operator) => translator?.[CONSTRUCT_OF[operator]] === undefined && !isSpelledOut(operator, field, translator),
   );
   const meaningless = operators.filter((operator) => !OPERATORS_OF[field.type].has(operator));
   return [
+    ...declared
+      .filter((operator) => !isOperator(operator))
+      .map((operator) => `the operator '${operator}' is none of ${ALL_OPERATORS.join(', ')}`),
     ...meaningless.map((operator) => `${operator} is declared, but no filter can use it on the type ${field.type}`),
     ...untranslated.map((operator) => `${operator} is declared, but the translator has no '${CONSTRUCT_OF[operator]}'`),
     ...when(field.collation !== undefined && field.type !== 'string', 'only text has a collation'),
@@ -295,6 +327,15 @@ function fieldProblems(field: FieldSpec, translator: Translator<unknown> | undef
     ...when(field.likeExcept !== undefined && field.filter?.LIKE === undefined, 'likeExcept without LIKE'),
     ...when(field.required === true && field.createable !== true, 'it is required, but cannot be set on create'),
   ];
+}
+
+/** Connectors in JavaScript declare what no compiler has seen. */
+function isType(type: string): type is FieldType {
+  return Object.hasOwn(OPERATORS_OF, type);
+}
+
+function isOperator(operator: string): operator is Operator {
+  return Object.hasOwn(CONSTRUCT_OF, operator);
 }
 
 /** A list becomes equalities where the translator has none. */
