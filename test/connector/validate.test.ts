@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { Changes, Config, Connector, FieldSpec, ObjectSpec } from '../../src/connector/index.ts';
-import { ConnectorError, findObjectProblems, findProblems } from '../../src/connector/validate.ts';
+import { ConnectorError, findProblems } from '../../src/connector/validate.ts';
+import { findObjectProblems } from '../../src/connector/validate-objects.ts';
 import { DECIMAL_TEXT } from '../../src/numbers/number-value.ts';
 import type { Operator } from '../../src/where/ast.ts';
 import { leastConnector } from '../support/least-connector.ts';
@@ -55,6 +56,28 @@ describe('a connector without problems', () => {
   it('may have hosts and objects that are known later only', () => {
     const later = createConnector({ hosts: () => [], objects: async () => ({ '/': createObject() }) });
     expect(findProblems([later])).to.deep.equal([]);
+  });
+});
+
+describe('a connector in JavaScript', () => {
+  for (const [member, problem] of [
+    ['auth', "acme: 'auth' is missing, or is no object"],
+    ['configuration', "acme: 'configuration' is missing, or is no list"],
+    ['hosts', "acme: 'hosts' is missing, or is no list or function"],
+    ['objects', "acme: 'objects' is missing, or is no object or function"],
+  ] as const) {
+    it(`may lack '${member}', which is named`, () => {
+      const { [member]: _, ...rest } = createConnector({ key: 'acme' });
+      // What a compiler would refuse.
+      expect(Reflect.apply(findProblems, undefined, [[rest]])).to.deep.equal([problem]);
+    });
+  }
+
+  it('may have objects without fields, which are named', () => {
+    const { fields: _, ...object } = createObject();
+    expect(Reflect.apply(findObjectProblems, undefined, [{ things: object }])).to.deep.equal([
+      "things: 'fields' is missing, or is no object",
+    ]);
   });
 });
 

@@ -3,12 +3,21 @@ import { cp, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
+import * as kit from '../../src/connector/index.ts';
 import { startTestApp } from '../support/app.ts';
 import { codeBlocks } from '../support/code-blocks.ts';
 import { createTemporaryFolder } from '../support/database.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const run = promisify(execFile);
+
+const README = `# Acme Desk
+
+| setting | source |
+| --- | --- |
+| \`api.key\` | Settings → API keys |
+| \`webhook.secret\` | Settings → Webhooks |
+`;
 
 /** Whatever this run is. */
 const QUICK = { ...process.env, CONFORMANCE: '' };
@@ -124,6 +133,45 @@ describe('docs/connectors.md', function tutorial() {
   }
 });
 
+describe('the complete connector of docs/connectors.md', function complete() {
+  this.timeout(120_000);
+  let folder: string;
+  let files: Readonly<Record<string, string>>;
+
+  before(async () => {
+    folder = await createTemporaryFolder();
+    await link(folder);
+    const markdown = await readFile(join(ROOT, 'docs/connectors.md'), 'utf8');
+    const [index = '', simulator = '', suite = ''] = codeBlocks(markdown).flatMap(({ language, code }) =>
+      language === 'ts' ? [code] : [],
+    );
+    files = { 'index.ts': index, 'simulator.ts': simulator, 'suite.test.ts': suite, 'README.md': README };
+  });
+  after(() => rm(folder, { recursive: true }));
+
+  it('stands beside a reference of everything that the kit has', async () => {
+    const markdown = await readFile(join(ROOT, 'docs/connectors.md'), 'utf8');
+    const reference = markdown.slice(
+      markdown.indexOf('\n## Reference of the kit'),
+      markdown.indexOf('\n## The simulator'),
+    );
+    const missing = Object.keys(kit).filter((name) => !new RegExp(`[\`( ]${name}\\b`).test(reference));
+    expect(missing).to.deep.equal([]);
+  });
+
+  it('compiles, and passes the whole suite', async () => {
+    const cwd = join(folder, 'acmedesk');
+    await scaffold(['acmedesk', '--out', cwd]);
+    for (const [file, text] of Object.entries(files)) await writeFile(join(cwd, file), text);
+    await run(process.execPath, [join(ROOT, 'node_modules/typescript-7/bin/tsc')], { cwd });
+    const env = { ...QUICK, CONFORMANCE: 'full' };
+    const { stdout } = await run(process.execPath, [join(ROOT, 'node_modules/mocha/bin/mocha.js')], { cwd, env });
+    expect(stdout)
+      .to.match(/^ {2}20 passing/m)
+      .and.not.match(/failing|pending/);
+  });
+});
+
 /** The guide stands in a checkout; here it is another folder, so that the package is written beside that one. */
 const IN_THE_CHECKOUT = `npm() {
   case "$*" in
@@ -148,7 +196,7 @@ async function link(folder: string): Promise<void> {
   const modules = join(folder, 'node_modules');
   await mkdir(modules);
   await symlink(ROOT, join(modules, 'causeway'));
-  await symlink(join(ROOT, 'node_modules/mocha'), join(modules, 'mocha'));
+  for (const name of ['mocha', '@types']) await symlink(join(ROOT, 'node_modules', name), join(modules, name));
 }
 
 function scaffold(args: readonly string[]) {
