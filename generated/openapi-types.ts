@@ -2812,6 +2812,12 @@ export interface components {
             message: string;
             providerMessage?: string;
         };
+        ConnectProblem: {
+            code: "ORIGIN_NOT_REGISTERED";
+            message: string;
+            origin: string;
+            date: string;
+        };
         ConnectSession: {
             id: number;
             status: components["schemas"]["ConnectSessionStatus"];
@@ -2824,6 +2830,7 @@ export interface components {
             instanceId?: number;
             elementKey?: string;
             error?: components["schemas"]["ConnectError"];
+            problem?: components["schemas"]["ConnectProblem"];
             createdDate: string;
             expiresDate: string;
             endedDate?: string;
@@ -3923,6 +3930,15 @@ export interface components {
             };
             content: {
                 "text/javascript": string;
+            };
+        };
+        ConnectPageRefused: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "text/html": string;
             };
         };
         NoConnectPage: {
@@ -5229,6 +5245,7 @@ export interface components {
         GuideName: string;
         ElementKey: string;
         ConnectPageKey: string;
+        ConnectPageFrom: string;
         ConnectTicket: string;
         OAuthProxyKey: string;
         ProxyState: string;
@@ -5569,7 +5586,9 @@ export interface operations {
     };
     showConnectPage: {
         parameters: {
-            query?: never;
+            query?: {
+                from?: components["parameters"]["ConnectPageFrom"];
+            };
             header?: never;
             path: {
                 key: components["parameters"]["ConnectPageKey"];
@@ -5579,6 +5598,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["DocsPage"];
+            403: components["responses"]["ConnectPageRefused"];
             404: components["responses"]["NoConnectPage"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];

@@ -68,6 +68,18 @@ const ENGLISH = {
     },
     goBack: (host: string) => `Back to ${host}`,
   },
+  refused: {
+    title: 'You cannot connect an account here yet',
+    user: 'The page that you came from is not set up for it. Nothing was connected. Close this, and tell those who made the page.',
+    makers: 'For those who made the page',
+    register: (origin: string) =>
+      `The page is of ${origin}, which is none of the connect origins of your organization. If it is yours, register it:`,
+    console: 'In the console, this is under Organization, Connect origins. Then open the page again.',
+    serve: (origin: string) =>
+      `The page is of ${origin}, which cannot be a connect origin. Serve it over https, or from localhost.`,
+    none: 'The page has no origin, such as a file that is opened from a disk. Serve it over https, or from localhost.',
+    close: 'Close',
+  },
   failure: {
     title: 'That did not work',
     said: (name: string) => `${name} says:`,

@@ -72,10 +72,24 @@ export function createConnectPages(parts: ConnectPageParts): ConnectPages {
       setPrivate(response);
       const session = await page.find(String(request.params.key));
       if (session === undefined) return sendPage(response, 404, GONE);
+      const claim = claimOf(request);
+      const refusal = claim === undefined ? undefined : await page.refuse(session, claim);
+      response.set('X-Content-Type-Options', 'nosniff');
+      if (refusal !== undefined) {
+        // A page that says why, and knows nothing of the session: so any page may have it in a frame, where nothing else could say it.
+        response
+          .status(403)
+          .set('Content-Security-Policy', policyFor(['*']))
+          .type('html');
+        const { origin, canRegister } = refusal;
+        return void response.send(await console.page('connect-refused', { origin, registrable: String(canRegister) }));
+      }
       const frames = await page.framesOf(session);
       // What may show it in a frame are the origins of its organization. `X-Frame-Options` could not name them.
-      response.set({ 'Content-Security-Policy': policyFor(frames), 'X-Content-Type-Options': 'nosniff' });
-      response.type('html').send(await console.page('connect-page'));
+      response
+        .set('Content-Security-Policy', policyFor(frames))
+        .type('html')
+        .send(await console.page('connect-page'));
     },
 
     depart: async (request, response) => {
@@ -130,6 +144,17 @@ function setPrivate(response: Response): void {
 /** The first of each name. */
 function parametersOf({ originalUrl }: Request): Readonly<Record<string, string>> {
   return Object.fromEntries([...decodeQuery(searchOf(originalUrl))].toReversed());
+}
+
+/** `Sec-Fetch-Dest` of a page that stands in another one. */
+const EMBEDDED: readonly string[] = ['iframe', 'frame', 'embed', 'object'];
+
+/** The origin of the page that shows this one: the script says it; of other frames the browser does, unless it is told not to. */
+function claimOf(request: Request): string | undefined {
+  const { from } = parametersOf(request);
+  if (from !== undefined) return from;
+  const isEmbedded = EMBEDDED.includes(request.get('sec-fetch-dest') ?? '');
+  return isEmbedded ? request.get('referer') : undefined;
 }
 
 const MARK_NAME = 'causeway-connect';

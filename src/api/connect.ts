@@ -3,6 +3,7 @@ import { callerOf } from '../connect/completion.ts';
 import type { ConnectRoom } from '../connect/index.ts';
 import type { Offer } from '../connect/offer.ts';
 import type { Description } from '../connect/page.ts';
+import { problemOf, type SessionProblem } from '../connect/refusals.ts';
 import { statusOf } from '../connect/session.ts';
 import type { SessionRow } from '../connect/session-store.ts';
 import type { Connector } from '../connector/contract.ts';
@@ -41,24 +42,29 @@ export function createConnectHandlers(
 
     createConnectSession: async ({ principal, body }) => {
       const { session, url } = await sessions.create(principal, body);
-      return { body: { ...toSessionRecord(session), url } };
+      return { body: { ...toSessionRecord(session, []), url } };
     },
 
-    listConnectSessions: async ({ principal: { accountId }, query, url }) => {
+    listConnectSessions: async ({ principal: { organizationId, accountId }, query, url }) => {
       const { where, pageSize: limit = PAGE_SIZE, nextPage } = query;
       const tokens = createPageTokens(seal, JSON.stringify(['connect-sessions', accountId, where]));
       const found = await sessions.list(accountId, { where, limit, afterId: tokens.read(nextPage) });
-      const body = found.sessions.map(toSessionRecord);
+      const registered = await origins.of(organizationId);
+      const body = found.sessions.map((session) => toSessionRecord(session, registered));
       return { body, headers: listHeaders(body.length, { url, token: tokens.write(found.nextAfterId) }) };
     },
 
     getConnectSession: async ({ principal, path }) => {
       const { session, token } = await sessions.get(principal.accountId, path.id);
-      return { body: { ...toSessionRecord(session), ...(token !== undefined && { token }) } };
+      const record = toSessionRecord(session, await origins.of(principal.organizationId));
+      return { body: { ...record, ...(token !== undefined && { token }) } };
     },
 
     deleteConnectSession: async ({ principal, path }) => ({
-      body: toSessionRecord(await sessions.end(principal.accountId, path.id)),
+      body: toSessionRecord(
+        await sessions.end(principal.accountId, path.id),
+        await origins.of(principal.organizationId),
+      ),
     }),
 
     getConnectPage: async ({ pageSession }) => ({
@@ -101,9 +107,11 @@ function inConfiguration(connector: Connector | undefined): (place: string) => s
   };
 }
 
-function toSessionRecord(session: SessionRow): SessionRecord {
+/** @param registered the connect origins of the organization now */
+function toSessionRecord(session: SessionRow, registered: readonly string[]): SessionRecord {
   const { id, status, elements, tags, name, redirectUrl, proxyId, reauthenticates, instanceId } = session;
   const { elementKey, error, createdAt, expiresAt, endedAt } = session;
+  const problem = problemOf(session, registered);
   return {
     id,
     status,
@@ -116,10 +124,15 @@ function toSessionRecord(session: SessionRow): SessionRecord {
     ...(instanceId !== null && { instanceId }),
     ...(elementKey !== null && { elementKey }),
     ...(error !== null && { error: { ...error } }),
+    ...(problem !== undefined && { problem: toProblemRecord(problem) }),
     createdDate: createdAt.toISOString(),
     expiresDate: expiresAt.toISOString(),
     ...(endedAt !== null && { endedDate: endedAt.toISOString() }),
   };
+}
+
+function toProblemRecord({ at, ...problem }: SessionProblem): SessionRecord['problem'] {
+  return { ...problem, date: at.toISOString() };
 }
 
 function toPageRecord({ session, offers, returnsTo, returnUrl, origins }: Description, nowMs: number): PageRecord {

@@ -8,6 +8,7 @@ import type { Platform } from '../platform.ts';
 import { type CompletionNeighbours, createCompletion, type PageInput } from './completion.ts';
 import { createDepartures, type DepartureNeighbours } from './departures.ts';
 import type { Offer } from './offer.ts';
+import { readClaim, refusalOf } from './refusals.ts';
 import { assertOpen, CANCELLED, endedStatus, type PageSession, refuseEnded, statusOf } from './session.ts';
 import { createSessionStore } from './session-store.ts';
 
@@ -58,6 +59,18 @@ export function createConnectPage(
 
     /** The origins whose pages may show the page in a frame. */
     framesOf: ({ organizationId }: PageSession) => neighbours.origins.of(organizationId),
+
+    /**
+     * Whether a page of the origin that it claims may not show the page. The session keeps that, for the server that made it.
+     * @returns undefined where it may, and for a claim that is no origin
+     */
+    refuse: async (session: PageSession, claim: string) => {
+      const origin = readClaim(claim);
+      if (origin === undefined) return undefined;
+      const refusal = refusalOf(origin, await neighbours.origins.of(session.organizationId));
+      if (refusal !== undefined) await store.noteRefusal(session, origin, new Date(clock.now()));
+      return refusal;
+    },
 
     describe: async (session: PageSession) => ({
       session,

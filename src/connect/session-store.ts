@@ -19,7 +19,10 @@ export interface SessionRow extends Omit<RowWith<'connect_session', typeof COLUM
   readonly error: SessionError | null;
 }
 
-export type NewSessionRow = Omit<SessionRow, 'status' | 'elementKey' | 'error' | 'endedAt'> &
+export type NewSessionRow = Omit<
+  SessionRow,
+  'status' | 'elementKey' | 'error' | 'endedAt' | 'refusedOrigin' | 'refusedAt'
+> &
   RowOf<'connect_session', 'key_hash'>;
 
 export type SessionKey = Pick<SessionRow, 'accountId' | 'id'>;
@@ -51,6 +54,8 @@ const COLUMNS = columnsOf('connect_session', [
   'created_at',
   'expires_at',
   'ended_at',
+  'refused_origin',
+  'refused_at',
 ]);
 
 /** What a listing of sessions can be filtered by, under the names of their record. */
@@ -85,7 +90,8 @@ export function createSessionStore(knex: Knex) {
     insert: async (via: Knex, row: NewSessionRow): Promise<SessionRow> => {
       await via('connect_session').insert(toColumns('connect_session', row));
       const { keyHash: _, ...rest } = row;
-      return { ...rest, status: 'open', elementKey: null, error: null, endedAt: null };
+      const nothingYet = { elementKey: null, error: null, endedAt: null, refusedOrigin: null, refusedAt: null };
+      return { ...rest, status: 'open', ...nothingYet };
     },
 
     /** Until the end of the transaction nobody else makes a session of the account. */
@@ -144,6 +150,11 @@ export function createSessionStore(knex: Knex) {
     /** It stays open. */
     noteError: async (session: SessionKey, error: SessionError | null): Promise<void> => {
       await open(knex, session).update({ error: error && json(knex, { ...error }) });
+    },
+
+    /** That a page of this origin wanted to show it, and may not. */
+    noteRefusal: async (session: SessionKey, refusedOrigin: string, refusedAt: Date): Promise<void> => {
+      await open(knex, session).update(toColumns('connect_session', { refusedOrigin, refusedAt }));
     },
 
     removeSome: (accountId: number): Promise<Removal> => removeRows(knex, 'connect_session', accountId),

@@ -4,7 +4,7 @@ import { createSessionStore } from '../../src/connect/session-store.ts';
 import { type ApiAnswer, startTestApp, type TestApp, useApp, useSharedApp } from '../support/app.ts';
 import { status } from '../support/misbehaving-server.ts';
 import { QUICK, type Receiver, startReceiver } from './events/receiving.ts';
-import { createBrowser, openPage, PRODUCT, registerOrigins } from './support/connect-page.ts';
+import { createBrowser, openPage, type PageClient, PRODUCT, registerOrigins } from './support/connect-page.ts';
 import { expectProblem, faultsOf } from './support/expect-problem.ts';
 import { BAMBOOHR, PRIVATE_SHOP, SHOP } from './support/simulated.ts';
 import { authorizationOf, countRows, createUser, readEverything, useTenants, withDatabase } from './support/tenants.ts';
@@ -679,6 +679,78 @@ describe('the origins of an organization', () => {
       "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors ";
     expect(await policyOf()).to.equal(`${policy}http://localhost:3000 ${PRODUCT}`);
     expect(await policyOf(authorizationOf(tenants.stranger))).to.equal(`${policy}'none'`);
+  });
+
+  describe('where another page shows the page of a session', () => {
+    before(() => set([PRODUCT]));
+    const EVIL = 'https://evil.example';
+    const FRAME = { 'sec-fetch-dest': 'iframe' };
+    const show = async ({ session }: PageClient, query: string, headers = {}) =>
+      createBrowser().open(session.url + query, headers);
+
+    it('have it say so, in a page that any page may show and that knows nothing of the session', async () => {
+      const client = await openPage(service, { ...SIMULATED, name: 'Shop of Ada' });
+      const { status: code, headers, text } = await show(client, `?from=${EVIL}`);
+      expect(code).to.equal(403);
+      expect(headers.get('content-security-policy'))
+        .to.match(/frame-ancestors \*$/)
+        .and.to.include("default-src 'none'");
+      expect(headers.get('cache-control')).to.equal('no-store');
+      expect(text).to.include(`data-origin="${encodeURIComponent(EVIL)}"`);
+      for (const word of [client.key, 'Ada', 'odata', PRODUCT]) expect(text).to.not.include(word);
+      const { problem, status: state } = await client.read();
+      expect(state).to.equal('open');
+      const { date, ...told } = problem;
+      expect(Date.parse(date)).to.be.closeTo(Date.now(), 60_000);
+      expect(told).to.deep.equal({
+        code: 'ORIGIN_NOT_REGISTERED',
+        origin: EVIL,
+        message: `A page of ${EVIL} tried to show the page of this session, and may not. If that page is yours, register its origin with PUT /organizations/me/connect-origins.`,
+      });
+    });
+
+    it('believe the browser where the page says nothing, and look at frames alone', async () => {
+      const client = await openPage(service, SIMULATED);
+      const referer = { referer: `${EVIL}/shop?secret=1` };
+      expect((await show(client, '', referer)).status).to.equal(200);
+      expect((await show(client, '', FRAME)).status).to.equal(200);
+      expect(await client.read()).to.not.have.property('problem');
+      expect((await show(client, '', { ...FRAME, ...referer })).status).to.equal(403);
+      expect((await client.read()).problem.origin).to.equal(EVIL);
+      expect((await show(client, '', { ...FRAME, referer: `${PRODUCT}/` })).status).to.equal(200);
+    });
+
+    it('keep the last one, escaped and short, and nothing that is no origin', async () => {
+      const client = await openPage(service, SIMULATED);
+      for (const claim of [
+        'javascript:alert(1)',
+        '"><script>',
+        `https://${'a'.repeat(300)}.example`,
+        'ftp://x.example',
+      ])
+        expect((await show(client, `?from=${encodeURIComponent(claim)}`)).status).to.equal(200);
+      expect(await client.read()).to.not.have.property('problem');
+      const odd = 'https://a"><b>.example';
+      expect((await show(client, `?from=${encodeURIComponent(odd)}`)).text).to.not.include('<b>');
+      await show(client, '?from=null');
+      expect((await client.read()).problem).to.include({ origin: 'null' });
+      await show(client, '?from=http://shop.example/path');
+      const { origin, message } = (await client.read()).problem;
+      expect(origin).to.equal('http://shop.example');
+      expect(message).to.match(
+        /That cannot be registered as a connect origin: serve the page over https, or from localhost\.$/,
+      );
+      const [listed] = (await service.call(`/connect/sessions?where=id%20%3D%20${client.session.id}`)).body;
+      expect(listed.problem.origin).to.equal('http://shop.example');
+    });
+
+    it('have no problem once it is registered', async () => {
+      const client = await openPage(service, SIMULATED);
+      await show(client, `?from=${EVIL}`);
+      await set([PRODUCT, EVIL]);
+      expect(await client.read()).to.not.have.property('problem');
+      expect((await show(client, `?from=${EVIL}`)).headers.get('content-security-policy')).to.include(EVIL);
+    });
   });
 
   it('have nothing to do with a page that is not there', async () => {
