@@ -634,6 +634,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/organizations/me/connect-branding": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["getConnectBranding"];
+        put: operations["setConnectBranding"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/connect/sessions": {
         parameters: {
             query?: never;
@@ -2806,6 +2822,12 @@ export interface components {
         ConnectOrigins: {
             origins: string[];
         };
+        ConnectBranding: {
+            name?: string;
+            logoUrl?: string;
+            color?: string;
+            language?: "en" | "de" | "fr" | "es";
+        };
         ConnectSessionStatus: "open" | "completed" | "failed" | "expired";
         ConnectError: {
             code: string;
@@ -2829,6 +2851,7 @@ export interface components {
             isReauthentication: boolean;
             instanceId?: number;
             elementKey?: string;
+            branding?: components["schemas"]["ConnectBranding"];
             error?: components["schemas"]["ConnectError"];
             problem?: components["schemas"]["ConnectProblem"];
             createdDate: string;
@@ -2846,6 +2869,7 @@ export interface components {
             expiresIn: number;
             instanceId?: number;
             proxyId?: number;
+            branding?: components["schemas"]["ConnectBranding"];
         };
         ConnectElement: {
             key: string;
@@ -2871,6 +2895,7 @@ export interface components {
             returnUrl?: string;
             elements: components["schemas"]["ConnectElement"][];
             origins: string[];
+            branding: components["schemas"]["ConnectBranding"];
         };
         ConnectPageCancelled: {
             status: "failed";
@@ -4264,6 +4289,18 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["ConnectOrigins"];
+            };
+        };
+        ConnectBranding: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ConnectBranding"];
             };
         };
         ConnectSessionList: {
@@ -6686,6 +6723,59 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["ConnectOrigins"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getConnectBranding: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["ConnectBranding"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    setConnectBranding: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ConnectBranding"];
+            };
+        };
+        responses: {
+            200: components["responses"]["ConnectBranding"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];

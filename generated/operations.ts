@@ -172,6 +172,8 @@ export const OPERATIONS = {
   getOrganization: { method: 'get', path: '/organizations/me', scopes: ['platform'], tag: 'organizations', list: false, largeBody: false },
   replaceOrganization: { method: 'put', path: '/organizations/me', scopes: ['platform'], tag: 'organizations', list: false, largeBody: false },
   updateOrganization: { method: 'patch', path: '/organizations/me', scopes: ['platform'], tag: 'organizations', list: false, largeBody: false },
+  getConnectBranding: { method: 'get', path: '/organizations/me/connect-branding', scopes: ['platform'], tag: 'connect', list: false, largeBody: false },
+  setConnectBranding: { method: 'put', path: '/organizations/me/connect-branding', scopes: ['platform'], tag: 'connect', list: false, largeBody: false },
   getConnectOrigins: { method: 'get', path: '/organizations/me/connect-origins', scopes: ['platform'], tag: 'connect', list: false, largeBody: false },
   setConnectOrigins: { method: 'put', path: '/organizations/me/connect-origins', scopes: ['platform'], tag: 'connect', list: false, largeBody: false },
   getOrganizationMetric: { method: 'get', path: '/organizations/me/metrics/{metric}', scopes: ['platform'], tag: 'activity', list: true, largeBody: false },

@@ -2,6 +2,7 @@ import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { useLoad } from '../load.ts';
 import { Skeleton } from '../parts/show.tsx';
+import { Bar } from './bar.tsx';
 import { Choose } from './choose.tsx';
 import type { ConnectingProps } from './connecting.ts';
 import { Ended } from './ended.tsx';
@@ -30,6 +31,7 @@ export function ConnectPage({ pageKey }: { readonly pageKey: string }) {
   return (
     <main ref={main} class={isFramed ? 'connect framed' : 'connect'}>
       <div class="stack">
+        {session !== undefined && <Bar {...{ session, calls, reload, onDone }} />}
         {session === undefined && error === undefined && <Skeleton />}
         {isUnknown(error) && <Ended {...texts.ended.unknown} />}
         {session === undefined && error !== undefined && !isUnknown(error) && (

@@ -136,6 +136,8 @@ export const ACCESS: { readonly [Id in ApiOperationId]: AccessOf<Id> } = {
     audit: { action: 'rotate', target: 'secret' },
   },
 
+  getConnectBranding: EVERYBODY,
+  setConnectBranding: { privilege: 'manageOrganization', audit: { action: 'update', target: 'organization' } },
   getConnectOrigins: EVERYBODY,
   setConnectOrigins: { privilege: 'manageOrganization', audit: { action: 'update', target: 'organization' } },
 

@@ -30,7 +30,7 @@ export function createConnectHandlers(
   { connect, registry }: ConnectServices,
   { seal, clock }: { readonly seal: PageSeal; readonly clock: Pick<Clock, 'now'> },
 ) {
-  const { sessions, page, origins } = connect;
+  const { sessions, page, origins, brandings } = connect;
 
   return {
     getConnectOrigins: async ({ principal }) => ({
@@ -40,9 +40,14 @@ export function createConnectHandlers(
       body: { origins: [...(await origins.replace(principal.organizationId, body.origins))] },
     }),
 
+    getConnectBranding: async ({ principal }) => ({ body: { ...(await brandings.of(principal.organizationId)) } }),
+    setConnectBranding: async ({ principal, body }) => ({
+      body: await brandings.replace(principal.organizationId, body),
+    }),
+
     createConnectSession: async ({ principal, body }) => {
       const { session, url } = await sessions.create(principal, body);
-      return { body: { ...toSessionRecord(session, []), url } };
+      return { body: { ...toSessionRecord(session, []), branding: { ...session.branding }, url } };
     },
 
     listConnectSessions: async ({ principal: { organizationId, accountId }, query, url }) => {
@@ -57,7 +62,8 @@ export function createConnectHandlers(
     getConnectSession: async ({ principal, path }) => {
       const { session, token } = await sessions.get(principal.accountId, path.id);
       const record = toSessionRecord(session, await origins.of(principal.organizationId));
-      return { body: { ...record, ...(token !== undefined && { token }) } };
+      const branding = { ...session.branding };
+      return { body: { ...record, branding, ...(token !== undefined && { token }) } };
     },
 
     deleteConnectSession: async ({ principal, path }) => ({
@@ -135,7 +141,10 @@ function toProblemRecord({ at, ...problem }: SessionProblem): SessionRecord['pro
   return { ...problem, date: at.toISOString() };
 }
 
-function toPageRecord({ session, offers, returnsTo, returnUrl, origins }: Description, nowMs: number): PageRecord {
+function toPageRecord(
+  { session, offers, returnsTo, returnUrl, origins, branding }: Description,
+  nowMs: number,
+): PageRecord {
   const { id, name, reauthenticates, elementKey, instanceId, error, expiresAt } = session;
   const status = statusOf(session, nowMs);
   return {
@@ -151,6 +160,7 @@ function toPageRecord({ session, offers, returnsTo, returnUrl, origins }: Descri
     ...(returnUrl !== undefined && { returnUrl }),
     elements: offers.map(toOfferRecord),
     origins: [...origins],
+    branding: { ...branding },
   };
 }
 

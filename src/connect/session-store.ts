@@ -4,6 +4,7 @@ import { filterable, INSTANT, INTEGER, orNull, type Selection, selectPage, TEXT 
 import { nextId } from '../db/next-id.ts';
 import { type Removal, removeRows } from '../db/removal.ts';
 import { columnsOf, firstOf, type RowOf, type RowWith, toColumns } from '../db/row.ts';
+import type { Branding } from './branding-store.ts';
 
 /** What went wrong, fit for whoever connects and for the server that asked for it. */
 export interface SessionError {
@@ -14,9 +15,10 @@ export interface SessionError {
 }
 
 /** A row of `connect_session`, its configuration still encrypted. */
-export interface SessionRow extends Omit<RowWith<'connect_session', typeof COLUMNS>, 'error'> {
+export interface SessionRow extends Omit<RowWith<'connect_session', typeof COLUMNS>, 'error' | 'branding'> {
   /** No other JSON is stored. */
   readonly error: SessionError | null;
+  readonly branding: Branding;
 }
 
 export type NewSessionRow = Omit<
@@ -56,6 +58,7 @@ const COLUMNS = columnsOf('connect_session', [
   'ended_at',
   'refused_origin',
   'refused_at',
+  'branding',
 ]);
 
 /** What a listing of sessions can be filtered by, under the names of their record. */
@@ -88,7 +91,9 @@ export function createSessionStore(knex: Knex) {
     nextId: (): Promise<number> => nextId(knex, 'connect_session'),
 
     insert: async (via: Knex, row: NewSessionRow): Promise<SessionRow> => {
-      await via('connect_session').insert(toColumns('connect_session', row));
+      await via('connect_session').insert(
+        toColumns('connect_session', { ...row, branding: json(via, { ...row.branding }) }),
+      );
       const { keyHash: _, ...rest } = row;
       const nothingYet = { elementKey: null, error: null, endedAt: null, refusedOrigin: null, refusedAt: null };
       return { ...rest, status: 'open', ...nothingYet };

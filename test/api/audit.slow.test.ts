@@ -87,6 +87,7 @@ const OTHER_RECIPES: Readonly<Partial<Record<ApiOperationId, AuditedRecipe>>> = 
   setAccountSettings: SETTINGS,
   updateAccountSettings: SETTINGS,
   setConnectOrigins: { body: () => ({ origins: [`https://${unique('app')}.example.com`] }) },
+  setConnectBranding: { body: () => ({ name: unique('Product') }) },
   completeConnectPage: {
     after: 'createConnectSession',
     sends: sendsKey,

@@ -777,3 +777,96 @@ describe('the origins of an organization', () => {
     }
   });
 });
+
+const PNG = `data:image/png;base64,${Buffer.from('\x89PNG\r\n\x1a\nand so on', 'latin1').toString('base64')}`;
+
+describe('the branding of the connect page', () => {
+  const service = useApp();
+  const PATH = '/organizations/me/connect-branding';
+  const set = (body: object, headers = {}) => service.call(PATH, { method: 'PUT', body, headers });
+  const tenants = useTenants(service);
+  before(() => registerOrigins(service));
+
+  it('is nothing at first, then what was set, and seen in the audit log without the image', async () => {
+    expect((await service.call(PATH)).body).to.deep.equal({});
+    const { body } = await set({ name: ' Acme ', logoUrl: PNG, color: '#7A1FA2', language: 'de' });
+    expect(body).to.deep.equal({ name: 'Acme', logoUrl: PNG, color: '#7A1FA2', language: 'de' });
+    expect((await service.call(PATH)).body).to.deep.equal(body);
+    expect((await service.call(PATH, { headers: authorizationOf(tenants.stranger) })).body).to.deep.equal({});
+    const { body: entries } = await service.call('/audit-logs?pageSize=200');
+    const { changes } = entries.find(({ resourceUri = '' }) => resourceUri.endsWith(PATH));
+    expect(changes.connectBranding.to).to.deep.equal({ ...body, logoUrl: 'data:image/png;base64' });
+  });
+
+  it('is that of the organization, member by member after that of the session', async () => {
+    await set({ name: 'Acme', color: '#7a1fa2', language: 'de' });
+    const plain = await openPage(service, SIMULATED);
+    expect((await plain.call()).body.branding).to.deep.equal({ name: 'Acme', color: '#7a1fa2', language: 'de' });
+    const branding = { name: 'Acme Books', language: 'fr' };
+    const own = await openPage(service, { ...SIMULATED, branding });
+    expect((await own.call()).body.branding).to.deep.equal({ ...branding, color: '#7a1fa2' });
+    expect((await own.read()).branding).to.deep.equal(branding);
+    const [listed] = (await service.call(`/connect/sessions?where=id%20%3D%20${own.session.id}`)).body;
+    expect(listed).to.not.have.property('branding');
+    const shown = async ({ session }: PageClient) => (await createBrowser().open(session.url)).text;
+    expect(await shown(own)).to.include('data-language="fr"');
+    expect(await shown(plain)).to.include('data-language="de"');
+    await set({});
+    expect(await shown(plain)).to.not.include('data-language');
+  });
+
+  it('lets the page load the logo from its origin alone, while that is registered', async () => {
+    const logoUrl = `${PRODUCT}/logo.png?v=2`;
+    const page = await openPage(service, { ...SIMULATED, branding: { logoUrl } });
+    const policy = async () => (await createBrowser().open(page.session.url)).headers.get('content-security-policy');
+    expect(await policy()).to.include(`img-src 'self' data: ${PRODUCT};`);
+    expect((await page.call()).body.branding).to.deep.equal({ logoUrl });
+    await registerOrigins(service, []);
+    try {
+      expect(await policy()).to.include("img-src 'self' data:;");
+      expect((await page.call()).body.branding).to.deep.equal({});
+    } finally {
+      await registerOrigins(service);
+    }
+  });
+
+  const KINDS = 'data:image/png, image/jpeg, image/webp or image/svg+xml in base64';
+  const ADDRESS = `must be an address of 2048 characters at most, such as https://app.example.com/logo.png, or ${KINDS}.`;
+  const base64 = (text: string) => Buffer.from(text).toString('base64');
+  const FAULTS: readonly (readonly [branding: object, member: string, fault: string | RegExp])[] = [
+    [{ color: 'red' }, 'color', 'must match pattern "^#[0-9A-Fa-f]{6}$"'],
+    [{ language: 'xx' }, 'language', /must be equal to one of the allowed values: en, de, fr, es/],
+    [{ name: ' ' }, 'name', /must match pattern/],
+    [{ name: 'x'.repeat(81) }, 'name', /80/],
+    [{ logoUrl: 'logo.png' }, 'logoUrl', ADDRESS],
+    [{ logoUrl: 'https://ada:secret@app.example.com/logo.png' }, 'logoUrl', ADDRESS],
+    [{ logoUrl: `${PRODUCT}/${'x'.repeat(2048)}` }, 'logoUrl', ADDRESS],
+    [
+      { logoUrl: 'https://cdn.example.net/logo.png' },
+      'logoUrl',
+      /is of https:\/\/cdn\.example\.net, which is no origin/,
+    ],
+    [{ logoUrl: 'javascript:alert(1)' }, 'logoUrl', /is of null, which is no origin/],
+    [{ logoUrl: `data:text/html;base64,${base64('<svg>')}` }, 'logoUrl', `must be ${KINDS}.`],
+    [{ logoUrl: 'data:image/svg+xml,<svg/>' }, 'logoUrl', `must be ${KINDS}.`],
+    [
+      { logoUrl: `data:image/png;base64,${base64('<svg>')}` },
+      'logoUrl',
+      'says image/png, and its content is something else.',
+    ],
+    [{ logoUrl: `data:image/png;base64,${'A'.repeat(32_768)}` }, 'logoUrl', /32768/],
+  ];
+  for (const [branding, member, fault] of FAULTS)
+    it(`takes no ${JSON.stringify(branding).slice(0, 60)}`, async () => {
+      const places = [
+        [await set(branding), `body.${member}`],
+        [await service.call('/connect/sessions', { method: 'POST', body: { branding } }), `body.branding.${member}`],
+      ] as const;
+      for (const [answer, place] of places) {
+        expectProblem(answer, 'REQUEST_INVALID');
+        const said = faultsOf(answer)[place] ?? expect.fail(JSON.stringify(answer.body));
+        if (typeof fault === 'string') expect(said.replace(`${place} `, '')).to.equal(fault);
+        else expect(said).to.match(fault);
+      }
+    });
+});

@@ -13,7 +13,7 @@ import { waitUntil } from './support/wait-until.ts';
 const FIRST = [
   ...['createAccount', 'createInstance', 'createElementInstance', 'updateInstanceConfiguration'],
   ...['setOwnAccountSettings', 'updateOwnAccountSettings', 'setAccountSettings', 'updateAccountSettings'],
-  ...['sendTestEvent', 'createOAuthProxy', 'addOAuthProxyApplicationUrl', 'setConnectOrigins'],
+  ...['sendTestEvent', 'createOAuthProxy', 'addOAuthProxyApplicationUrl', 'setConnectOrigins', 'setConnectBranding'],
   ...['createConnectSession', 'createBulkQuery', 'createOrganizationUser', 'createAccountUser', 'grantUserRole'],
   'grantAccountRole',
 ];

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { ORGANIZATION_SECRET } from '../support/app.ts';
 import { describeInBrowser, useBrowser, violationsOf } from './support/browser.ts';
+import { expectAccessible } from './support/themes.ts';
 
 const PASSWORD = 'quiet harbour seventeen';
 const HOSTILE = '<img src=x onerror="alert(1)">';
@@ -185,5 +186,25 @@ describeInBrowser('the organization in a browser', () => {
     await page.getByText('Saved').waitFor();
     const { body } = await service.call('/organizations/me/connect-origins');
     expect(body.origins).to.deep.equal(['https://app.example.com']);
+  });
+
+  it('gives the connect page a name, a logo, a color and a language, and says what is wrong with one', async () => {
+    const page = await open('/console/organization/connect-branding');
+    await page.getByLabel('Name of the product').fill('Acme Books');
+    await page.getByLabel('Color').fill('violet');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('must match pattern "^#[0-9A-Fa-f]{6}$"').first().waitFor();
+    await page.getByLabel('Color').fill('#7a1fa2');
+    const button = "document.querySelector('[aria-label=Preview] button')";
+    expect(await page.evaluate(`getComputedStyle(${button}).backgroundColor`)).to.equal('rgb(122, 31, 162)');
+    await page.getByLabel('Language').selectOption('German');
+    const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><path d="M0 0h9v9z"/></svg>');
+    await page.getByLabel('Logo file').setInputFiles({ name: 'logo.svg', mimeType: 'image/svg+xml', buffer: svg });
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByLabel('Logo', { exact: true }).and(page.locator('[value^=data]')).waitFor();
+    const { body } = await service.call('/organizations/me/connect-branding');
+    const logoUrl = `data:image/svg+xml;base64,${svg.toString('base64')}`;
+    expect(body).to.deep.equal({ name: 'Acme Books', color: '#7a1fa2', language: 'de', logoUrl });
   });
 });

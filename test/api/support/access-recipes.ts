@@ -100,6 +100,8 @@ export const RECIPES: Readonly<Record<AskedOperationId, Recipe>> = {
   listOrganizationSecrets: {},
   rotateOrganizationSecret: { body: () => ({}) },
 
+  getConnectBranding: {},
+  setConnectBranding: { body: () => ({ name: 'Acme Books' }) },
   getConnectOrigins: {},
   setConnectOrigins: { body: () => ({ origins: ['https://app.example.com'] }) },
 
