@@ -2822,11 +2822,12 @@ export interface components {
         ConnectOrigins: {
             origins: string[];
         };
+        ConnectLanguage: "en" | "de" | "fr" | "es";
         ConnectBranding: {
             name?: string;
             logoUrl?: string;
             color?: string;
-            language?: "en" | "de" | "fr" | "es";
+            language?: components["schemas"]["ConnectLanguage"];
         };
         ConnectSessionStatus: "open" | "completed" | "failed" | "expired";
         ConnectError: {
@@ -2834,8 +2835,9 @@ export interface components {
             message: string;
             providerMessage?: string;
         };
+        ConnectProblemCode: "ORIGIN_NOT_REGISTERED";
         ConnectProblem: {
-            code: "ORIGIN_NOT_REGISTERED";
+            code: components["schemas"]["ConnectProblemCode"];
             message: string;
             origin: string;
             date: string;
@@ -2895,7 +2897,7 @@ export interface components {
             returnUrl?: string;
             elements: components["schemas"]["ConnectElement"][];
             origins: string[];
-            branding: components["schemas"]["ConnectBranding"];
+            branding?: components["schemas"]["ConnectBranding"];
         };
         ConnectPageCancelled: {
             status: "failed";

@@ -15,7 +15,7 @@ interface BarProps {
 }
 
 /** At the top, whatever is shown below: whose page it is, and the way out. */
-export function Bar({ session: { branding, status }, calls, reload, onDone }: BarProps) {
+export function Bar({ session: { branding = {}, status }, calls, reload, onDone }: BarProps) {
   const { name, logoUrl, color } = branding;
   const [isBroken, setBroken] = useState(false);
   const cancel = useAction(() => unlessEnded(() => calls.cancel().then(onDone), reload));

@@ -47,7 +47,7 @@ export function createConnectHandlers(
 
     createConnectSession: async ({ principal, body }) => {
       const { session, url } = await sessions.create(principal, body);
-      return { body: { ...toSessionRecord(session, []), branding: { ...session.branding }, url } };
+      return { body: { ...toSessionRecord(session, []), ...withBranding(session), url } };
     },
 
     listConnectSessions: async ({ principal: { organizationId, accountId }, query, url }) => {
@@ -62,8 +62,7 @@ export function createConnectHandlers(
     getConnectSession: async ({ principal, path }) => {
       const { session, token } = await sessions.get(principal.accountId, path.id);
       const record = toSessionRecord(session, await origins.of(principal.organizationId));
-      const branding = { ...session.branding };
-      return { body: { ...record, branding, ...(token !== undefined && { token }) } };
+      return { body: { ...record, ...withBranding(session), ...(token !== undefined && { token }) } };
     },
 
     deleteConnectSession: async ({ principal, path }) => ({
@@ -137,6 +136,10 @@ function toSessionRecord(session: SessionRow, registered: readonly string[]): Se
   };
 }
 
+function withBranding({ branding }: Pick<SessionRow, 'branding'>): Pick<SessionRecord, 'branding'> {
+  return Object.keys(branding).length === 0 ? {} : { branding: { ...branding } };
+}
+
 function toProblemRecord({ at, ...problem }: SessionProblem): SessionRecord['problem'] {
   return { ...problem, date: at.toISOString() };
 }
@@ -160,7 +163,7 @@ function toPageRecord(
     ...(returnUrl !== undefined && { returnUrl }),
     elements: offers.map(toOfferRecord),
     origins: [...origins],
-    branding: { ...branding },
+    ...withBranding({ branding }),
   };
 }
 

@@ -824,7 +824,7 @@ describe('the branding of the connect page', () => {
     await registerOrigins(service, []);
     try {
       expect(await policy()).to.include("img-src 'self' data:;");
-      expect((await page.call()).body.branding).to.deep.equal({});
+      expect((await page.call()).body).to.not.have.property('branding');
     } finally {
       await registerOrigins(service);
     }
