@@ -619,10 +619,7 @@ export interface UsageMinuteColumns {
 export interface UserInvitationColumns {
   readonly account_id: number;
   readonly id: number;
-  readonly organization_id: number;
-  /** The own account of that user, which may be another one. */
-  readonly inviter_account_id: number;
-  /** The user who invites: the invitation lets nobody do what that user may not. */
+  /** The user who invites, of any account of the organization: nobody comes in whom that user could not add. */
   readonly inviter_id: number;
   readonly email_address: string;
   readonly roles: readonly string[];

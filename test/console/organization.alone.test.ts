@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { ORGANIZATION_SECRET } from '../support/app.ts';
-import { describeInBrowser, useBrowser, violationsOf } from './support/browser.ts';
+import { describeInBrowser, logIn, useBrowser, violationsOf } from './support/browser.ts';
 import { expectAccessible } from './support/themes.ts';
 
 const PASSWORD = 'quiet harbour seventeen';
@@ -53,6 +53,86 @@ describeInBrowser('the organization in a browser', () => {
     await hers.getByLabel('Password').fill(PASSWORD);
     await hers.getByRole('button', { name: 'Log in', exact: true }).click();
     await hers.locator('header').getByText('ada@example.com').waitFor();
+  });
+
+  it('invites a teammate by a link, who joins with a password, once', async () => {
+    const page = await open('/console/organization/users');
+    await page.getByRole('button', { name: 'Invite a teammate' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Invite a teammate' });
+    await dialog.getByLabel('E-mail address').fill('joined@example.com');
+    await dialog.getByRole('button', { name: 'Make the link' }).click();
+    const made = page.getByRole('dialog', { name: 'The link for joined@example.com' });
+    const url = (await made.locator('code').textContent()) ?? '';
+    await made.getByRole('button', { name: /^Copy/ }).waitFor();
+    expect(await violationsOf(page)).to.deep.equal([]);
+    await made.getByRole('button', { name: 'Done' }).click();
+    const invitations = page.getByRole('region', { name: 'Open invitations' });
+    await invitations.getByText('joined@example.com').waitFor();
+
+    const asked: string[] = [];
+    const context = await newContext({ expected: /status of (?:400|404)/ });
+    context.on('request', (request) => asked.push(request.url()));
+    const hers = await context.newPage();
+    await hers.goto(url);
+    await hers.getByText('First User invites you to the account First account of First organization.').waitFor();
+    await expectAccessible(hers);
+    await hers.getByLabel('First name').fill('Grace');
+    await hers.getByLabel('Last name').fill('Hopper');
+    await hers.getByLabel('Password').fill('grace hopper');
+    await hers.getByRole('button', { name: 'Join' }).click();
+    await hers.getByRole('alert').getByText('REQUEST_INVALID').waitFor();
+    await hers.getByLabel('Password').fill(PASSWORD);
+    await hers.getByRole('button', { name: 'Join' }).click();
+    await hers.locator('header').getByText('joined@example.com').waitFor();
+    expect(new URL(hers.url()).pathname)
+      .to.match(/^\/console/)
+      .and.not.include('invitation');
+    expect(asked.filter((each) => each.includes(url.slice(url.indexOf('#') + 1)))).to.deep.equal([]);
+
+    const late = await context.newPage();
+    await late.goto(url);
+    await late.getByRole('alert').getByText('This invitation was used or withdrawn').waitFor();
+    await page.reload();
+    await page.getByRole('link', { name: 'joined@example.com' }).waitFor();
+    expect(await invitations.count()).to.equal(0);
+  });
+
+  it('revokes an invitation', async () => {
+    const email = 'katherine@example.com';
+    await service.call('/organizations/me/invitations', { method: 'POST', body: { email } });
+    const page = await open('/console/organization/users');
+    await page.getByRole('button', { name: `Revoke the invitation of ${email}` }).click();
+    await page.getByRole('button', { name: 'Revoke it' }).click();
+    await page.getByRole('region', { name: 'Open invitations' }).waitFor({ state: 'detached' });
+    const { body } = await service.call('/organizations/me/invitations');
+    expect(body.at(-1)).to.include({ email, status: 'revoked' });
+  });
+
+  it('says that a session ended, and goes on where it was', async () => {
+    const context = await newContext({ expected: /status of 401/ });
+    const page = await context.newPage();
+    await logIn(page, service.app.url);
+    const here = `${service.app.url}/console/organization/audit?method=PUT`;
+    await page.goto(here);
+    await page.getByRole('heading', { name: 'First organization' }).waitFor();
+    await context.clearCookies();
+    await page.getByRole('link', { name: 'Users', exact: true }).click();
+    await page.getByText('Your session ended. Log in again.').waitFor();
+    await expectAccessible(page);
+    // Also when the page is loaded again.
+    await page.goto(here);
+    await page.getByText('Your session ended. Log in again.').waitFor();
+    await page.getByLabel('E-mail address').fill('joined@example.com');
+    await page.getByLabel('Password').fill(PASSWORD);
+    await page.getByRole('button', { name: 'Log in', exact: true }).click();
+    await page.getByRole('heading', { name: 'First organization' }).waitFor();
+    expect(page.url()).to.equal(here);
+    await page.getByRole('button', { name: 'Log out' }).click();
+    await page.getByRole('heading', { name: 'Log in to Causeway' }).waitFor();
+    expect(await page.getByText('Your session ended.').count()).to.equal(0);
+    await page.reload();
+    await page.getByRole('heading', { name: 'Log in to Causeway' }).waitFor();
+    expect(await page.getByText('Your session ended.').count()).to.equal(0);
   });
 
   it('gives and takes roles, deactivates and deletes a user, but not oneself', async () => {
