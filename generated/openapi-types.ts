@@ -3154,6 +3154,7 @@ export interface components {
             operation?: string;
             status: number;
             code?: string;
+            consoleRead?: true;
             durationMs: number;
             cut?: true;
             providerCalls: components["schemas"]["ActivityCall"][];
@@ -3241,6 +3242,7 @@ export interface components {
             operation?: string;
             status: number;
             code?: string;
+            consoleRead?: true;
             durationMs: number;
             cut?: true;
             providerCalls: components["schemas"]["TracedCall"][];
@@ -3384,6 +3386,9 @@ export interface components {
             statusCode?: number;
             error?: string;
             answer?: string;
+            requestHeaders?: {
+                [key: string]: string;
+            };
         };
         DeliveryDetail: {
             id: number;
@@ -5282,6 +5287,7 @@ export interface components {
         AuditWhere: string;
         HydrateInstances: boolean;
         ActivityWhere: string;
+        ConsoleReads: boolean;
         TraceSeconds: number;
         EventWhere: string;
         ConfigId: string;
@@ -8857,6 +8863,7 @@ export interface operations {
         parameters: {
             query?: {
                 where?: components["parameters"]["ActivityWhere"];
+                consoleReads?: components["parameters"]["ConsoleReads"];
                 pageSize?: components["parameters"]["PageSize"];
                 nextPage?: components["parameters"]["NextPage"];
             };
@@ -9211,6 +9218,7 @@ export interface operations {
         parameters: {
             query?: {
                 where?: components["parameters"]["ActivityWhere"];
+                consoleReads?: components["parameters"]["ConsoleReads"];
                 pageSize?: components["parameters"]["PageSize"];
                 nextPage?: components["parameters"]["NextPage"];
             };
@@ -9265,6 +9273,7 @@ export interface operations {
                 from?: components["parameters"]["UsageSince"];
                 to?: components["parameters"]["UsageUntil"];
                 where?: components["parameters"]["UsageWhere"];
+                consoleReads?: components["parameters"]["ConsoleReads"];
                 pageSize?: components["parameters"]["PageSize"];
                 nextPage?: components["parameters"]["NextPage"];
             };
@@ -9319,6 +9328,7 @@ export interface operations {
                 from?: components["parameters"]["UsageFrom"];
                 to?: components["parameters"]["UsageTo"];
                 interval?: components["parameters"]["UsageInterval"];
+                consoleReads?: components["parameters"]["ConsoleReads"];
             };
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
@@ -9346,6 +9356,7 @@ export interface operations {
                 from?: components["parameters"]["UsageFrom"];
                 to?: components["parameters"]["UsageTo"];
                 interval?: components["parameters"]["UsageInterval"];
+                consoleReads?: components["parameters"]["ConsoleReads"];
             };
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
@@ -9373,6 +9384,7 @@ export interface operations {
                 from?: components["parameters"]["UsageFrom"];
                 to?: components["parameters"]["UsageTo"];
                 interval?: components["parameters"]["UsageInterval"];
+                consoleReads?: components["parameters"]["ConsoleReads"];
             };
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
@@ -9400,6 +9412,7 @@ export interface operations {
                 from?: components["parameters"]["UsageFrom"];
                 to?: components["parameters"]["UsageTo"];
                 interval?: components["parameters"]["UsageInterval"];
+                consoleReads?: components["parameters"]["ConsoleReads"];
             };
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
@@ -9427,6 +9440,7 @@ export interface operations {
                 from?: components["parameters"]["UsageFrom"];
                 to?: components["parameters"]["UsageTo"];
                 interval?: components["parameters"]["UsageInterval"];
+                consoleReads?: components["parameters"]["ConsoleReads"];
             };
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
@@ -9456,6 +9470,7 @@ export interface operations {
                 from?: components["parameters"]["UsageFrom"];
                 to?: components["parameters"]["UsageTo"];
                 interval?: components["parameters"]["UsageInterval"];
+                consoleReads?: components["parameters"]["ConsoleReads"];
             };
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
