@@ -1,34 +1,65 @@
 import { render } from 'preact';
 import { useState } from 'preact/hooks';
-import { LocationProvider } from 'preact-iso';
+import { LocationProvider, useLocation } from 'preact-iso';
 import { api, ask, type Session, useSession } from './api.ts';
 import './design.css';
+import { INVITATION_PATH, Invitation } from './invitation.tsx';
 import { useLoad } from './load.ts';
 import { LogIn } from './log-in.tsx';
 import { ErrorNote } from './parts/show.tsx';
 import { Shell } from './shell.tsx';
 
-/** The console: who is logged in sees the shell around the pages, and everybody else the log-in. */
+/** Kept by the browser while somebody is logged in, as the cookie is not for scripts: without it nobody was. */
+const LOGGED_IN = 'logged-in';
+
+/** The console: who is logged in sees the shell around the pages, and everybody else the log-in, at the address where he was. */
 function Console() {
-  const [session, setSession] = useState<Session | 'none'>();
-  const ways = useLoad((signal) => ask(api.GET('/console/log-in', { signal })), []);
-  const begun = session ?? (ways.value && (ways.value.session ?? 'none'));
-  const end = () => {
-    setSession('none');
+  const [changed, setChanged] = useState<Session | 'none' | 'ended'>();
+  const { path, route } = useLocation();
+  const isInvited = path === INVITATION_PATH;
+  const ways = useLoad(
+    async (signal) => (isInvited ? undefined : ask(api.GET('/console/log-in', { signal }))),
+    [isInvited],
+  );
+  const session = changed ?? (ways.value && (ways.value.session ?? withoutSession()));
+  const known = typeof session === 'object' ? session : undefined;
+  const leave = (next: 'none' | 'ended') => {
+    setChanged(next);
     ways.reload();
   };
-  useSession(begun === 'none' ? undefined : begun, end);
-  const renew = async () => setSession(await ask(api.GET('/console/session')));
-  if (begun === 'none') {
+  useSession(known, () => leave('ended'));
+  const logIn = (begun: Session) => {
+    localStorage.setItem(LOGGED_IN, 'yes');
+    setChanged(begun);
+  };
+  const logOut = () => {
+    localStorage.removeItem(LOGGED_IN);
+    leave('none');
+  };
+  const renew = async () => logIn(await ask(api.GET('/console/session')));
+  if (isInvited)
+    return (
+      <Invitation
+        onDone={(begun) => {
+          logIn(begun);
+          route('/console', true);
+        }}
+      />
+    );
+  if (known !== undefined) return <Shell session={known} onEnded={logOut} renew={renew} />;
+  if (session !== undefined) {
     const first = ways.value?.passwordsExist === false ? 'secrets' : 'password';
-    return <LogIn key={first} first={first} onDone={setSession} />;
+    return <LogIn key={first} first={first} hasEnded={session === 'ended'} onDone={logIn} />;
   }
-  if (begun !== undefined) return <Shell session={begun} onEnded={end} renew={renew} />;
   return (
     <div class="centered">
       <ErrorNote error={ways.error} retry={ways.reload} />
     </div>
   );
+}
+
+function withoutSession(): 'none' | 'ended' {
+  return localStorage.getItem(LOGGED_IN) === null ? 'none' : 'ended';
 }
 
 const place = document.querySelector('#page');

@@ -13,11 +13,13 @@ interface Secrets {
 interface LogInProps {
   /** Shown first; the other way is one click away. */
   readonly first: Way;
+  /** Somebody was logged in here, and has not logged out. */
+  readonly hasEnded: boolean;
   readonly onDone: (session: Session) => void;
 }
 
 /** By password, or by the secrets of the API, which a new service writes to a file. */
-export function LogIn({ first, onDone }: LogInProps) {
+export function LogIn({ first, hasEnded, onDone }: LogInProps) {
   const [way, setWay] = useState(first);
   const { run, isRunning, error, forget } = useAction(async (form: FormData) =>
     onDone(await (way === 'password' ? byPassword(form) : bySecrets(readSecrets(form)))),
@@ -38,6 +40,11 @@ export function LogIn({ first, onDone }: LogInProps) {
         }}
       >
         <h1>Log in to Causeway</h1>
+        {hasEnded && (
+          <p class="note warn" role="status">
+            Your session ended. Log in again.
+          </p>
+        )}
         {way === 'password' ? <PasswordFields /> : <SecretFields onFile={fromFile.run} />}
         <ErrorNote error={error ?? fromFile.error} />
         <button type="submit" class="main" disabled={isRunning || fromFile.isRunning}>

@@ -46,7 +46,8 @@ const ids = (Object.keys(OPERATIONS) as OperationId[]).filter(isAsked);
 /** The others are outside of the base path, or for a page with a key of its own, and nobody is asked who he is. */
 function isAsked(id: OperationId): id is AskedOperationId {
   const scopes: readonly string[] = OPERATIONS[id].scopes;
-  return OPERATIONS[id].tag !== undefined && !scopes.includes('root') && !scopes.includes('connect');
+  const isOfNobody = scopes.includes('root') || scopes.includes('connect') || scopes.join() === 'public';
+  return OPERATIONS[id].tag !== undefined && !isOfNobody;
 }
 
 /** What is passed to the provider is for everybody. */
