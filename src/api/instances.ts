@@ -7,7 +7,7 @@ import { AppError, cutText } from '../errors.ts';
 import type { WebhookRoom } from '../events/webhooks/index.ts';
 import type { Instance } from '../instances/instance.ts';
 import type { Instances, NewInstance } from '../instances/instances.ts';
-import { type InstanceOrder, type InstancePlace, ORDERABLE_INSTANCE } from '../instances/store.ts';
+import { type InstanceOrder, type ListingPlace, ORDERABLE_INSTANCE } from '../instances/store.ts';
 import { assertAsRead, withPlaces } from './body-faults.ts';
 import {
   getConfigurationField,
@@ -130,9 +130,9 @@ export function createInstanceHandlers(
     const filter = { elementKey, tags, searchText, where };
     const order = orderBy === undefined ? undefined : readOrder(orderBy);
     const tokens = createPlaceTokens(seal, `instances:${accountId}:${JSON.stringify({ ...filter, order })}`);
-    const after = readInstancePlace(tokens.read(nextPage));
+    const after = readListingPlace(tokens.read(nextPage));
     const page = await instances.list(accountId, { ...filter, order, limit: pageSize, after });
-    const token = tokens.write(page.next && writeInstancePlace(page.next));
+    const token = tokens.write(page.next && writeListingPlace(page.next));
     return { instances: page.instances, headers: listHeaders(page.instances.length, { url, token }) };
   }
 
@@ -263,11 +263,11 @@ function readOrder(orderBy: string): InstanceOrder {
 }
 
 /** The id first: the value may have any character. */
-function writeInstancePlace({ id, value }: InstancePlace): string {
+function writeListingPlace({ id, value }: ListingPlace): string {
   return value === undefined ? String(id) : `${id} ${value}`;
 }
 
-function readInstancePlace(place: string | undefined): InstancePlace | undefined {
+function readListingPlace(place: string | undefined): ListingPlace | undefined {
   if (place === undefined) return undefined;
   const end = place.indexOf(' ');
   return end === -1 ? { id: Number(place) } : { id: Number(place.slice(0, end)), value: place.slice(end + 1) };
