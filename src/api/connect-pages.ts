@@ -79,8 +79,7 @@ export function createConnectPages(parts: ConnectPageParts): ConnectPages {
       setPrivate(response);
       const session = await page.find(String(request.params.key));
       if (session === undefined) return stop(response, 404, ({ gone }) => gone);
-      const claim = claimOf(request);
-      const refusal = claim === undefined ? undefined : await page.refuse(session, claim);
+      const refusal = await page.refuse(session, claimsOf(request));
       response.set('X-Content-Type-Options', 'nosniff');
       if (refusal !== undefined) {
         // A page that says why, and knows nothing of the session: so any page may have it in a frame, where nothing else could say it.
@@ -159,13 +158,16 @@ function parametersOf({ originalUrl }: Request): Readonly<Record<string, string>
 /** `Sec-Fetch-Dest` of a page that stands in another one. */
 const EMBEDDED: readonly string[] = ['iframe', 'frame', 'embed', 'object'];
 
-/** The origin of the page that shows this one: the script says it; of other frames the browser does, unless it is told not to. */
-function claimOf(request: Request): string | undefined {
-  const { from } = parametersOf(request);
-  if (from !== undefined) return from;
+/** The origins of the pages around this one: the script says them; of other frames the browser says the nearest, unless it is told not to. */
+function claimsOf(request: Request): readonly string[] {
+  const said = decodeQuery(searchOf(request.originalUrl)).getAll('from');
+  if (said.length > 0) return said.slice(0, MOST_CLAIMS);
   const isEmbedded = EMBEDDED.includes(request.get('sec-fetch-dest') ?? '');
-  return isEmbedded ? request.get('referer') : undefined;
+  return isEmbedded ? [request.get('referer') ?? ''] : [];
 }
+
+/** Frames in frames. */
+const MOST_CLAIMS = 10;
 
 const MARK_NAME = 'causeway-connect';
 

@@ -744,6 +744,13 @@ describe('the origins of an organization', () => {
       expect(listed.problem.origin).to.equal('http://shop.example');
     });
 
+    it('are asked of all pages around it, as browsers want them all', async () => {
+      const client = await openPage(service, SIMULATED);
+      expect((await show(client, `?from=${PRODUCT}&from=${PRODUCT}`)).status).to.equal(200);
+      expect((await show(client, `?from=${PRODUCT}&from=${EVIL}`)).status).to.equal(403);
+      expect((await client.read()).problem.origin).to.equal(EVIL);
+    });
+
     it('have no problem once it is registered', async () => {
       const client = await openPage(service, SIMULATED);
       await show(client, `?from=${EVIL}`);
