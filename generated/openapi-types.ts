@@ -3306,6 +3306,7 @@ export interface components {
             operation?: string;
             status: number;
             code?: string;
+            consoleRead?: true;
             durationMs: number;
             cut?: true;
             providerCalls: components["schemas"]["ActivityCall"][];
@@ -3393,6 +3394,7 @@ export interface components {
             operation?: string;
             status: number;
             code?: string;
+            consoleRead?: true;
             durationMs: number;
             cut?: true;
             providerCalls: components["schemas"]["TracedCall"][];
@@ -3536,6 +3538,9 @@ export interface components {
             statusCode?: number;
             error?: string;
             answer?: string;
+            requestHeaders?: {
+                [key: string]: string;
+            };
         };
         DeliveryDetail: {
             id: number;
@@ -5515,6 +5520,7 @@ export interface components {
         AuditWhere: string;
         HydrateInstances: boolean;
         ActivityWhere: string;
+        ConsoleReads: boolean;
         TraceSeconds: number;
         EventWhere: string;
         ConfigId: string;
@@ -9288,6 +9294,7 @@ export interface operations {
         parameters: {
             query?: {
                 where?: components["parameters"]["ActivityWhere"];
+                consoleReads?: components["parameters"]["ConsoleReads"];
                 pageSize?: components["parameters"]["PageSize"];
                 nextPage?: components["parameters"]["NextPage"];
             };
@@ -9642,6 +9649,7 @@ export interface operations {
         parameters: {
             query?: {
                 where?: components["parameters"]["ActivityWhere"];
+                consoleReads?: components["parameters"]["ConsoleReads"];
                 pageSize?: components["parameters"]["PageSize"];
                 nextPage?: components["parameters"]["NextPage"];
             };
@@ -9696,6 +9704,7 @@ export interface operations {
                 from?: components["parameters"]["UsageSince"];
                 to?: components["parameters"]["UsageUntil"];
                 where?: components["parameters"]["UsageWhere"];
+                consoleReads?: components["parameters"]["ConsoleReads"];
                 pageSize?: components["parameters"]["PageSize"];
                 nextPage?: components["parameters"]["NextPage"];
             };
@@ -9750,6 +9759,7 @@ export interface operations {
                 from?: components["parameters"]["UsageFrom"];
                 to?: components["parameters"]["UsageTo"];
                 interval?: components["parameters"]["UsageInterval"];
+                consoleReads?: components["parameters"]["ConsoleReads"];
             };
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
@@ -9777,6 +9787,7 @@ export interface operations {
                 from?: components["parameters"]["UsageFrom"];
                 to?: components["parameters"]["UsageTo"];
                 interval?: components["parameters"]["UsageInterval"];
+                consoleReads?: components["parameters"]["ConsoleReads"];
             };
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
@@ -9804,6 +9815,7 @@ export interface operations {
                 from?: components["parameters"]["UsageFrom"];
                 to?: components["parameters"]["UsageTo"];
                 interval?: components["parameters"]["UsageInterval"];
+                consoleReads?: components["parameters"]["ConsoleReads"];
             };
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
@@ -9831,6 +9843,7 @@ export interface operations {
                 from?: components["parameters"]["UsageFrom"];
                 to?: components["parameters"]["UsageTo"];
                 interval?: components["parameters"]["UsageInterval"];
+                consoleReads?: components["parameters"]["ConsoleReads"];
             };
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
@@ -9858,6 +9871,7 @@ export interface operations {
                 from?: components["parameters"]["UsageFrom"];
                 to?: components["parameters"]["UsageTo"];
                 interval?: components["parameters"]["UsageInterval"];
+                consoleReads?: components["parameters"]["ConsoleReads"];
             };
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
@@ -9887,6 +9901,7 @@ export interface operations {
                 from?: components["parameters"]["UsageFrom"];
                 to?: components["parameters"]["UsageTo"];
                 interval?: components["parameters"]["UsageInterval"];
+                consoleReads?: components["parameters"]["ConsoleReads"];
             };
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];

@@ -53,6 +53,8 @@ export interface ActivityColumns {
   readonly address: string | null;
   /** Of the requests to the provider the first: an array of [method, host, path, status or why there was none, microseconds, retries]. */
   readonly calls: unknown;
+  /** The console read it for itself; false as well for those of a release that did not tell them apart. */
+  readonly is_console_read: boolean;
 }
 
 /** What trace logging kept of a request, redacted: for each of activity.calls its headers and bodies, or null. */
@@ -296,6 +298,8 @@ export interface DeliveryAttemptColumns {
   readonly instance_id: number | null;
   readonly type: string;
   readonly delivery_created_at: Date;
+  /** As they were sent, redacted; null: of a release that did not store them. */
+  readonly request_headers: unknown;
 }
 
 /** What was accepted; payload is the body as it is signed and sent. One partition a day (UTC). */
@@ -308,6 +312,8 @@ export interface EventColumns {
   readonly payload: string;
   /** W3C Trace Context of its acceptance; null where that was not recorded. */
   readonly traceparent: string | null;
+  /** The record that it is about: objectName, id, name; null: none, or of a release that did not note it. */
+  readonly record: unknown;
 }
 
 /** Keys by which a provider repeats an event: seen ones are dropped. */
@@ -570,7 +576,7 @@ export interface SubscriptionColumns {
 /** What an account did in each day (UTC), by element; an empty key stands for none. */
 export interface UsageDayColumns {
   readonly account_id: number;
-  readonly metric: 'call' | 'event' | 'instance' | 'bulk_job';
+  readonly metric: 'call' | 'console_read' | 'event' | 'instance' | 'bulk_job';
   readonly element_key: string;
   readonly at: Date;
   readonly count: number;
@@ -586,7 +592,7 @@ export interface UsageDayColumns {
 /** What an account did in each hour (UTC), by element; an empty key stands for none. */
 export interface UsageHourColumns {
   readonly account_id: number;
-  readonly metric: 'call' | 'event' | 'instance' | 'bulk_job';
+  readonly metric: 'call' | 'console_read' | 'event' | 'instance' | 'bulk_job';
   readonly element_key: string;
   readonly at: Date;
   readonly count: number;
@@ -602,7 +608,7 @@ export interface UsageHourColumns {
 /** What an account did in each minute (UTC), by element; an empty key stands for none. */
 export interface UsageMinuteColumns {
   readonly account_id: number;
-  readonly metric: 'call' | 'event' | 'instance' | 'bulk_job';
+  readonly metric: 'call' | 'console_read' | 'event' | 'instance' | 'bulk_job';
   readonly element_key: string;
   readonly at: Date;
   readonly count: number;

@@ -25,6 +25,8 @@ type RowKey = Pick<ActivityRow, 'accountId' | 'at' | 'requestId'>;
 
 export interface ActivitySelection {
   readonly instanceId?: number | undefined;
+  /** Default true. */
+  readonly hasConsoleReads?: boolean | undefined;
   readonly from?: Date | undefined;
   /** Not included. */
   readonly to?: Date | undefined;
@@ -84,7 +86,7 @@ export const FILTERABLE_USAGE = filterable({
 
 const COLUMNS = `account_id as "accountId", at, request_id as "requestId", user_id as "userId", instance_id as "instanceId",
   duration_us as "durationUs", rows, call_count as "callCount", status, cut, method, path, operation,
-  element_key as "elementKey", code, pushdown, address, calls`;
+  element_key as "elementKey", code, pushdown, address, is_console_read as "isConsoleRead", calls`;
 
 /** As it is stored: names would take more room than values. */
 type PackedCall = readonly [
@@ -109,9 +111,9 @@ export function createActivityStore(knex: Knex) {
       const column = <Name extends keyof ActivityRow>(name: Name) => rows.map((row) => row[name]);
       await knex.raw(
         `insert into activity (account_id, at, request_id, user_id, instance_id, duration_us, rows, call_count, status, cut,
-           method, path, operation, element_key, code, pushdown, address, calls)
+           method, path, operation, element_key, code, pushdown, address, is_console_read, calls)
          select * from unnest(?::bigint[], ?::timestamptz[], ?::uuid[], ?::bigint[], ?::bigint[], ?::bigint[], ?::integer[], ?::integer[],
-           ?::smallint[], ?::boolean[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::json[])`,
+           ?::smallint[], ?::boolean[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::boolean[], ?::json[])`,
         [
           arrayLiteral(column('accountId')),
           arrayLiteral(rows.map(({ at }) => at.toISOString())),
@@ -130,6 +132,7 @@ export function createActivityStore(knex: Knex) {
           arrayLiteral(column('code')),
           arrayLiteral(column('pushdown')),
           arrayLiteral(column('address')),
+          arrayLiteral(column('isConsoleRead')),
           arrayLiteral(rows.map(({ calls }) => (calls.length === 0 ? null : JSON.stringify(calls.map(pack))))),
         ],
       );
@@ -158,10 +161,11 @@ export function createActivityStore(knex: Knex) {
 
     /** From new to old. */
     list: async (accountId: number, selection: ActivitySelection): Promise<readonly ActivityRow[]> => {
-      const { instanceId, from, to, condition, after, limit } = selection;
+      const { instanceId, hasConsoleReads = true, from, to, condition, after, limit } = selection;
       const { rows } = await knex.raw<{ rows: PackedRow[] }>(
         `select ${COLUMNS} from activity where account_id = ?
            ${instanceId === undefined ? '' : 'and instance_id = ?'}
+           ${hasConsoleReads ? '' : 'and not is_console_read'}
            ${from === undefined ? '' : 'and at >= ?'}
            ${to === undefined ? '' : 'and at < ?'}
            ${after === undefined ? '' : 'and at <= ? and (at, request_id) < (?, ?::uuid)'}

@@ -6,6 +6,8 @@ import { type ActivityPlace, type ActivityRow, createActivityStore } from './act
 
 export interface ActivityQuery {
   readonly instanceId?: number | undefined;
+  /** Whether reads that the console made for itself are in it. Default true. */
+  readonly hasConsoleReads?: boolean | undefined;
   readonly from?: Date | undefined;
   /** Not included. */
   readonly to?: Date | undefined;

@@ -126,8 +126,7 @@ export function createRecorder({ write, clock, log, metrics, options: given }: R
     const tallies = counts;
     counts = createTallies();
     for (const row of rows) {
-      const { accountId, elementKey, status, durationUs } = row;
-      tallies.addCall({ accountId, elementKey: elementKey ?? undefined, atMs: row.at.getTime(), status, durationUs });
+      tallies.addCall({ ...row, elementKey: row.elementKey ?? undefined, atMs: row.at.getTime() });
     }
     return { records, bytes, rows, wires: records.flatMap(toWireRow), tallies };
   }
@@ -232,6 +231,7 @@ function toRow(record: ActivityRecord): ActivityRow {
     durationUs: Math.round(record.durationMs * 1000),
     rows: record.rows ?? null,
     callCount: trace.callCount,
+    isConsoleRead: isConsoleRead(record),
     status,
     cut,
     method,
@@ -243,6 +243,11 @@ function toRow(record: ActivityRecord): ActivityRow {
     address: record.address ?? null,
     calls: trace.calls.map((call) => toCall(record, call)),
   };
+}
+
+/** What it reads to show itself, and gives up when another page is opened. What was refused or reached a provider is of interest whoever asked for it. */
+function isConsoleRead({ isOfConsole, method, status, cut, trace }: ActivityRecord): boolean {
+  return isOfConsole && method === 'GET' && (status < 400 || cut) && trace.callCount === 0;
 }
 
 function toCall(record: ActivityRecord, call: TracedCall): ActivityCall {

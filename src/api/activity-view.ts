@@ -29,6 +29,7 @@ export function toActivityRecord(row: ActivityRow): ActivityRecordView {
     ...(row.operation !== null && { operation: row.operation }),
     status,
     ...(row.code !== null && { code: row.code }),
+    ...(row.isConsoleRead && { consoleRead: true as const }),
     durationMs: toMs(durationUs),
     ...(cut && { cut }),
     providerCalls: calls.map(toCallRecord),
