@@ -618,6 +618,40 @@ export interface paths {
         patch: operations["updateOrganization"];
         trace?: never;
     };
+    "/organizations/me/invitations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listInvitations"];
+        put?: never;
+        post: operations["createInvitation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/organizations/me/invitations/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["parameters"]["InvitationId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete: operations["revokeInvitation"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/organizations/me/connect-origins": {
         parameters: {
             query?: never;
@@ -627,6 +661,22 @@ export interface paths {
         };
         get: operations["getConnectOrigins"];
         put: operations["setConnectOrigins"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/organizations/me/connect-branding": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["getConnectBranding"];
+        put: operations["setConnectBranding"];
         post?: never;
         delete?: never;
         options?: never;
@@ -1205,6 +1255,38 @@ export interface paths {
         get: operations["listSettingsAuditLogs"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/console/invitation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["showInvitation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/console/invitation/acceptance": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["acceptInvitation"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2819,14 +2901,59 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
+        InvitationStatus: "open" | "accepted" | "revoked" | "expired";
+        Invitation: {
+            id: number;
+            email: string;
+            accountId: number;
+            roles: string[];
+            status: components["schemas"]["InvitationStatus"];
+            invitedBy: number;
+            userId?: number;
+            createdDate: string;
+            expiresDate: string;
+            endedDate?: string;
+        };
+        InvitationCreate: {
+            email: string;
+            roles: string[];
+            expiresIn: number;
+        };
+        CreatedInvitation: {
+            id: number;
+            email: string;
+            accountId: number;
+            roles: string[];
+            status: components["schemas"]["InvitationStatus"];
+            invitedBy: number;
+            userId?: number;
+            createdDate: string;
+            expiresDate: string;
+            endedDate?: string;
+            url: string;
+        };
         ConnectOrigins: {
             origins: string[];
+        };
+        ConnectLanguage: "en" | "de" | "fr" | "es";
+        ConnectBranding: {
+            name?: string;
+            logoUrl?: string;
+            color?: string;
+            language?: components["schemas"]["ConnectLanguage"];
         };
         ConnectSessionStatus: "open" | "completed" | "failed" | "expired";
         ConnectError: {
             code: string;
             message: string;
             providerMessage?: string;
+        };
+        ConnectProblemCode: "ORIGIN_NOT_REGISTERED";
+        ConnectProblem: {
+            code: components["schemas"]["ConnectProblemCode"];
+            message: string;
+            origin: string;
+            date: string;
         };
         ConnectSession: {
             id: number;
@@ -2839,7 +2966,9 @@ export interface components {
             isReauthentication: boolean;
             instanceId?: number;
             elementKey?: string;
+            branding?: components["schemas"]["ConnectBranding"];
             error?: components["schemas"]["ConnectError"];
+            problem?: components["schemas"]["ConnectProblem"];
             createdDate: string;
             expiresDate: string;
             endedDate?: string;
@@ -2855,6 +2984,7 @@ export interface components {
             expiresIn: number;
             instanceId?: number;
             proxyId?: number;
+            branding?: components["schemas"]["ConnectBranding"];
         };
         ConnectElement: {
             key: string;
@@ -2880,6 +3010,7 @@ export interface components {
             returnUrl?: string;
             elements: components["schemas"]["ConnectElement"][];
             origins: string[];
+            branding?: components["schemas"]["ConnectBranding"];
         };
         ConnectPageCancelled: {
             status: "failed";
@@ -3106,6 +3237,27 @@ export interface components {
             changes?: {
                 [key: string]: unknown;
             };
+        };
+        InvitationToken: {
+            token: string;
+        };
+        ShownInvitation: {
+            email: string;
+            organizationName: string;
+            accountName: string;
+            inviterName: string;
+            expiresDate: string;
+        };
+        InvitationAcceptance: {
+            token: string;
+            firstName: string;
+            lastName: string;
+            password: string;
+        };
+        AcceptedInvitation: {
+            userId: number;
+            organizationId: number;
+            email: string;
         };
         NamedPlace: {
             id: number;
@@ -3946,6 +4098,15 @@ export interface components {
                 "text/javascript": string;
             };
         };
+        ConnectPageRefused: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "text/html": string;
+            };
+        };
         NoConnectPage: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -4259,6 +4420,45 @@ export interface components {
                 "application/json": components["schemas"]["Organization"];
             };
         };
+        InvitationList: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
+                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
+                Link: components["headers"]["Link"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Invitation"][];
+            };
+        };
+        CreatedInvitation: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["CreatedInvitation"];
+            };
+        };
+        RevokedInvitation: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Invitation"];
+            };
+        };
         ConnectOrigins: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -4269,6 +4469,18 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["ConnectOrigins"];
+            };
+        };
+        ConnectBranding: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ConnectBranding"];
             };
         };
         ConnectSessionList: {
@@ -4549,6 +4761,24 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["AuditLogEntry"][];
+            };
+        };
+        ShownInvitation: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ShownInvitation"];
+            };
+        };
+        AcceptedInvitation: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["AcceptedInvitation"];
             };
         };
         ConsoleSession: {
@@ -5262,6 +5492,7 @@ export interface components {
         GuideName: string;
         ElementKey: string;
         ConnectPageKey: string;
+        ConnectPageFrom: string;
         ConnectTicket: string;
         OAuthProxyKey: string;
         ProxyState: string;
@@ -5299,6 +5530,8 @@ export interface components {
         OrganizationId: string;
         AccountWhere: string;
         AccountName: string;
+        InvitationWhere: string;
+        InvitationId: number;
         ConnectSessionWhere: string;
         ConnectSessionId: number;
         PageSizeOfAll: number;
@@ -5603,7 +5836,9 @@ export interface operations {
     };
     showConnectPage: {
         parameters: {
-            query?: never;
+            query?: {
+                from?: components["parameters"]["ConnectPageFrom"];
+            };
             header?: never;
             path: {
                 key: components["parameters"]["ConnectPageKey"];
@@ -5613,6 +5848,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["DocsPage"];
+            403: components["responses"]["ConnectPageRefused"];
             404: components["responses"]["NoConnectPage"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
@@ -6661,6 +6897,91 @@ export interface operations {
             503: components["responses"]["Overloaded"];
         };
     };
+    listInvitations: {
+        parameters: {
+            query?: {
+                where?: components["parameters"]["InvitationWhere"];
+                pageSize?: components["parameters"]["PageSize"];
+                nextPage?: components["parameters"]["NextPage"];
+            };
+            header?: {
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["InvitationList"];
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    createInvitation: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["InvitationCreate"];
+            };
+        };
+        responses: {
+            200: components["responses"]["CreatedInvitation"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    revokeInvitation: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                id: components["parameters"]["InvitationId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["RevokedInvitation"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
     getConnectOrigins: {
         parameters: {
             query?: never;
@@ -6700,6 +7021,59 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["ConnectOrigins"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getConnectBranding: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["ConnectBranding"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    setConnectBranding: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ConnectBranding"];
+            };
+        };
+        responses: {
+            200: components["responses"]["ConnectBranding"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
@@ -8446,6 +8820,63 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    showInvitation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["InvitationToken"];
+            };
+        };
+        responses: {
+            200: components["responses"]["ShownInvitation"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    acceptInvitation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["InvitationAcceptance"];
+            };
+        };
+        responses: {
+            200: components["responses"]["AcceptedInvitation"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Internal"];

@@ -199,6 +199,12 @@ export interface ConnectAuthorizationColumns {
   readonly returned_at: Date | null;
 }
 
+/** How the connect pages of an organization look, unless a session says otherwise. */
+export interface ConnectBrandingColumns {
+  readonly organization_id: number;
+  readonly branding: Readonly<Record<string, unknown>>;
+}
+
 /** Where the pages of an organization are: they may show the connect page in a frame, and be returned to from it. */
 export interface ConnectOriginColumns {
   readonly organization_id: number;
@@ -231,6 +237,10 @@ export interface ConnectSessionColumns {
   readonly created_at: Date;
   readonly expires_at: Date;
   readonly ended_at: Date | null;
+  readonly branding: Readonly<Record<string, unknown>>;
+  /** The origin that last wanted to show the page and was not registered then; null: none. */
+  readonly refused_origin: string | null;
+  readonly refused_at: Date | null;
 }
 
 /** Who is logged in to the console. */
@@ -611,6 +621,24 @@ export interface UsageMinuteColumns {
   readonly durations: readonly number[];
 }
 
+/** A link by which one person becomes a user of the account, and chooses name and password. */
+export interface UserInvitationColumns {
+  readonly account_id: number;
+  readonly id: number;
+  /** The user who invites, of any account of the organization: nobody comes in whom that user could not add. */
+  readonly inviter_id: number;
+  readonly email_address: string;
+  readonly roles: readonly string[];
+  /** HMAC-SHA256 under the platform key "lookup" of the end of the link. */
+  readonly key_hash: Buffer;
+  readonly status: 'open' | 'accepted' | 'revoked';
+  /** Who came of it. */
+  readonly user_id: number | null;
+  readonly created_at: Date;
+  readonly expires_at: Date;
+  readonly ended_at: Date | null;
+}
+
 /** For the log-in to the console only; most users have none. */
 export interface UserPasswordColumns {
   readonly account_id: number;
@@ -674,6 +702,7 @@ export interface Tables {
   readonly bulk_job: BulkJobColumns;
   readonly bulk_row_error: BulkRowErrorColumns;
   readonly connect_authorization: ConnectAuthorizationColumns;
+  readonly connect_branding: ConnectBrandingColumns;
   readonly connect_origin: ConnectOriginColumns;
   readonly connect_session: ConnectSessionColumns;
   readonly console_session: ConsoleSessionColumns;
@@ -702,6 +731,7 @@ export interface Tables {
   readonly usage_day: UsageDayColumns;
   readonly usage_hour: UsageHourColumns;
   readonly usage_minute: UsageMinuteColumns;
+  readonly user_invitation: UserInvitationColumns;
   readonly user_password: UserPasswordColumns;
   readonly user_role: UserRoleColumns;
   readonly user_secret: UserSecretColumns;
