@@ -3335,11 +3335,17 @@ export interface components {
             traceLoggingEnabled: boolean;
             traceLoggingUntil: string;
         };
+        EventRecord: {
+            objectName: string;
+            id?: string;
+            name?: string;
+        };
         InstanceEvent: {
             id: string;
             type: string;
             timestamp: string;
             createdDate: string;
+            record?: components["schemas"]["EventRecord"];
             data: components["schemas"]["FreeFormObject"];
         };
         ConfigurationProperty: {
@@ -3531,6 +3537,7 @@ export interface components {
             nextAttemptDate?: string;
             lastError?: string;
             instance?: components["schemas"]["DeliveryInstance"];
+            record?: components["schemas"]["EventRecord"];
             event: components["schemas"]["DeliveredEvent"];
         };
         ReleasedDeliveries: {
@@ -3570,6 +3577,7 @@ export interface components {
             nextAttemptDate?: string;
             lastError?: string;
             instance?: components["schemas"]["DeliveryInstance"];
+            record?: components["schemas"]["EventRecord"];
             event: components["schemas"]["DeliveredEvent"];
             attemptHistory: components["schemas"]["DeliveryAttempt"][];
         };
