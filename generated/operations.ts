@@ -59,6 +59,7 @@ export const OPERATIONS = {
   getConsole: { method: 'get', path: '/console', scopes: ['root'], tag: 'service', list: false, largeBody: false },
   showInvitation: { method: 'post', path: '/console/invitation', scopes: ['public'], tag: 'console', list: false, largeBody: false },
   acceptInvitation: { method: 'post', path: '/console/invitation/acceptance', scopes: ['public'], tag: 'console', list: false, largeBody: false },
+  getConsoleLogIn: { method: 'get', path: '/console/log-in', scopes: ['public', 'platform'], tag: 'console', list: false, largeBody: false },
   getConsoleSession: { method: 'get', path: '/console/session', scopes: ['platform'], tag: 'console', list: false, largeBody: false },
   createConsoleSession: { method: 'post', path: '/console/session', scopes: ['public', 'platform'], tag: 'console', list: false, largeBody: false },
   deleteConsoleSession: { method: 'delete', path: '/console/session', scopes: ['platform'], tag: 'console', list: false, largeBody: false },

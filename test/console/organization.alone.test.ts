@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { ORGANIZATION_SECRET } from '../support/app.ts';
+import { logInToConsole } from '../support/chromium.ts';
 import { describeInBrowser, logIn, useBrowser, violationsOf } from './support/browser.ts';
 import { expectAccessible } from './support/themes.ts';
 
@@ -13,12 +14,8 @@ describeInBrowser('the organization in a browser', () => {
   /** A page of somebody else. */
   async function logInAs(userSecret: string): Promise<Page> {
     const page = await (await newContext()).newPage();
-    await page.goto(`${service.app.url}/console`);
-    await page.getByRole('button', { name: 'Log in with your secrets' }).click();
-    await page.getByLabel('User secret').fill(userSecret);
-    await page.getByLabel('Organization secret').fill(ORGANIZATION_SECRET);
-    await page.getByRole('button', { name: 'Log in', exact: true }).click();
-    await page.getByRole('navigation', { name: 'Pages of the console' }).waitFor();
+    const secrets = { userSecret, organizationSecret: ORGANIZATION_SECRET };
+    await logInToConsole(page, { origin: service.app.url, secrets });
     return page;
   }
 

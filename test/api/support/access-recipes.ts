@@ -162,6 +162,7 @@ export const RECIPES: Readonly<Record<AskedOperationId, Recipe>> = {
   revokeAccountRole: { path: { key: 'admin' }, success: 404 },
 
   createConsoleSession: {},
+  getConsoleLogIn: {},
   // A call with secrets has no session.
   getConsoleSession: { success: 404 },
   deleteConsoleSession: { success: 404 },
