@@ -3132,6 +3132,8 @@ export interface components {
             tags?: string[];
             name: string;
         };
+        ActivityKind: "request" | "poll" | "bulk" | "all";
+        RunKind: "poll" | "bulk";
         ActivityCall: {
             method: string;
             host: string;
@@ -3144,9 +3146,10 @@ export interface components {
         QueryPushdown: "full" | "partial" | "none";
         Activity: {
             requestId: string;
+            kind?: components["schemas"]["RunKind"];
             timestamp: string;
             accountId: number;
-            userId: number;
+            userId?: number;
             instanceId?: number;
             elementKey?: string;
             method: string;
@@ -3154,11 +3157,13 @@ export interface components {
             operation?: string;
             status: number;
             code?: string;
+            reason?: string;
             durationMs: number;
             cut?: true;
             providerCalls: components["schemas"]["ActivityCall"][];
             moreProviderCalls?: number;
             rows?: number;
+            events?: number;
             pushdown?: components["schemas"]["QueryPushdown"];
         };
         TraceLogging: {
@@ -3231,9 +3236,10 @@ export interface components {
         };
         TracedActivity: {
             requestId: string;
+            kind?: components["schemas"]["RunKind"];
             timestamp: string;
             accountId: number;
-            userId: number;
+            userId?: number;
             instanceId?: number;
             elementKey?: string;
             method: string;
@@ -3241,11 +3247,13 @@ export interface components {
             operation?: string;
             status: number;
             code?: string;
+            reason?: string;
             durationMs: number;
             cut?: true;
             providerCalls: components["schemas"]["TracedCall"][];
             moreProviderCalls?: number;
             rows?: number;
+            events?: number;
             pushdown?: components["schemas"]["QueryPushdown"];
         };
         Usage: {
@@ -5281,6 +5289,7 @@ export interface components {
         AuditAccountId: string;
         AuditWhere: string;
         HydrateInstances: boolean;
+        ActivityKind: components["schemas"]["ActivityKind"];
         ActivityWhere: string;
         TraceSeconds: number;
         EventWhere: string;
@@ -8856,6 +8865,7 @@ export interface operations {
     listInstanceActivity: {
         parameters: {
             query?: {
+                kind?: components["parameters"]["ActivityKind"];
                 where?: components["parameters"]["ActivityWhere"];
                 pageSize?: components["parameters"]["PageSize"];
                 nextPage?: components["parameters"]["NextPage"];
@@ -9210,6 +9220,7 @@ export interface operations {
     listActivity: {
         parameters: {
             query?: {
+                kind?: components["parameters"]["ActivityKind"];
                 where?: components["parameters"]["ActivityWhere"];
                 pageSize?: components["parameters"]["PageSize"];
                 nextPage?: components["parameters"]["NextPage"];

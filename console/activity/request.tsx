@@ -32,7 +32,7 @@ export function RequestPage({ requestId }: { readonly requestId: string }) {
 }
 
 function Details({ request }: { readonly request: Request }) {
-  const { method, path, status, code, instanceId, providerCalls } = request;
+  const { method, path, status, code, reason, instanceId, providerCalls } = request;
   const words = code === undefined ? undefined : wordsOf(code);
   return (
     <>
@@ -47,6 +47,7 @@ function Details({ request }: { readonly request: Request }) {
           <p>
             <code>{code}</code> {words}
           </p>
+          {reason !== undefined && <p class="break">{reason}</p>}
           <p class="row">
             <a href={`/console/activity?code=${encodeURIComponent(code)}`}>More of the same</a>
             {code === 'INSTANCE_CREDENTIALS_FAILED' && instanceId !== undefined && (

@@ -26,6 +26,7 @@ import * as accountRoles from './migrations/0024-account-roles.ts';
 import * as oauthCodes from './migrations/0028-oauth-codes.ts';
 import * as jobUsers from './migrations/0044-job-users.ts';
 import * as sharedProxies from './migrations/0045-shared-proxies.ts';
+import * as backgroundRuns from './migrations/0047-background-runs.ts';
 
 interface Migration {
   readonly name: string;
@@ -57,6 +58,7 @@ const MIGRATIONS: readonly Migration[] = [
   { name: '0028-oauth-codes', statements: oauthCodes.STATEMENTS },
   { name: '0044-job-users', statements: jobUsers.STATEMENTS },
   { name: '0045-shared-proxies', statements: sharedProxies.STATEMENTS },
+  { name: '0047-background-runs', statements: backgroundRuns.STATEMENTS },
 ];
 
 /** Any number, the same in every process: it names the lock within the database. */

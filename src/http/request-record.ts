@@ -138,6 +138,7 @@ function toActivity(response: Response, principal: TenantIds, ended: Ended): Act
     elementKey: instance?.connector.key,
     operation: locals.operation ?? locals.sought,
     code: locals.errorCode,
+    reason: locals.errorReason,
     status: headersSent ? statusCode : HUNG_UP_STATUS,
     cut: !writableFinished,
     rows: rows === undefined ? undefined : Number(rows),

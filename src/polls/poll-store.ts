@@ -341,6 +341,7 @@ const COLUMNS = {
   emptyRuns: 'empty_runs',
   providerCalls: 'provider_calls',
   events: 'events',
+  failingSince: 'failing_since',
   createdAt: 'created_at',
 } as const;
 

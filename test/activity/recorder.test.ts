@@ -33,6 +33,7 @@ function recordWith(changes: Partial<ActivityRecord> = {}): ActivityRecord {
     operation: 'listElements',
     status: 200,
     code: undefined,
+    reason: undefined,
     durationMs: 1.5,
     cut: false,
     address: '127.0.0.1',
