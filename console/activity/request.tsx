@@ -72,7 +72,8 @@ function Details({ request }: { readonly request: Request }) {
 }
 
 function Facts({ request }: { readonly request: Request }) {
-  const { requestId, timestamp, operation, instanceId, elementKey, userId, durationMs, rows, pushdown, cut } = request;
+  const { requestId, timestamp, operation, instanceId, elementKey, userId, durationMs, rows, events, pushdown, cut } =
+    request;
   const providerMs = request.providerCalls.reduce((sum, call) => sum + call.durationMs, 0);
   return (
     <dl class="facts">
@@ -99,8 +100,9 @@ function Facts({ request }: { readonly request: Request }) {
           <code>{operation}</code>
         </Fact>
       )}
-      <Fact name="User">#{userId}</Fact>
+      {userId !== undefined && <Fact name="User">#{userId}</Fact>}
       {rows !== undefined && <Fact name="Rows">{rows}</Fact>}
+      {events !== undefined && <Fact name="Events">{events}</Fact>}
       {pushdown !== undefined && <Fact name="Pushdown">{PUSHDOWN_WORDS[pushdown]}</Fact>}
       {cut && <Fact name="Answer">The caller did not get all of it.</Fact>}
     </dl>
