@@ -27,8 +27,8 @@ export interface EntryFiles {
 export type Entry = (typeof ENTRIES)[number];
 export type Script = (typeof SCRIPTS)[number];
 
-/** The console, and the page behind a connect session's URL. */
-const ENTRIES = ['console', 'connect-page'] as const;
+/** The console, the page behind a connect session's URL, and what stands there for pages that may not show it. */
+const ENTRIES = ['console', 'connect-page', 'connect-refused'] as const;
 /**
  * Plain scripts, one file each: what opens the connect page from the pages of others, what ends pop-up windows of it and of the
  * console, and the theme of the console, which is there before anything is drawn.
@@ -92,6 +92,7 @@ export async function makeBundle(): Promise<Bundle> {
       entries: {
         console: find('console.tsx'),
         'connect-page': find('connect-page.tsx'),
+        'connect-refused': find('connect-refused.tsx'),
       },
       scripts: {
         'connect-script': find('connect-script.ts').script,

@@ -1,4 +1,4 @@
-import { type ConnectMessage, FROM, SOURCE } from './connect/messages.ts';
+import { type ConnectMessage, FROM, SOURCE, UNREGISTERED } from './connect/messages.ts';
 
 /** `/connect.js`: shows the page of a connect session on a page of a product, and tells that what has come of it. */
 
@@ -34,51 +34,50 @@ const TITLE = 'Connect an account';
 const WIDTH = 480;
 const HEIGHT = 640;
 const LOOK_MS = 400;
-/** A frame that may not be shown says nothing at all. */
+/** A page that cannot be reached says nothing at all. */
 const SILENCE_MS = 30_000;
 
 /**
  * To be called when the user clicks: browsers open windows at no other time.
  * @throws an Error with a `code`: `closed`, `blocked` (the browser opened no window), `unreachable` (the frame stayed empty), or that of the
- * session: `used`, `ended`, `expired`
+ * session: `used`, `ended`, `expired`; `unregistered` where this page is of no connect origin, and then the place stays and says so
  */
 async function connect({ sessionUrl, mode, container }: Options): Promise<Connected> {
   const url = new URL(sessionUrl);
-  url.hash = `${FROM}=${location.origin}`;
+  url.searchParams.set(FROM, location.origin);
   const place = mode === 'frame' ? openFrame(url.href, container) : openWindow(url.href);
-  const ending = new AbortController();
-  try {
-    return await hear(place, url.origin, ending.signal);
-  } finally {
-    ending.abort();
-    place.remove();
-  }
+  return hear(place, url.origin);
 }
 
-function hear(place: Place, origin: string, signal: AbortSignal): Promise<Connected> {
+function hear(place: Place, origin: string): Promise<Connected> {
   return new Promise((resolve, reject) => {
+    const end = () => {
+      removeEventListener('message', read);
+      clearInterval(look);
+      clearTimeout(silence);
+      place.remove();
+    };
+    const fail = (code: string, message: string) => {
+      reject(failure(code, message));
+      if (code !== UNREGISTERED) end();
+    };
     const look = setInterval(() => {
-      if (place.isGone()) reject(failure('closed', 'The connect page was closed.'));
+      if (place.isGone()) fail('closed', 'The connect page was closed.');
     }, LOOK_MS);
     const silence = setTimeout(() => {
-      reject(
-        failure('unreachable', `The connect page did not answer. Is ${location.origin} one of the connect origins?`),
-      );
+      fail('unreachable', `The connect page did not answer. Is ${location.origin} one of the connect origins?`);
     }, SILENCE_MS);
     const read = ({ data, origin: sender, source }: MessageEvent<ConnectMessage | null>) => {
       if (sender !== origin || source !== place.target() || data?.source !== SOURCE) return;
       clearTimeout(silence);
       if (data.type === 'resize') place.resize(data.height);
-      if (data.type === 'done') resolve({ instanceId: data.instanceId, sessionId: data.sessionId });
-      if (data.type === 'closed') reject(failure('closed', 'The user gave up.'));
-      if (data.type === 'error') reject(failure(data.error.code, data.error.message));
+      if (data.type === 'closed') fail('closed', 'The user gave up.');
+      if (data.type === 'error') fail(data.error.code, data.error.message);
+      if (data.type !== 'done') return;
+      resolve({ instanceId: data.instanceId, sessionId: data.sessionId });
+      end();
     };
     addEventListener('message', read);
-    signal.addEventListener('abort', () => {
-      removeEventListener('message', read);
-      clearInterval(look);
-      clearTimeout(silence);
-    });
   });
 }
 

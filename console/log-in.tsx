@@ -10,8 +10,14 @@ interface Secrets {
   readonly organizationSecret: string;
 }
 
+interface LogInProps {
+  /** Somebody was logged in here, and has not logged out. */
+  readonly hasEnded: boolean;
+  readonly onDone: (session: Session) => void;
+}
+
 /** By password, or by the secrets of the API, which a new service keeps in a file. */
-export function LogIn({ onDone }: { readonly onDone: (session: Session) => void }) {
+export function LogIn({ hasEnded, onDone }: LogInProps) {
   const [way, setWay] = useState<Way>('password');
   const { run, isRunning, error, forget } = useAction(async (form: FormData) =>
     onDone(await (way === 'password' ? byPassword(form) : bySecrets(readSecrets(form)))),
@@ -32,6 +38,11 @@ export function LogIn({ onDone }: { readonly onDone: (session: Session) => void 
         }}
       >
         <h1>Log in to Causeway</h1>
+        {hasEnded && (
+          <p class="note warn" role="status">
+            Your session ended. Log in again.
+          </p>
+        )}
         {way === 'password' ? <PasswordFields /> : <SecretFields onFile={fromFile.run} />}
         <ErrorNote error={error ?? fromFile.error} />
         <button type="submit" class="main" disabled={isRunning || fromFile.isRunning}>

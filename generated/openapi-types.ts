@@ -618,6 +618,40 @@ export interface paths {
         patch: operations["updateOrganization"];
         trace?: never;
     };
+    "/organizations/me/invitations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listInvitations"];
+        put?: never;
+        post: operations["createInvitation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/organizations/me/invitations/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["parameters"]["InvitationId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete: operations["revokeInvitation"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/organizations/me/connect-origins": {
         parameters: {
             query?: never;
@@ -627,6 +661,22 @@ export interface paths {
         };
         get: operations["getConnectOrigins"];
         put: operations["setConnectOrigins"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/organizations/me/connect-branding": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["getConnectBranding"];
+        put: operations["setConnectBranding"];
         post?: never;
         delete?: never;
         options?: never;
@@ -1205,6 +1255,38 @@ export interface paths {
         get: operations["listSettingsAuditLogs"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/console/invitation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["showInvitation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/console/invitation/acceptance": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["acceptInvitation"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2803,14 +2885,59 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
+        InvitationStatus: "open" | "accepted" | "revoked" | "expired";
+        Invitation: {
+            id: number;
+            email: string;
+            accountId: number;
+            roles: string[];
+            status: components["schemas"]["InvitationStatus"];
+            invitedBy: number;
+            userId?: number;
+            createdDate: string;
+            expiresDate: string;
+            endedDate?: string;
+        };
+        InvitationCreate: {
+            email: string;
+            roles: string[];
+            expiresIn: number;
+        };
+        CreatedInvitation: {
+            id: number;
+            email: string;
+            accountId: number;
+            roles: string[];
+            status: components["schemas"]["InvitationStatus"];
+            invitedBy: number;
+            userId?: number;
+            createdDate: string;
+            expiresDate: string;
+            endedDate?: string;
+            url: string;
+        };
         ConnectOrigins: {
             origins: string[];
+        };
+        ConnectLanguage: "en" | "de" | "fr" | "es";
+        ConnectBranding: {
+            name?: string;
+            logoUrl?: string;
+            color?: string;
+            language?: components["schemas"]["ConnectLanguage"];
         };
         ConnectSessionStatus: "open" | "completed" | "failed" | "expired";
         ConnectError: {
             code: string;
             message: string;
             providerMessage?: string;
+        };
+        ConnectProblemCode: "ORIGIN_NOT_REGISTERED";
+        ConnectProblem: {
+            code: components["schemas"]["ConnectProblemCode"];
+            message: string;
+            origin: string;
+            date: string;
         };
         ConnectSession: {
             id: number;
@@ -2823,7 +2950,9 @@ export interface components {
             isReauthentication: boolean;
             instanceId?: number;
             elementKey?: string;
+            branding?: components["schemas"]["ConnectBranding"];
             error?: components["schemas"]["ConnectError"];
+            problem?: components["schemas"]["ConnectProblem"];
             createdDate: string;
             expiresDate: string;
             endedDate?: string;
@@ -2839,6 +2968,7 @@ export interface components {
             expiresIn: number;
             instanceId?: number;
             proxyId?: number;
+            branding?: components["schemas"]["ConnectBranding"];
         };
         ConnectElement: {
             key: string;
@@ -2864,6 +2994,7 @@ export interface components {
             returnUrl?: string;
             elements: components["schemas"]["ConnectElement"][];
             origins: string[];
+            branding?: components["schemas"]["ConnectBranding"];
         };
         ConnectPageCancelled: {
             status: "failed";
@@ -3091,6 +3222,27 @@ export interface components {
                 [key: string]: unknown;
             };
         };
+        InvitationToken: {
+            token: string;
+        };
+        ShownInvitation: {
+            email: string;
+            organizationName: string;
+            accountName: string;
+            inviterName: string;
+            expiresDate: string;
+        };
+        InvitationAcceptance: {
+            token: string;
+            firstName: string;
+            lastName: string;
+            password: string;
+        };
+        AcceptedInvitation: {
+            userId: number;
+            organizationId: number;
+            email: string;
+        };
         NamedPlace: {
             id: number;
             name: string;
@@ -3158,6 +3310,7 @@ export interface components {
             status: number;
             code?: string;
             reason?: string;
+            consoleRead?: true;
             durationMs: number;
             cut?: true;
             providerCalls: components["schemas"]["ActivityCall"][];
@@ -3248,6 +3401,7 @@ export interface components {
             status: number;
             code?: string;
             reason?: string;
+            consoleRead?: true;
             durationMs: number;
             cut?: true;
             providerCalls: components["schemas"]["TracedCall"][];
@@ -3392,6 +3546,9 @@ export interface components {
             statusCode?: number;
             error?: string;
             answer?: string;
+            requestHeaders?: {
+                [key: string]: string;
+            };
         };
         DeliveryDetail: {
             id: number;
@@ -3933,6 +4090,15 @@ export interface components {
                 "text/javascript": string;
             };
         };
+        ConnectPageRefused: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "text/html": string;
+            };
+        };
         NoConnectPage: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -4246,6 +4412,45 @@ export interface components {
                 "application/json": components["schemas"]["Organization"];
             };
         };
+        InvitationList: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
+                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
+                Link: components["headers"]["Link"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Invitation"][];
+            };
+        };
+        CreatedInvitation: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["CreatedInvitation"];
+            };
+        };
+        RevokedInvitation: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Invitation"];
+            };
+        };
         ConnectOrigins: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -4256,6 +4461,18 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["ConnectOrigins"];
+            };
+        };
+        ConnectBranding: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ConnectBranding"];
             };
         };
         ConnectSessionList: {
@@ -4536,6 +4753,24 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["AuditLogEntry"][];
+            };
+        };
+        ShownInvitation: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ShownInvitation"];
+            };
+        };
+        AcceptedInvitation: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["AcceptedInvitation"];
             };
         };
         ConsoleSession: {
@@ -5237,6 +5472,7 @@ export interface components {
         GuideName: string;
         ElementKey: string;
         ConnectPageKey: string;
+        ConnectPageFrom: string;
         ConnectTicket: string;
         OAuthProxyKey: string;
         ProxyState: string;
@@ -5274,6 +5510,8 @@ export interface components {
         OrganizationId: string;
         AccountWhere: string;
         AccountName: string;
+        InvitationWhere: string;
+        InvitationId: number;
         ConnectSessionWhere: string;
         ConnectSessionId: number;
         PageSizeOfAll: number;
@@ -5291,6 +5529,7 @@ export interface components {
         HydrateInstances: boolean;
         ActivityKind: components["schemas"]["ActivityKind"];
         ActivityWhere: string;
+        ConsoleReads: boolean;
         TraceSeconds: number;
         EventWhere: string;
         ConfigId: string;
@@ -5578,7 +5817,9 @@ export interface operations {
     };
     showConnectPage: {
         parameters: {
-            query?: never;
+            query?: {
+                from?: components["parameters"]["ConnectPageFrom"];
+            };
             header?: never;
             path: {
                 key: components["parameters"]["ConnectPageKey"];
@@ -5588,6 +5829,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["DocsPage"];
+            403: components["responses"]["ConnectPageRefused"];
             404: components["responses"]["NoConnectPage"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
@@ -6636,6 +6878,91 @@ export interface operations {
             503: components["responses"]["Overloaded"];
         };
     };
+    listInvitations: {
+        parameters: {
+            query?: {
+                where?: components["parameters"]["InvitationWhere"];
+                pageSize?: components["parameters"]["PageSize"];
+                nextPage?: components["parameters"]["NextPage"];
+            };
+            header?: {
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["InvitationList"];
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    createInvitation: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["InvitationCreate"];
+            };
+        };
+        responses: {
+            200: components["responses"]["CreatedInvitation"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    revokeInvitation: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path: {
+                id: components["parameters"]["InvitationId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["RevokedInvitation"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
     getConnectOrigins: {
         parameters: {
             query?: never;
@@ -6675,6 +7002,59 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["ConnectOrigins"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    getConnectBranding: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["ConnectBranding"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    setConnectBranding: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ConnectBranding"];
+            };
+        };
+        responses: {
+            200: components["responses"]["ConnectBranding"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
@@ -8427,6 +8807,63 @@ export interface operations {
             503: components["responses"]["Overloaded"];
         };
     };
+    showInvitation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["InvitationToken"];
+            };
+        };
+        responses: {
+            200: components["responses"]["ShownInvitation"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
+    acceptInvitation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["InvitationAcceptance"];
+            };
+        };
+        responses: {
+            200: components["responses"]["AcceptedInvitation"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
     getConsoleSession: {
         parameters: {
             query?: never;
@@ -8867,6 +9304,7 @@ export interface operations {
             query?: {
                 kind?: components["parameters"]["ActivityKind"];
                 where?: components["parameters"]["ActivityWhere"];
+                consoleReads?: components["parameters"]["ConsoleReads"];
                 pageSize?: components["parameters"]["PageSize"];
                 nextPage?: components["parameters"]["NextPage"];
             };
@@ -9222,6 +9660,7 @@ export interface operations {
             query?: {
                 kind?: components["parameters"]["ActivityKind"];
                 where?: components["parameters"]["ActivityWhere"];
+                consoleReads?: components["parameters"]["ConsoleReads"];
                 pageSize?: components["parameters"]["PageSize"];
                 nextPage?: components["parameters"]["NextPage"];
             };
@@ -9276,6 +9715,7 @@ export interface operations {
                 from?: components["parameters"]["UsageSince"];
                 to?: components["parameters"]["UsageUntil"];
                 where?: components["parameters"]["UsageWhere"];
+                consoleReads?: components["parameters"]["ConsoleReads"];
                 pageSize?: components["parameters"]["PageSize"];
                 nextPage?: components["parameters"]["NextPage"];
             };
@@ -9330,6 +9770,7 @@ export interface operations {
                 from?: components["parameters"]["UsageFrom"];
                 to?: components["parameters"]["UsageTo"];
                 interval?: components["parameters"]["UsageInterval"];
+                consoleReads?: components["parameters"]["ConsoleReads"];
             };
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
@@ -9357,6 +9798,7 @@ export interface operations {
                 from?: components["parameters"]["UsageFrom"];
                 to?: components["parameters"]["UsageTo"];
                 interval?: components["parameters"]["UsageInterval"];
+                consoleReads?: components["parameters"]["ConsoleReads"];
             };
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
@@ -9384,6 +9826,7 @@ export interface operations {
                 from?: components["parameters"]["UsageFrom"];
                 to?: components["parameters"]["UsageTo"];
                 interval?: components["parameters"]["UsageInterval"];
+                consoleReads?: components["parameters"]["ConsoleReads"];
             };
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
@@ -9411,6 +9854,7 @@ export interface operations {
                 from?: components["parameters"]["UsageFrom"];
                 to?: components["parameters"]["UsageTo"];
                 interval?: components["parameters"]["UsageInterval"];
+                consoleReads?: components["parameters"]["ConsoleReads"];
             };
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
@@ -9438,6 +9882,7 @@ export interface operations {
                 from?: components["parameters"]["UsageFrom"];
                 to?: components["parameters"]["UsageTo"];
                 interval?: components["parameters"]["UsageInterval"];
+                consoleReads?: components["parameters"]["ConsoleReads"];
             };
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
@@ -9467,6 +9912,7 @@ export interface operations {
                 from?: components["parameters"]["UsageFrom"];
                 to?: components["parameters"]["UsageTo"];
                 interval?: components["parameters"]["UsageInterval"];
+                consoleReads?: components["parameters"]["ConsoleReads"];
             };
             header?: {
                 "Elements-Account-Id"?: components["parameters"]["ActingAccount"];

@@ -60,6 +60,8 @@ export interface ActivityColumns {
   readonly kind: 'poll' | 'bulk' | null;
   /** That a run of a poll made. */
   readonly events: number | null;
+  /** The console read it for itself; false as well for those of a release that did not tell them apart. */
+  readonly is_console_read: boolean;
 }
 
 /** What trace logging kept of a request, redacted: for each of activity.calls its headers and bodies, or null. */
@@ -204,6 +206,12 @@ export interface ConnectAuthorizationColumns {
   readonly returned_at: Date | null;
 }
 
+/** How the connect pages of an organization look, unless a session says otherwise. */
+export interface ConnectBrandingColumns {
+  readonly organization_id: number;
+  readonly branding: Readonly<Record<string, unknown>>;
+}
+
 /** Where the pages of an organization are: they may show the connect page in a frame, and be returned to from it. */
 export interface ConnectOriginColumns {
   readonly organization_id: number;
@@ -236,6 +244,10 @@ export interface ConnectSessionColumns {
   readonly created_at: Date;
   readonly expires_at: Date;
   readonly ended_at: Date | null;
+  readonly branding: Readonly<Record<string, unknown>>;
+  /** The origin that last wanted to show the page and was not registered then; null: none. */
+  readonly refused_origin: string | null;
+  readonly refused_at: Date | null;
 }
 
 /** Who is logged in to the console. */
@@ -293,6 +305,8 @@ export interface DeliveryAttemptColumns {
   readonly instance_id: number | null;
   readonly type: string;
   readonly delivery_created_at: Date;
+  /** As they were sent, redacted; null: of a release that did not store them. */
+  readonly request_headers: unknown;
 }
 
 /** What was accepted; payload is the body as it is signed and sent. One partition a day (UTC). */
@@ -305,6 +319,8 @@ export interface EventColumns {
   readonly payload: string;
   /** W3C Trace Context of its acceptance; null where that was not recorded. */
   readonly traceparent: string | null;
+  /** The record that it is about: objectName, id, name; null: none, or of a release that did not note it. */
+  readonly record: unknown;
 }
 
 /** Keys by which a provider repeats an event: seen ones are dropped. */
@@ -569,7 +585,7 @@ export interface SubscriptionColumns {
 /** What an account did in each day (UTC), by element; an empty key stands for none. */
 export interface UsageDayColumns {
   readonly account_id: number;
-  readonly metric: 'call' | 'event' | 'instance' | 'bulk_job';
+  readonly metric: 'call' | 'console_read' | 'event' | 'instance' | 'bulk_job';
   readonly element_key: string;
   readonly at: Date;
   readonly count: number;
@@ -585,7 +601,7 @@ export interface UsageDayColumns {
 /** What an account did in each hour (UTC), by element; an empty key stands for none. */
 export interface UsageHourColumns {
   readonly account_id: number;
-  readonly metric: 'call' | 'event' | 'instance' | 'bulk_job';
+  readonly metric: 'call' | 'console_read' | 'event' | 'instance' | 'bulk_job';
   readonly element_key: string;
   readonly at: Date;
   readonly count: number;
@@ -601,7 +617,7 @@ export interface UsageHourColumns {
 /** What an account did in each minute (UTC), by element; an empty key stands for none. */
 export interface UsageMinuteColumns {
   readonly account_id: number;
-  readonly metric: 'call' | 'event' | 'instance' | 'bulk_job';
+  readonly metric: 'call' | 'console_read' | 'event' | 'instance' | 'bulk_job';
   readonly element_key: string;
   readonly at: Date;
   readonly count: number;
@@ -612,6 +628,24 @@ export interface UsageMinuteColumns {
   readonly max_us: number;
   /** Calls by how long they took; bucket n holds what is below 100 us * 1.1 ^ n. */
   readonly durations: readonly number[];
+}
+
+/** A link by which one person becomes a user of the account, and chooses name and password. */
+export interface UserInvitationColumns {
+  readonly account_id: number;
+  readonly id: number;
+  /** The user who invites, of any account of the organization: nobody comes in whom that user could not add. */
+  readonly inviter_id: number;
+  readonly email_address: string;
+  readonly roles: readonly string[];
+  /** HMAC-SHA256 under the platform key "lookup" of the end of the link. */
+  readonly key_hash: Buffer;
+  readonly status: 'open' | 'accepted' | 'revoked';
+  /** Who came of it. */
+  readonly user_id: number | null;
+  readonly created_at: Date;
+  readonly expires_at: Date;
+  readonly ended_at: Date | null;
 }
 
 /** For the log-in to the console only; most users have none. */
@@ -677,6 +711,7 @@ export interface Tables {
   readonly bulk_job: BulkJobColumns;
   readonly bulk_row_error: BulkRowErrorColumns;
   readonly connect_authorization: ConnectAuthorizationColumns;
+  readonly connect_branding: ConnectBrandingColumns;
   readonly connect_origin: ConnectOriginColumns;
   readonly connect_session: ConnectSessionColumns;
   readonly console_session: ConsoleSessionColumns;
@@ -705,6 +740,7 @@ export interface Tables {
   readonly usage_day: UsageDayColumns;
   readonly usage_hour: UsageHourColumns;
   readonly usage_minute: UsageMinuteColumns;
+  readonly user_invitation: UserInvitationColumns;
   readonly user_password: UserPasswordColumns;
   readonly user_role: UserRoleColumns;
   readonly user_secret: UserSecretColumns;

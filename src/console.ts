@@ -4,12 +4,15 @@ import type { Bundle, Entry, Script } from '../console/build.ts';
 
 /** The pages that people look at, as files for their browsers. */
 export interface Console {
-  readonly page: (entry: Entry) => Promise<string>;
+  /** `told` is for its scripts: attributes `data-…` of the page, of the names of these and percent-encoded. */
+  readonly page: (entry: Entry, told?: Told) => Promise<string>;
   /** Undefined for a name that is none of them. */
   readonly file: (name: string) => Promise<Uint8Array | undefined>;
   /** A script of a page that is not one of these. */
   readonly script: (script: Script) => Promise<ScriptFile>;
 }
+
+export type Told = Readonly<Record<string, string>>;
 
 /** One of `SCRIPTS`. */
 export interface ScriptFile {
@@ -25,6 +28,7 @@ const READY_MADE = join(import.meta.dirname, '../generated/console');
 const TITLES: Readonly<Record<Entry, string>> = {
   console: 'Causeway',
   'connect-page': 'Connect an account',
+  'connect-refused': 'Connect an account',
 };
 
 /** Serves the files in `generated/console`; where there are none, builds them when a page is first requested. */
@@ -40,7 +44,7 @@ export function createConsole(): Console {
     }
   };
   return {
-    page: async (entry) => printPage((await open()).bundle, entry),
+    page: async (entry, told = {}) => printPage((await open()).bundle, entry, told),
     file: async (name) => (await open()).files.get(name)?.(),
     script: async (script) => {
       const { bundle, files } = await open();
@@ -77,12 +81,14 @@ async function readReadyMade(): Promise<OpenBundle | undefined> {
   return { bundle, files: new Map(names.map((name) => [name, () => readFile(join(READY_MADE, name))])) };
 }
 
-function printPage({ entries, scripts }: OpenBundle['bundle'], entry: Entry): string {
+function printPage({ entries, scripts }: OpenBundle['bundle'], entry: Entry, told: Told): string {
   const { script, preloaded, styles } = entries[entry];
   // What is painted first waits for it.
   const first = entry === 'console' ? [scripts.theme] : [];
   return `<!doctype html>
-<html lang="en">
+<html lang="en"${Object.entries(told)
+    .map(([name, value]) => ` data-${name}="${encodeURIComponent(value)}"`)
+    .join('')}>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { FieldSpec, ObjectSpec } from '#connector';
 import { connect, discoverAll, startProvider } from '#connector/testing';
-import { findObjectProblems } from '../../src/connector/validate.ts';
+import { findObjectProblems } from '../../src/connector/validate-objects.ts';
 import { startCapServer } from '../../test/support/cap-server.ts';
 import odata from './index.ts';
 import readModel from './model.ts';

@@ -1,5 +1,6 @@
 import { useMemo, useState } from 'preact/hooks';
 import { api, askPage, BASE_PATH, type Schemas } from '../api.ts';
+import { ConsoleReadsSwitch, consoleReadsOf } from '../parts/console-reads.tsx';
 import { Pager, usePages } from '../parts/pages.tsx';
 import { useQuery } from '../parts/query.ts';
 import { Empty, Show } from '../parts/show.tsx';
@@ -53,19 +54,25 @@ export function RequestList() {
   // What is now moves on when something else is looked for, or the same again
   const where = useMemo(() => whereOf(address.query, Date.now()), [key, turn]);
   const kind = kindOf(address.query);
+  const reads = consoleReadsOf(address.query);
   const list = usePages(
     (nextPage, signal) =>
       askPage(
         api.GET('/activity', {
           signal,
-          params: { query: { kind, pageSize: PAGE_SIZE, ...(where && { where }), ...(nextPage && { nextPage }) } },
+          params: {
+            query: { kind, pageSize: PAGE_SIZE, ...reads, ...(where && { where }), ...(nextPage && { nextPage }) },
+          },
         }),
       ),
-    [kind, where, turn],
+    [kind, where, reads, turn],
   );
   return (
     <div class="stack">
-      <h1>Activity</h1>
+      <header class="row apart">
+        <h1>Activity</h1>
+        <ConsoleReadsSwitch {...address} />
+      </header>
       <FilterBar {...address} where={where} refresh={() => setTurn(turn + 1)} />
       <Show loaded={list} lines={10}>
         {({ rows }) =>

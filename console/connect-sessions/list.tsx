@@ -23,7 +23,14 @@ const TONES: Readonly<Record<ConnectSession['status'], Tone>> = {
 
 const COLUMNS: readonly Column<ConnectSession>[] = [
   { title: 'Session', cell: ({ id, name }) => name ?? `Session ${id}` },
-  { title: 'State', cell: ({ status }) => <Status status={status} /> },
+  {
+    title: 'State',
+    cell: ({ status, problem }) => (
+      <>
+        <Status status={status} /> {problem !== undefined && <Badge tone="warn">not shown</Badge>}
+      </>
+    ),
+  },
   { title: 'Elements', isMinor: true, cell: ({ elements }) => sayElements(elements) },
   { title: 'Tags', isMinor: true, cell: ({ tags }) => tags.join(', ') },
   { title: 'Made', isMinor: true, cell: ({ createdDate }) => <Time at={createdDate} /> },

@@ -41,7 +41,7 @@ export function ConnectSessionDetail({ id }: { readonly id: string }) {
 }
 
 function Detail({ session, onChanged }: SessionProps) {
-  const { id, name, status, elements, tags, redirectUrl, error, instanceId, elementKey } = session;
+  const { id, name, status, elements, tags, redirectUrl, error, problem, instanceId, elementKey } = session;
   return (
     <div class="stack">
       <header class="row apart">
@@ -55,6 +55,15 @@ function Detail({ session, onChanged }: SessionProps) {
           <p>{error.message}</p>
           {error.providerMessage !== undefined && <blockquote>{error.providerMessage}</blockquote>}
           <code>{error.code}</code>
+        </div>
+      )}
+      {problem !== undefined && (
+        <div class="note warn">
+          <p>{problem.message}</p>
+          <p>
+            <Time at={problem.date} /> · <a href="/console/organization/connect-origins">Connect origins</a>
+          </p>
+          <code>{problem.code}</code>
         </div>
       )}
       <dl class="facts card">

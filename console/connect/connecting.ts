@@ -49,7 +49,6 @@ export function useConnecting({ session, element, calls, isReturned, reload, onD
     onDone();
   };
   const send = useAction(() => unlessEnded(attempt, reload));
-  const cancel = useAction(() => unlessEnded(() => calls.cancel().then(onDone), reload));
 
   // What has come of a provider's window stands in the session, sooner or later.
   useEffect(() => {
@@ -59,14 +58,12 @@ export function useConnecting({ session, element, calls, isReturned, reload, onD
   }, [away, session]);
   useEffect(() => setFaults(faultsOf(send.error)), [send.error]);
 
-  const error = send.error ?? cancel.error;
   return {
     values,
     faults,
     away,
-    isBusy: send.isRunning || cancel.isRunning,
-    isSending: send.isRunning,
-    failed: error === undefined ? ofLastTry : failedOf(error),
+    isBusy: send.isRunning,
+    failed: send.error === undefined ? ofLastTry : failedOf(send.error),
     setValue: (key: string, value: Values[string]) => {
       setValues((before) => ({ ...before, [key]: value }));
       setFaults(({ [key]: _, ...others }) => others);
@@ -81,12 +78,11 @@ export function useConnecting({ session, element, calls, isReturned, reload, onD
     },
     openAgain: () => send.run(),
     goBack: () => setAway(undefined),
-    cancel: () => cancel.run(),
   };
 }
 
 /** A session that has ended meanwhile says so itself. */
-async function unlessEnded(work: () => Promise<void>, reload: () => void): Promise<void> {
+export async function unlessEnded(work: () => Promise<void>, reload: () => void): Promise<void> {
   try {
     await work();
   } catch (error) {

@@ -3,6 +3,7 @@ import { texts } from './texts.ts';
 
 /** What went wrong. */
 export interface Failed {
+  readonly code?: string | undefined;
   readonly message: string;
   readonly providerMessage?: string | undefined;
   readonly requestId?: string | undefined;
@@ -16,11 +17,15 @@ interface FailureProps {
 }
 
 /** What went wrong, for somebody who knows the provider and nothing of this service. */
-export function Failure({ failed: { message, providerMessage, requestId }, name, retry }: FailureProps) {
+export function Failure({ failed: { code, message, providerMessage, requestId }, name, retry }: FailureProps) {
+  const translated = code === undefined ? undefined : texts.failure.codes[code]?.(name ?? '');
   return (
     <div class="note bad" role="alert">
       <p class="strong">{texts.failure.title}</p>
-      <p dir="auto">{message}</p>
+      {translated !== undefined && <p>{translated}</p>}
+      <p dir="auto" class={translated === undefined ? undefined : 'small'} lang="en">
+        {message}
+      </p>
       {providerMessage !== undefined && (
         <>
           {name !== undefined && <p class="small">{texts.failure.said(name)}</p>}

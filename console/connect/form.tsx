@@ -1,12 +1,12 @@
 import { useRef } from 'preact/hooks';
-import { Mark } from './choose.tsx';
 import { type ConnectingProps, useConnecting } from './connecting.ts';
 import { Failure } from './failure.tsx';
 import { FieldInput, fieldId } from './field.tsx';
+import { Heading } from './heading.tsx';
 import type { OfferedElement } from './session.ts';
 import { texts } from './texts.ts';
 import { Waiting } from './waiting.tsx';
-import { Title, webUrl } from './words.tsx';
+import { webUrl } from './words.tsx';
 
 interface FormProps extends ConnectingProps {
   /** Where another provider is chosen; undefined where there is no other. */
@@ -18,9 +18,10 @@ export function ElementForm({ otherLink, ...props }: FormProps) {
   const { session, element } = props;
   const { name, fields, authorizes } = element;
   const connecting = useConnecting(props);
-  const { values, faults, away, isBusy, isSending, failed } = connecting;
+  const { values, faults, away, isBusy, failed } = connecting;
   const form = useRef<HTMLFormElement>(null);
-  if (away !== undefined) return <Waiting {...props} {...connecting} isBlocked={away.isBlocked} />;
+  if (away !== undefined)
+    return <Waiting {...props} {...connecting} otherLink={otherLink} isBlocked={away.isBlocked} />;
 
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
@@ -29,13 +30,11 @@ export function ElementForm({ otherLink, ...props }: FormProps) {
   };
   return (
     <form ref={form} class="stack" noValidate onSubmit={submit}>
-      <header class="row beside">
-        <Mark element={element} />
-        <div>
-          <Title text={session.isReauthentication ? texts.form.again(name) : texts.form.title(name)} />
-          {otherLink !== undefined && <a href={otherLink}>{texts.form.other}</a>}
-        </div>
-      </header>
+      <Heading
+        element={element}
+        title={session.isReauthentication ? texts.form.again(name) : texts.form.title(name)}
+        otherLink={otherLink}
+      />
       {authorizes && <p class="soft">{texts.form.authorize(name)}</p>}
       {fields.map((field) => (
         <FieldInput
@@ -50,10 +49,7 @@ export function ElementForm({ otherLink, ...props }: FormProps) {
       {failed !== undefined && <Failure failed={failed} name={name} />}
       <footer class="row">
         <button type="submit" class="main" disabled={isBusy}>
-          {isSending ? texts.form.asking(name) : authorizes ? texts.form.toProvider(name) : texts.form.connect}
-        </button>
-        <button type="button" disabled={isBusy} onClick={connecting.cancel}>
-          {texts.form.cancel}
+          {isBusy ? texts.form.asking(name) : authorizes ? texts.form.toProvider(name) : texts.form.connect}
         </button>
       </footer>
     </form>

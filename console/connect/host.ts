@@ -1,4 +1,4 @@
-import { type ConnectEvent, type ConnectMessage, FROM, SOURCE } from './messages.ts';
+import { type ConnectEvent, type ConnectMessage, FROM, type RefusedEvent, SOURCE } from './messages.ts';
 import type { SessionState } from './session.ts';
 
 /** The page that has this one in a frame, or has opened its window. */
@@ -8,7 +8,7 @@ const opener: Window | null = window.opener;
 const host = isFramed ? window.parent : opener;
 
 /** What it says of itself: browsers see to it that what is told to an origin comes to no other. */
-const claimed = new URLSearchParams(location.hash.slice(1)).get(FROM);
+const claimed = new URLSearchParams(location.search).get(FROM);
 /** Not every browser says it. */
 const origin = claimed ?? (isFramed ? location.ancestorOrigins?.[0] : undefined);
 
@@ -19,10 +19,26 @@ type ToldSession = Pick<SessionState, 'id' | 'origins'>;
 
 /** Only to registered origins, and to the right one where it is known. */
 export function tell({ id: sessionId, origins }: ToldSession, event: ConnectEvent): void {
-  if (host === null) return;
-  const message: ConnectMessage = { source: SOURCE, sessionId, ...event };
   const known = origins.find((each) => each === origin);
-  for (const target of known === undefined ? origins : [known]) host.postMessage(message, target);
+  for (const target of known === undefined ? origins : [known]) post({ source: SOURCE, sessionId, ...event }, target);
+}
+
+/** From a page that knows of no session. @param target `*` for a page without an origin */
+export function tellRefused(event: RefusedEvent, target: string): void {
+  post({ source: SOURCE, ...event }, target);
+}
+
+function post(message: ConnectMessage, target: string): void {
+  host?.postMessage(message, target);
+}
+
+/** Where an element is connected; without one, where it is chosen. The page that shows this one stays known. */
+export function addressOf(element?: string): string {
+  const query = new URLSearchParams({
+    ...(claimed !== null && { [FROM]: claimed }),
+    ...(element !== undefined && { element }),
+  });
+  return query.size === 0 ? location.pathname : `${location.pathname}?${query}`;
 }
 
 /** Calls back when a window that this page opened has come back from a provider. */

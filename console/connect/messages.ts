@@ -1,5 +1,8 @@
 /** What the connect page tells the page that shows it, and what the script on that page understands. */
-export type ConnectMessage = { readonly source: typeof SOURCE; readonly sessionId: number } & ConnectEvent;
+export type ConnectMessage = { readonly source: typeof SOURCE } & (
+  | ({ readonly sessionId: number } & ConnectEvent)
+  | RefusedEvent
+);
 
 export type ConnectEvent =
   /** The account is connected. */
@@ -11,11 +14,16 @@ export type ConnectEvent =
   /** Its content is as high as this, in CSS pixels. */
   | { readonly type: 'resize'; readonly height: number };
 
+/** Of what stands there for pages that may not show it: it knows of no session. */
+export type RefusedEvent = Extract<ConnectEvent, { readonly type: 'closed' | 'error' | 'resize' }>;
+
 export interface ConnectFailure {
   readonly code: string;
   readonly message: string;
 }
 
 export const SOURCE = 'causeway';
-/** In the fragment of the page's address: the origin of the page that shows it. */
+/** In the query of the page's address: the origin of the page that shows it. */
 export const FROM = 'from';
+/** The code for a page that may not show it. What stands there says why, and stays until it is closed. */
+export const UNREGISTERED = 'unregistered';

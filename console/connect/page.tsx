@@ -2,12 +2,13 @@ import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { useLoad } from '../load.ts';
 import { Skeleton } from '../parts/show.tsx';
+import { Bar } from './bar.tsx';
 import { Choose } from './choose.tsx';
 import type { ConnectingProps } from './connecting.ts';
 import { Ended } from './ended.tsx';
 import { Failure, failedOf } from './failure.tsx';
 import { ElementForm } from './form.tsx';
-import { isFramed, isTold, tell } from './host.ts';
+import { addressOf, isFramed, isTold, tell } from './host.ts';
 import { endingOf, endingTexts, type SessionEnd } from './outcome.ts';
 import { createCalls, isUnknown, type SessionState } from './session.ts';
 import { texts } from './texts.ts';
@@ -30,6 +31,7 @@ export function ConnectPage({ pageKey }: { readonly pageKey: string }) {
   return (
     <main ref={main} class={isFramed ? 'connect framed' : 'connect'}>
       <div class="stack">
+        {session !== undefined && <Bar {...{ session, calls, reload, onDone }} />}
         {session === undefined && error === undefined && <Skeleton />}
         {isUnknown(error) && <Ended {...texts.ended.unknown} />}
         {session === undefined && error !== undefined && !isUnknown(error) && (
@@ -47,21 +49,20 @@ export function ConnectPage({ pageKey }: { readonly pageKey: string }) {
 /** The element is in the address, so that the browser's way back leads to the choice. */
 function Open(props: Omit<ConnectingProps, 'element'>) {
   const { elements, returnsTo } = props.session;
-  const { query, path } = useLocation();
-  const hash = location.hash;
+  const { query } = useLocation();
   const only = elements.length === 1 ? elements[0] : undefined;
   const element = only ?? elements.find(({ key }) => key === query.element);
   const host = webUrl(returnsTo)?.host;
   return (
     <>
       {element === undefined ? (
-        <Choose elements={elements} linkOf={({ key }) => `${path}?${new URLSearchParams({ element: key })}${hash}`} />
+        <Choose elements={elements} linkOf={({ key }) => addressOf(key)} />
       ) : (
         <ElementForm
           key={element.key}
           {...props}
           element={element}
-          otherLink={only === undefined ? path + hash : undefined}
+          otherLink={only === undefined ? addressOf() : undefined}
         />
       )}
       {host !== undefined && <p class="small soft">{texts.returns(host)}</p>}

@@ -1,84 +1,7 @@
-/** Every word of the connect page. Another language is another table of the same type, and an entry in `LANGUAGES`. */
-const ENGLISH = {
-  choose: {
-    title: 'Connect an account',
-    words: 'Choose where your account is.',
-    search: 'Search',
-    none: (words: string) => `There is nothing here that is called “${words}”.`,
-    empty: 'There is nothing to connect at present. Ask those who sent you here.',
-  },
-  form: {
-    title: (name: string) => `Connect ${name}`,
-    again: (name: string) => `Connect ${name} again`,
-    other: 'Choose another',
-    authorize: (name: string) => `You log in to ${name} on its own page and allow the access there.`,
-    connect: 'Connect',
-    asking: (name: string) => `Asking ${name}…`,
-    toProvider: (name: string) => `Continue to ${name}`,
-    cancel: 'Cancel',
-    optional: '(optional)',
-    select: 'Choose one',
-    show: 'Show',
-    showField: (field: string) => `Show ${field}`,
-    hide: 'Hide',
-    where: 'Where do I find it?',
-    help: (name: string) => `Help of ${name}`,
-    newWindow: '(opens a new window)',
-    example: (example: string) => `For example: ${example}`,
-    missing: 'This is needed.',
-    noNumber: 'This has to be a number.',
-    noUrl: 'This has to be an address that begins with https://.',
-    otherForm: (example: string | undefined) =>
-      example === undefined ? 'This does not look right yet.' : `This does not look right yet. For example: ${example}`,
-  },
-  waiting: {
-    title: (name: string) => `Go on at ${name}`,
-    words: (name: string) =>
-      `${name} asks you in a window of its own. This page goes on by itself when you are done there.`,
-    blocked: (name: string) => `Your browser did not open the window of ${name}.`,
-    opening: 'One moment…',
-    open: (name: string) => `Open ${name}`,
-    openAgain: 'Open the window again',
-    back: 'Back',
-  },
-  done: {
-    title: 'Connected',
-    message: 'Your account is connected.',
-    close: 'You can close this page.',
-    goOn: (host: string) => `Go on to ${host}`,
-  },
-  ended: {
-    used: {
-      title: 'This link was used',
-      message:
-        'An account is connected by it already. To connect another one, go back to where you came from and begin again.',
-    },
-    ended: {
-      title: 'Nothing was connected',
-      message:
-        'This link does not work any more. To connect an account, go back to where you came from and begin again.',
-    },
-    expired: {
-      title: 'This link has expired',
-      message: 'It was for a limited time. Go back to where you came from and begin again.',
-    },
-    unknown: {
-      title: 'This link does not work',
-      message: 'It may be old, or not complete. Go back to where you came from and begin again.',
-    },
-    goBack: (host: string) => `Back to ${host}`,
-  },
-  failure: {
-    title: 'That did not work',
-    said: (name: string) => `${name} says:`,
-    unreachable: 'The service cannot be reached at present. Try again in a moment.',
-    retry: 'Try again',
-    reference: (id: string) => `Reference: ${id}`,
-  },
-  returns: (host: string) => `Afterwards you go back to ${host}.`,
-};
-
-export type Texts = typeof ENGLISH;
+import { GERMAN } from './languages/de.ts';
+import { ENGLISH, type Texts } from './languages/en.ts';
+import { SPANISH } from './languages/es.ts';
+import { FRENCH } from './languages/fr.ts';
 
 interface Language {
   readonly direction: 'ltr' | 'rtl';
@@ -86,16 +9,25 @@ interface Language {
 }
 
 /** By the language that is asked for: `de` is also for who asks for `de-CH`. */
-const LANGUAGES: Readonly<Record<string, Language>> = { en: { direction: 'ltr', texts: ENGLISH } };
+const LANGUAGES: Readonly<Record<string, Language>> = {
+  en: { direction: 'ltr', texts: ENGLISH },
+  de: { direction: 'ltr', texts: GERMAN },
+  fr: { direction: 'ltr', texts: FRENCH },
+  es: { direction: 'ltr', texts: SPANISH },
+};
 
 /** The first that there is, or English. @param asked tags such as `de-CH` */
-function choose(asked: readonly string[]) {
+function choose(asked: readonly (string | null | undefined)[]) {
   const language = asked
-    .map((tag) => tag.split('-')[0]?.toLowerCase() ?? '')
+    .map((tag) => tag?.split('-')[0]?.toLowerCase() ?? '')
     .find((tag) => Object.hasOwn(LANGUAGES, tag));
   const { direction, texts }: Language = LANGUAGES[language ?? ''] ?? { direction: 'ltr', texts: ENGLISH };
   return { language: language ?? 'en', direction, texts };
 }
 
-const asked = new URLSearchParams(location.search).get('lang');
-export const { language, direction, texts } = choose([...(asked === null ? [] : [asked]), ...navigator.languages]);
+/** The address says it, or else the session, or else the browser. */
+export const { language, direction, texts } = choose([
+  new URLSearchParams(location.search).get('lang'),
+  document.documentElement.dataset.language,
+  ...navigator.languages,
+]);

@@ -1,15 +1,15 @@
 import { useEffect } from 'preact/hooks';
-import { Mark } from './choose.tsx';
 import { type Failed, Failure } from './failure.tsx';
+import { Heading } from './heading.tsx';
 import { onReturn } from './host.ts';
 import type { OfferedElement } from './session.ts';
 import { texts } from './texts.ts';
-import { Title } from './words.tsx';
 
 const ASK_MS = 1500;
 
 interface WaitingProps {
   readonly element: OfferedElement;
+  readonly otherLink: string | undefined;
   readonly reload: () => void;
   /** Whether the session is being asked for now. */
   readonly isAsking: boolean;
@@ -25,7 +25,17 @@ interface WaitingProps {
  * While the user is at a provider in a window of its own. That it is open still cannot be seen from here: providers may take care that no other
  * page has a hold of it.
  */
-export function Waiting({ element, reload, isAsking, isBlocked, failed, isBusy, openAgain, goBack }: WaitingProps) {
+export function Waiting({
+  element,
+  otherLink,
+  reload,
+  isAsking,
+  isBlocked,
+  failed,
+  isBusy,
+  openAgain,
+  goBack,
+}: WaitingProps) {
   const { name } = element;
   useEffect(() => onReturn(reload), [reload]);
   // Also after one that failed, so long after it has ended.
@@ -36,10 +46,7 @@ export function Waiting({ element, reload, isAsking, isBlocked, failed, isBusy, 
   }, [isAsking, reload]);
   return (
     <>
-      <header class="row beside">
-        <Mark element={element} />
-        <Title text={texts.waiting.title(name)} />
-      </header>
+      <Heading element={element} title={texts.waiting.title(name)} otherLink={otherLink} />
       {failed !== undefined && <Failure failed={failed} name={name} />}
       {isBlocked ? (
         <p class="note warn" role="alert">

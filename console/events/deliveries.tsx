@@ -79,7 +79,9 @@ export function DeliveryList({ id }: { readonly id: number | undefined }) {
         }
       </Show>
       <Pager {...list} />
-      {id !== undefined && <DeliveryPanel key={id} id={id} path={PATH} onClose={() => route(withQuery(PATH, query))} />}
+      {id !== undefined && (
+        <DeliveryPanel key={id} id={id} path={PATH} onClose={() => route(withQuery(PATH, query))} onChange={refresh} />
+      )}
       {opened === 'redelivery' && <Redelivery subscriptions={known} choices={query} status={status} onClose={close} />}
       {(opened === 'release' || opened === 'acknowledge') && (
         <QueueDialog act={opened} subscription={query.subscription} onClose={close} />

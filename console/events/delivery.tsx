@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { parseJson } from '../../src/numbers/exact-json.ts';
 import { api, ask, type Schemas } from '../api.ts';
@@ -12,7 +12,8 @@ import { ErrorNote, Show } from '../parts/show.tsx';
 import { Time } from '../parts/time.tsx';
 import { useNeeds } from '../who.ts';
 import { AttemptTable } from './attempts.tsx';
-import { CHANGING, listDeliveries } from './calls.ts';
+import { CHANGING, type Delivery, type DeliveryStatus, listDeliveries } from './calls.ts';
+import { RequestHeaders } from './request-headers.tsx';
 import { RetryLine } from './retries.tsx';
 import { planRetries, type RetryPlan } from './retry-plan.ts';
 import { DeliveryState } from './states.tsx';
@@ -20,27 +21,41 @@ import { DeliveryState } from './states.tsx';
 type Detail = Schemas['DeliveryDetail'];
 type Settings = Schemas['AccountSettings'];
 
-const EVERY_MS = 2_000;
+/** How often it is looked at again; nothing becomes of one that is delivered. */
+const EVERY_MS: Readonly<Record<DeliveryStatus, number | undefined>> = {
+  delivering: 1_000,
+  retrying: 2_000,
+  queued: 5_000,
+  delivered: undefined,
+};
+const MOST_SIBLINGS = 10;
 
 interface DeliveryPanelProps {
   readonly id: number;
   /** Of the list that it stands beside. */
   readonly path: string;
   readonly onClose: () => void;
+  /** Something became of it, or another one was made of its event. */
+  readonly onChange?: () => void;
 }
 
 /** One delivery: what is sent, what came of each attempt, and when it is tried again. */
-export function DeliveryPanel({ id, path, onClose }: DeliveryPanelProps) {
-  const loaded = useDelivery(id);
+export function DeliveryPanel({ id, path, onClose, onChange }: DeliveryPanelProps) {
+  const { isGone, ...loaded } = useDelivery(id, onChange);
   return (
     <Dialog title={`Delivery ${id}`} onClose={onClose} isSide>
       <Show loaded={loaded} lines={12}>
         {({ delivery, settings, payload }) => (
           <>
-            <Actions delivery={delivery} path={path} onRemoved={onClose} />
+            {isGone && (
+              <p role="status">It was acknowledged or its time to be kept is over. This is what it was before.</p>
+            )}
+            {!isGone && <Actions delivery={delivery} path={path} onRemoved={onClose} onSentAgain={onChange} />}
             <Facts delivery={delivery} />
+            <Siblings delivery={delivery} path={path} />
             <h3>Attempts</h3>
             <Attempts delivery={delivery} plan={planOf(delivery, settings)} />
+            <RequestHeaders attempts={delivery.attemptHistory} />
             <div class="row apart">
               <h3>Payload</h3>
               {payload !== undefined && <Copy text={payload} what="the payload" />}
@@ -58,23 +73,29 @@ export function DeliveryPanel({ id, path, onClose }: DeliveryPanelProps) {
   );
 }
 
-/** Asked for again when something became of the delivery, which is looked at without its payload. */
-function useDelivery(id: number) {
+/** Asked for again when something became of the delivery, which is looked at without its payload until it is delivered or gone. */
+function useDelivery(id: number, onChange: (() => void) | undefined) {
   const loaded = useLoad((signal) => readDelivery(id, signal), [id]);
   const shown = loaded.value?.delivery;
-  const isOver = shown === undefined || shown.status === 'delivered';
-  const now = useLoad(
-    async (signal) => (await listDeliveries({ where: `id = ${id}`, pageSize: 1 }, signal)).rows[0],
+  const [isGone, setGone] = useState(false);
+  const looked = useLoad(
+    async (signal) => (await listDeliveries({ where: `id = ${id}`, pageSize: 1 }, signal)).rows,
     [id],
-    { everyMs: isOver ? undefined : EVERY_MS },
+    { everyMs: isGone || shown === undefined ? undefined : EVERY_MS[shown.status] },
   ).value;
+  const now = looked?.[0];
+  const hasGone = looked?.length === 0;
   const isOld = shown !== undefined && now !== undefined && stateOf(shown) !== stateOf(now);
   const seen = now && stateOf(now);
   const { reload } = loaded;
+  const latest = useRef(onChange);
+  latest.current = onChange;
   useEffect(() => {
+    if (hasGone) setGone(true);
     if (isOld) reload();
-  }, [isOld, seen, reload]);
-  return loaded;
+    if (hasGone || isOld) latest.current?.();
+  }, [hasGone, isOld, seen, reload]);
+  return { ...loaded, isGone };
 }
 
 function stateOf({ status, attempts, nextAttemptDate }: Schemas['Delivery']): string {
@@ -119,6 +140,30 @@ function Attempts({ delivery, plan }: { readonly delivery: Detail; readonly plan
   );
 }
 
+/** The other deliveries of the same event: to other receivers, or sent again. */
+function Siblings({ delivery: { id, event, status }, path }: { readonly delivery: Detail; readonly path: string }) {
+  const { query } = useQuery();
+  const { value: others = [] } = useLoad(
+    async (signal): Promise<readonly Delivery[]> => {
+      const { rows } = await listDeliveries({ where: `event.id = '${event.id}'`, pageSize: MOST_SIBLINGS }, signal);
+      return rows.filter((row) => row.id !== id);
+    },
+    [id, event.id, status],
+  );
+  if (others.length === 0) return null;
+  return (
+    <nav class="row small" aria-label="Other deliveries of this event">
+      <span class="soft">Also sent as</span>
+      {others.map((other) => (
+        <span key={other.id} class="row">
+          <a href={withQuery(`${path}/${other.id}`, query)}>delivery {other.id}</a>
+          <DeliveryState status={other.status} />
+        </span>
+      ))}
+    </nav>
+  );
+}
+
 function Facts({ delivery }: { readonly delivery: Detail }) {
   const { event, status, config, subscriptionId, instance, createdDate, updatedDate, nextAttemptDate } = delivery;
   return (
@@ -156,9 +201,10 @@ interface ActionsProps {
   readonly delivery: Detail;
   readonly path: string;
   readonly onRemoved: () => void;
+  readonly onSentAgain: (() => void) | undefined;
 }
 
-function Actions({ delivery: { id, status }, path, onRemoved }: ActionsProps) {
+function Actions({ delivery: { id, status }, path, onRemoved, onSentAgain }: ActionsProps) {
   const needs = useNeeds();
   const { route } = useLocation();
   const { query } = useQuery();
@@ -167,6 +213,7 @@ function Actions({ delivery: { id, status }, path, onRemoved }: ActionsProps) {
   const { run, isRunning, error } = useAction(async () => {
     const again = await ask(api.POST('/notifications/subscriptions/deliveries/{id}/redelivery', { params }));
     route(withQuery(`${path}/${again.id}`, query));
+    onSentAgain?.();
   });
   return (
     <>

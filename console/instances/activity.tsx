@@ -1,6 +1,8 @@
 import { api, askPage, BASE_PATH, type Schemas } from '../api.ts';
 import { Badge } from '../parts/badge.tsx';
+import { ConsoleReadsSwitch, consoleReadsOf } from '../parts/console-reads.tsx';
 import { Pager, usePages } from '../parts/pages.tsx';
+import { useQuery } from '../parts/query.ts';
 import { Empty, Show } from '../parts/show.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { sayDuration, Time } from '../parts/time.tsx';
@@ -49,20 +51,26 @@ export function InstanceActivity({ id }: { readonly id: number }) {
 }
 
 function Calls({ id }: { readonly id: number }) {
+  const address = useQuery();
+  const reads = consoleReadsOf(address.query);
   const list = usePages(
     (nextPage, signal) =>
       askPage<Activity>(
         api.GET('/instances/{id}/activity', {
           signal,
-          params: { path: { id }, query: { pageSize: PAGE_SIZE, ...(nextPage !== undefined && { nextPage }) } },
+          params: {
+            path: { id },
+            query: { pageSize: PAGE_SIZE, ...reads, ...(nextPage !== undefined && { nextPage }) },
+          },
         }),
       ),
-    [id],
+    [id, reads],
     { everyMs: REFRESH_MS },
   );
   return (
     <>
       <div class="row end">
+        <ConsoleReadsSwitch {...address} />
         <button type="button" disabled={list.isLoading} onClick={list.reload}>
           Refresh
         </button>

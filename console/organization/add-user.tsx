@@ -79,7 +79,8 @@ function AccountChoice({ first }: { readonly first: number }) {
   );
 }
 
-function RoleChoice() {
+/** None above the own roles. */
+export function RoleChoice() {
   const { session } = useWho();
   return (
     <fieldset class="stack tight plain">
@@ -111,6 +112,7 @@ function NewSecret({ user, onClose }: { readonly user: CreatedUser; readonly onC
       <p>
         This is the user's secret. It is shown now and not again: give it to {user.email} in a safe way. With it and the
         secret of the organization the user logs in, sees the secret in the own profile, and sets a password there.
+        Invite a person instead: a link needs no secret.
       </p>
       <div class="note">
         <div class="row apart">

@@ -4,6 +4,7 @@ import type { PageProps } from '../places.ts';
 import { useMay, useWho } from '../who.ts';
 import { Accounts } from './accounts.tsx';
 import { AuditLog } from './audit-log.tsx';
+import { ConnectBranding } from './connect-branding.tsx';
 import { ConnectOrigins } from './connect-origins.tsx';
 import { General } from './general.tsx';
 import { Roles } from './roles.tsx';
@@ -29,6 +30,7 @@ const TABS: readonly Tab[] = [
   { key: 'audit', title: 'Audit log', needs: ['viewOrganizationLogs', 'viewAccountLogs'], page: AuditLog },
   { key: 'secrets', title: 'Secrets', needs: ['modifySecurity'], page: () => <OrganizationSecrets /> },
   { key: 'connect-origins', title: 'Connect origins', needs: ['manageOrganization'], page: ConnectOrigins },
+  { key: 'connect-branding', title: 'Connect page', needs: ['manageOrganization'], page: ConnectBranding },
 ];
 
 /** What belongs to the organization and not to the work with instances. */

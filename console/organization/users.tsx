@@ -11,6 +11,7 @@ import type { PageProps } from '../places.ts';
 import { containing } from '../where-text.ts';
 import { useMay } from '../who.ts';
 import { AddUser } from './add-user.tsx';
+import { Invitations } from './invitations.tsx';
 import { useAccountNames } from './names.ts';
 import { UserDetail, UserState } from './user.tsx';
 
@@ -32,6 +33,8 @@ function UserList() {
     change,
   } = useQuery();
   const [isAdding, setAdding] = useState(false);
+  const [isInviting, setInviting] = useState(false);
+  const mayAdd = may('addOrganizationUsers', 'addAccountUsers');
   const where = [containing(SEARCHED, q), /^\d+$/.test(account) ? `accountId = ${account}` : undefined]
     .filter((part) => part !== undefined)
     .map((part) => `(${part})`)
@@ -58,10 +61,15 @@ function UserList() {
         <div class="grow">
           <Search label="Search users" value={q} onSettled={(words) => change({ q: words })} />
         </div>
-        {may('addOrganizationUsers', 'addAccountUsers') && (
-          <button type="button" class="main" onClick={() => setAdding(true)}>
-            Add a user
-          </button>
+        {mayAdd && (
+          <>
+            <button type="button" onClick={() => setAdding(true)}>
+              Add a user
+            </button>
+            <button type="button" class="main" onClick={() => setInviting(true)}>
+              Invite a teammate
+            </button>
+          </>
         )}
       </div>
       {account !== '' && (
@@ -76,7 +84,7 @@ function UserList() {
         {({ rows }) =>
           rows.length === 0 ? (
             <Empty title="There is no such user.">
-              {q === '' && 'Add one, who then logs in with the secret that you are shown.'}
+              {q === '' && 'Invite one, who chooses a password with the link that you are shown.'}
             </Empty>
           ) : (
             <Table
@@ -90,6 +98,7 @@ function UserList() {
         }
       </Show>
       <Pager {...list} />
+      {mayAdd && <Invitations isInviting={isInviting} onClose={() => setInviting(false)} />}
       {isAdding && <AddUser accountId={account} onAdded={list.reload} onClose={() => setAdding(false)} />}
     </>
   );

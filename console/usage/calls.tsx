@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { api, askPage, type Schemas } from '../api.ts';
 import { useLoad } from '../load.ts';
+import { consoleReadsOf } from '../parts/console-reads.tsx';
 import { sayNumber } from '../parts/number.ts';
 import type { AddressQuery } from '../parts/query.ts';
 import { Show } from '../parts/show.tsx';
@@ -26,7 +27,8 @@ interface CallChartsProps extends AddressQuery {
 
 /** The requests of the account: how many, how many failed, and how long they took. */
 export function CallCharts({ range, turn, children, ...address }: CallChartsProps) {
-  const loaded = useLoad((signal) => loadCalls(periodOf(range, Date.now()), signal), [range, turn]);
+  const reads = consoleReadsOf(address.query);
+  const loaded = useLoad((signal) => loadCalls(periodOf(range, Date.now()), reads, signal), [range, reads, turn]);
   return (
     <Show loaded={loaded} lines={12}>
       {(calls) => (
@@ -44,8 +46,12 @@ export function CallCharts({ range, turn, children, ...address }: CallChartsProp
   );
 }
 
-async function loadCalls(period: ShownPeriod, signal: AbortSignal): Promise<Calls> {
-  const asked = { signal, params: { query: period.query } };
+async function loadCalls(
+  period: ShownPeriod,
+  reads: ReturnType<typeof consoleReadsOf>,
+  signal: AbortSignal,
+): Promise<Calls> {
+  const asked = { signal, params: { query: { ...period.query, ...reads } } };
   const [counts, statuses, times, elements] = await Promise.all([
     askPage(api.GET('/usage/analytics/activity', asked)),
     askPage(api.GET('/usage/analytics/statuses', asked)),

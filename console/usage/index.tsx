@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-
+import { ConsoleReadsSwitch, consoleReadsOf } from '../parts/console-reads.tsx';
 import { useQuery } from '../parts/query.ts';
 import { Empty } from '../parts/show.tsx';
 import { useMay } from '../who.ts';
@@ -26,6 +26,7 @@ export function Usage() {
       <header class="row apart">
         <h1>Usage</h1>
         <div class="row">
+          <ConsoleReadsSwitch {...address} />
           <fieldset class="segments" aria-label="Range">
             {[...RANGES].map(([name, each]) => (
               <button
@@ -46,7 +47,11 @@ export function Usage() {
       <CallCharts range={range} turn={turn} {...address}>
         <MetricChart range={range} turn={turn} {...address} />
       </CallCharts>
-      <p class="small soft">Counted by {range.interval}, in UTC. The last interval is not over yet.</p>
+      <p class="small soft">
+        Counted by {range.interval}, in UTC. The last interval is not over yet.
+        {!consoleReadsOf(address.query).consoleReads &&
+          ' What the console reads to show itself is left out, but for figures of releases that did not tell it apart.'}
+      </p>
     </div>
   );
 }

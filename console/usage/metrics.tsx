@@ -1,5 +1,6 @@
 import { api, askPage, type Schemas } from '../api.ts';
 import { useLoad } from '../load.ts';
+import { consoleReadsOf } from '../parts/console-reads.tsx';
 import { sayNumber } from '../parts/number.ts';
 import type { AddressQuery } from '../parts/query.ts';
 import { Show } from '../parts/show.tsx';
@@ -34,10 +35,11 @@ export function MetricChart({ range, turn, query, change }: MetricChartProps) {
   const may = useMay();
   const metric = isMetric(query.metric) ? query.metric : 'events';
   const isWide = query.scope === 'organization' && may('viewOrganizationLogs');
+  const reads = consoleReadsOf(query);
   const loaded = useLoad(
     async (signal) => {
       const period = periodOf(range, Date.now());
-      const asked = { signal, params: { path: { metric }, query: period.query } };
+      const asked = { signal, params: { path: { metric }, query: { ...period.query, ...reads } } };
       if (!isWide) return { period, counted: byDetail((await askPage(api.GET('/metrics/{metric}', asked))).rows) };
       const [{ rows }, accounts] = await Promise.all([
         askPage(api.GET('/organizations/me/metrics/{metric}', asked)),
@@ -46,7 +48,7 @@ export function MetricChart({ range, turn, query, change }: MetricChartProps) {
       const names = new Map(accounts.rows.map(({ id, name }) => [id, name]));
       return { period, counted: byAccount(rows, (id) => `${names.get(id) ?? 'account'} #${id}`) };
     },
-    [range, turn, metric, isWide],
+    [range, reads, turn, metric, isWide],
   );
   return (
     <Show loaded={loaded} lines={8}>

@@ -1,3 +1,4 @@
+import service from '../../package.json' with { type: 'json' };
 import { type Choices, titleOf } from './choices.ts';
 
 /** The source of `suite.test.ts`. */
@@ -56,7 +57,11 @@ const SETTINGS: Readonly<Record<Choices['auth'], string>> = {
 redirect URI \`oauth.callback.url\`. Then log in by \`GET /elements/{key}/oauth/url\`.`,
 };
 
-/** @param causeway where Causeway is, from the folder of the package */
+/**
+ * The package runs on the Node.js of the service, whichever one the machine has, and uses the same tools.
+ *
+ * @param causeway path from the folder of the package to Causeway
+ */
 export function packageText({ key }: Choices, causeway: string): string {
   const modules = ['connector', 'connector/simulator', 'connector/suite', 'connector/testing'];
   return `${JSON.stringify(
@@ -65,18 +70,20 @@ export function packageText({ key }: Choices, causeway: string): string {
       version: '0.1.0',
       description: `${titleOf(key)} for Causeway`,
       type: 'module',
-      engines: { node: '>=24' },
+      engines: { node: service.engines.node },
       exports: { '.': './index.ts', './simulator': './simulator.ts', './package.json': './package.json' },
       imports: Object.fromEntries(modules.map((module) => [`#${module}`, `causeway/${module}`])),
       files: ['*.ts', '!*.test.ts', 'README.md'],
       scripts: { test: 'mocha', 'test:all': 'CONFORMANCE=full mocha', check: 'tsc' },
       devDependencies: {
-        '@types/mocha': '^10',
-        '@types/node': '^24',
+        '@types/mocha': service.devDependencies['@types/mocha'],
+        '@types/node': service.devDependencies['@types/node'],
         causeway: `file:${causeway}`,
-        mocha: '^12.0.3',
-        typescript: '~5.9.3',
+        mocha: service.devDependencies.mocha,
+        node: service.optionalDependencies.node,
+        typescript: service.devDependencies['typescript-7'].replace('npm:typescript@', ''),
       },
+      allowScripts: { node: true },
     },
     undefined,
     2,

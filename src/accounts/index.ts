@@ -5,6 +5,7 @@ import { createAccounts } from './accounts.ts';
 import { createActiveElements } from './active-elements.ts';
 import { createAuditLog } from './audit-log.ts';
 import { createIdempotency } from './idempotency/index.ts';
+import { createInvitations } from './invitations.ts';
 import { composeLogIn } from './log-in/index.ts';
 import { createOrganizations } from './organizations.ts';
 import { createPrincipalChanges } from './principal-changes.ts';
@@ -20,6 +21,8 @@ export interface AccountsNeighbours {
   /** Prepares deliveries to the URL. */
   readonly ensureSubscription: (accountId: number, url: string) => Promise<unknown>;
   readonly auditRetentionDays: number;
+  /** Without a slash at the end. */
+  readonly publicUrl: () => string;
 }
 
 /**
@@ -28,17 +31,19 @@ export interface AccountsNeighbours {
  */
 export function composeAccounts(
   platform: Platform,
-  { ensureSubscription, auditRetentionDays: retentionDays }: AccountsNeighbours,
+  { ensureSubscription, auditRetentionDays: retentionDays, publicUrl }: AccountsNeighbours,
 ) {
   const accounts = createAccounts(platform);
   const principals = createPrincipalChanges(platform);
   const logIn = composeLogIn(platform, { principals, getUser: accounts.getUser });
+  const users = createUsers(platform, principals, logIn.passwords);
   return {
     accounts,
     principals,
     organizations: createOrganizations(platform),
     accountRecords: createAccountRecords(platform, { accounts, principals }),
-    users: createUsers(platform, principals, logIn.passwords),
+    users,
+    invitations: createInvitations(platform, { accounts, users, publicUrl }),
     roles: createRoles(platform, principals),
     secrets: createSecrets(platform, principals),
     logIn,

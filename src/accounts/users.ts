@@ -35,6 +35,19 @@ export interface NewUser extends UserChanges {
   readonly roles?: readonly string[] | undefined;
 }
 
+/** Of a user who is to be added. */
+export interface AddedUser {
+  readonly accountId: number;
+  readonly email: string;
+  readonly roles: readonly RoleKey[];
+}
+
+/** What is done in the transaction that adds a user, and what the audit log says of it. */
+export interface AlongWithUser {
+  readonly work: (via: Knex.Transaction, userId: number) => Promise<void>;
+  readonly noted: Readonly<Record<string, unknown>>;
+}
+
 export interface CreatedUser {
   readonly user: UserRow;
   readonly secret: string;
@@ -47,7 +60,7 @@ export interface CreatedUser {
 export type Users = ReturnType<typeof createUsers>;
 
 const ID = /^\d+$/;
-const DEFAULT_ROLES: readonly RoleKey[] = ['default-user'];
+export const DEFAULT_ROLES: readonly RoleKey[] = ['default-user'];
 
 export function createUsers(
   platform: Pick<Platform, 'knex' | 'shares' | 'keyring' | 'keys' | 'random'>,
@@ -112,6 +125,22 @@ export function createUsers(
     return after;
   }
 
+  /**
+   * In the transaction that adds the user.
+   * @throws AppError NOT_FOUND for the account; CONFLICT for an e-mail that the organization has; FORBIDDEN for a role above the caller's
+   */
+  async function assertMayAdd(
+    via: Knex.Transaction,
+    principal: Principal,
+    { accountId, email, roles }: AddedUser,
+  ): Promise<void> {
+    const { organizationId } = principal;
+    await roleStore.lock(via, organizationId);
+    for (const role of roles) await assertMayHandle(via, principal, role);
+    if ((await store.lockAccount(via, organizationId, accountId)) === undefined) throw accountNotFound(accountId);
+    await assertFree(via, organizationId, email);
+  }
+
   /** For good: who is active again logs in again. */
   async function endSessions(via: Knex, { accountId, id }: UserRow): Promise<void> {
     await sessionStore.removeOthers(via, { accountId, userId: id }, undefined);
@@ -173,6 +202,8 @@ export function createUsers(
       return { users: rows, nextAfterId: last?.id };
     },
 
+    assertMayAdd,
+
     /**
      * @param accountId by default the default account of the organization
      * @throws AppError NOT_FOUND for the account; REQUEST_INVALID; CONFLICT for an e-mail that the organization has; FORBIDDEN for a role
@@ -182,6 +213,7 @@ export function createUsers(
       principal: Principal,
       accountId: number | undefined,
       { roles: keys = DEFAULT_ROLES, email, firstName, lastName, ...rest }: NewUser,
+      along?: AlongWithUser,
     ) => {
       const { organizationId } = principal;
       const { externalId = null, active = true, password } = rest;
@@ -194,10 +226,8 @@ export function createUsers(
       const key = { accountId: home, id: await store.nextId() };
       const writePassword = await preparePassword(organizationId, { ...key, ...named }, password);
       const work = async (via: Knex.Transaction) => {
-        await roleStore.lock(via, organizationId);
-        for (const role of roles) await assertMayHandle(via, principal, role);
-        if ((await store.lockAccount(via, organizationId, home)) === undefined) throw accountNotFound(accountId);
-        await assertFree(via, organizationId, email);
+        await along?.work(via, key.id);
+        await assertMayAdd(via, principal, { accountId: home, email, roles });
         await store.insert(via, { organizationId, ...key, ...named, externalId, active });
         await roleStore.grant(via, key, roles);
         await secretStore.add(via, { accountId: home, userId: key.id }, secret);
@@ -206,7 +236,7 @@ export function createUsers(
       };
       const user = await principals.change(organizationId, work, (made) => ({
         targetId: String(made.id),
-        changes: { ...differences({}, toTell(made)), ...toTellOf(password) },
+        changes: { ...differences({}, toTell(made)), ...toTellOf(password), ...along?.noted },
       }));
       return { user, secret };
     },

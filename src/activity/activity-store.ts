@@ -29,6 +29,8 @@ type RowKey = Pick<ActivityRow, 'accountId' | 'at' | 'requestId'>;
 export interface ActivitySelection {
   readonly kind: ActivityKind;
   readonly instanceId?: number | undefined;
+  /** Default true. */
+  readonly hasConsoleReads?: boolean | undefined;
   readonly from?: Date | undefined;
   /** Not included. */
   readonly to?: Date | undefined;
@@ -90,7 +92,7 @@ export const FILTERABLE_USAGE = filterable({
 
 const COLUMNS = `account_id as "accountId", at, request_id as "requestId", user_id as "userId", instance_id as "instanceId",
   duration_us as "durationUs", rows, call_count as "callCount", status, cut, method, path, operation,
-  element_key as "elementKey", code, reason, pushdown, address, calls, kind, events`;
+  element_key as "elementKey", code, reason, pushdown, address, is_console_read as "isConsoleRead", calls, kind, events`;
 
 const KIND_SQL: Readonly<Record<ActivityKind, string>> = {
   request: 'and kind is null',
@@ -122,9 +124,10 @@ export function createActivityStore(knex: Knex) {
       const column = <Name extends keyof ActivityRow>(name: Name) => rows.map((row) => row[name]);
       await knex.raw(
         `insert into activity (account_id, at, request_id, user_id, instance_id, duration_us, rows, call_count, status, cut,
-           method, path, operation, element_key, code, reason, pushdown, address, calls, kind, events)
+           method, path, operation, element_key, code, reason, pushdown, address, is_console_read, calls, kind, events)
          select * from unnest(?::bigint[], ?::timestamptz[], ?::uuid[], ?::bigint[], ?::bigint[], ?::bigint[], ?::integer[], ?::integer[],
-           ?::smallint[], ?::boolean[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::json[], ?::text[], ?::integer[])`,
+           ?::smallint[], ?::boolean[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::boolean[], ?::json[],
+           ?::text[], ?::integer[])`,
         [
           arrayLiteral(column('accountId')),
           arrayLiteral(rows.map(({ at }) => at.toISOString())),
@@ -144,6 +147,7 @@ export function createActivityStore(knex: Knex) {
           arrayLiteral(column('reason')),
           arrayLiteral(column('pushdown')),
           arrayLiteral(column('address')),
+          arrayLiteral(column('isConsoleRead')),
           arrayLiteral(rows.map(({ calls }) => (calls.length === 0 ? null : JSON.stringify(calls.map(pack))))),
           arrayLiteral(column('kind')),
           arrayLiteral(column('events')),
@@ -174,11 +178,12 @@ export function createActivityStore(knex: Knex) {
 
     /** From new to old. */
     list: async (accountId: number, selection: ActivitySelection): Promise<readonly ActivityRow[]> => {
-      const { kind, instanceId, from, to, condition, after, limit } = selection;
+      const { kind, instanceId, hasConsoleReads = true, from, to, condition, after, limit } = selection;
       const { rows } = await knex.raw<{ rows: PackedRow[] }>(
         `select ${COLUMNS} from activity where account_id = ?
            ${KIND_SQL[kind]}
            ${instanceId === undefined ? '' : 'and instance_id = ?'}
+           ${hasConsoleReads ? '' : 'and not is_console_read'}
            ${from === undefined ? '' : 'and at >= ?'}
            ${to === undefined ? '' : 'and at < ?'}
            ${after === undefined ? '' : 'and at <= ? and (at, request_id) < (?, ?::uuid)'}

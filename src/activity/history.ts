@@ -7,6 +7,8 @@ import { type ActivityKind, type ActivityPlace, type ActivityRow, createActivity
 export interface ActivityQuery {
   readonly kind: ActivityKind;
   readonly instanceId?: number | undefined;
+  /** Whether reads that the console made for itself are in it. Default true. */
+  readonly hasConsoleReads?: boolean | undefined;
   readonly from?: Date | undefined;
   /** Not included. */
   readonly to?: Date | undefined;

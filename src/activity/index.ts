@@ -4,14 +4,16 @@ import { createActivityHistory } from './history.ts';
 import { INTERVALS, type Interval, type Period } from './intervals.ts';
 import { createRecorder, type RecorderOptions } from './recorder.ts';
 import { createOpenRun } from './runs.ts';
-import type { CountedMetric, Tally } from './tallies.ts';
+import { type CountedMetric, mergeTallies, type Tally } from './tallies.ts';
 import { createUsageStore } from './usage-store.ts';
 import { createWriteActivity } from './write-store.ts';
 
 interface UsageQuestion {
   readonly accountId: number;
   readonly organizationId?: number | undefined;
-  readonly metric: CountedMetric;
+  readonly metric: Exclude<CountedMetric, 'console_read'>;
+  /** Of calls: whether those by which the console reads for itself are counted. Default true. */
+  readonly hasConsoleReads?: boolean | undefined;
   readonly period: Period;
 }
 
@@ -42,9 +44,17 @@ export function composeActivity(
        * What was counted, from old to new, for the account that asks; with an `organizationId` for all accounts of it, each on its own, which the caller
        * must be allowed to see. @throws AppError RATE_LIMITED, OVERLOADED
        */
-      list: ({ accountId, organizationId, metric, period }: UsageQuestion): Promise<readonly Tally[]> => {
+      list: async (question: UsageQuestion): Promise<readonly Tally[]> => {
+        const { accountId, organizationId, metric, period, hasConsoleReads = true } = question;
         const owner = organizationId === undefined ? { accountId } : { organizationId };
-        return platform.shares.list(accountId, (via) => createUsageStore(via).list(owner, metric, period));
+        const metrics: readonly CountedMetric[] =
+          metric === 'call' && hasConsoleReads ? ['call', 'console_read'] : [metric];
+        const counted = await platform.shares.list(accountId, (via) =>
+          createUsageStore(via).list(owner, metrics, period),
+        );
+        if (metrics.length === 1) return counted;
+        const alike = counted.map((tally) => ({ ...tally, metric }));
+        return mergeTallies(alike, period.interval);
       },
     },
     start: partitions.ensure,

@@ -20,6 +20,8 @@ export interface ActivityRecord {
   /** Redacted, and without the query. */
   readonly path: string;
   readonly operation: string | undefined;
+  /** With a session of the console. */
+  readonly isOfConsole: boolean;
   readonly status: number;
   /** Of an error. */
   readonly code: string | undefined;

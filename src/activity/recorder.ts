@@ -127,8 +127,7 @@ export function createRecorder({ write, clock, log, metrics, options: given }: R
     counts = createTallies();
     for (const row of rows) {
       if (row.kind !== null) continue;
-      const { accountId, elementKey, status, durationUs } = row;
-      tallies.addCall({ accountId, elementKey: elementKey ?? undefined, atMs: row.at.getTime(), status, durationUs });
+      tallies.addCall({ ...row, elementKey: row.elementKey ?? undefined, atMs: row.at.getTime() });
     }
     return { records, bytes, rows, wires: records.flatMap(toWireRow), tallies };
   }
@@ -235,6 +234,7 @@ function toRow(record: ActivityRecord): ActivityRow {
     durationUs: Math.round(record.durationMs * 1000),
     rows: record.rows ?? null,
     callCount: trace.callCount,
+    isConsoleRead: isConsoleRead(record),
     status,
     cut,
     method,
@@ -255,6 +255,11 @@ const MOST_REASON_CHARACTERS = 1_000;
 function showReason(record: ActivityRecord, reason: string): string {
   const text = withCallSecrets(record).redact(reason).replaceAll('\0', '');
   return text.slice(0, MOST_REASON_CHARACTERS).toWellFormed();
+}
+
+/** What it reads to show itself, and gives up when another page is opened. What was refused or reached a provider is of interest whoever asked for it. */
+function isConsoleRead({ isOfConsole, method, status, cut, trace }: ActivityRecord): boolean {
+  return isOfConsole && method === 'GET' && (status < 400 || cut) && trace.callCount === 0;
 }
 
 function toCall(record: ActivityRecord, call: TracedCall): ActivityCall {

@@ -92,6 +92,7 @@ export function createOpenRun(
           events,
           rows,
           cut: false,
+          isOfConsole: false,
           address: undefined,
           pushdown: undefined,
           trace,

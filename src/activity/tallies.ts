@@ -1,8 +1,11 @@
 import { addDurations, countDuration } from './durations.ts';
 import { INTERVALS, type Interval, startOf } from './intervals.ts';
 
-/** What is counted: calls of the API, events that were accepted, instances that were created, bulk jobs that came to their end. */
-export type CountedMetric = 'call' | 'event' | 'instance' | 'bulk_job';
+/**
+ * What is counted: calls of the API, beside them those by which the console reads for itself, events that were accepted, instances that were
+ * created, bulk jobs that came to their end.
+ */
+export type CountedMetric = 'call' | 'console_read' | 'event' | 'instance' | 'bulk_job';
 
 /** What an account did with an element in some length of time. */
 export interface Tally {
@@ -31,6 +34,7 @@ export interface CountedCall {
   readonly atMs: number;
   readonly status: number;
   readonly durationUs: number;
+  readonly isConsoleRead: boolean;
 }
 
 export type Tallies = ReturnType<typeof createTallies>;
@@ -41,8 +45,9 @@ export function createTallies() {
 
   return {
     size: () => minutes.size,
-    addCall: ({ accountId, elementKey = '', atMs, status, durationUs }: CountedCall): void => {
-      const tally = grow(minutes, { accountId, metric: 'call', elementKey, atMs: startOf('minute', atMs) });
+    addCall: ({ accountId, elementKey = '', atMs, status, durationUs, isConsoleRead }: CountedCall): void => {
+      const metric = isConsoleRead ? 'console_read' : 'call';
+      const tally = grow(minutes, { accountId, metric, elementKey, atMs: startOf('minute', atMs) });
       tally.minUs = tally.count === 0 ? durationUs : Math.min(tally.minUs, durationUs);
       tally.maxUs = Math.max(tally.maxUs, durationUs);
       tally.totalUs += durationUs;

@@ -45,8 +45,8 @@ export function createUsageStore(knex: Knex) {
       );
     },
 
-    /** From old to new. */
-    list: async (owner: UsageOwner, metric: CountedMetric, period: Period): Promise<readonly Tally[]> => {
+    /** From old to new: of each metric by itself. */
+    list: async (owner: UsageOwner, metrics: readonly CountedMetric[], period: Period): Promise<readonly Tally[]> => {
       const { interval, fromMs, toMs } = period;
       const [isOwners, id] =
         'accountId' in owner
@@ -55,8 +55,8 @@ export function createUsageStore(knex: Knex) {
       const { rows } = await knex.raw<{ rows: TallyRow[] }>(
         `select account_id as "accountId", metric, element_key as "elementKey", at, count, client_errors as "clientErrors",
            server_errors as "serverErrors", total_us as "totalUs", min_us as "minUs", max_us as "maxUs", durations
-         from usage_${interval} where ${isOwners} and metric = ? and at >= ? and at < ? order by at, account_id, element_key`,
-        [id, metric, new Date(fromMs), new Date(toMs)],
+         from usage_${interval} where ${isOwners} and metric = any(?::text[]) and at >= ? and at < ? order by at, account_id, element_key`,
+        [id, arrayLiteral(metrics), new Date(fromMs), new Date(toMs)],
       );
       return rows.map(({ at, ...row }) => ({ ...row, atMs: at.getTime() }));
     },

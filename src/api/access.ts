@@ -48,6 +48,7 @@ export type AuditTarget =
   | 'element'
   | 'instance'
   | 'connect-session'
+  | 'invitation'
   | 'oauth-proxy'
   | 'subscription'
   | 'delivery'
@@ -108,6 +109,9 @@ const accountRole: Access = {
   audit: { action: 'update', target: 'account', id: 'id' },
 };
 
+/** Into which accounts depends on which it is. */
+const INVITE = ['addOrganizationUsers', 'addAccountUsers'] as const;
+
 const NEW_SECRET = { answersSecret: true } as const;
 
 const CONFIGURE_ROLES: Access = { privilege: 'configureRoles' };
@@ -136,6 +140,8 @@ export const ACCESS: { readonly [Id in ApiOperationId]: AccessOf<Id> } = {
     audit: { action: 'rotate', target: 'secret' },
   },
 
+  getConnectBranding: EVERYBODY,
+  setConnectBranding: { privilege: 'manageOrganization', audit: { action: 'update', target: 'organization' } },
   getConnectOrigins: EVERYBODY,
   setConnectOrigins: { privilege: 'manageOrganization', audit: { action: 'update', target: 'organization' } },
 
@@ -177,6 +183,12 @@ export const ACCESS: { readonly [Id in ApiOperationId]: AccessOf<Id> } = {
   updateAccountUser: { account: 'id', ...editUser },
   replaceAccountUser: { account: 'id', ...editUser },
   deleteAccountUser: { account: 'id', ...deleteUser },
+  listInvitations: { privilege: INVITE },
+  createInvitation: { ...NEW_SECRET, privilege: INVITE, audit: { action: 'create', target: 'invitation' } },
+  revokeInvitation: { privilege: INVITE, audit: { action: 'delete', target: 'invitation', id: 'id' } },
+  // By whoever has the link, as the user who invites.
+  showInvitation: EVERYBODY,
+  acceptInvitation: { audit: { action: 'create', target: 'user' } },
   listUsers: EVERYBODY,
   getUser: viewUser,
   updateUser: editUser,

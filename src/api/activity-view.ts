@@ -31,6 +31,7 @@ export function toActivityRecord(row: ActivityRow): ActivityRecordView {
     status,
     ...(row.code !== null && { code: row.code }),
     ...(row.reason !== null && { reason: row.reason }),
+    ...(row.isConsoleRead && { consoleRead: true as const }),
     durationMs: toMs(durationUs),
     ...(cut && { cut }),
     providerCalls: calls.map(toCallRecord),

@@ -1,7 +1,7 @@
 import { FILTERABLE_ACTIVITY, FILTERABLE_USAGE } from '../activity/activity-store.ts';
 import type { ActivityPage, ActivityQuery } from '../activity/history.ts';
 import type { Activity } from '../activity/index.ts';
-import { type AskedPeriod, type Period, pointsOf, readEnd, readPeriod, readStart } from '../activity/intervals.ts';
+import { type Period, pointsOf, readEnd, readPeriod, readStart } from '../activity/intervals.ts';
 import { type CountedMetric, mergeTallies, type Tally } from '../activity/tallies.ts';
 import type { Clock } from '../clock.ts';
 import type { Registry } from '../connector/registry.ts';
@@ -38,7 +38,7 @@ interface Listing extends Pick<ActivityQuery, 'kind' | 'fields' | 'instanceId'> 
 type MetricName = OperationPath<'getMetric'>['metric'];
 
 interface MetricSpec {
-  readonly metric: CountedMetric;
+  readonly metric: Exclude<CountedMetric, 'console_read'>;
   readonly isCounted: (tally: Tally) => boolean;
   readonly detailsOf: DetailsOf;
 }
@@ -64,14 +64,18 @@ export function createActivityHandlers(
 
   async function list(accountId: number, listing: Listing): Promise<{ page: ActivityPage; headers: ListHeaders }> {
     const { name, kind, fields, instanceId, query, url } = listing;
-    const { where, from, to, pageSize: limit = PAGE_SIZE, nextPage } = query;
-    const tokens = createPlaceTokens(seal, JSON.stringify([name, kind, accountId, instanceId, where, from, to]));
+    const { where, from, to, consoleReads: hasConsoleReads, pageSize: limit = PAGE_SIZE, nextPage } = query;
+    const tokens = createPlaceTokens(
+      seal,
+      JSON.stringify([name, kind, accountId, instanceId, where, from, to, hasConsoleReads]),
+    );
     const after = readPlace(tokens.read(nextPage));
     const period = {
       from: from === undefined ? undefined : new Date(readStart(from)),
       to: to === undefined ? undefined : new Date(readEnd(to)),
     };
-    const page = await history.list(accountId, { kind, instanceId, ...period, where, fields, after, limit });
+    const selection = { kind, instanceId, hasConsoleReads, ...period, where, fields, after, limit };
+    const page = await history.list(accountId, selection);
     const token = tokens.write(page.next && `${page.next.at.toISOString()} ${page.next.requestId}`);
     return { page, headers: listHeaders(page.rows.length, { url, token }) };
   }
@@ -88,15 +92,17 @@ export function createActivityHandlers(
   }
 
   /** What an account asked, with its period. */
-  async function countCalls(accountId: number, asked: AskedPeriod) {
+  async function countCalls(accountId: number, asked: OperationQuery<'countUsage'>) {
+    const { consoleReads: hasConsoleReads } = asked;
     const period = readPeriod(asked, clock.now());
-    return { period, tallies: await usage.list({ accountId, metric: 'call', period }) };
+    return { period, tallies: await usage.list({ accountId, metric: 'call', period, hasConsoleReads }) };
   }
 
   async function countMetric(owner: { readonly accountId: number; readonly organizationId?: number }, request: Asked) {
     const period = readPeriod(request.query, clock.now());
     const { metric, isCounted, detailsOf } = METRICS[request.path.metric];
-    const tallies = await usage.list({ ...owner, metric, period });
+    const { consoleReads: hasConsoleReads } = request.query;
+    const tallies = await usage.list({ ...owner, metric, period, hasConsoleReads });
     return listed(toMetricRecords(tallies.filter(isCounted), period.interval, detailsOf));
   }
 

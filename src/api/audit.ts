@@ -41,6 +41,7 @@ const SECTION_OF: Readonly<Record<AuditTarget, AuditSection | undefined>> = {
   settings: 'settings',
   user: 'users',
   role: 'users',
+  invitation: 'users',
   secret: 'authentication',
   session: 'authentication',
   element: 'elements',

@@ -72,10 +72,24 @@ export function createConnectPages(parts: ConnectPageParts): ConnectPages {
       setPrivate(response);
       const session = await page.find(String(request.params.key));
       if (session === undefined) return sendPage(response, 404, GONE);
-      const frames = await page.framesOf(session);
+      const claim = claimOf(request);
+      const refusal = claim === undefined ? undefined : await page.refuse(session, claim);
+      response.set('X-Content-Type-Options', 'nosniff');
+      if (refusal !== undefined) {
+        // A page that says why, and knows nothing of the session: so any page may have it in a frame, where nothing else could say it.
+        response
+          .status(403)
+          .set('Content-Security-Policy', policyFor({ frames: ['*'] }))
+          .type('html');
+        const { origin, canRegister } = refusal;
+        return void response.send(await console.page('connect-refused', { origin, registrable: String(canRegister) }));
+      }
+      const { language, ...others } = await page.looksOf(session);
       // What may show it in a frame are the origins of its organization. `X-Frame-Options` could not name them.
-      response.set({ 'Content-Security-Policy': policyFor(frames), 'X-Content-Type-Options': 'nosniff' });
-      response.type('html').send(await console.page('connect-page'));
+      response
+        .set('Content-Security-Policy', policyFor(others))
+        .type('html')
+        .send(await console.page('connect-page', language === undefined ? {} : { language }));
     },
 
     depart: async (request, response) => {
@@ -97,7 +111,7 @@ export function createConnectPages(parts: ConnectPageParts): ConnectPages {
       const arrival = await page.arrive(state, (id) => readMark(publicUrl(), request, id));
       if (arrival === undefined) return showCallback(request, response, next);
       setPrivate(response);
-      if (arrival.kind === 'refused') return sendPage(response, 400, REFUSALS[arrival.reason]);
+      if (arrival.kind === 'refused') return sendPage(response, 400, withWayBack(REFUSALS[arrival.reason], arrival));
       const { key } = arrival.session;
       const { elementKey, opener } = arrival.request;
       note(response, { redactor: createRedactor([key, parametersOf(request).code ?? '']) });
@@ -130,6 +144,17 @@ function setPrivate(response: Response): void {
 /** The first of each name. */
 function parametersOf({ originalUrl }: Request): Readonly<Record<string, string>> {
   return Object.fromEntries([...decodeQuery(searchOf(originalUrl))].toReversed());
+}
+
+/** `Sec-Fetch-Dest` of a page that stands in another one. */
+const EMBEDDED: readonly string[] = ['iframe', 'frame', 'embed', 'object'];
+
+/** The origin of the page that shows this one: the script says it; of other frames the browser does, unless it is told not to. */
+function claimOf(request: Request): string | undefined {
+  const { from } = parametersOf(request);
+  if (from !== undefined) return from;
+  const isEmbedded = EMBEDDED.includes(request.get('sec-fetch-dest') ?? '');
+  return isEmbedded ? request.get('referer') : undefined;
 }
 
 const MARK_NAME = 'causeway-connect';
@@ -194,6 +219,12 @@ const REFUSALS: Readonly<Record<RefusedArrival['reason'], Words>> = {
       'Nothing was connected: the connect session was completed, ended, or has expired. Go back to where you came from, and begin again there.',
   },
 };
+
+function withWayBack(words: Words, { left }: RefusedArrival): Words {
+  if (left === undefined) return words;
+  const path = `${PAGE_PATH}/${left.key}?${new URLSearchParams({ element: left.elementKey })}`;
+  return { ...words, words: `${words.words}</p>\n<p><a href="${escapeHtml(path)}">Go back and try again</a>` };
+}
 
 function failure({ message, providerMessage }: AppError): Words {
   const said = providerMessage === undefined ? '' : `</p>\n<p>${escapeHtml(providerMessage)}`;

@@ -3,6 +3,7 @@ import { callerOf } from '../connect/completion.ts';
 import type { ConnectRoom } from '../connect/index.ts';
 import type { Offer } from '../connect/offer.ts';
 import type { Description } from '../connect/page.ts';
+import { problemOf, type SessionProblem } from '../connect/refusals.ts';
 import { statusOf } from '../connect/session.ts';
 import type { SessionRow } from '../connect/session-store.ts';
 import type { Connector } from '../connector/contract.ts';
@@ -29,7 +30,7 @@ export function createConnectHandlers(
   { connect, registry }: ConnectServices,
   { seal, clock }: { readonly seal: PageSeal; readonly clock: Pick<Clock, 'now'> },
 ) {
-  const { sessions, page, origins } = connect;
+  const { sessions, page, origins, brandings } = connect;
 
   return {
     getConnectOrigins: async ({ principal }) => ({
@@ -39,26 +40,36 @@ export function createConnectHandlers(
       body: { origins: [...(await origins.replace(principal.organizationId, body.origins))] },
     }),
 
+    getConnectBranding: async ({ principal }) => ({ body: { ...(await brandings.of(principal.organizationId)) } }),
+    setConnectBranding: async ({ principal, body }) => ({
+      body: await brandings.replace(principal.organizationId, body),
+    }),
+
     createConnectSession: async ({ principal, body }) => {
       const { session, url } = await sessions.create(principal, body);
-      return { body: { ...toSessionRecord(session), url } };
+      return { body: { ...toSessionRecord(session, []), ...withBranding(session), url } };
     },
 
-    listConnectSessions: async ({ principal: { accountId }, query, url }) => {
+    listConnectSessions: async ({ principal: { organizationId, accountId }, query, url }) => {
       const { where, pageSize: limit = PAGE_SIZE, nextPage } = query;
       const tokens = createPageTokens(seal, JSON.stringify(['connect-sessions', accountId, where]));
       const found = await sessions.list(accountId, { where, limit, afterId: tokens.read(nextPage) });
-      const body = found.sessions.map(toSessionRecord);
+      const registered = await origins.of(organizationId);
+      const body = found.sessions.map((session) => toSessionRecord(session, registered));
       return { body, headers: listHeaders(body.length, { url, token: tokens.write(found.nextAfterId) }) };
     },
 
     getConnectSession: async ({ principal, path }) => {
       const { session, token } = await sessions.get(principal.accountId, path.id);
-      return { body: { ...toSessionRecord(session), ...(token !== undefined && { token }) } };
+      const record = toSessionRecord(session, await origins.of(principal.organizationId));
+      return { body: { ...record, ...withBranding(session), ...(token !== undefined && { token }) } };
     },
 
     deleteConnectSession: async ({ principal, path }) => ({
-      body: toSessionRecord(await sessions.end(principal.accountId, path.id)),
+      body: toSessionRecord(
+        await sessions.end(principal.accountId, path.id),
+        await origins.of(principal.organizationId),
+      ),
     }),
 
     getConnectPage: async ({ pageSession }) => ({
@@ -101,9 +112,11 @@ function inConfiguration(connector: Connector | undefined): (place: string) => s
   };
 }
 
-function toSessionRecord(session: SessionRow): SessionRecord {
+/** @param registered the connect origins of the organization now */
+function toSessionRecord(session: SessionRow, registered: readonly string[]): SessionRecord {
   const { id, status, elements, tags, name, redirectUrl, proxyId, reauthenticates, instanceId } = session;
   const { elementKey, error, createdAt, expiresAt, endedAt } = session;
+  const problem = problemOf(session, registered);
   return {
     id,
     status,
@@ -116,13 +129,25 @@ function toSessionRecord(session: SessionRow): SessionRecord {
     ...(instanceId !== null && { instanceId }),
     ...(elementKey !== null && { elementKey }),
     ...(error !== null && { error: { ...error } }),
+    ...(problem !== undefined && { problem: toProblemRecord(problem) }),
     createdDate: createdAt.toISOString(),
     expiresDate: expiresAt.toISOString(),
     ...(endedAt !== null && { endedDate: endedAt.toISOString() }),
   };
 }
 
-function toPageRecord({ session, offers, returnsTo, returnUrl, origins }: Description, nowMs: number): PageRecord {
+function withBranding({ branding }: Pick<SessionRow, 'branding'>): Pick<SessionRecord, 'branding'> {
+  return Object.keys(branding).length === 0 ? {} : { branding: { ...branding } };
+}
+
+function toProblemRecord({ at, ...problem }: SessionProblem): SessionRecord['problem'] {
+  return { ...problem, date: at.toISOString() };
+}
+
+function toPageRecord(
+  { session, offers, returnsTo, returnUrl, origins, branding }: Description,
+  nowMs: number,
+): PageRecord {
   const { id, name, reauthenticates, elementKey, instanceId, error, expiresAt } = session;
   const status = statusOf(session, nowMs);
   return {
@@ -138,6 +163,7 @@ function toPageRecord({ session, offers, returnsTo, returnUrl, origins }: Descri
     ...(returnUrl !== undefined && { returnUrl }),
     elements: offers.map(toOfferRecord),
     origins: [...origins],
+    ...withBranding({ branding }),
   };
 }
 

@@ -8,17 +8,24 @@ import { refuseOtherMethods } from './problem.ts';
 
 export const CONSOLE_PATH = '/console';
 
-/** Everything comes from the service, and nothing is inline. Also of a page that others may have in a frame. */
-export function policyFor(frameAncestors: readonly string[] = []): string {
+interface Others {
+  /** Whose pages may have this one in a frame. */
+  readonly frames?: readonly string[];
+  /** An origin that images come from. */
+  readonly images?: string | undefined;
+}
+
+/** Everything comes from the service, save what is said, and nothing is inline. */
+export function policyFor({ frames = [], images }: Others = {}): string {
   return [
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self'",
-    "img-src 'self' data:",
+    `img-src 'self' data:${images === undefined ? '' : ` ${images}`}`,
     "connect-src 'self'",
     "base-uri 'none'",
     "form-action 'none'",
-    `frame-ancestors ${frameAncestors.length === 0 ? "'none'" : frameAncestors.join(' ')}`,
+    `frame-ancestors ${frames.length === 0 ? "'none'" : frames.join(' ')}`,
   ].join('; ');
 }
 

@@ -64,7 +64,7 @@ function toEvent({ eventId, type, payload }: Delivery): DeliveryRecord['event'] 
 }
 
 export function toAttemptRecord(attempt: AttemptRow): DeliveryAttempt {
-  const { statusCode, error, answer } = attempt;
+  const { statusCode, error, answer, requestHeaders } = attempt;
   return {
     attempt: attempt.attempt,
     date: attempt.attemptedAt.toISOString(),
@@ -73,6 +73,7 @@ export function toAttemptRecord(attempt: AttemptRow): DeliveryAttempt {
     ...(statusCode !== null && { statusCode }),
     ...(error !== null && { error }),
     ...(answer !== null && { answer }),
+    ...(requestHeaders !== null && { requestHeaders: { ...requestHeaders } }),
   };
 }
 

@@ -4,6 +4,7 @@ import type { AccountRecords } from '../accounts/account-records.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import type { ActiveElements } from '../accounts/active-elements.ts';
 import type { Idempotency } from '../accounts/idempotency/index.ts';
+import type { Invitations } from '../accounts/invitations.ts';
 import type { LogIn } from '../accounts/log-in/index.ts';
 import type { PrincipalChanges } from '../accounts/principal-changes.ts';
 import type { Roles } from '../accounts/roles.ts';
@@ -39,6 +40,7 @@ import { createConsoleHandlers } from './console.ts';
 import { createElementHandlers } from './elements.ts';
 import { createEventHandlers, type EventServices } from './events.ts';
 import { createInstanceHandlers } from './instances.ts';
+import { createInvitationHandlers } from './invitations.ts';
 import { createMeasurements, createMeasurementsRouter, servesMeasurements } from './measurements.ts';
 import { createNotificationHandlers, type NotificationServices } from './notifications.ts';
 import { createProxyHandlers } from './oauth-proxies.ts';
@@ -72,6 +74,7 @@ export interface ApiServices
   readonly accountRecords: AccountRecords;
   readonly principals: PrincipalChanges;
   readonly users: Users;
+  readonly invitations: Invitations;
   readonly roles: Roles;
   readonly secrets: Secrets;
   readonly logIn: LogIn;
@@ -102,6 +105,9 @@ const LEAST_BODY_MEMORY = 16 * 1024 * 1024;
 const REDIRECTS = { whose: 'this address', perMinute: 600, kept: 20_000 };
 /** Of the page of one connect session, which asks again and again what has come of it. */
 const PAGE_REQUESTS = { whose: 'this connect session', perMinute: 300, kept: 20_000 };
+
+/** Of people with an invitation: a password that they choose takes a while to hash. */
+const INVITED_REQUESTS = { whose: 'this address', perMinute: 60, kept: 20_000 };
 
 /** The API over the rooms behind it; nothing listens yet. A worker has its health and its measurements alone. */
 export function composeApi(platform: Platform, services: ApiServices, config: ServiceConfig): Api {
@@ -188,6 +194,11 @@ function composeOperations(
       ...createQueryHandlers(resources),
       ...createPollHandlers(services.polls, { clock, seal: keys }),
       ...createUserHandlers(services, keys),
+      ...createInvitationHandlers(services, {
+        seal: keys,
+        clock,
+        requests: createTokenBuckets(clock, INVITED_REQUESTS),
+      }),
       ...createRoleHandlers(services),
       ...createAuditLogHandlers(services, keys),
       ...createBulkHandlers(services.bulk, keys),

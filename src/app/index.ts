@@ -112,8 +112,12 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
   await activity.start();
   const subscriptions = createSubscriptions(platform);
   const ensureSubscription = subscriptions.ensure;
-  const people = composeAccounts(platform, { ensureSubscription, auditRetentionDays: config.auditRetentionDays });
-  const { accounts, activeElements, logIn, settings, auditLog, idempotency } = people;
+  const people = composeAccounts(platform, {
+    ensureSubscription,
+    auditRetentionDays: config.auditRetentionDays,
+    publicUrl,
+  });
+  const { accounts, activeElements, logIn, invitations, settings, auditLog, idempotency } = people;
   await auditLog.ensure();
   const { notifications, deliveries, eventHistory } = composeDeliveries(platform, { subscriptions, settings });
   const { client, budget } = composeProviderClient(platform, {
@@ -208,6 +212,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
     (accountId, signal) => instances.removeSome(accountId, registrations.end, signal),
     bulk.removeSome,
     connect.sessions.removeSome,
+    invitations.removeSome,
     authorizations.removeSome,
     idempotency.removeSome,
     subscriptions.removeSome,
@@ -219,7 +224,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
 
   const work = {
     purgeIdempotencyRecords: idempotency.purge,
-    purgeLogIns: logIn.purge,
+    purgeLogIns: async (at: Date) => (await logIn.purge(at)) + (await invitations.purge(at)),
     purgeConnectSessions: connect.sessions.purge,
     purgeConnectDepartures: connect.page.purgeDepartures,
     ...maintenance,

@@ -34,6 +34,8 @@ export interface Arrival {
 export interface RefusedArrival {
   readonly kind: 'refused';
   readonly reason: 'otherBrowser' | 'again' | 'late' | 'ended';
+  /** Of a browser that left the page of the session for the provider: it may go back there. */
+  readonly left?: { readonly key: string; readonly elementKey: string } | undefined;
 }
 
 /** What a provider sent with a browser, by name. */
@@ -146,10 +148,12 @@ export function createDepartures(
       if (row === undefined) return undefined;
       const key = readMark(row, markOf(row.id) ?? '');
       if (key === undefined) return { kind: 'refused', reason: 'otherBrowser' };
-      if (isOlder(row, AWAY_MS)) return { kind: 'refused', reason: 'late' };
-      if (!(await store.setReturned(row, new Date(clock.now())))) return { kind: 'refused', reason: 'again' };
+      const request = open(row);
+      const left = request.opener === 'page' ? { key, elementKey: request.elementKey } : undefined;
+      if (isOlder(row, AWAY_MS)) return { kind: 'refused', reason: 'late', left };
+      if (!(await store.setReturned(row, new Date(clock.now())))) return { kind: 'refused', reason: 'again', left };
       const session = await findSession(key);
-      return isOpen(session) ? { kind: 'arrived', session, request: open(row) } : { kind: 'refused', reason: 'ended' };
+      return isOpen(session) ? { kind: 'arrived', session, request } : { kind: 'refused', reason: 'ended' };
     },
 
     /** Goes on with what the provider sent. @throws AppError, which the session has then as its error */

@@ -57,7 +57,8 @@ function readOrigins(given: readonly string[]): readonly string[] {
 const HOST = /^(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\])$/;
 const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
 
-function readOrigin(text: string): string | undefined {
+/** @returns it as browsers write it; undefined for what cannot be registered */
+export function readOrigin(text: string): string | undefined {
   const url = URL.parse(text);
   if (url === null || url.href !== `${url.origin}/` || /[\s?#]/.test(text) || !HOST.test(url.hostname))
     return undefined;

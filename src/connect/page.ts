@@ -5,9 +5,12 @@ import type { Connector } from '../connector/contract.ts';
 import { change } from '../db/change.ts';
 import { AppError } from '../errors.ts';
 import type { Platform } from '../platform.ts';
+import { type Brandings, logoOriginOf } from './branding.ts';
+import type { Branding } from './branding-store.ts';
 import { type CompletionNeighbours, createCompletion, type PageInput } from './completion.ts';
 import { createDepartures, type DepartureNeighbours } from './departures.ts';
 import type { Offer } from './offer.ts';
+import { readClaim, refusalOf } from './refusals.ts';
 import { assertOpen, CANCELLED, endedStatus, type PageSession, refuseEnded, statusOf } from './session.ts';
 import { createSessionStore } from './session-store.ts';
 
@@ -21,6 +24,7 @@ export interface Description {
   readonly returnUrl: string | undefined;
   /** The origins whose pages may be told what has come of it. */
   readonly origins: readonly string[];
+  readonly branding: Branding;
 }
 
 /** What the page of a session can do. Whoever has its key acts for the user who made it, and no further than it allows. */
@@ -28,6 +32,7 @@ export type ConnectPage = ReturnType<typeof createConnectPage>;
 
 export interface PageNeighbours extends CompletionNeighbours, Omit<DepartureNeighbours, 'completion' | 'findSession'> {
   readonly accounts: Pick<Accounts, 'findActing'>;
+  readonly brandings: Pick<Brandings, 'shownIn'>;
 }
 
 /** What it takes to make a session, and whenever its page is used. */
@@ -50,14 +55,33 @@ export function createConnectPage(
     return maker?.privileges.has(NEEDED) ? { ...row, key } : undefined;
   }
 
+  const brandingOf = ({ organizationId, branding }: PageSession) =>
+    neighbours.brandings.shownIn(organizationId, branding);
+
   return {
     ...createDepartures(platform, { ...neighbours, completion, findSession: find }),
 
     /** Undefined: there is no such session, or the user who made it may not make instances of its account now. */
     find,
 
-    /** The origins whose pages may show the page in a frame. */
-    framesOf: ({ organizationId }: PageSession) => neighbours.origins.of(organizationId),
+    /** The origins whose pages may show the page in a frame, the one that its logo comes from, and its language where that is given. */
+    looksOf: async (session: PageSession) => {
+      const branding = await brandingOf(session);
+      const frames = await neighbours.origins.of(session.organizationId);
+      return { frames, images: logoOriginOf(branding), language: branding.language };
+    },
+
+    /**
+     * Whether a page of the origin that it claims may not show the page. The session keeps that, for the server that made it.
+     * @returns undefined where it may, and for a claim that is no origin
+     */
+    refuse: async (session: PageSession, claim: string) => {
+      const origin = readClaim(claim);
+      if (origin === undefined) return undefined;
+      const refusal = refusalOf(origin, await neighbours.origins.of(session.organizationId));
+      if (refusal !== undefined) await store.noteRefusal(session, origin, new Date(clock.now()));
+      return refusal;
+    },
 
     describe: async (session: PageSession) => ({
       session,
@@ -65,6 +89,7 @@ export function createConnectPage(
       returnsTo: session.redirectUrl === null ? undefined : new URL(session.redirectUrl).origin,
       returnUrl: await completion.returnUrl(session),
       origins: await neighbours.origins.of(session.organizationId),
+      branding: await brandingOf(session),
     }),
 
     /** With what the user filled in. @throws AppError as the creation of instances; CONFLICT for a session that has ended */

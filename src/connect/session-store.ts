@@ -4,6 +4,7 @@ import { filterable, INSTANT, INTEGER, orNull, type Selection, selectPage, TEXT 
 import { nextId } from '../db/next-id.ts';
 import { type Removal, removeRows } from '../db/removal.ts';
 import { columnsOf, firstOf, type RowOf, type RowWith, toColumns } from '../db/row.ts';
+import type { Branding } from './branding-store.ts';
 
 /** What went wrong, fit for whoever connects and for the server that asked for it. */
 export interface SessionError {
@@ -14,12 +15,16 @@ export interface SessionError {
 }
 
 /** A row of `connect_session`, its configuration still encrypted. */
-export interface SessionRow extends Omit<RowWith<'connect_session', typeof COLUMNS>, 'error'> {
+export interface SessionRow extends Omit<RowWith<'connect_session', typeof COLUMNS>, 'error' | 'branding'> {
   /** No other JSON is stored. */
   readonly error: SessionError | null;
+  readonly branding: Branding;
 }
 
-export type NewSessionRow = Omit<SessionRow, 'status' | 'elementKey' | 'error' | 'endedAt'> &
+export type NewSessionRow = Omit<
+  SessionRow,
+  'status' | 'elementKey' | 'error' | 'endedAt' | 'refusedOrigin' | 'refusedAt'
+> &
   RowOf<'connect_session', 'key_hash'>;
 
 export type SessionKey = Pick<SessionRow, 'accountId' | 'id'>;
@@ -51,6 +56,9 @@ const COLUMNS = columnsOf('connect_session', [
   'created_at',
   'expires_at',
   'ended_at',
+  'refused_origin',
+  'refused_at',
+  'branding',
 ]);
 
 /** What a listing of sessions can be filtered by, under the names of their record. */
@@ -83,9 +91,12 @@ export function createSessionStore(knex: Knex) {
     nextId: (): Promise<number> => nextId(knex, 'connect_session'),
 
     insert: async (via: Knex, row: NewSessionRow): Promise<SessionRow> => {
-      await via('connect_session').insert(toColumns('connect_session', row));
+      await via('connect_session').insert(
+        toColumns('connect_session', { ...row, branding: json(via, { ...row.branding }) }),
+      );
       const { keyHash: _, ...rest } = row;
-      return { ...rest, status: 'open', elementKey: null, error: null, endedAt: null };
+      const nothingYet = { elementKey: null, error: null, endedAt: null, refusedOrigin: null, refusedAt: null };
+      return { ...rest, status: 'open', ...nothingYet };
     },
 
     /** Until the end of the transaction nobody else makes a session of the account. */
@@ -144,6 +155,11 @@ export function createSessionStore(knex: Knex) {
     /** It stays open. */
     noteError: async (session: SessionKey, error: SessionError | null): Promise<void> => {
       await open(knex, session).update({ error: error && json(knex, { ...error }) });
+    },
+
+    /** That a page of this origin wanted to show it, and may not. */
+    noteRefusal: async (session: SessionKey, refusedOrigin: string, refusedAt: Date): Promise<void> => {
+      await open(knex, session).update(toColumns('connect_session', { refusedOrigin, refusedAt }));
     },
 
     removeSome: (accountId: number): Promise<Removal> => removeRows(knex, 'connect_session', accountId),

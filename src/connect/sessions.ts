@@ -12,6 +12,8 @@ import type { AuthorizationCaller } from '../instances/oauth/authorizations.ts';
 import type { Proxies } from '../instances/oauth/proxies/proxies.ts';
 import { assertStorable } from '../instances/storable.ts';
 import type { Platform } from '../platform.ts';
+import { type Brandings, toTellOf } from './branding.ts';
+import type { Branding } from './branding-store.ts';
 import { assertFixable, assertOffered, isCodeFlow, listOffered, type OfferNeighbours } from './offer.ts';
 import type { Origins } from './origins.ts';
 import { CANCELLED, refuseEnded } from './session.ts';
@@ -34,12 +36,14 @@ export interface NewConnectSession {
   readonly expiresIn?: number | undefined;
   readonly instanceId?: number | undefined;
   readonly proxyId?: number | undefined;
+  readonly branding?: Branding | undefined;
 }
 
 export interface SessionNeighbours extends OfferNeighbours {
   readonly instances: Pick<Instances, 'get'>;
   readonly proxies: Pick<Proxies, 'get' | 'openClient'>;
   readonly origins: Pick<Origins, 'of'>;
+  readonly brandings: Pick<Brandings, 'read'>;
   /** Without a slash at the end. */
   readonly publicUrl: () => string;
 }
@@ -57,7 +61,7 @@ export function createSessions(
   neighbours: SessionNeighbours,
 ) {
   const { knex, shares, keyring, keys, random, clock } = platform;
-  const { instances, proxies, origins, publicUrl } = neighbours;
+  const { instances, proxies, origins, brandings, publicUrl } = neighbours;
   const store = createSessionStore(knex);
   const now = () => new Date(clock.now());
 
@@ -118,6 +122,7 @@ export function createSessions(
       assertFixable(offered, configuration);
       if (proxyId !== undefined) await assertProxy(caller, proxyId, offered.some(isCodeFlow));
       if (redirectUrl !== undefined) await assertReturn(caller, redirectUrl);
+      const branding = await brandings.read(caller.organizationId, input.branding ?? {}, 'branding');
       const { accountId, userId } = caller;
       const id = await store.nextId();
       const key = random.bytes(KEY_BYTES).toString('base64url');
@@ -132,6 +137,7 @@ export function createSessions(
         tags: [...new Set(tags.map((tag) => tag.trim()))],
         configuration: keyring.encrypt(JSON.stringify(configuration), contextOf({ accountId, id })),
         redirectUrl: redirectUrl ?? null,
+        branding,
         proxyId: proxyId ?? null,
         reauthenticates: instanceId !== undefined,
         instanceId: instanceId ?? null,
@@ -196,8 +202,20 @@ function tooMany(owner: string, most: number): AppError {
 const REDIRECT_PLACE = '/body/redirectUrl';
 
 /** For the audit log: nothing of what is fixed, and nothing of the key. */
-function noteOf({ id, status, elements, name, tags, redirectUrl, proxyId, instanceId, expiresAt }: SessionRow) {
-  const told = { status, elements, name, tags, redirectUrl, proxyId, instanceId, expiresAt: expiresAt.toISOString() };
+function noteOf({ id, instanceId, ...session }: SessionRow) {
+  const { status, elements, name, tags, redirectUrl, proxyId, branding } = session;
+  const expiresAt = session.expiresAt.toISOString();
+  const told = {
+    status,
+    elements,
+    name,
+    tags,
+    redirectUrl,
+    proxyId,
+    instanceId,
+    branding: toTellOf(branding),
+    expiresAt,
+  };
   return { targetId: String(id), changes: told, ...(instanceId !== null && { instanceId }) };
 }
 

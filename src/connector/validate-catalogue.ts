@@ -1,4 +1,5 @@
 import type { Connector } from './contract.ts';
+import { when } from './problems.ts';
 
 /** Of what a connector tells people: pages of the provider, and how to come by the values of its keys. */
 export function catalogueProblems({ documentation = [], configuration, auth }: Connector): readonly string[] {
@@ -22,8 +23,4 @@ export function catalogueProblems({ documentation = [], configuration, auth }: C
 function isPublicPage(text: string): boolean {
   const url = URL.parse(text);
   return url?.protocol === 'https:' && url.username === '' && url.password === '';
-}
-
-function when(condition: boolean, problem: string): readonly string[] {
-  return condition ? [problem] : [];
 }

@@ -1,5 +1,6 @@
 import { matchesHost } from './client/url.ts';
 import type { Config, Connector, OAuth2Auth, OAuthValue } from './contract.ts';
+import { when } from './problems.ts';
 
 /** They carry the flow: nothing that a connector adds may take their place. */
 const OWN_PARAMETERS: ReadonlySet<string> = new Set([
@@ -95,8 +96,4 @@ function addressProblem(
     ...when(url.protocol !== 'https:', `${option} is not https`),
     ...when(!matchesHost(url.host, hosts), `${option} leads to ${url.host}, which is not one of its hosts`),
   ];
-}
-
-function when(condition: boolean, problem: string): readonly string[] {
-  return condition ? [problem] : [];
 }

@@ -1,4 +1,5 @@
 import type { Connector, WebhookAnswer, Webhooks } from './contract.ts';
+import { when } from './problems.ts';
 
 /** Events of the platform's own have 8 MB, and what a provider sent is a part of one. */
 const MOST_BYTES = 4 * 1024 * 1024;
@@ -61,8 +62,4 @@ function responseProblems({ status, headers }: WebhookAnswer): readonly string[]
       .filter((name) => !/^[a-z0-9-]+$/.test(name))
       .map((name) => `the response of webhooks has the header '${name}', which is not in lower case`),
   ];
-}
-
-function when(condition: boolean, problem: string): readonly string[] {
-  return condition ? [problem] : [];
 }

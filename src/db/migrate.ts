@@ -26,7 +26,9 @@ import * as accountRoles from './migrations/0024-account-roles.ts';
 import * as oauthCodes from './migrations/0028-oauth-codes.ts';
 import * as jobUsers from './migrations/0044-job-users.ts';
 import * as sharedProxies from './migrations/0045-shared-proxies.ts';
+import * as brandingInvitations from './migrations/0046-branding-invitations.ts';
 import * as backgroundRuns from './migrations/0047-background-runs.ts';
+import * as toldApart from './migrations/0049-told-apart.ts';
 
 interface Migration {
   readonly name: string;
@@ -58,7 +60,9 @@ const MIGRATIONS: readonly Migration[] = [
   { name: '0028-oauth-codes', statements: oauthCodes.STATEMENTS },
   { name: '0044-job-users', statements: jobUsers.STATEMENTS },
   { name: '0045-shared-proxies', statements: sharedProxies.STATEMENTS },
+  { name: '0046-branding-invitations', statements: brandingInvitations.STATEMENTS },
   { name: '0047-background-runs', statements: backgroundRuns.STATEMENTS },
+  { name: '0049-told-apart', statements: toldApart.STATEMENTS },
 ];
 
 /** Any number, the same in every process: it names the lock within the database. */

@@ -13,6 +13,7 @@ export async function nextId(
     | 'oauth_proxy'
     | 'organization_secret'
     | 'subscription'
+    | 'user_invitation'
     | 'user_secret',
 ): Promise<number> {
   const { rows } = await knex.raw<{ rows: RowOf<typeof table, 'id'>[] }>(

@@ -8,7 +8,13 @@ const BATCH = 2_000;
 /** Deletes some of the rows of an account; what others hold at this moment is left to the next time. */
 export async function removeRows(
   knex: Knex,
-  table: 'idempotency_record' | 'oauth_authorization' | 'oauth_code' | 'delivery' | 'connect_session',
+  table:
+    | 'idempotency_record'
+    | 'oauth_authorization'
+    | 'oauth_code'
+    | 'delivery'
+    | 'connect_session'
+    | 'user_invitation',
   accountId: number,
   where = 'true',
 ): Promise<Removal> {

@@ -1,3 +1,4 @@
+/// <reference path="./knex-postgres.d.ts" />
 import PostgresClient from 'knex/lib/dialects/postgres/index.js';
 import { currentSpan, errorTypeOf, inBackground, type Span } from '../trace.ts';
 import { describeStatement } from './statement-span.ts';

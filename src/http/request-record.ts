@@ -137,6 +137,7 @@ function toActivity(response: Response, principal: TenantIds, ended: Ended): Act
     instanceId: instance?.id ?? trace.audit?.instanceId ?? namedInstance(ended.path),
     elementKey: instance?.connector.key,
     operation: locals.operation ?? locals.sought,
+    isOfConsole: locals.caller?.session !== undefined,
     code: locals.errorCode,
     reason: locals.errorReason,
     status: headersSent ? statusCode : HUNG_UP_STATUS,

@@ -46,7 +46,7 @@ export interface Maintenance {
   readonly purgeIdempotencyRecords: (before: Date) => Promise<number>;
   readonly purgeProxyTargets: (before: Date) => Promise<number>;
   readonly purgeAuthorizations: (before: Date) => Promise<number>;
-  /** Sessions of the console and tries to log in that were over at that time. */
+  /** Sessions of the console and tries to log in that were over at that time, and invitations that had been over for long. */
   readonly purgeLogIns: (at: Date) => Promise<number>;
   /** Connect sessions that had ended before that time. */
   readonly purgeConnectSessions: (before: Date) => Promise<number>;

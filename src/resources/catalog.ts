@@ -1,7 +1,8 @@
 import type { Clock } from '../clock.ts';
 import type { DiscoveryContext, ObjectSpec, Objects, OffloadResult } from '../connector/contract.ts';
 import { createOffload } from '../connector/offload/index.ts';
-import { ConnectorError, findObjectProblems } from '../connector/validate.ts';
+import { ConnectorError } from '../connector/validate.ts';
+import { findObjectProblems } from '../connector/validate-objects.ts';
 import { AppError, cutText, isAppError, suggest } from '../errors.ts';
 import type { ConnectedInstance, InstanceCall } from './call.ts';
 import { createKeeper, type Weighed } from './keeper.ts';

@@ -31,6 +31,7 @@ function recordWith(changes: Partial<ActivityRecord> = {}): ActivityRecord {
     method: 'GET',
     path: '/elements/api-v2/elements',
     operation: 'listElements',
+    isOfConsole: false,
     status: 200,
     code: undefined,
     reason: undefined,
@@ -234,6 +235,27 @@ describe('what the recorder wrote', () => {
     );
   });
 
+  it('is counted apart where the console read it for itself, and got it', async () => {
+    const read = { isOfConsole: true };
+    await writeAll([
+      recordWith(read),
+      recordWith({ ...read, cut: true, status: 499 }),
+      recordWith({ ...read, status: 404 }),
+      recordWith({ ...read, method: 'POST' }),
+      recordWith(),
+    ]);
+    const asked = { from: '2026-03-10', to: '2026-03-10', interval: 'day' } as const;
+    const counts = await createUsageStore(knex()).list(
+      { accountId: 1 },
+      ['call', 'console_read'],
+      readPeriod(asked, AT_MS),
+    );
+    expect(counts.map(({ metric, count }) => [metric, count])).to.have.deep.members([
+      ['call', 3],
+      ['console_read', 2],
+    ]);
+  });
+
   it('is there once when it is written again after its commit', async () => {
     const { batch } = await batchOf([recordWith(), recordWith()]);
     const write = createWriteActivity({ behind: knex() });
@@ -259,7 +281,7 @@ describe('what the recorder wrote', () => {
 
   async function counted(interval: Interval, accountId: number) {
     const asked = { from: '2026-03-09T14:00:00Z', to: '2026-03-10T03:00:00Z', interval };
-    return createUsageStore(knex()).list({ accountId }, 'call', readPeriod(asked, AT_MS));
+    return createUsageStore(knex()).list({ accountId }, ['call'], readPeriod(asked, AT_MS));
   }
 
   /** From the records themselves. */

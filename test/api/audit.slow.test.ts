@@ -17,6 +17,7 @@ const NO_AUDIT: Readonly<Partial<Record<OperationId, string>>> = {
   authorizeConnectPage: 'as beginOAuth, for whoever has the key of the page',
   explainQuery: 'it only reads',
   sendTestEvent: 'an event as those of providers, which deliveries tell of',
+  showInvitation: 'it looks, and shows no secret',
   createRecord: 'a record of a provider: activity',
   createHubRecord: 'a record of a provider: activity',
   updateRecord: 'a record of a provider: activity',
@@ -51,6 +52,8 @@ interface AuditedRecipe extends Recipe {
   readonly after?: ApiOperationId;
   /** What authenticates the request, from the answer of what was done first. */
   readonly sends?: (first: ApiAnswer) => Readonly<Record<string, string>>;
+  /** Its body, from the same answer. */
+  readonly tells?: (first: ApiAnswer) => object;
 }
 
 const BOX = { path: { keyOrId: 'box' } };
@@ -87,6 +90,17 @@ const OTHER_RECIPES: Readonly<Partial<Record<ApiOperationId, AuditedRecipe>>> = 
   setAccountSettings: SETTINGS,
   updateAccountSettings: SETTINGS,
   setConnectOrigins: { body: () => ({ origins: [`https://${unique('app')}.example.com`] }) },
+  setConnectBranding: { body: () => ({ name: unique('Product') }) },
+  acceptInvitation: {
+    after: 'createInvitation',
+    sends: () => ({ authorization: '' }),
+    tells: ({ body: { url } }) => ({
+      token: url.slice(url.lastIndexOf('#') + 1),
+      firstName: 'Grace',
+      lastName: 'Hopper',
+      password: 'violet anchor drifts past noon',
+    }),
+  },
   completeConnectPage: {
     after: 'createConnectSession',
     sends: sendsKey,
@@ -123,6 +137,8 @@ const ROWS: Readonly<Partial<Record<ApiOperationId, (answer: ApiAnswer['body'], 
   createOrganizationAccount: ({ id }) => ({ target_id: String(id) }),
   createOrganizationUser: ({ id }) => ({ target_id: String(id) }),
   createAccountUser: ({ id }) => ({ target_id: String(id) }),
+  createInvitation: ({ id }) => ({ target_id: String(id) }),
+  acceptInvitation: ({ userId }) => ({ target_id: String(userId) }),
   createOAuthProxy: ({ id }) => ({ target_id: String(id) }),
   createInstance: ({ id }) => ({ instance_id: id }),
   createElementInstance: ({ id }) => ({ instance_id: id }),
@@ -149,14 +165,15 @@ describe('the audit log', function auditLog() {
   /** The request that changes something, which is there now. */
   async function prepare(id: ApiOperationId): Promise<{ readonly request: RecipeRequest; readonly first?: ApiAnswer }> {
     const recipe = recipeOf(id);
-    const { of, after, sends } = recipe;
+    const { of, after, sends, tells } = recipe;
     const by = { place: own, caller: service };
     if (of?.startsWith('spare')) own.take(of);
     const first = after && (await ask(await requestOf(after, recipeOf(after), by)));
     if (first !== undefined) expect(first.status, JSON.stringify(first.body)).to.equal(200);
     const request = await requestOf(id, recipe, by);
     if (first === undefined || sends === undefined) return { request, first };
-    return { request: { ...request, call: { ...request.call, headers: sends(first) } }, first };
+    const body = tells?.(first) ?? request.call.body;
+    return { request: { ...request, call: { ...request.call, headers: sends(first), body } }, first };
   }
 
   const rowsOf = ({ headers }: ApiAnswer) =>

@@ -10,9 +10,9 @@ import { pageOf } from './support/connect-page.ts';
 import { SHOP } from './support/simulated.ts';
 
 const BLOCKS = codeBlocks(readFileSync(resolve(import.meta.dirname, '../../docs/connect-sessions.md'), 'utf8'));
-const [setOrigins = '', createSession = '', getSession = ''] = BLOCKS.filter(({ language }) => language === 'sh').map(
-  ({ code }) => code,
-);
+const [setOrigins = '', createSession = '', setBranding = '', getSession = ''] = BLOCKS.filter(
+  ({ language }) => language === 'sh',
+).map(({ code }) => code);
 const [event = '{}'] = BLOCKS.filter(({ language }) => language === 'json').map(({ code }) => code);
 
 describe('docs/connect-sessions.md', () => {
@@ -36,6 +36,8 @@ describe('docs/connect-sessions.md', () => {
     });
     expect((await run(setOrigins)).origins).to.deep.equal(['http://localhost:3000', 'https://app.example.com']);
     const session = await run(createSession);
+    const branding = await run(setBranding);
+    expect((await pageOf(service, session).call()).body.branding).to.deep.equal(branding);
     const configuration = { 'base.url': SHOP['base.url'] };
     const { body } = await pageOf(service, session).connect({ elementKey: 'odata', configuration });
     const { id, instanceId, token } = await run(getSession, String(session.id));

@@ -4,7 +4,7 @@ import { createSessionStore } from '../../src/connect/session-store.ts';
 import { type ApiAnswer, startTestApp, type TestApp, useApp, useSharedApp } from '../support/app.ts';
 import { status } from '../support/misbehaving-server.ts';
 import { QUICK, type Receiver, startReceiver } from './events/receiving.ts';
-import { createBrowser, openPage, PRODUCT, registerOrigins } from './support/connect-page.ts';
+import { createBrowser, openPage, type PageClient, PRODUCT, registerOrigins } from './support/connect-page.ts';
 import { expectProblem, faultsOf } from './support/expect-problem.ts';
 import { BAMBOOHR, PRIVATE_SHOP, SHOP } from './support/simulated.ts';
 import { authorizationOf, countRows, createUser, readEverything, useTenants, withDatabase } from './support/tenants.ts';
@@ -681,6 +681,78 @@ describe('the origins of an organization', () => {
     expect(await policyOf(authorizationOf(tenants.stranger))).to.equal(`${policy}'none'`);
   });
 
+  describe('where another page shows the page of a session', () => {
+    before(() => set([PRODUCT]));
+    const EVIL = 'https://evil.example';
+    const FRAME = { 'sec-fetch-dest': 'iframe' };
+    const show = async ({ session }: PageClient, query: string, headers = {}) =>
+      createBrowser().open(session.url + query, headers);
+
+    it('have it say so, in a page that any page may show and that knows nothing of the session', async () => {
+      const client = await openPage(service, { ...SIMULATED, name: 'Shop of Ada' });
+      const { status: code, headers, text } = await show(client, `?from=${EVIL}`);
+      expect(code).to.equal(403);
+      expect(headers.get('content-security-policy'))
+        .to.match(/frame-ancestors \*$/)
+        .and.to.include("default-src 'none'");
+      expect(headers.get('cache-control')).to.equal('no-store');
+      expect(text).to.include(`data-origin="${encodeURIComponent(EVIL)}"`);
+      for (const word of [client.key, 'Ada', 'odata', PRODUCT]) expect(text).to.not.include(word);
+      const { problem, status: state } = await client.read();
+      expect(state).to.equal('open');
+      const { date, ...told } = problem;
+      expect(Date.parse(date)).to.be.closeTo(Date.now(), 60_000);
+      expect(told).to.deep.equal({
+        code: 'ORIGIN_NOT_REGISTERED',
+        origin: EVIL,
+        message: `A page of ${EVIL} tried to show the page of this session, and may not. If that page is yours, register its origin with PUT /organizations/me/connect-origins.`,
+      });
+    });
+
+    it('believe the browser where the page says nothing, and look at frames alone', async () => {
+      const client = await openPage(service, SIMULATED);
+      const referer = { referer: `${EVIL}/shop?secret=1` };
+      expect((await show(client, '', referer)).status).to.equal(200);
+      expect((await show(client, '', FRAME)).status).to.equal(200);
+      expect(await client.read()).to.not.have.property('problem');
+      expect((await show(client, '', { ...FRAME, ...referer })).status).to.equal(403);
+      expect((await client.read()).problem.origin).to.equal(EVIL);
+      expect((await show(client, '', { ...FRAME, referer: `${PRODUCT}/` })).status).to.equal(200);
+    });
+
+    it('keep the last one, escaped and short, and nothing that is no origin', async () => {
+      const client = await openPage(service, SIMULATED);
+      for (const claim of [
+        'javascript:alert(1)',
+        '"><script>',
+        `https://${'a'.repeat(300)}.example`,
+        'ftp://x.example',
+      ])
+        expect((await show(client, `?from=${encodeURIComponent(claim)}`)).status).to.equal(200);
+      expect(await client.read()).to.not.have.property('problem');
+      const odd = 'https://a"><b>.example';
+      expect((await show(client, `?from=${encodeURIComponent(odd)}`)).text).to.not.include('<b>');
+      await show(client, '?from=null');
+      expect((await client.read()).problem).to.include({ origin: 'null' });
+      await show(client, '?from=http://shop.example/path');
+      const { origin, message } = (await client.read()).problem;
+      expect(origin).to.equal('http://shop.example');
+      expect(message).to.match(
+        /That cannot be registered as a connect origin: serve the page over https, or from localhost\.$/,
+      );
+      const [listed] = (await service.call(`/connect/sessions?where=id%20%3D%20${client.session.id}`)).body;
+      expect(listed.problem.origin).to.equal('http://shop.example');
+    });
+
+    it('have no problem once it is registered', async () => {
+      const client = await openPage(service, SIMULATED);
+      await show(client, `?from=${EVIL}`);
+      await set([PRODUCT, EVIL]);
+      expect(await client.read()).to.not.have.property('problem');
+      expect((await show(client, `?from=${EVIL}`)).headers.get('content-security-policy')).to.include(EVIL);
+    });
+  });
+
   it('have nothing to do with a page that is not there', async () => {
     for (const key of ['x', 'A'.repeat(43)]) {
       const { status: code, headers, text } = await createBrowser().open(`${service.app.url}/connect/${key}`);
@@ -704,4 +776,97 @@ describe('the origins of an organization', () => {
       await other.stop();
     }
   });
+});
+
+const PNG = `data:image/png;base64,${Buffer.from('\x89PNG\r\n\x1a\nand so on', 'latin1').toString('base64')}`;
+
+describe('the branding of the connect page', () => {
+  const service = useApp();
+  const PATH = '/organizations/me/connect-branding';
+  const set = (body: object, headers = {}) => service.call(PATH, { method: 'PUT', body, headers });
+  const tenants = useTenants(service);
+  before(() => registerOrigins(service));
+
+  it('is nothing at first, then what was set, and seen in the audit log without the image', async () => {
+    expect((await service.call(PATH)).body).to.deep.equal({});
+    const { body } = await set({ name: ' Acme ', logoUrl: PNG, color: '#7A1FA2', language: 'de' });
+    expect(body).to.deep.equal({ name: 'Acme', logoUrl: PNG, color: '#7A1FA2', language: 'de' });
+    expect((await service.call(PATH)).body).to.deep.equal(body);
+    expect((await service.call(PATH, { headers: authorizationOf(tenants.stranger) })).body).to.deep.equal({});
+    const { body: entries } = await service.call('/audit-logs?pageSize=200');
+    const { changes } = entries.find(({ resourceUri = '' }) => resourceUri.endsWith(PATH));
+    expect(changes.connectBranding.to).to.deep.equal({ ...body, logoUrl: 'data:image/png;base64' });
+  });
+
+  it('is that of the organization, member by member after that of the session', async () => {
+    await set({ name: 'Acme', color: '#7a1fa2', language: 'de' });
+    const plain = await openPage(service, SIMULATED);
+    expect((await plain.call()).body.branding).to.deep.equal({ name: 'Acme', color: '#7a1fa2', language: 'de' });
+    const branding = { name: 'Acme Books', language: 'fr' };
+    const own = await openPage(service, { ...SIMULATED, branding });
+    expect((await own.call()).body.branding).to.deep.equal({ ...branding, color: '#7a1fa2' });
+    expect((await own.read()).branding).to.deep.equal(branding);
+    const [listed] = (await service.call(`/connect/sessions?where=id%20%3D%20${own.session.id}`)).body;
+    expect(listed).to.not.have.property('branding');
+    const shown = async ({ session }: PageClient) => (await createBrowser().open(session.url)).text;
+    expect(await shown(own)).to.include('data-language="fr"');
+    expect(await shown(plain)).to.include('data-language="de"');
+    await set({});
+    expect(await shown(plain)).to.not.include('data-language');
+  });
+
+  it('lets the page load the logo from its origin alone, while that is registered', async () => {
+    const logoUrl = `${PRODUCT}/logo.png?v=2`;
+    const page = await openPage(service, { ...SIMULATED, branding: { logoUrl } });
+    const policy = async () => (await createBrowser().open(page.session.url)).headers.get('content-security-policy');
+    expect(await policy()).to.include(`img-src 'self' data: ${PRODUCT};`);
+    expect((await page.call()).body.branding).to.deep.equal({ logoUrl });
+    await registerOrigins(service, []);
+    try {
+      expect(await policy()).to.include("img-src 'self' data:;");
+      expect((await page.call()).body).to.not.have.property('branding');
+    } finally {
+      await registerOrigins(service);
+    }
+  });
+
+  const KINDS = 'data:image/png, image/jpeg, image/webp or image/svg+xml in base64';
+  const ADDRESS = `must be an address of 2048 characters at most, such as https://app.example.com/logo.png, or ${KINDS}.`;
+  const base64 = (text: string) => Buffer.from(text).toString('base64');
+  const FAULTS: readonly (readonly [branding: object, member: string, fault: string | RegExp])[] = [
+    [{ color: 'red' }, 'color', 'must match pattern "^#[0-9A-Fa-f]{6}$"'],
+    [{ language: 'xx' }, 'language', /must be equal to one of the allowed values: en, de, fr, es/],
+    [{ name: ' ' }, 'name', /must match pattern/],
+    [{ name: 'x'.repeat(81) }, 'name', /80/],
+    [{ logoUrl: 'logo.png' }, 'logoUrl', ADDRESS],
+    [{ logoUrl: 'https://ada:secret@app.example.com/logo.png' }, 'logoUrl', ADDRESS],
+    [{ logoUrl: `${PRODUCT}/${'x'.repeat(2048)}` }, 'logoUrl', ADDRESS],
+    [
+      { logoUrl: 'https://cdn.example.net/logo.png' },
+      'logoUrl',
+      /is of https:\/\/cdn\.example\.net, which is no origin/,
+    ],
+    [{ logoUrl: 'javascript:alert(1)' }, 'logoUrl', /is of null, which is no origin/],
+    [{ logoUrl: `data:text/html;base64,${base64('<svg>')}` }, 'logoUrl', `must be ${KINDS}.`],
+    [{ logoUrl: 'data:image/svg+xml,<svg/>' }, 'logoUrl', `must be ${KINDS}.`],
+    [
+      { logoUrl: `data:image/png;base64,${base64('<svg>')}` },
+      'logoUrl',
+      'says image/png, and its content is something else.',
+    ],
+    [{ logoUrl: `data:image/png;base64,${'A'.repeat(32_768)}` }, 'logoUrl', /32768/],
+  ];
+  for (const [branding, member, fault] of FAULTS)
+    it(`takes no ${JSON.stringify(branding).slice(0, 60)}`, async () => {
+      const places = [
+        [await set(branding), `body.${member}`],
+        [await service.call('/connect/sessions', { method: 'POST', body: { branding } }), `body.branding.${member}`],
+      ] as const;
+      for (const [answer, place] of places) {
+        expectProblem(answer, 'REQUEST_INVALID');
+        const said = faultsOf(answer)[place] ?? expect.fail(JSON.stringify(answer.body));
+        if (typeof fault === 'string') expect(said.replace(`${place} `, '')).to.equal(fault);
+        else expect(said).to.match(fault);
+      }
+    });
 });

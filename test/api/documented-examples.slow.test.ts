@@ -13,7 +13,8 @@ import { waitUntil } from './support/wait-until.ts';
 const FIRST = [
   ...['createAccount', 'createInstance', 'createElementInstance', 'updateInstanceConfiguration'],
   ...['setOwnAccountSettings', 'updateOwnAccountSettings', 'setAccountSettings', 'updateAccountSettings'],
-  ...['sendTestEvent', 'createOAuthProxy', 'addOAuthProxyApplicationUrl', 'setConnectOrigins'],
+  ...['sendTestEvent', 'createOAuthProxy', 'addOAuthProxyApplicationUrl', 'setConnectOrigins', 'setConnectBranding'],
+  'createInvitation',
   ...['createConnectSession', 'createBulkQuery', 'createOrganizationUser', 'createAccountUser', 'grantUserRole'],
   'grantAccountRole',
 ];
@@ -23,6 +24,7 @@ const LAST = [
   // It is told of among the notifications.
   'completeConnectPage',
   'deleteConnectSession',
+  'revokeInvitation',
   'cancelBulkJob',
   'cancelHubBulkJob',
   'deleteBulkJob',
@@ -67,6 +69,8 @@ const OTHER_STATUS: Readonly<Record<string, number>> = {
   // Nor the address of an instance.
   answerProvider: 404,
   receiveProviderEvents: 404,
+  // Nor the end of a link.
+  ...{ showInvitation: 404, acceptInvitation: 404 },
   // Nor the id of a request.
   getActivity: 404,
   getUsage: 404,

@@ -9,6 +9,7 @@ const NEEDED: Readonly<Partial<Record<ApiOperationId, string>>> = {
   deleteAccount: 'manageOrganization',
   updateAccount: 'editAccount',
   setConnectOrigins: 'manageOrganization',
+  setConnectBranding: 'manageOrganization',
   listOrganizationUsers: 'viewOrganizationUsers',
   createOrganizationUser: 'addOrganizationUsers',
   getOrganizationUser: 'viewOrganizationUsers',

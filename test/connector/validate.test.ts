@@ -1,6 +1,7 @@
 import { expect } from 'chai';
-import type { Changes, Connector, FieldSpec, ObjectSpec } from '../../src/connector/index.ts';
-import { ConnectorError, findObjectProblems, findProblems } from '../../src/connector/validate.ts';
+import type { Changes, Config, Connector, FieldSpec, ObjectSpec } from '../../src/connector/index.ts';
+import { ConnectorError, findProblems } from '../../src/connector/validate.ts';
+import { findObjectProblems } from '../../src/connector/validate-objects.ts';
 import { DECIMAL_TEXT } from '../../src/numbers/number-value.ts';
 import type { Operator } from '../../src/where/ast.ts';
 import { leastConnector } from '../support/least-connector.ts';
@@ -30,15 +31,53 @@ describe('a connector without problems', () => {
     expect(findProblems([createConnector(), createConnector({ key: 'other', id: 2 })])).to.deep.equal([]);
   });
 
-  for (const hosts of [['*.example.com'], ['a-b.example.com:8443', 'example.org']]) {
+  for (const [hosts, host] of [
+    [['*.example.com'], 'shop.example.com'],
+    [['a-b.example.com:8443', 'example.org'], 'a-b.example.com:8443'],
+  ] as const) {
     it(`may have the hosts ${hosts}`, () => {
-      expect(findProblems([createConnector({ hosts })])).to.deep.equal([]);
+      expect(findProblems([createConnector({ hosts, baseUrl: () => `https://${host}/v1` })])).to.deep.equal([]);
     });
   }
+
+  it('may have an address that its settings decide', () => {
+    for (const baseUrl of [
+      (config: Config) => `https://${config.site}`,
+      (config: Config) => `https://${String(config.site).toLowerCase()}.example.org`,
+      (config: Config) => {
+        if (config.site === undefined) throw new Error('There is no site.');
+        return '';
+      },
+    ]) {
+      expect(findProblems([createConnector({ baseUrl })])).to.deep.equal([]);
+    }
+  });
 
   it('may have hosts and objects that are known later only', () => {
     const later = createConnector({ hosts: () => [], objects: async () => ({ '/': createObject() }) });
     expect(findProblems([later])).to.deep.equal([]);
+  });
+});
+
+describe('a connector in JavaScript', () => {
+  for (const [member, problem] of [
+    ['auth', "acme: 'auth' is missing, or is no object"],
+    ['configuration', "acme: 'configuration' is missing, or is no list"],
+    ['hosts', "acme: 'hosts' is missing, or is no list or function"],
+    ['objects', "acme: 'objects' is missing, or is no object or function"],
+  ] as const) {
+    it(`may lack '${member}', which is named`, () => {
+      const { [member]: _, ...rest } = createConnector({ key: 'acme' });
+      // What a compiler would refuse.
+      expect(Reflect.apply(findProblems, undefined, [[rest]])).to.deep.equal([problem]);
+    });
+  }
+
+  it('may have objects without fields, which are named', () => {
+    const { fields: _, ...object } = createObject();
+    expect(Reflect.apply(findObjectProblems, undefined, [{ things: object }])).to.deep.equal([
+      "things: 'fields' is missing, or is no object",
+    ]);
   });
 });
 
@@ -62,6 +101,25 @@ describe('the problems of a connector', () => {
     ['a blank name', { name: ' ' }, 'the name is empty'],
     ['a blank hub', { hub: '' }, 'a hub is empty'],
     ['no host', { hosts: [] }, 'it names no host'],
+    [
+      'an address that is on none of its hosts',
+      { baseUrl: () => 'https://api.example.org/v1' },
+      'its baseUrl leads to api.example.org, which is not one of its hosts',
+    ],
+    [
+      'an address that is none',
+      { baseUrl: () => 'shop.example.com' },
+      "its baseUrl 'shop.example.com' is not an address, as in https://api.example.com/v1",
+    ],
+    [
+      'an address that cannot be made',
+      {
+        baseUrl: () => {
+          throw new Error('It is closed.');
+        },
+      },
+      'its baseUrl fails: It is closed.',
+    ],
     ...['https://a.example.com', 'a.example.com/path', 'localhost', 'a.*.com', '*'].map(
       (host) =>
         [
@@ -356,6 +414,16 @@ describe('the problems of a field', () => {
       ]);
       expect(problemsOfField({ type, filter: { 'IS NULL': 'exact' } }, { translator })).to.deep.equal([]);
     }
+  });
+
+  it('include a type and an operator that are none, as connectors in JavaScript can have', () => {
+    const declared = (text: string): FieldSpec => JSON.parse(text);
+    expect(problemsOfField(declared('{"type":"text","filter":{"=":"exact"},"aliases":{"y":"="}}'))).to.deep.equal([
+      "things: x: the type 'text' is none of string, number, integer, boolean, date, datetime, object, array",
+    ]);
+    expect(problemsOfField(declared('{"type":"string","filter":{"==":"exact"}}'))).to.deep.equal([
+      "things: x: the operator '==' is none of IS NULL, IS NOT NULL, =, !=, IN, NOT IN, <, <=, >, >=, LIKE, NOT LIKE",
+    ]);
   });
 
   it('include a collation of anything but text', () => {

@@ -1,14 +1,23 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdir, readFile, rm, symlink } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { cp, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { delimiter, dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
+import * as kit from '../../src/connector/index.ts';
 import { startTestApp } from '../support/app.ts';
 import { codeBlocks } from '../support/code-blocks.ts';
 import { createTemporaryFolder } from '../support/database.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const run = promisify(execFile);
+
+const README = `# Acme Desk
+
+| setting | source |
+| --- | --- |
+| \`api.key\` | Settings → API keys |
+| \`webhook.secret\` | Settings → Webhooks |
+`;
 
 /** Whatever this run is. */
 const QUICK = { ...process.env, CONFORMANCE: '' };
@@ -86,47 +95,108 @@ describe('a connector in a package of its own', function packages() {
 });
 
 describe('docs/connectors.md', function tutorial() {
-  this.timeout(120_000);
+  this.timeout(300_000);
   let folder: string;
+  /** The folders with the programs of two versions of Node.js: the one of the service, and one that is too old for it. */
+  let programs: Readonly<Record<'24' | '20', string>>;
 
-  before(async () => {
+  before(async function install() {
     folder = await createTemporaryFolder();
-    await mkdir(join(folder, 'causeway'));
+    const old = join(folder, 'node-20');
+    await mkdir(old);
+    await writeFile(join(old, 'package.json'), JSON.stringify({ private: true, allowScripts: { node: true } }));
+    await run('npm', ['install', 'node@20'], { cwd: old, env: withoutNpm(process.env) }).catch((error: unknown) => {
+      if (!/ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ENETUNREACH/.test(String(error))) throw error;
+      console.log('    skipped: the guide to connectors, whose packages npm cannot get without a network');
+      this.skip();
+    });
+    programs = { 24: dirname(process.execPath), 20: join(old, 'node_modules/.bin') };
   });
   after(() => rm(folder, { recursive: true }));
 
-  it('leads from nothing to a connector that passes', async () => {
-    const markdown = await readFile(join(ROOT, 'docs/connectors.md'), 'utf8');
-    const commands = codeBlocks(markdown).filter(({ language }) => language === 'sh');
+  for (const version of ['24', '20'] as const) {
+    it(`leads from nothing to a connector that passes, with Node.js ${version} first in PATH`, async () => {
+      const checkout = join(folder, version, 'causeway');
+      await mkdir(checkout, { recursive: true });
+      const markdown = await readFile(join(ROOT, 'docs/connectors.md'), 'utf8');
+      const commands = codeBlocks(markdown).filter(({ language }) => language === 'sh');
+      const script = [IN_THE_CHECKOUT, ...commands.map(({ code }) => code), 'node --version'].join('\n');
+      const path = [programs[version], ...(process.env.PATH ?? '').split(delimiter).filter(isOfMachine)].join(
+        delimiter,
+      );
+      const env = { ...withoutNpm(QUICK), PATH: path, ROOT, NODE: process.execPath };
+      const { stdout } = await run('bash', ['-euc', script], { cwd: checkout, env });
+      expect(stdout.match(/^ {2}\d+ passing/gm)).to.deep.equal(['  19 passing', '  20 passing']);
+      expect(stdout).to.include('| notes | status | `IN` | exact | exact |');
+      expect(stdout).to.match(new RegExp(`^v${version}\\.`, 'm'));
+    });
+  }
+});
+
+describe('the complete connector of docs/connectors.md', function complete() {
+  this.timeout(120_000);
+  let folder: string;
+  let files: Readonly<Record<string, string>>;
+
+  before(async () => {
+    folder = await createTemporaryFolder();
     await link(folder);
-    const script = [NPM, ...commands.map(({ code }) => code)].join('\n');
-    const env = { ...QUICK, ROOT, NODE: process.execPath };
-    const { stdout } = await run('bash', ['-euc', script], { cwd: join(folder, 'causeway'), env });
+    const markdown = await readFile(join(ROOT, 'docs/connectors.md'), 'utf8');
+    const [index = '', simulator = '', suite = ''] = codeBlocks(markdown).flatMap(({ language, code }) =>
+      language === 'ts' ? [code] : [],
+    );
+    files = { 'index.ts': index, 'simulator.ts': simulator, 'suite.test.ts': suite, 'README.md': README };
+  });
+  after(() => rm(folder, { recursive: true }));
+
+  it('stands beside a reference of everything that the kit has', async () => {
+    const markdown = await readFile(join(ROOT, 'docs/connectors.md'), 'utf8');
+    const reference = markdown.slice(
+      markdown.indexOf('\n## Reference of the kit'),
+      markdown.indexOf('\n## The simulator'),
+    );
+    const missing = Object.keys(kit).filter((name) => !new RegExp(`[\`( ]${name}\\b`).test(reference));
+    expect(missing).to.deep.equal([]);
+  });
+
+  it('compiles, and passes the whole suite', async () => {
+    const cwd = join(folder, 'acmedesk');
+    await scaffold(['acmedesk', '--out', cwd]);
+    for (const [file, text] of Object.entries(files)) await writeFile(join(cwd, file), text);
+    await run(process.execPath, [join(ROOT, 'node_modules/typescript-7/bin/tsc')], { cwd });
+    const env = { ...QUICK, CONFORMANCE: 'full' };
+    const { stdout } = await run(process.execPath, [join(ROOT, 'node_modules/mocha/bin/mocha.js')], { cwd, env });
     expect(stdout)
-      .to.match(/^ {2}19 passing/m)
-      .and.match(/^ {2}19 passing/m);
-    expect(stdout).to.include('| notes | status | `IN` | exact | exact |');
+      .to.match(/^ {2}20 passing/m)
+      .and.not.match(/failing|pending/);
   });
 });
 
-/** npm as far as the guide uses it, without a network: what it would install is linked already. */
-const NPM = `npm() {
+/** The guide stands in a checkout; here it is another folder, so that the package is written beside that one. */
+const IN_THE_CHECKOUT = `npm() {
   case "$*" in
-    install*) ;;
     'run new-connector -- '*) "$NODE" "$ROOT/scripts/new-connector.ts" "\${@:4}" ;;
     'run probe -- '*) "$NODE" "$ROOT/scripts/probe.ts" "\${@:4}" ;;
-    test) "$NODE" "$ROOT/node_modules/mocha/bin/mocha.js" ;;
-    'run test:all') CONFORMANCE=full "$NODE" "$ROOT/node_modules/mocha/bin/mocha.js" ;;
-    *) echo "npm $* is not known here" >&2; return 1 ;;
+    *) command npm "$@" ;;
   esac
 }`;
 
-/** In place of \`npm install\`, which needs a network. */
+/** What npm tells the programs that it runs would tell an npm below them that it is in this folder. */
+function withoutNpm(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const told = /^npm_(?:package|lifecycle|command|execpath|node_execpath|config_(?:local|global)_prefix)/;
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !told.test(name)));
+}
+
+function isOfMachine(folder: string): boolean {
+  return !folder.includes('node_modules');
+}
+
+/** In place of `npm install`, which needs a network. */
 async function link(folder: string): Promise<void> {
   const modules = join(folder, 'node_modules');
   await mkdir(modules);
   await symlink(ROOT, join(modules, 'causeway'));
-  await symlink(join(ROOT, 'node_modules/mocha'), join(modules, 'mocha'));
+  for (const name of ['mocha', '@types']) await symlink(join(ROOT, 'node_modules', name), join(modules, name));
 }
 
 function scaffold(args: readonly string[]) {

@@ -63,6 +63,29 @@ describeInBrowser('the activity in a browser', () => {
     }
   });
 
+  it('leaves out what the console reads to show itself, until it is asked for', async () => {
+    await call('/employees/105');
+    const page = await open('/console/activity');
+    const own = page.getByLabel("The console's own reads");
+    await rowsOf(page).first().waitFor();
+    expect(await rowsOf(page).getByText('GET /activity', { exact: true }).count()).to.equal(0);
+    await own.check();
+    await page.waitForURL(/console=1/);
+    await rowsOf(page).getByText('GET /activity', { exact: true }).first().waitFor();
+    await page.getByRole('searchbox', { name: 'Filter' }).fill("method = 'GET' AND path LIKE '%/console/session'");
+    await page.getByRole('button', { name: 'Refresh' }).click();
+    await rowsOf(page).getByText('/console/session').first().waitFor();
+    await own.uncheck();
+    await page.getByText('No request is like that.').waitFor();
+
+    await page.goto(`${service.app.url}/console/instances/${instance.id}/activity`);
+    const rows = page.getByRole('region', { name: 'Activity' }).locator('tbody tr');
+    await rows.getByText('/employees/105').first().waitFor();
+    expect(await rows.getByText(`/instances/${instance.id}`, { exact: true }).count()).to.equal(0);
+    await page.getByLabel("The console's own reads").check();
+    await rows.getByText(`/instances/${instance.id}`, { exact: true }).first().waitFor();
+  });
+
   it('makes a filter of the controls, which can be written on', async () => {
     await call('/employees/105');
     await call('/employees/106');

@@ -7,6 +7,8 @@ import { useProduct } from './support/product.ts';
 
 const BAMBOOHR = { elements: ['bamboohr'], configuration: { simulator: true, 'company.name': 'acme' } };
 const CLIENT = { simulator: true, 'oauth.api.key': 'demo-client', 'oauth.api.secret': 'demo-secret' };
+/** 9 by 9. */
+const LOGO = `data:image/svg+xml;base64,${Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><path d="M0 0h9v9z"/></svg>').toString('base64')}`;
 const LONG = 'unbroken'.repeat(40);
 const NARROW = { width: 360, height: 740 };
 
@@ -91,6 +93,88 @@ describeInBrowser('the connect page', () => {
     await page.goto(client.session.url);
     await heading(page, 'Nothing was connected');
     await page.getByRole('link', { name: `Back to ${new URL(product.origin).host}` }).waitFor();
+  });
+
+  it('leads back from a form and from the log-in at a provider to the choice, and out from everywhere', async () => {
+    const elements = {
+      elements: ['salesforce', 'box'],
+      configuration: CLIENT,
+      redirectUrl: `${product.origin}/connected`,
+    };
+    const page = await open(await openPage(service, elements));
+    await page.getByRole('link', { name: 'Salesforce' }).click();
+    await heading(page, 'Connect Salesforce');
+    await page.getByRole('link', { name: 'All providers' }).click();
+    await heading(page, 'Connect an account');
+    await page.getByRole('link', { name: 'Salesforce' }).click();
+    await page.getByRole('button', { name: 'Continue to Salesforce' }).click();
+    await page.getByRole('link', { name: 'Allow' }).waitFor();
+    await page.goBack();
+    await page.getByRole('link', { name: 'All providers' }).click();
+    await heading(page, 'Connect an account');
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.waitForURL(`${product.origin}/connected?error=cancelled**`);
+    const alone = await openPage(service, BAMBOOHR);
+    const other = await open(alone);
+    await other.getByRole('button', { name: 'Cancel' }).click();
+    await heading(other, 'Nothing was connected');
+    expect((await alone.read()).error.code).to.equal('CANCELLED');
+  });
+
+  it('leads back from what came too late', async () => {
+    const client = await openPage(service, { elements: ['salesforce', 'box'], configuration: CLIENT });
+    const page = await open(client);
+    await page.getByRole('link', { name: 'Salesforce' }).click();
+    await page.getByRole('button', { name: 'Continue to Salesforce' }).click();
+    await page.getByRole('link', { name: 'Allow' }).waitFor();
+    await withDatabase(service, (knex) =>
+      knex('connect_authorization')
+        .where({ session_id: client.session.id })
+        .update({ created_at: knex.raw("now() - interval '1 hour'") }),
+    );
+    await page.getByRole('link', { name: 'Allow' }).click();
+    await heading(page, 'This took too long');
+    await page.getByRole('link', { name: 'Go back and try again' }).click();
+    await heading(page, 'Connect Salesforce');
+  });
+
+  for (const [tag, title, cancel] of [
+    ['de-AT', 'Konto verbinden', 'Abbrechen'],
+    ['fr', 'Connecter un compte', 'Annuler'],
+    ['es-MX', 'Conectar una cuenta', 'Cancelar'],
+    ['ja', 'Connect an account', 'Cancel'],
+  ] as const)
+    it(`speaks to a browser that asks for ${tag}`, async () => {
+      const page = await open(await openPage(service, { configuration: { simulator: true } }), { locale: tag });
+      await heading(page, title);
+      await page.getByRole('button', { name: cancel }).waitFor();
+      expect(await page.evaluate('document.documentElement.lang')).to.equal(tag === 'ja' ? 'en' : tag.slice(0, 2));
+    });
+
+  it('has the name, the logo, the colour and the language of the product', async () => {
+    const branding = { name: 'Acme Books', logoUrl: LOGO, color: '#ffcc00', language: 'de' };
+    const client = await openPage(service, { ...BAMBOOHR, branding });
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const page = await open(client, { colorScheme, locale: 'fr' });
+      await heading(page, 'BambooHR verbinden');
+      await page.getByText('Acme Books', { exact: true }).waitFor();
+      expect(await page.evaluate("document.querySelector('img.logo').naturalWidth")).to.equal(9);
+      const button = page.getByRole('button', { name: 'Verbinden', exact: true });
+      const styles = "getComputedStyle(document.querySelector('button.main'))";
+      const look = await page.evaluate(`[${styles}.backgroundColor, ${styles}.color]`);
+      expect(look).to.deep.equal(['rgb(255, 204, 0)', 'rgb(0, 0, 0)']);
+      await page.getByLabel('Username', { exact: true }).fill('wrong');
+      await button.click();
+      await page.getByRole('alert').getByText('BambooHR hat diese Zugangsdaten abgelehnt.').waitFor();
+      expect(await violationsOf(page)).to.deep.equal([]);
+    }
+  });
+
+  it('does without a logo that cannot be loaded', async () => {
+    const logoUrl = `${product.origin}/connect-logo-that-is-not-there`;
+    const page = await open(await openPage(service, { ...BAMBOOHR, branding: { name: 'Acme Books', logoUrl } }));
+    await page.getByText('Acme Books', { exact: true }).waitFor();
+    await page.locator('img.logo').waitFor({ state: 'detached' });
   });
 
   it('says that a session was used, also where that happened while it was open', async () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { FrameLocator, Page } from 'playwright-core';
-import { registerOrigins } from '../api/support/connect-page.ts';
+import { openPage, registerOrigins } from '../api/support/connect-page.ts';
 import { ORGANIZATION_SECRET, USER_SECRET } from '../support/app.ts';
 import { describeInBrowser, useBrowser, violationsOf } from './support/browser.ts';
 import { useProduct } from './support/product.ts';
@@ -143,21 +143,62 @@ describeInBrowser('the connect page on a page of a product', () => {
     await frame.getByRole('button', { name: 'Continue to Salesforce' }).waitFor();
   });
 
-  it('stays empty in a frame of an origin that is not registered', async () => {
-    await registerOrigins(service, ['https://app.example.com']);
-    try {
+  describe('of an origin that is not registered', () => {
+    const REFUSED = { expected: /status of 403/ };
+    const register = 'PUT /organizations/me/connect-origins';
+
+    before(() => registerOrigins(service, ['https://app.example.com']));
+    after(() => registerOrigins(service, [product.origin]));
+
+    it('says so at once in a frame, to the user, to the page and to the server, and stays until it is closed', async () => {
       product.offer(BAMBOOHR);
-      const page = await openProduct({ expected: /frame-ancestors|Framing/ });
-      await page.clock.install();
-      const refused = page.waitForEvent('console', (message) => /frame-ancestors|Framing/.test(message.text()));
+      product.show("mode: 'frame'");
+      const page = await openProduct(REFUSED);
       const frame = await begin(page);
-      await refused;
-      expect(await frame.locator('main').count()).to.equal(0);
-      await page.clock.runFor(31_000);
-      await outcome(page, 'unreachable: The connect page did not answer.');
-    } finally {
+      await outcome(page, `unregistered: The page is of ${product.origin}`);
+      await frame.getByRole('heading', { name: 'You cannot connect an account here yet' }).waitFor();
+      const makers = frame.getByRole('region', { name: 'For those who made the page' });
+      expect(await makers.textContent())
+        .to.include(product.origin)
+        .and.to.include(register);
+      const { problem, status } = await read();
+      expect(status).to.equal('open');
+      expect(problem).to.include({ code: 'ORIGIN_NOT_REGISTERED', origin: product.origin });
+      expect(problem.message).to.include(product.origin).and.to.include(register);
+      expect(await frame.locator('body').innerHTML()).to.not.include('BambooHR');
+      await frame.getByRole('button', { name: 'Close' }).click();
+      await page.locator('iframe').waitFor({ state: 'detached' });
+    });
+
+    it('says so in a window, which the user closes', async () => {
+      product.offer(BAMBOOHR);
+      product.show("mode: 'window'");
+      const page = await openProduct(REFUSED);
+      const [connect] = await Promise.all([page.waitForEvent('popup'), begin(page)]);
+      await outcome(page, `unregistered: The page is of ${product.origin}`);
+      await connect.getByText(`The page is of ${product.origin}`).waitFor();
+      expect(await violationsOf(connect)).to.deep.equal([]);
+      await Promise.all([connect.waitForEvent('close'), connect.getByRole('button', { name: 'Close' }).click()]);
+      expect((await read()).problem.origin).to.equal(product.origin);
+    });
+
+    it('says so in a frame that the product made without the script, whose browser names the origin', async () => {
+      const client = await openPage(service, BAMBOOHR);
+      const page = await openProduct(REFUSED);
+      await page.evaluate(`document.body.append(document.createElement('iframe'))`);
+      await page.evaluate(`document.querySelector('iframe').src = '${client.session.url}'`);
+      await page.frameLocator('iframe').getByText(`The page is of ${product.origin}`).waitFor();
+      expect((await client.read()).problem.origin).to.equal(product.origin);
+    });
+
+    it('connects there once it is registered, and the session has no problem any more', async () => {
       await registerOrigins(service, [product.origin]);
-    }
+      expect(await read()).to.not.have.property('problem');
+      product.offer(BAMBOOHR);
+      product.show("mode: 'frame'");
+      const frame = await begin(await openProduct());
+      await frame.getByRole('heading', { name: 'Connect BambooHR' }).waitFor();
+    });
   });
 
   it('sends browsers no secret of the organization, and no token', expectNoSecrets);

@@ -142,6 +142,53 @@ describeInBrowser('the events in the console', () => {
     await receiver.waitFor(url, 3);
   });
 
+  it('follow the delivery that is sent again until it is delivered, with the headers that were sent', async () => {
+    const { url, delivery } = await createDelivered('followed');
+    const held: (() => void)[] = [];
+    receiver.server.answer('/followed', (response) => void held.push(() => response.writeHead(204).end()));
+    const page = await open(`${EVENTS}/deliveries/${delivery.id}?subscription=${delivery.subscriptionId}`);
+    await page.getByRole('button', { name: 'Send again', exact: true }).click();
+    await page.waitForURL((to) => /deliveries\/\d+$/.test(to.pathname) && !to.pathname.endsWith(`/${delivery.id}`));
+    const panel = page.getByRole('dialog', { name: /^Delivery \d+$/ });
+    await panel.getByText('None was made yet.').waitFor();
+    await panel.locator('dl').getByText('delivering', { exact: true }).waitFor();
+    await panel.getByRole('link', { name: `delivery ${delivery.id}` }).waitFor();
+    const rows = page.getByRole('region', { name: 'Deliveries', includeHidden: true }).locator('tbody tr');
+    await waitUntil(async () => (await rows.allInnerTexts()).join().includes('delivering'));
+    expect(await rows.count()).to.equal(2);
+
+    await waitUntil(async () => held.length === 1);
+    for (const answer of held) answer();
+    await panel.getByText('The first attempt was taken.').waitFor();
+    await panel.locator('dl').getByText('delivered', { exact: true }).waitFor();
+    await waitUntil(async () => !(await rows.allInnerTexts()).join().includes('delivering'));
+    const [, again] = receiver.at(url);
+    const headers = panel.getByRole('region', { name: 'Request headers' });
+    await headers.getByText(String(again?.request.headers['webhook-signature']), { exact: true }).waitFor();
+    expect(await headers.locator('dt').allInnerTexts()).to.include.members(['webhook-id', 'webhook-timestamp']);
+
+    const looks: string[] = [];
+    page.on('request', (asked) => void (/deliveries\?where=id/.test(asked.url()) && looks.push(asked.url())));
+    // The states of all deliveries are counted each 5 s; this one was looked at each second.
+    await page.waitForRequest(/deliveries\/counts/);
+    await page.waitForRequest(/deliveries\/counts/);
+    expect(looks).to.deep.equal([]);
+  });
+
+  it('say that a delivery was acknowledged while it was looked at', async () => {
+    const { url, instanceId } = await createDelivered('vanished');
+    await setPolicy(service, 'queue');
+    await sendEvent(service, instanceId);
+    await setPolicy(service, 'retry');
+    const [{ id }] = await waitForDeliveries(service, `config.url = '${url}' AND status = 'queued'`, 1);
+    const page = await open(`${EVENTS}/deliveries/${id}`);
+    const panel = page.getByRole('dialog', { name: `Delivery ${id}` });
+    await panel.getByRole('button', { name: 'Send again' }).waitFor();
+    await service.call(`/notifications/subscriptions/deliveries/${id}`, { method: 'DELETE' });
+    await panel.getByText('It was acknowledged or its time to be kept is over.').waitFor();
+    expect(await panel.getByRole('button', { name: 'Send again' }).count()).to.equal(0);
+  });
+
   it('show when a failed delivery is tried again', async () => {
     await service.call('/accounts/settings', { method: 'PATCH', body: { [RETRY_COUNT]: 9 } });
     const url = receiver.open('retried');

@@ -59,6 +59,7 @@ const PAGES: Readonly<Record<string, (world: World) => readonly [path: string, t
   'a user': () => ['/organization/users/2', WORST],
   'the secrets of the organization': () => ['/organization/secrets'],
   'the connect origins': () => ['/organization/connect-origins'],
+  'the branding of the connect page': () => ['/organization/connect-branding'],
   'the roles': () => ['/organization/roles'],
   'the audit log': () => ['/organization/audit'],
   'the profile': () => ['/profile'],

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { ORGANIZATION_SECRET } from '../support/app.ts';
-import { describeInBrowser, useBrowser, violationsOf } from './support/browser.ts';
+import { describeInBrowser, logIn, useBrowser, violationsOf } from './support/browser.ts';
+import { expectAccessible } from './support/themes.ts';
 
 const PASSWORD = 'quiet harbour seventeen';
 const HOSTILE = '<img src=x onerror="alert(1)">';
@@ -52,6 +53,86 @@ describeInBrowser('the organization in a browser', () => {
     await hers.getByLabel('Password').fill(PASSWORD);
     await hers.getByRole('button', { name: 'Log in', exact: true }).click();
     await hers.locator('header').getByText('ada@example.com').waitFor();
+  });
+
+  it('invites a teammate by a link, who joins with a password, once', async () => {
+    const page = await open('/console/organization/users');
+    await page.getByRole('button', { name: 'Invite a teammate' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Invite a teammate' });
+    await dialog.getByLabel('E-mail address').fill('joined@example.com');
+    await dialog.getByRole('button', { name: 'Make the link' }).click();
+    const made = page.getByRole('dialog', { name: 'The link for joined@example.com' });
+    const url = (await made.locator('code').textContent()) ?? '';
+    await made.getByRole('button', { name: /^Copy/ }).waitFor();
+    expect(await violationsOf(page)).to.deep.equal([]);
+    await made.getByRole('button', { name: 'Done' }).click();
+    const invitations = page.getByRole('region', { name: 'Open invitations' });
+    await invitations.getByText('joined@example.com').waitFor();
+
+    const asked: string[] = [];
+    const context = await newContext({ expected: /status of (?:400|404)/ });
+    context.on('request', (request) => asked.push(request.url()));
+    const hers = await context.newPage();
+    await hers.goto(url);
+    await hers.getByText('First User invites you to the account First account of First organization.').waitFor();
+    await expectAccessible(hers);
+    await hers.getByLabel('First name').fill('Grace');
+    await hers.getByLabel('Last name').fill('Hopper');
+    await hers.getByLabel('Password').fill('grace hopper');
+    await hers.getByRole('button', { name: 'Join' }).click();
+    await hers.getByRole('alert').getByText('REQUEST_INVALID').waitFor();
+    await hers.getByLabel('Password').fill(PASSWORD);
+    await hers.getByRole('button', { name: 'Join' }).click();
+    await hers.locator('header').getByText('joined@example.com').waitFor();
+    expect(new URL(hers.url()).pathname)
+      .to.match(/^\/console/)
+      .and.not.include('invitation');
+    expect(asked.filter((each) => each.includes(url.slice(url.indexOf('#') + 1)))).to.deep.equal([]);
+
+    const late = await context.newPage();
+    await late.goto(url);
+    await late.getByRole('alert').getByText('This invitation was used or withdrawn').waitFor();
+    await page.reload();
+    await page.getByRole('link', { name: 'joined@example.com' }).waitFor();
+    expect(await invitations.count()).to.equal(0);
+  });
+
+  it('revokes an invitation', async () => {
+    const email = 'katherine@example.com';
+    await service.call('/organizations/me/invitations', { method: 'POST', body: { email } });
+    const page = await open('/console/organization/users');
+    await page.getByRole('button', { name: `Revoke the invitation of ${email}` }).click();
+    await page.getByRole('button', { name: 'Revoke it' }).click();
+    await page.getByRole('region', { name: 'Open invitations' }).waitFor({ state: 'detached' });
+    const { body } = await service.call('/organizations/me/invitations');
+    expect(body.at(-1)).to.include({ email, status: 'revoked' });
+  });
+
+  it('says that a session ended, and goes on where it was', async () => {
+    const context = await newContext({ expected: /status of 401/ });
+    const page = await context.newPage();
+    await logIn(page, service.app.url);
+    const here = `${service.app.url}/console/organization/audit?method=PUT`;
+    await page.goto(here);
+    await page.getByRole('heading', { name: 'First organization' }).waitFor();
+    await context.clearCookies();
+    await page.getByRole('link', { name: 'Users', exact: true }).click();
+    await page.getByText('Your session ended. Log in again.').waitFor();
+    await expectAccessible(page);
+    // Also when the page is loaded again.
+    await page.goto(here);
+    await page.getByText('Your session ended. Log in again.').waitFor();
+    await page.getByLabel('E-mail address').fill('joined@example.com');
+    await page.getByLabel('Password').fill(PASSWORD);
+    await page.getByRole('button', { name: 'Log in', exact: true }).click();
+    await page.getByRole('heading', { name: 'First organization' }).waitFor();
+    expect(page.url()).to.equal(here);
+    await page.getByRole('button', { name: 'Log out' }).click();
+    await page.getByRole('heading', { name: 'Log in to Causeway' }).waitFor();
+    expect(await page.getByText('Your session ended.').count()).to.equal(0);
+    await page.reload();
+    await page.getByRole('heading', { name: 'Log in to Causeway' }).waitFor();
+    expect(await page.getByText('Your session ended.').count()).to.equal(0);
   });
 
   it('gives and takes roles, deactivates and deletes a user, but not oneself', async () => {
@@ -185,5 +266,25 @@ describeInBrowser('the organization in a browser', () => {
     await page.getByText('Saved').waitFor();
     const { body } = await service.call('/organizations/me/connect-origins');
     expect(body.origins).to.deep.equal(['https://app.example.com']);
+  });
+
+  it('gives the connect page a name, a logo, a color and a language, and says what is wrong with one', async () => {
+    const page = await open('/console/organization/connect-branding');
+    await page.getByLabel('Name of the product').fill('Acme Books');
+    await page.getByLabel('Color').fill('violet');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('must match pattern "^#[0-9A-Fa-f]{6}$"').first().waitFor();
+    await page.getByLabel('Color').fill('#7a1fa2');
+    const button = "document.querySelector('[aria-label=Preview] button')";
+    expect(await page.evaluate(`getComputedStyle(${button}).backgroundColor`)).to.equal('rgb(122, 31, 162)');
+    await page.getByLabel('Language').selectOption('German');
+    const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><path d="M0 0h9v9z"/></svg>');
+    await page.getByLabel('Logo file').setInputFiles({ name: 'logo.svg', mimeType: 'image/svg+xml', buffer: svg });
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByLabel('Logo', { exact: true }).and(page.locator('[value^=data]')).waitFor();
+    const { body } = await service.call('/organizations/me/connect-branding');
+    const logoUrl = `data:image/svg+xml;base64,${svg.toString('base64')}`;
+    expect(body).to.deep.equal({ name: 'Acme Books', color: '#7a1fa2', language: 'de', logoUrl });
   });
 });

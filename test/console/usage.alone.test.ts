@@ -90,6 +90,23 @@ describeInBrowser('the usage in a browser', () => {
     ).to.equal(true);
   });
 
+  it('leaves out what the console reads to show itself, until it is asked for', async () => {
+    const page = await open('/console/usage');
+    const requests = async () => {
+      const figure = page.locator('.card', { hasText: 'Requests' }).locator('.figure').first();
+      return Number((await figure.innerText()).replaceAll(/\D/g, ''));
+    };
+    await chart(page, 'Requests').locator('canvas').waitFor();
+    await page.getByText('What the console reads to show itself is left out').waitFor();
+    const without = await requests();
+    await page.getByLabel("The console's own reads").check();
+    await page.waitForURL(/console=1/);
+    await waitUntil(async () => (await requests()) > without);
+    expect(await page.getByText('What the console reads to show itself is left out').count()).to.equal(0);
+    await page.getByLabel("The console's own reads").uncheck();
+    await waitUntil(async () => (await requests()) === without);
+  });
+
   it('draws anew in the colours of another theme', async () => {
     const page = await open('/console/usage');
     await chart(page, 'Requests').locator('canvas').waitFor();

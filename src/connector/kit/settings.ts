@@ -15,7 +15,7 @@ type Given<Declared extends Setting> = Declared extends
   ? TypeOf[Declared['type']]
   : TypeOf[Declared['type']] | undefined;
 
-/** Reads a setting under its declared type. Empty text is no value. @throws Error when one that is required is not there */
+/** Reads a setting under its declared type. Empty text is no value. @throws Error when one that is required is not there, and for a key that is not declared */
 export type SettingReader<Declared extends Setting> = <Key extends Declared['key']>(
   config: Config,
   key: Key,
@@ -29,14 +29,14 @@ export function settings<const Declared extends Setting>(declared: readonly Decl
   const byKey = new Map<string, Setting>(declared.map((setting) => [setting.key, setting]));
   return (config, key) => {
     const setting = byKey.get(key);
-    const value = isGiven(config[key], setting) ? config[key] : setting?.default;
-    if (value === undefined && setting?.required === true) throw new Error(`The setting '${key}' is missing.`);
+    if (setting === undefined) throw new Error(`The setting '${key}' is not declared.`);
+    const value = isGiven(config[key], setting) ? config[key] : setting.default;
+    if (value === undefined && setting.required === true) throw new Error(`The setting '${key}' is missing.`);
     // The type was compared with the declared one, from which the compiler's type of the key is made.
     return value as Given<Extract<Declared, Readonly<Record<'key', typeof key>>>>;
   };
 }
 
-function isGiven(value: unknown, setting: Setting | undefined): boolean {
-  const type = setting?.type === 'url' ? 'string' : setting?.type;
-  return typeof value === type && value !== '';
+function isGiven(value: unknown, { type }: Setting): boolean {
+  return typeof value === (type === 'url' ? 'string' : type) && value !== '';
 }

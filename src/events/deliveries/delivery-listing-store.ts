@@ -43,7 +43,9 @@ interface StatusCount {
   readonly count: number;
 }
 
-export type AttemptRow = RowWith<'delivery_attempt', typeof ATTEMPT_COLUMNS>;
+export interface AttemptRow extends Omit<RowWith<'delivery_attempt', typeof ATTEMPT_COLUMNS>, 'requestHeaders'> {
+  readonly requestHeaders: Readonly<Record<string, string>> | null;
+}
 
 const ATTEMPT_COLUMNS = columnsOf('delivery_attempt', [
   'attempt',
@@ -53,6 +55,7 @@ const ATTEMPT_COLUMNS = columnsOf('delivery_attempt', [
   'status_code',
   'error',
   'answer',
+  'request_headers',
 ]);
 
 const SHOWN: Readonly<Record<keyof DeliveryRow, keyof Columns>> = {
@@ -132,7 +135,7 @@ export function createDeliveryListingStore(knex: Knex) {
       knex('delivery_attempt')
         .where({ account_id: accountId, delivery_id: deliveryId })
         .orderBy(['attempt', 'attempted_at'])
-        .select(ATTEMPT_COLUMNS),
+        .select<AttemptRow[]>(ATTEMPT_COLUMNS),
 
     /**
      * The bodies of these events in their order, null for one that is no longer kept; the answer ends before the one

@@ -16,6 +16,8 @@ export interface AttemptRecord {
   readonly statusCode: number | undefined;
   readonly error: string | undefined;
   readonly answer: string | undefined;
+  /** What was sent, redacted. Absent: nothing was. */
+  readonly requestHeaders?: Readonly<Record<string, string>> | undefined;
 }
 
 /** The columns of a delivery that stays. */
@@ -122,6 +124,7 @@ function columnsOf(outcomes: readonly OutcomeRow[]): (string | Buffer)[] {
     arrayLiteral(attempts.map((attempt) => attempt?.statusCode)),
     arrayLiteral(attempts.map((attempt) => attempt?.error)),
     binaryTexts(attempts.map((attempt) => (attempt?.answer === undefined ? undefined : Buffer.from(attempt.answer)))),
+    arrayLiteral(attempts.map((attempt) => attempt?.requestHeaders && JSON.stringify(attempt.requestHeaders))),
     arrayLiteral(nexts.map((next) => next?.state)),
     arrayLiteral(nexts.map((next) => next?.dueAt?.toISOString())),
     arrayLiteral(nexts.map((next) => next?.retries)),
@@ -143,10 +146,10 @@ const isHeldBy = (lease: string) => `d.owner is not distinct from ${lease}.owner
 const INPUT = `input as materialized (
     select * from unnest(
       ?::text[], ?::bigint[], ?::bigint[], ?::bigint[], ?::uuid[], ?::int[], ?::timestamptz[], ?::int[], ?::int[],
-      ?::text[], ?::text[], ?::text[], ?::timestamptz[], ?::int[], ?::timestamptz[]
+      ?::text[], ?::text[], ?::json[], ?::text[], ?::timestamptz[], ?::int[], ?::timestamptz[]
     ) as i(
       kind, account_id, id, subscription_id, owner, attempts, attempted_at, duration_ms, status_code,
-      error, answer, next_state, next_due, next_retries, next_first_failed_at
+      error, answer, request_headers, next_state, next_due, next_retries, next_first_failed_at
     )
   )`;
 
@@ -160,9 +163,9 @@ const GONE = `gone as (
 const historyOf = (ended: string) => `history as (
     insert into delivery_attempt
       (account_id, delivery_id, attempt, attempted_at, delivered, duration_ms, status_code, error, answer,
-       subscription_id, event_id, event_at, instance_id, type, delivery_created_at)
+       request_headers, subscription_id, event_id, event_at, instance_id, type, delivery_created_at)
     select d.account_id, d.id, i.attempts + 1, i.attempted_at, i.kind = 'delivered', i.duration_ms, i.status_code,
-      i.error, i.answer, d.subscription_id, d.event_id, d.event_at, d.instance_id, d.type, d.created_at
+      i.error, i.answer, i.request_headers, d.subscription_id, d.event_id, d.event_at, d.instance_id, d.type, d.created_at
     from input i
     join ${ended} d on d.account_id = i.account_id and d.id = i.id
     where i.kind <> 'released'

@@ -33,6 +33,7 @@ interface Made {
   readonly statusCode: number | undefined;
   /** At most `maxAnswerBytes`, fit for a text column. Undefined for an answer from an address that is not public, unless this is a service for one machine. */
   readonly answer: string | undefined;
+  readonly requestHeaders: Readonly<Record<string, string>>;
 }
 
 type AttemptReport =
@@ -111,9 +112,8 @@ export function createPush(ports: PushPorts): (lease: DeliveryLease) => Promise<
   }
 
   /** A receiver may quote what it knows, secrets included. */
-  function show(body: Buffer, ofSubscription: Redactor, more: readonly string[]): string | undefined {
+  function show(body: Buffer, { redact }: Redactor): string | undefined {
     if (body.length === 0) return undefined;
-    const { redact } = combineRedactors([ofSubscription, createRedactor(more)]);
     return cutText(redact(readableText(body)), options.maxAnswerBytes);
   }
 
@@ -126,7 +126,6 @@ export function createPush(ports: PushPorts): (lease: DeliveryLease) => Promise<
     const id = showEventId(lease.eventId);
     const attemptedAtMs = clock.now();
     const startedMs = clock.steady();
-    const made = () => ({ attemptedAtMs, durationMs: clock.steady() - startedMs });
     const headers = {
       'content-type': 'application/json',
       'user-agent': 'Causeway',
@@ -135,6 +134,9 @@ export function createPush(ports: PushPorts): (lease: DeliveryLease) => Promise<
       ...(signatureKey !== undefined && { 'elements-webhook-signature': instanceSignature(body, signatureKey) }),
       ...currentSpan()?.headersFor(url.hostname),
     };
+    const ofReceiver = combineRedactors([redactor, createRedactor(secrets)]);
+    const requestHeaders = redactValues(headers, ofReceiver);
+    const made = () => ({ attemptedAtMs, durationMs: clock.steady() - startedMs, requestHeaders });
     currentSpan()?.note(() => describeAttempt(lease, url, id));
     try {
       const response = await ports.egress.request({
@@ -149,7 +151,7 @@ export function createPush(ports: PushPorts): (lease: DeliveryLease) => Promise<
       });
       return {
         ...judge(response, clock.now()),
-        answer: response.quotable ? show(response.body, redactor, secrets) : undefined,
+        answer: response.quotable ? show(response.body, ofReceiver) : undefined,
         ...made(),
       };
     } catch (error) {
@@ -251,9 +253,9 @@ function judge({ status, headers }: EgressResponse, nowMs: number) {
 }
 
 function toRecord(report: Exclude<AttemptReport, { kind: 'aborted' }>): AttemptRecord {
-  const { attemptedAtMs, durationMs, statusCode, answer } = report;
+  const { attemptedAtMs, durationMs, statusCode, answer, requestHeaders } = report;
   const error = report.kind === 'failed' ? `${report.failure}: ${report.error}` : undefined;
-  return { attemptedAt: new Date(attemptedAtMs), durationMs, statusCode, answer, error };
+  return { attemptedAt: new Date(attemptedAtMs), durationMs, statusCode, answer, requestHeaders, error };
 }
 
 function toNextRow(transition: Transition): NextRow {
@@ -267,6 +269,10 @@ function toNextRow(transition: Transition): NextRow {
 /** Receivers know a secret without its prefix too. */
 function redactorOf(secrets: readonly string[]): Redactor {
   return createRedactor(secrets.flatMap((secret) => [secret, withoutPrefix(secret)]));
+}
+
+function redactValues(headers: Readonly<Record<string, string>>, { redact }: Redactor) {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, redact(value)]));
 }
 
 /** PostgreSQL text holds no NUL. Decoding replaces what is not UTF-8, a character that was cut included. */

@@ -112,6 +112,32 @@ describe('a test event', () => {
     });
   });
 
+  it('keeps the headers of each attempt as its receiver got them, without what is a secret', async () => {
+    const url = receiver.open('headers');
+    const { id } = await createSource(service, url, { 'event.notification.signature.key': 'application' });
+    receiver.fail(url);
+    const eventId = await sendEvent(service, id);
+    await receiver.waitFor(url, 1);
+    receiver.recover(url);
+    const [{ id: deliveryId }] = await waitForDeliveries(
+      service,
+      `event.id = '${eventId}' AND status = 'delivered'`,
+      1,
+    );
+    const { body } = await service.call(`${DELIVERIES}/${deliveryId}`);
+    const received = receiver.at(url);
+    expect(body.attemptHistory.length).to.be.above(1);
+    expect(body.attemptHistory).to.have.length(received.length);
+    for (const [index, { requestHeaders }] of body.attemptHistory.entries()) {
+      const { 'content-type': type, ...others } = requestHeaders;
+      // A word that somebody took for a key.
+      expect(type).to.equal('[redacted]/json');
+      expect(received[index]?.request.headers).to.include(others);
+      expect(others).to.include.keys('webhook-id', 'webhook-timestamp', 'webhook-signature', 'user-agent');
+      expect(others['elements-webhook-signature']).to.match(/^sha256=/);
+    }
+  });
+
   it('is of the type test.created unless another is given', async () => {
     const url = receiver.open('default-type');
     const { id } = await createSource(service, url);

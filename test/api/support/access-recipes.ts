@@ -27,9 +27,11 @@ export interface Recipe extends Pick<ApiCall, 'query' | 'headers'> {
   readonly isLog?: true;
 }
 
-/** The page of a connect session has a key of its own, and is nobody. */
+/** The page of a connect session has a key of its own, and is nobody; so is whoever has an invitation. */
 type PageOperationId = {
-  [Id in OperationId]: (typeof OPERATIONS)[Id]['scopes'] extends readonly ['connect'] ? Id : never;
+  [Id in OperationId]: (typeof OPERATIONS)[Id]['scopes'] extends readonly ['connect'] | readonly ['public']
+    ? Id
+    : never;
 }[OperationId];
 
 export type AskedOperationId = Exclude<OperationId, RootOperationId | PageOperationId>;
@@ -100,6 +102,8 @@ export const RECIPES: Readonly<Record<AskedOperationId, Recipe>> = {
   listOrganizationSecrets: {},
   rotateOrganizationSecret: { body: () => ({}) },
 
+  getConnectBranding: {},
+  setConnectBranding: { body: () => ({ name: 'Acme Books' }) },
   getConnectOrigins: {},
   setConnectOrigins: { body: () => ({ origins: ['https://app.example.com'] }) },
 
@@ -132,6 +136,9 @@ export const RECIPES: Readonly<Record<AskedOperationId, Recipe>> = {
   updateAccountUser: { ...SPARE_USER, body: renamePerson },
   replaceAccountUser: { ...SPARE_USER, body: newUser },
   deleteAccountUser: { ...SPARE_USER, spends: true },
+  listInvitations: {},
+  createInvitation: { body: () => ({ email: `${unique('invited')}@example.com` }) },
+  revokeInvitation: { of: 'spareInvitation', spends: true },
   listUsers: ALL_USERS,
   getUser: USER,
   updateUser: { ...SPARE_USER, body: renamePerson },

@@ -28,6 +28,8 @@ export type Kind =
   | 'spareOrder'
   | 'connectSession'
   | 'spareConnectSession'
+  | 'invitation'
+  | 'spareInvitation'
   | 'bulkJob'
   | 'spareBulkJob'
   | 'bulkUpload'
@@ -250,6 +252,12 @@ async function fillPlace(service: TestApp, mark: string, owner: Tenant): Promise
     return { id };
   }
 
+  async function createInvitation(): Promise<Thing> {
+    const { id, url } = await post('/organizations/me/invitations', { email: `${unique(mark)}@example.com` });
+    secrets.push(url.slice(url.lastIndexOf('#') + 1));
+    return { id };
+  }
+
   async function createColleague(): Promise<Thing> {
     const email = `${unique(mark)}@example.com`;
     const body = { email, firstName: mark, lastName: mark };
@@ -274,6 +282,8 @@ async function fillPlace(service: TestApp, mark: string, owner: Tenant): Promise
     spareOrder: createOrder,
     connectSession: createConnectSession,
     spareConnectSession: createConnectSession,
+    invitation: createInvitation,
+    spareInvitation: createInvitation,
     bulkJob: createBulkJob,
     spareBulkJob: createBulkJob,
     bulkUpload: createBulkUpload,

@@ -53,6 +53,11 @@ describe('settings', () => {
   it('are missed where they are required, and named', () => {
     expect(() => setting({ company: '' }, 'company')).to.throw("The setting 'company' is missing.");
   });
+
+  it('are declared, also where no compiler looks', () => {
+    const read = () => Reflect.apply(setting, undefined, [{ compony: 'acme' }, 'compony']);
+    expect(read).to.throw("The setting 'compony' is not declared.");
+  });
 });
 
 describe('what stands in an answer', () => {

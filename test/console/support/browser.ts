@@ -13,6 +13,8 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 
 export interface ContextOptions {
   readonly colorScheme?: 'light' | 'dark';
+  /** The language that its pages ask for. */
+  readonly locale?: string;
   readonly viewport?: { readonly width: number; readonly height: number };
   /** Other hosts that its pages may ask. */
   readonly others?: readonly string[];

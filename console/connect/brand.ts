@@ -1,0 +1,62 @@
+/** The colour of a product on the connect page, so that every text stays readable (WCAG 2.2, 1.4.3, level AA), in light and dark. */
+
+/** Names of the design's variables, and values for them. */
+export type Shades = Readonly<Record<'--accent' | '--fill' | '--fill-hover' | '--on-fill', string>>;
+
+/** The least that text needs. */
+export const AA = 4.5;
+/** Those backgrounds of the design that leave the least contrast, with what shades are mixed with to have more. */
+const LIGHT = { back: '#f5f7fa', towards: '#000000' } as const;
+const DARK = { back: '#1f2731', towards: '#ffffff' } as const;
+const STEPS = 40;
+/** Of the colour of a button that is pointed at. */
+const HOVER = 0.12;
+
+/**
+ * Buttons have the colour as it is, with black or white on it, whichever differs more. Links and outlines have the nearest shade that can be read.
+ * @param color `#rrggbb`
+ */
+export function shadesOf(color: string): Shades {
+  const isDark = contrastOf(color, '#ffffff') >= contrastOf(color, '#000000');
+  const [on, away] = isDark ? ['#ffffff', '#000000'] : ['#000000', '#ffffff'];
+  return {
+    '--accent': `light-dark(${readableOn(color, LIGHT)}, ${readableOn(color, DARK)})`,
+    '--fill': color,
+    // Away from the text, so that the contrast grows.
+    '--fill-hover': mix(color, away, HOVER),
+    '--on-fill': on,
+  };
+}
+
+function readableOn(color: string, { back, towards }: typeof LIGHT | typeof DARK): string {
+  for (let step = 0; step < STEPS; step++) {
+    const shade = mix(color, towards, step / STEPS);
+    if (contrastOf(shade, back) >= AA) return shade;
+  }
+  return towards;
+}
+
+/** From 1 to 21. */
+export function contrastOf(one: string, other: string): number {
+  const [less = 0, more = 0] = [luminanceOf(one), luminanceOf(other)].sort((a, b) => a - b);
+  return (more + 0.05) / (less + 0.05);
+}
+
+/** Relative luminance, as WCAG defines it. */
+function luminanceOf(color: string): number {
+  const [red = 0, green = 0, blue = 0] = partsOf(color).map((part) => {
+    const share = part / 255;
+    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}
+
+function mix(color: string, other: string, share: number): string {
+  const others = partsOf(other);
+  const parts = partsOf(color).map((part, at) => Math.round(part + ((others[at] ?? 0) - part) * share));
+  return `#${parts.map((part) => part.toString(16).padStart(2, '0')).join('')}`;
+}
+
+function partsOf(color: string): readonly number[] {
+  return [1, 3, 5].map((at) => Number.parseInt(color.slice(at, at + 2), 16));
+}

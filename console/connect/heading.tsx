@@ -1,0 +1,28 @@
+import { Mark } from './choose.tsx';
+import type { OfferedElement } from './session.ts';
+import { texts } from './texts.ts';
+import { Title } from './words.tsx';
+
+interface HeadingProps {
+  readonly element: OfferedElement;
+  readonly title: string;
+  /** Where another provider is chosen; undefined where there is no other. */
+  readonly otherLink: string | undefined;
+}
+
+/** Which provider it is about, and the way back to the others. */
+export function Heading({ element, title, otherLink }: HeadingProps) {
+  return (
+    <header class="stack tight">
+      {otherLink !== undefined && (
+        <a class="back" href={otherLink}>
+          {texts.form.other}
+        </a>
+      )}
+      <div class="row beside">
+        <Mark element={element} />
+        <Title text={title} />
+      </div>
+    </header>
+  );
+}

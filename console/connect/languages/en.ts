@@ -1,0 +1,95 @@
+/** Every word of the connect page. Another language is another table of the same type, and an entry in `LANGUAGES`. */
+export const ENGLISH = {
+  choose: {
+    title: 'Connect an account',
+    words: 'Choose where your account is.',
+    search: 'Search',
+    none: (words: string) => `There is nothing here that is called “${words}”.`,
+    empty: 'There is nothing to connect at present. Ask those who sent you here.',
+  },
+  form: {
+    title: (name: string) => `Connect ${name}`,
+    again: (name: string) => `Connect ${name} again`,
+    other: 'All providers',
+    authorize: (name: string) => `You log in to ${name} on its own page and allow the access there.`,
+    connect: 'Connect',
+    asking: (name: string) => `Asking ${name}…`,
+    toProvider: (name: string) => `Continue to ${name}`,
+    cancel: 'Cancel',
+    optional: '(optional)',
+    select: 'Choose one',
+    show: 'Show',
+    showField: (field: string) => `Show ${field}`,
+    hide: 'Hide',
+    where: 'Where do I find it?',
+    help: (name: string) => `Help of ${name}`,
+    newWindow: '(opens a new window)',
+    example: (example: string) => `For example: ${example}`,
+    missing: 'This is needed.',
+    noNumber: 'This has to be a number.',
+    noUrl: 'This has to be an address that begins with https://.',
+    otherForm: (example: string | undefined) =>
+      example === undefined ? 'This does not look right yet.' : `This does not look right yet. For example: ${example}`,
+  },
+  waiting: {
+    title: (name: string) => `Go on at ${name}`,
+    words: (name: string) =>
+      `${name} asks you in a window of its own. This page goes on by itself when you are done there.`,
+    blocked: (name: string) => `Your browser did not open the window of ${name}.`,
+    opening: 'One moment…',
+    open: (name: string) => `Open ${name}`,
+    openAgain: 'Open the window again',
+    back: 'Back',
+  },
+  done: {
+    title: 'Connected',
+    message: 'Your account is connected.',
+    close: 'You can close this page.',
+    goOn: (host: string) => `Go on to ${host}`,
+  },
+  ended: {
+    used: {
+      title: 'This link was used',
+      message:
+        'An account is connected by it already. To connect another one, go back to where you came from and begin again.',
+    },
+    ended: {
+      title: 'Nothing was connected',
+      message:
+        'This link does not work any more. To connect an account, go back to where you came from and begin again.',
+    },
+    expired: {
+      title: 'This link has expired',
+      message: 'It was for a limited time. Go back to where you came from and begin again.',
+    },
+    unknown: {
+      title: 'This link does not work',
+      message: 'It may be old, or not complete. Go back to where you came from and begin again.',
+    },
+    goBack: (host: string) => `Back to ${host}`,
+  },
+  refused: {
+    title: 'You cannot connect an account here yet',
+    user: 'The page that you came from is not set up for it. Nothing was connected. Close this, and tell those who made the page.',
+    makers: 'For those who made the page',
+    register: (origin: string) =>
+      `The page is of ${origin}, which is none of the connect origins of your organization. If it is yours, register it:`,
+    console: 'In the console, this is under Organization, Connect origins. Then open the page again.',
+    serve: (origin: string) =>
+      `The page is of ${origin}, which cannot be a connect origin. Serve it over https, or from localhost.`,
+    none: 'The page has no origin, such as a file that is opened from a disk. Serve it over https, or from localhost.',
+    close: 'Close',
+  },
+  failure: {
+    title: 'That did not work',
+    said: (name: string) => `${name} says:`,
+    unreachable: 'The service cannot be reached at present. Try again in a moment.',
+    retry: 'Try again',
+    /** By code, in place of the service's own words, which are English and are shown below. */
+    codes: {} as Readonly<Record<string, (name: string) => string>>,
+    reference: (id: string) => `Reference: ${id}`,
+  },
+  returns: (host: string) => `Afterwards you go back to ${host}.`,
+};
+
+export type Texts = typeof ENGLISH;

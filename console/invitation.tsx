@@ -1,0 +1,70 @@
+import { useState } from 'preact/hooks';
+import { api, ask, type Session } from './api.ts';
+import { useLoad } from './load.ts';
+import { Field, Form, readText } from './parts/form.tsx';
+import { Show } from './parts/show.tsx';
+import { Time } from './parts/time.tsx';
+
+export const INVITATION_PATH = '/console/invitation';
+
+/** Behind the link that a teammate was sent: chooses name and password, and is logged in. The key is behind the `#`, which is sent to no server. */
+export function Invitation({ onDone }: { readonly onDone: (session: Session) => void }) {
+  const [token] = useState(() => location.hash.slice(1));
+  const loaded = useLoad((signal) => ask(api.POST('/console/invitation', { signal, body: { token } })), [token]);
+  const [isShown, setShown] = useState(false);
+  const type = isShown ? 'text' : 'password';
+  const accept = async (form: FormData) => {
+    const password = String(form.get('password'));
+    const chosen = { firstName: readText(form, 'firstName'), lastName: readText(form, 'lastName'), password };
+    const { email, organizationId } = await ask(
+      api.POST('/console/invitation/acceptance', { body: { token, ...chosen } }),
+    );
+    onDone(await ask(api.POST('/console/session', { body: { email, password, organizationId } })));
+  };
+  return (
+    <main class="centered">
+      <section class="card stack" aria-label="Invitation">
+        <h1>Join Causeway</h1>
+        <Show loaded={loaded}>
+          {({ email, organizationName, accountName, inviterName, expiresDate }) => (
+            <>
+              <p>
+                {inviterName} invites you to the account <strong>{accountName}</strong> of{' '}
+                <strong>{organizationName}</strong>. You log in as <strong class="break">{email}</strong>.
+              </p>
+              <Form action="Join" onSubmit={accept}>
+                {/* For managers of passwords. */}
+                <input type="hidden" name="username" autocomplete="username" value={email} />
+                <Field label="First name" name="firstName" required maxLength={255} autocomplete="given-name" />
+                <Field label="Last name" name="lastName" required maxLength={255} autocomplete="family-name" />
+                <Field
+                  label="Password"
+                  name="password"
+                  type={type}
+                  required
+                  maxLength={1024}
+                  autocomplete="new-password"
+                  hint="12 to 256 characters of any kind. Common passwords are refused, also with a little added, and those made of your own name or e-mail address."
+                />
+                <label class="inline">
+                  <input
+                    type="checkbox"
+                    checked={isShown}
+                    onChange={({ currentTarget }) => setShown(currentTarget.checked)}
+                  />
+                  Show what I type
+                </label>
+              </Form>
+              <p class="small soft">
+                The link works once, and expires <Time at={expiresDate} />.
+              </p>
+            </>
+          )}
+        </Show>
+        <p class="small soft">
+          You are a user already? <a href="/console">Log in</a>
+        </p>
+      </section>
+    </main>
+  );
+}

@@ -1,0 +1,110 @@
+import type { Knex } from 'knex';
+import { filterable, INSTANT, INTEGER, type Selection, selectPage, TEXT } from '../db/listing.ts';
+import { nextId } from '../db/next-id.ts';
+import { type Removal, removeRows } from '../db/removal.ts';
+import { columnsOf, firstOf, type RowOf, type RowWith, toColumns } from '../db/row.ts';
+
+export type InvitationRow = RowWith<'user_invitation', typeof COLUMNS>;
+
+export type NewInvitationRow = Omit<InvitationRow, 'status' | 'userId' | 'endedAt'> &
+  RowOf<'user_invitation', 'key_hash'>;
+
+export type InvitationKey = Pick<InvitationRow, 'accountId' | 'id'>;
+
+/** For whoever has the link, to read. */
+export interface InvitationNames {
+  readonly organizationName: string;
+  readonly accountName: string;
+  readonly inviterName: string;
+}
+
+const COLUMNS = columnsOf('user_invitation', [
+  'account_id',
+  'id',
+  'inviter_id',
+  'email_address',
+  'roles',
+  'status',
+  'user_id',
+  'created_at',
+  'expires_at',
+  'ended_at',
+]);
+
+/** Nobody writes that the time of one is over. */
+const STATUS = `case when status = 'open' and expires_at <= now() then 'expired' else status end`;
+
+/** What a listing can be filtered by, under the names of the record. */
+export const FILTERABLE_INVITATION = filterable({
+  id: [INTEGER, 'id'],
+  email: [{ ...TEXT, collation: 'ci' }, 'email_address'],
+  status: [TEXT, STATUS],
+  invitedBy: [INTEGER, 'inviter_id'],
+  createdDate: [INSTANT, 'created_at'],
+  expiresDate: [INSTANT, 'expires_at'],
+});
+
+export function createInvitationStore(knex: Knex) {
+  const open = (via: Knex, { accountId, id }: InvitationKey) =>
+    via('user_invitation').where({ account_id: accountId, id, status: 'open' });
+
+  return {
+    nextId: (): Promise<number> => nextId(knex, 'user_invitation'),
+
+    insert: async (via: Knex, row: NewInvitationRow): Promise<InvitationRow> => {
+      await via('user_invitation').insert(toColumns('user_invitation', row));
+      const { keyHash: _, ...rest } = row;
+      return { ...rest, status: 'open', userId: null, endedAt: null };
+    },
+
+    countOpen: async (via: Knex, accountId: number, at: Date): Promise<number> => {
+      const { rows } = await via.raw<{ rows: { readonly count: number }[] }>(
+        `select count(*)::int as count from user_invitation where account_id = ? and status = 'open' and expires_at > ?`,
+        [accountId, at],
+      );
+      return firstOf(rows).count;
+    },
+
+    find: ({ accountId, id }: InvitationKey): Promise<InvitationRow | undefined> =>
+      knex('user_invitation').where({ account_id: accountId, id }).first<InvitationRow>(COLUMNS),
+
+    /** For whoever has the link: one that was not used, not revoked, and has not expired. */
+    findOpen: (keyHash: Buffer, at: Date): Promise<InvitationRow | undefined> =>
+      knex('user_invitation')
+        .where({ key_hash: keyHash, status: 'open' })
+        .where('expires_at', '>', at)
+        .first<InvitationRow>(COLUMNS),
+
+    findNames: async ({ accountId, inviterId }: InvitationRow): Promise<InvitationNames> => {
+      const { rows } = await knex.raw<{ rows: InvitationNames[] }>(
+        `select organization.name as "organizationName", account.name as "accountName",
+           trim(inviter.first_name || ' ' || inviter.last_name) as "inviterName"
+         from account join organization on organization.id = account.organization_id
+           join app_user inviter on inviter.organization_id = organization.id and inviter.id = ?
+         where account.id = ?`,
+        [inviterId, accountId],
+      );
+      return firstOf(rows);
+    },
+
+    /** From old to new. */
+    list: async (accountId: number, selection: Selection): Promise<InvitationRow[]> =>
+      selectPage(knex('user_invitation').where({ account_id: accountId }).select<InvitationRow[]>(COLUMNS), selection),
+
+    /** False when it is not open any more: of several that come together one accepts it. */
+    accept: async (via: Knex, invitation: InvitationKey, userId: number, at: Date): Promise<boolean> => {
+      const accepted = { status: 'accepted', user_id: userId, ended_at: at } as const;
+      return (await open(via, invitation).where('expires_at', '>', at).update(accepted)) > 0;
+    },
+
+    /** False when it is not open any more. */
+    revoke: async (via: Knex, invitation: InvitationKey, at: Date): Promise<boolean> =>
+      (await open(via, invitation).where('expires_at', '>', at).update({ status: 'revoked', ended_at: at })) > 0,
+
+    removeSome: (accountId: number): Promise<Removal> => removeRows(knex, 'user_invitation', accountId),
+
+    /** Of all accounts. */
+    purge: (before: Date): Promise<number> =>
+      knex('user_invitation').whereRaw('coalesce(ended_at, expires_at) < ?', [before]).delete(),
+  };
+}

@@ -1,0 +1,175 @@
+import type { Knex } from 'knex';
+import { change } from '../db/change.ts';
+import { listPage, type PageQuery } from '../db/listing.ts';
+import { assertAllStorable } from '../db/storable.ts';
+import { AppError } from '../errors.ts';
+import type { Platform } from '../platform.ts';
+import type { Accounts, Principal } from './accounts.ts';
+import { createInvitationStore, FILTERABLE_INVITATION, type InvitationRow } from './invitation-store.ts';
+import type { Privilege } from './privileges.ts';
+import { readRoles } from './roles.ts';
+import { DEFAULT_ROLES, type Users } from './users.ts';
+
+export interface NewInvitation {
+  readonly email: string;
+  /** By default `default-user` alone. */
+  readonly roles?: readonly string[] | undefined;
+  /** Seconds. */
+  readonly expiresIn?: number | undefined;
+}
+
+/** What the invited person chooses. */
+export interface JoiningPerson {
+  readonly firstName: string;
+  readonly lastName: string;
+  readonly password: string;
+}
+
+export interface InvitationNeighbours {
+  readonly accounts: Pick<Accounts, 'findActing'>;
+  readonly users: Pick<Users, 'create' | 'assertMayAdd'>;
+  /** Without a slash at the end. */
+  readonly publicUrl: () => string;
+}
+
+/**
+ * Links by which one person each becomes a user, and chooses name and password. An invitation acts for the user who made it, with the rights
+ * of the moment: nobody comes in by it whom that user could not add now.
+ */
+export type Invitations = ReturnType<typeof createInvitations>;
+
+/** The page of the console that it leads to. The key stands behind a `#`, which browsers send to nobody. */
+export const INVITATION_PATH = '/console/invitation';
+/** One of them, now and when the invitation is accepted. */
+const NEEDED: readonly Privilege[] = ['addOrganizationUsers', 'addAccountUsers'];
+const KEY_BYTES = 32;
+const KEY = /^[\w-]{43}$/;
+/** Seconds, as the spec has it. */
+const EXPIRES_IN = 604_800;
+const MOST_OPEN = 500;
+const KEPT_MS = 30 * 24 * 60 * 60_000;
+
+export function createInvitations(
+  { knex, shares, keys, random, clock }: Pick<Platform, 'knex' | 'shares' | 'keys' | 'random' | 'clock'>,
+  { accounts, users, publicUrl }: InvitationNeighbours,
+) {
+  const store = createInvitationStore(knex);
+  const now = () => new Date(clock.now());
+
+  /** The user who made it, in its account, where that user may add users now. */
+  async function findInviterOf({ accountId, inviterId }: InvitationRow): Promise<Principal | undefined> {
+    const inviter = await accounts.findActing({ accountId, userId: inviterId });
+    return inviter !== undefined && NEEDED.some((privilege) => inviter.privileges.has(privilege)) ? inviter : undefined;
+  }
+
+  async function open(key: string) {
+    const keyHash = KEY.test(key) ? keys.lookupHash(key) : undefined;
+    const found = keyHash && (await shares.lookUp('stranger', () => store.findOpen(keyHash, now())));
+    const inviter = found && (await findInviterOf(found));
+    if (found === undefined || inviter === undefined) throw noInvitation();
+    return { invitation: found, inviter };
+  }
+
+  async function assertRoom(via: Knex, accountId: number): Promise<void> {
+    if ((await store.countOpen(via, accountId, now())) < MOST_OPEN) return;
+    const message = `The account has ${MOST_OPEN} open invitations, the maximum. Revoke some, or wait until some are accepted or expire.`;
+    throw new AppError('CONFLICT', message);
+  }
+
+  return {
+    /**
+     * Into the account that the call is about.
+     * @throws AppError REQUEST_INVALID; CONFLICT for an e-mail that the organization has; FORBIDDEN for a role above the caller's
+     */
+    create: async (inviter: Principal, { email, roles: given, expiresIn = EXPIRES_IN }: NewInvitation) => {
+      const { accountId, userId: inviterId } = inviter;
+      assertAllStorable({ email });
+      const roles = readRoles(given ?? DEFAULT_ROLES);
+      const id = await store.nextId();
+      const key = random.bytes(KEY_BYTES).toString('base64url');
+      const createdAt = now();
+      const expiresAt = new Date(createdAt.getTime() + expiresIn * 1000);
+      const row = { accountId, id, inviterId, emailAddress: email, roles, createdAt, expiresAt };
+      const insert = async (via: Knex.Transaction) => {
+        await users.assertMayAdd(via, inviter, { accountId, email, roles });
+        await assertRoom(via, accountId);
+        return store.insert(via, { ...row, keyHash: keys.lookupHash(key) });
+      };
+      const invitation = await change(knex, insert, toTell);
+      return { invitation, url: `${publicUrl()}${INVITATION_PATH}#${key}` };
+    },
+
+    /** From old to new. @throws AppError WHERE_SYNTAX, WHERE_INVALID */
+    list: async (accountId: number, query: PageQuery) => {
+      const { rows, last } = await listPage(FILTERABLE_INVITATION, query, (selection) =>
+        shares.list(accountId, (via) => createInvitationStore(via).list(accountId, selection)),
+      );
+      return { invitations: rows, nextAfterId: last?.id };
+    },
+
+    /** @throws AppError NOT_FOUND; CONFLICT for one that has ended */
+    revoke: async (accountId: number, id: number) => {
+      const found = await store.find({ accountId, id });
+      if (found === undefined) throw new AppError('NOT_FOUND', `There is no invitation ${id}.`);
+      const endedAt = now();
+      const revoke = async (via: Knex) => {
+        if (!(await store.revoke(via, found, endedAt))) throw alreadyEnded(id);
+        return { ...found, status: 'revoked', endedAt } as const;
+      };
+      return change(knex, revoke, toTell);
+    },
+
+    /** What whoever has the link is shown. @throws AppError NOT_FOUND */
+    show: async (key: string) => {
+      const { invitation } = await open(key);
+      return { invitation, names: await store.findNames(invitation) };
+    },
+
+    /** Whom the audit log names. @throws AppError NOT_FOUND */
+    findInviter: async (key: string) => (await open(key)).inviter,
+
+    /**
+     * The person becomes a user: once, however many come at the same time.
+     * @throws AppError NOT_FOUND; REQUEST_INVALID for the password; CONFLICT for an e-mail that the organization has by now; FORBIDDEN for a
+     * role that is above the inviter's by now
+     */
+    accept: async (key: string, chosen: JoiningPerson) => {
+      const { invitation, inviter } = await open(key);
+      const { emailAddress: email, roles, accountId } = invitation;
+      const work = async (via: Knex, userId: number) => {
+        if (!(await store.accept(via, invitation, userId, now()))) throw noInvitation();
+      };
+      const noted = { invitation: invitation.id };
+      const { user } = await users.create(inviter, accountId, { ...chosen, email, roles }, { work, noted });
+      return user;
+    },
+
+    /** Deletes some of what an account has. */
+    removeSome: store.removeSome,
+    /** Deletes those that had ended 30 days before. @returns how many */
+    purge: (at: Date) => store.purge(new Date(at.getTime() - KEPT_MS)),
+  };
+}
+
+/** Nobody has written that its time is over. */
+export function statusOf({ status, expiresAt }: InvitationRow, nowMs: number): InvitationRow['status'] | 'expired' {
+  return status === 'open' && expiresAt.getTime() <= nowMs ? 'expired' : status;
+}
+
+/** For the audit log. */
+function toTell({ id, emailAddress, accountId, roles, expiresAt }: InvitationRow) {
+  return {
+    targetId: String(id),
+    changes: { email: emailAddress, accountId, roles, expiresAt: expiresAt.toISOString() },
+  };
+}
+
+/** The same for all, so that nobody learns which there are. */
+function noInvitation(): AppError {
+  const message = 'This invitation was used or withdrawn, has expired, or is not complete. Ask for another one.';
+  return new AppError('NOT_FOUND', message);
+}
+
+function alreadyEnded(id: number): AppError {
+  return new AppError('CONFLICT', `Invitation ${id} was accepted, revoked, or has expired.`);
+}

@@ -1,0 +1,76 @@
+import type { InvitationRow } from '../accounts/invitation-store.ts';
+import { type Invitations, statusOf } from '../accounts/invitations.ts';
+import type { Clock } from '../clock.ts';
+import type { TokenBuckets } from '../http/rate-limits.ts';
+import { networkOf } from '../http/remote-address.ts';
+import { createPageTokens, listHeaders, type PageSeal } from './listing.ts';
+import type { Handlers, OperationResult } from './operation.ts';
+
+export interface InvitationParts {
+  readonly seal: PageSeal;
+  readonly clock: Pick<Clock, 'now'>;
+  /** Of people who have a link, or try to guess one, for each network. */
+  readonly requests: TokenBuckets;
+}
+
+type InvitationRecord = OperationResult<'revokeInvitation'>;
+
+/** Unless the caller asks for another number: the default of the spec. */
+const PAGE_SIZE = 200;
+
+export function createInvitationHandlers(
+  { invitations }: { readonly invitations: Invitations },
+  { seal, clock, requests }: InvitationParts,
+) {
+  const toRecord = (invitation: InvitationRow) => toInvitationRecord(invitation, clock.now());
+
+  return {
+    createInvitation: async ({ principal, body }) => {
+      const { invitation, url } = await invitations.create(principal, body);
+      return { body: { ...toRecord(invitation), url } };
+    },
+
+    listInvitations: async ({ principal: { accountId }, query, url }) => {
+      const { where, pageSize: limit = PAGE_SIZE, nextPage } = query;
+      const tokens = createPageTokens(seal, JSON.stringify(['invitations', accountId, where]));
+      const found = await invitations.list(accountId, { where, limit, afterId: tokens.read(nextPage) });
+      const body = found.invitations.map(toRecord);
+      return { body, headers: listHeaders(body.length, { url, token: tokens.write(found.nextAfterId) }) };
+    },
+
+    revokeInvitation: async ({ principal, path }) => ({
+      body: toRecord(await invitations.revoke(principal.accountId, path.id)),
+    }),
+
+    showInvitation: async ({ body, address }) => {
+      requests.take(networkOf(address));
+      const { invitation, names } = await invitations.show(body.token);
+      const { emailAddress: email, expiresAt } = invitation;
+      return { body: { email, ...names, expiresDate: expiresAt.toISOString() } };
+    },
+
+    acceptInvitation: async ({ body: { token, ...chosen }, address, runAs }) => {
+      requests.take(networkOf(address));
+      return runAs(await invitations.findInviter(token), async () => {
+        const { id, organizationId, emailAddress: email } = await invitations.accept(token, chosen);
+        return { body: { userId: id, organizationId, email } };
+      });
+    },
+  } satisfies Partial<Handlers>;
+}
+
+function toInvitationRecord(invitation: InvitationRow, nowMs: number): InvitationRecord {
+  const { id, accountId, emailAddress, roles, inviterId, userId, createdAt, expiresAt, endedAt } = invitation;
+  return {
+    id,
+    email: emailAddress,
+    accountId,
+    roles: [...roles],
+    status: statusOf(invitation, nowMs),
+    invitedBy: inviterId,
+    ...(userId !== null && { userId }),
+    createdDate: createdAt.toISOString(),
+    expiresDate: expiresAt.toISOString(),
+    ...(endedAt !== null && { endedDate: endedAt.toISOString() }),
+  };
+}

@@ -1,0 +1,31 @@
+import type { Knex } from 'knex';
+import { json } from '../db/json.ts';
+
+/** How the connect page looks; what is left out is as the page has it. */
+export interface Branding {
+  /** Of the product. */
+  readonly name?: string | undefined;
+  /** An image of a connect origin, or one that is in the URL itself. */
+  readonly logoUrl?: string | undefined;
+  /** `#rrggbb`. */
+  readonly color?: string | undefined;
+  readonly language?: 'en' | 'de' | 'fr' | 'es' | undefined;
+}
+
+export function createBrandingStore(knex: Knex) {
+  return {
+    find: async (organizationId: number): Promise<Branding> =>
+      (await knex('connect_branding').where({ organization_id: organizationId }).first('branding'))?.branding ?? {},
+
+    /** @returns what it was before. Who replaces it at the same time takes turns. */
+    replace: async (organizationId: number, branding: Branding): Promise<Branding> => {
+      await knex('organization').where({ id: organizationId }).forNoKeyUpdate().first('id');
+      const before = await createBrandingStore(knex).find(organizationId);
+      await knex('connect_branding')
+        .insert({ organization_id: organizationId, branding: json(knex, { ...branding }) })
+        .onConflict('organization_id')
+        .merge();
+      return before;
+    },
+  };
+}

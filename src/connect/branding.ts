@@ -1,0 +1,111 @@
+import { createAnnouncedCache } from '../db/announced-cache.ts';
+import { change, differences } from '../db/change.ts';
+import { assertAllStorable } from '../db/storable.ts';
+import { invalidRequest, pointer } from '../errors.ts';
+import type { Platform } from '../platform.ts';
+import { type Branding, createBrandingStore } from './branding-store.ts';
+import type { Origins } from './origins.ts';
+
+/** How the connect pages of organizations look. */
+export type Brandings = ReturnType<typeof createBrandings>;
+
+export interface BrandingNeighbours {
+  readonly origins: Pick<Origins, 'of'>;
+}
+
+export function createBrandings(
+  { knex, notifier }: Pick<Platform, 'knex' | 'notifier'>,
+  { origins }: BrandingNeighbours,
+) {
+  const known = createAnnouncedCache<Branding>({
+    notifier,
+    topic: 'connect-branding',
+    load: (organizationId) => createBrandingStore(knex).find(Number(organizationId)),
+  });
+  const of = async (organizationId: number): Promise<Branding> => (await known.get(String(organizationId))) ?? {};
+
+  /** @param path of it in the body. @throws AppError REQUEST_INVALID for a logo that the page may not show */
+  async function read(organizationId: number, { name, ...rest }: Branding, ...path: readonly string[]) {
+    assertAllStorable({ name, logoUrl: rest.logoUrl });
+    const fault =
+      rest.logoUrl === undefined ? undefined : findLogoFault(rest.logoUrl, await origins.of(organizationId));
+    if (fault !== undefined) {
+      const message = `${['body', ...path].join('.')}.logoUrl ${fault}`;
+      throw invalidRequest([{ path: pointer('body', ...path, 'logoUrl'), message }]);
+    }
+    return { ...(name !== undefined && { name: name.trim() }), ...rest } satisfies Branding;
+  }
+
+  return {
+    /** That of the organization, from memory when it was asked for before and nothing changed. */
+    of,
+    read,
+
+    /** What the page of a session shows: its own before that of the organization, without a logo of an origin that is registered no more. */
+    shownIn: async (organizationId: number, own: Branding): Promise<Branding> => {
+      const { logoUrl, ...rest } = { ...(await of(organizationId)), ...own };
+      const isShown = logoUrl !== undefined && findLogoFault(logoUrl, await origins.of(organizationId)) === undefined;
+      return isShown ? { ...rest, logoUrl } : rest;
+    },
+
+    /** @throws AppError REQUEST_INVALID */
+    replace: async (organizationId: number, given: Branding) => {
+      const branding = await read(organizationId, given);
+      await change(
+        knex,
+        async (via) => {
+          const before = await createBrandingStore(via).replace(organizationId, branding);
+          await known.changed(String(organizationId), via);
+          return before;
+        },
+        (before) => ({
+          targetId: String(organizationId),
+          changes: differences({ connectBranding: toTellOf(before) }, { connectBranding: toTellOf(branding) }),
+        }),
+      );
+      await notifier.settle();
+      return branding;
+    },
+  };
+}
+
+/** For the audit log: an image that is in its URL would be long. */
+export function toTellOf({ logoUrl, ...rest }: Branding): Branding {
+  const isImage = logoUrl?.startsWith('data:') === true;
+  return {
+    ...rest,
+    ...(logoUrl !== undefined && { logoUrl: isImage ? logoUrl.slice(0, logoUrl.indexOf(',')) : logoUrl }),
+  };
+}
+
+/** Where the logo is loaded from, for the policy of the page; undefined for one that is in its URL. */
+export function logoOriginOf({ logoUrl }: Branding): string | undefined {
+  return logoUrl === undefined || logoUrl.startsWith('data:') ? undefined : new URL(logoUrl).origin;
+}
+
+const MAX_URL = 2_048;
+/** Images that browsers show and that run nothing in an `img` element, by what their bytes begin with. */
+const IMAGES: Readonly<Record<string, RegExp>> = {
+  png: /^[\x80-\xff]PNG\r\n/,
+  jpeg: /^\xff\xd8\xff/,
+  webp: /^RIFF[\s\S]{4}WEBP/,
+  'svg+xml': /<svg[\s>]/,
+};
+const DATA =
+  /^data:image\/(png|jpeg|webp|svg\+xml);base64,((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)$/;
+const KINDS = 'data:image/png, image/jpeg, image/webp or image/svg+xml in base64';
+
+/** @returns what is wrong, behind the name of the member */
+function findLogoFault(text: string, registered: readonly string[]): string | undefined {
+  if (text.startsWith('data:')) {
+    const [, kind = '', encoded = ''] = DATA.exec(text) ?? [];
+    if (kind === '') return `must be ${KINDS}.`;
+    const isOfKind = IMAGES[kind]?.test(Buffer.from(encoded, 'base64').toString('latin1')) === true;
+    return isOfKind ? undefined : `says image/${kind}, and its content is something else.`;
+  }
+  const url = text.length > MAX_URL ? null : URL.parse(text);
+  if (url === null || url.username !== '' || url.password !== '')
+    return `must be an address of ${MAX_URL} characters at most, such as https://app.example.com/logo.png, or ${KINDS}.`;
+  if (registered.includes(url.origin)) return undefined;
+  return `is of ${url.origin}, which is no origin that the organization has registered. PUT /organizations/me/connect-origins registers it; or send the image itself, as ${KINDS}.`;
+}

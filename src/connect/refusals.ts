@@ -1,0 +1,54 @@
+import { readOrigin } from './origins.ts';
+import type { SessionRow } from './session-store.ts';
+
+/** A page that wanted to show the page of a session, and is of no origin that the organization has registered. */
+export interface RefusedPage {
+  /** `null` for a page that has none, such as a file. */
+  readonly origin: string;
+  /** Whether the organization could register it. */
+  readonly canRegister: boolean;
+}
+
+/** Why the page of a session could not be shown, for the server that made the session. */
+export interface SessionProblem {
+  readonly code: 'ORIGIN_NOT_REGISTERED';
+  readonly message: string;
+  readonly origin: string;
+  readonly at: Date;
+}
+
+/** As the database bounds it. */
+const MAX_ORIGIN = 255;
+/** What browsers write for pages that have no origin. */
+const NONE = 'null';
+
+/** The origin that a page says it is of: anybody can say anything. @returns undefined for what is none */
+export function readClaim(text: string): string | undefined {
+  if (text === NONE) return NONE;
+  const url = text.length > MAX_ORIGIN ? null : URL.parse(text);
+  if (url === null || !/^https?:$/.test(url.protocol)) return undefined;
+  return url.origin.length > MAX_ORIGIN ? undefined : url.origin;
+}
+
+/** Undefined for an origin that is registered. */
+export function refusalOf(origin: string, registered: readonly string[]): RefusedPage | undefined {
+  return registered.includes(origin) ? undefined : { origin, canRegister: readOrigin(origin) !== undefined };
+}
+
+/** Undefined where no page was refused, or its origin was registered since. */
+export function problemOf(
+  { refusedOrigin, refusedAt }: Pick<SessionRow, 'refusedOrigin' | 'refusedAt'>,
+  registered: readonly string[],
+): SessionProblem | undefined {
+  const refusal = refusedOrigin === null ? undefined : refusalOf(refusedOrigin, registered);
+  if (refusal === undefined || refusedAt === null) return undefined;
+  return { code: 'ORIGIN_NOT_REGISTERED', message: sayRefusal(refusal), origin: refusal.origin, at: refusedAt };
+}
+
+function sayRefusal({ origin, canRegister }: RefusedPage): string {
+  const page = origin === NONE ? 'A page without an origin, such as a file,' : `A page of ${origin}`;
+  const remedy = canRegister
+    ? 'If that page is yours, register its origin with PUT /organizations/me/connect-origins.'
+    : 'That cannot be registered as a connect origin: serve the page over https, or from localhost.';
+  return `${page} tried to show the page of this session, and may not. ${remedy}`;
+}
