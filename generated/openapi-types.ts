@@ -3320,6 +3320,8 @@ export interface components {
             tags?: string[];
             name: string;
         };
+        ActivityKind: "request" | "poll" | "bulk" | "all";
+        RunKind: "poll" | "bulk";
         ActivityCall: {
             method: string;
             host: string;
@@ -3332,9 +3334,10 @@ export interface components {
         QueryPushdown: "full" | "partial" | "none";
         Activity: {
             requestId: string;
+            kind?: components["schemas"]["RunKind"];
             timestamp: string;
             accountId: number;
-            userId: number;
+            userId?: number;
             instanceId?: number;
             elementKey?: string;
             method: string;
@@ -3342,12 +3345,14 @@ export interface components {
             operation?: string;
             status: number;
             code?: string;
+            reason?: string;
             consoleRead?: true;
             durationMs: number;
             cut?: true;
             providerCalls: components["schemas"]["ActivityCall"][];
             moreProviderCalls?: number;
             rows?: number;
+            events?: number;
             pushdown?: components["schemas"]["QueryPushdown"];
         };
         TraceLogging: {
@@ -3426,9 +3431,10 @@ export interface components {
         };
         TracedActivity: {
             requestId: string;
+            kind?: components["schemas"]["RunKind"];
             timestamp: string;
             accountId: number;
-            userId: number;
+            userId?: number;
             instanceId?: number;
             elementKey?: string;
             method: string;
@@ -3436,12 +3442,14 @@ export interface components {
             operation?: string;
             status: number;
             code?: string;
+            reason?: string;
             consoleRead?: true;
             durationMs: number;
             cut?: true;
             providerCalls: components["schemas"]["TracedCall"][];
             moreProviderCalls?: number;
             rows?: number;
+            events?: number;
             pushdown?: components["schemas"]["QueryPushdown"];
         };
         Usage: {
@@ -5587,6 +5595,7 @@ export interface components {
         AuditAccountId: string;
         AuditWhere: string;
         HydrateInstances: boolean;
+        ActivityKind: components["schemas"]["ActivityKind"];
         ActivityWhere: string;
         ConsoleReads: boolean;
         TraceSeconds: number;
@@ -9384,6 +9393,7 @@ export interface operations {
     listInstanceActivity: {
         parameters: {
             query?: {
+                kind?: components["parameters"]["ActivityKind"];
                 where?: components["parameters"]["ActivityWhere"];
                 consoleReads?: components["parameters"]["ConsoleReads"];
                 pageSize?: components["parameters"]["PageSize"];
@@ -9739,6 +9749,7 @@ export interface operations {
     listActivity: {
         parameters: {
             query?: {
+                kind?: components["parameters"]["ActivityKind"];
                 where?: components["parameters"]["ActivityWhere"];
                 consoleReads?: components["parameters"]["ConsoleReads"];
                 pageSize?: components["parameters"]["PageSize"];
