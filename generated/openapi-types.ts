@@ -2804,6 +2804,13 @@ export interface components {
             traceLoggingUntil?: string;
             cachingEnabled: boolean;
             externalAuthentication: string;
+            lastCallDate?: string;
+            lastError?: {
+                date: string;
+                status: number;
+                code?: string;
+                requestId: string;
+            };
             user: components["schemas"]["InstanceOwner"];
         };
         ListedInstance: components["schemas"]["Instance"];
@@ -5569,6 +5576,7 @@ export interface components {
         Tags: string[];
         InstanceSearchText: string;
         InstanceWhere: string;
+        InstanceOrderBy: string;
         InstanceId: number;
         OAuthProxyWhere: string;
         OAuthProxyId: number;
@@ -6253,6 +6261,7 @@ export interface operations {
                 "tags[]"?: components["parameters"]["Tags"];
                 searchText?: components["parameters"]["InstanceSearchText"];
                 where?: components["parameters"]["InstanceWhere"];
+                orderBy?: components["parameters"]["InstanceOrderBy"];
                 pageSize?: components["parameters"]["PageSize"];
                 nextPage?: components["parameters"]["NextPage"];
             };
@@ -9067,6 +9076,7 @@ export interface operations {
                 "tags[]"?: components["parameters"]["Tags"];
                 searchText?: components["parameters"]["InstanceSearchText"];
                 where?: components["parameters"]["InstanceWhere"];
+                orderBy?: components["parameters"]["InstanceOrderBy"];
                 hydrate?: components["parameters"]["HydrateInstances"];
                 pageSize?: components["parameters"]["PageSize"];
                 nextPage?: components["parameters"]["NextPage"];
