@@ -1961,6 +1961,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/bulk-jobs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listAccountBulkJobs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/bulk/query": {
         parameters: {
             query?: never;
@@ -3311,6 +3327,8 @@ export interface components {
             tags?: string[];
             name: string;
         };
+        ActivityKind: "request" | "poll" | "bulk" | "all";
+        RunKind: "poll" | "bulk";
         ActivityCall: {
             method: string;
             host: string;
@@ -3323,9 +3341,10 @@ export interface components {
         QueryPushdown: "full" | "partial" | "none";
         Activity: {
             requestId: string;
+            kind?: components["schemas"]["RunKind"];
             timestamp: string;
             accountId: number;
-            userId: number;
+            userId?: number;
             instanceId?: number;
             elementKey?: string;
             method: string;
@@ -3333,12 +3352,14 @@ export interface components {
             operation?: string;
             status: number;
             code?: string;
+            reason?: string;
             consoleRead?: true;
             durationMs: number;
             cut?: true;
             providerCalls: components["schemas"]["ActivityCall"][];
             moreProviderCalls?: number;
             rows?: number;
+            events?: number;
             pushdown?: components["schemas"]["QueryPushdown"];
         };
         TraceLogging: {
@@ -3346,11 +3367,17 @@ export interface components {
             traceLoggingEnabled: boolean;
             traceLoggingUntil: string;
         };
+        EventRecord: {
+            objectName: string;
+            id?: string;
+            name?: string;
+        };
         InstanceEvent: {
             id: string;
             type: string;
             timestamp: string;
             createdDate: string;
+            record?: components["schemas"]["EventRecord"];
             data: components["schemas"]["FreeFormObject"];
         };
         ConfigurationProperty: {
@@ -3411,9 +3438,10 @@ export interface components {
         };
         TracedActivity: {
             requestId: string;
+            kind?: components["schemas"]["RunKind"];
             timestamp: string;
             accountId: number;
-            userId: number;
+            userId?: number;
             instanceId?: number;
             elementKey?: string;
             method: string;
@@ -3421,12 +3449,14 @@ export interface components {
             operation?: string;
             status: number;
             code?: string;
+            reason?: string;
             consoleRead?: true;
             durationMs: number;
             cut?: true;
             providerCalls: components["schemas"]["TracedCall"][];
             moreProviderCalls?: number;
             rows?: number;
+            events?: number;
             pushdown?: components["schemas"]["QueryPushdown"];
         };
         Usage: {
@@ -3542,6 +3572,7 @@ export interface components {
             nextAttemptDate?: string;
             lastError?: string;
             instance?: components["schemas"]["DeliveryInstance"];
+            record?: components["schemas"]["EventRecord"];
             event: components["schemas"]["DeliveredEvent"];
         };
         ReleasedDeliveries: {
@@ -3581,6 +3612,7 @@ export interface components {
             nextAttemptDate?: string;
             lastError?: string;
             instance?: components["schemas"]["DeliveryInstance"];
+            record?: components["schemas"]["EventRecord"];
             event: components["schemas"]["DeliveredEvent"];
             attemptHistory: components["schemas"]["DeliveryAttempt"][];
         };
@@ -3733,27 +3765,9 @@ export interface components {
             estimatedProviderCalls: number;
             bulk?: components["schemas"]["BulkExplanation"];
         };
-        BulkFileFormat: "csv" | "jsonl";
-        BulkQuery: {
-            objectName?: string;
-            where?: string;
-            fields?: string;
-            orderBy?: string;
-            from?: string;
-            to?: string;
-            limit?: number;
-            format: components["schemas"]["BulkFileFormat"];
-            fileName?: string;
-            callbackUrl?: string;
-            continueFromJobId?: number;
-        };
         BulkJobStatus: "CREATED" | "RUNNING" | "COMPLETED" | "FAILED" | "CANCELLED";
-        BulkJobCreated: {
-            id: number;
-            status: components["schemas"]["BulkJobStatus"];
-            instanceId: number;
-        };
         BulkJobDirection: "DOWNLOAD" | "UPLOAD";
+        BulkFileFormat: "csv" | "jsonl";
         BulkProgress: {
             rows: number;
             providerCalls: number;
@@ -3780,6 +3794,24 @@ export interface components {
             progress?: components["schemas"]["BulkProgress"];
         };
         BulkJobList: components["schemas"]["BulkJob"][];
+        BulkQuery: {
+            objectName?: string;
+            where?: string;
+            fields?: string;
+            orderBy?: string;
+            from?: string;
+            to?: string;
+            limit?: number;
+            format: components["schemas"]["BulkFileFormat"];
+            fileName?: string;
+            callbackUrl?: string;
+            continueFromJobId?: number;
+        };
+        BulkJobCreated: {
+            id: number;
+            status: components["schemas"]["BulkJobStatus"];
+            instanceId: number;
+        };
         BulkUploadFormat: "csv" | "jsonl" | "ndjson";
         BulkAction: "create" | "update" | "upsert" | "delete";
         BulkUploadMetaData: {
@@ -5293,6 +5325,18 @@ export interface components {
                 "application/json": components["schemas"]["QueryExplanation"];
             };
         };
+        AccountBulkJobList: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
+                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
+                Link: components["headers"]["Link"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["BulkJobList"];
+            };
+        };
         BulkJobCreated: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -5559,6 +5603,7 @@ export interface components {
         AuditAccountId: string;
         AuditWhere: string;
         HydrateInstances: boolean;
+        ActivityKind: components["schemas"]["ActivityKind"];
         ActivityWhere: string;
         ConsoleReads: boolean;
         TraceSeconds: number;
@@ -5586,6 +5631,7 @@ export interface components {
         ObjectDetails: boolean;
         ObjectName: string;
         ChildObjectName: string;
+        BulkJobWhere: string;
         BulkStatement: string;
         BulkObjectName: string;
         BulkWhere: string;
@@ -5596,7 +5642,6 @@ export interface components {
         BulkTo: string;
         BulkContinueFrom: number;
         AsyncCallbackUrl: string;
-        BulkJobWhere: string;
         BulkUploadObject: string;
         BulkJobId: number;
         BulkErrorWhere: string;
@@ -9358,6 +9403,7 @@ export interface operations {
     listInstanceActivity: {
         parameters: {
             query?: {
+                kind?: components["parameters"]["ActivityKind"];
                 where?: components["parameters"]["ActivityWhere"];
                 consoleReads?: components["parameters"]["ConsoleReads"];
                 pageSize?: components["parameters"]["PageSize"];
@@ -9713,6 +9759,7 @@ export interface operations {
     listActivity: {
         parameters: {
             query?: {
+                kind?: components["parameters"]["ActivityKind"];
                 where?: components["parameters"]["ActivityWhere"];
                 consoleReads?: components["parameters"]["ConsoleReads"];
                 pageSize?: components["parameters"]["PageSize"];
@@ -10510,6 +10557,33 @@ export interface operations {
             502: components["responses"]["BadGateway"];
             503: components["responses"]["Overloaded"];
             504: components["responses"]["ProviderTimeout"];
+        };
+    };
+    listAccountBulkJobs: {
+        parameters: {
+            query?: {
+                where?: components["parameters"]["BulkJobWhere"];
+                pageSize?: components["parameters"]["PageSize"];
+                nextPage?: components["parameters"]["NextPage"];
+            };
+            header?: {
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["AccountBulkJobList"];
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
         };
     };
     createBulkQuery: {

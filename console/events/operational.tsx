@@ -16,10 +16,12 @@ const TONES: Readonly<Record<string, Tone>> = {
   'delivery.exhausted': 'bad',
   'instance.credentials.refused': 'bad',
   'instance.webhook.failed': 'warn',
+  'poll.failing': 'bad',
+  'poll.recovered': 'good',
 };
 
 /** Pages of what a notification names, by the member that names it. */
-const PAGES: Readonly<Record<string, { readonly what: string; readonly path: string }>> = {
+export const PAGES: Readonly<Record<string, { readonly what: string; readonly path: string }>> = {
   subscriptionId: { what: 'subscription', path: '/console/events/subscriptions' },
   deliveryId: { what: 'delivery', path: '/console/events/deliveries' },
   instanceId: { what: 'instance', path: '/console/instances' },

@@ -329,6 +329,7 @@ export const ACCESS: { readonly [Id in ApiOperationId]: AccessOf<Id> } = {
   createHubBulkQuery: EVERYBODY,
   createBulkUpload: EVERYBODY,
   createHubBulkUpload: EVERYBODY,
+  listAccountBulkJobs: EVERYBODY,
   listBulkJobs: EVERYBODY,
   listHubBulkJobs: EVERYBODY,
   getBulkStatus: EVERYBODY,

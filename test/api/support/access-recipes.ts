@@ -302,6 +302,7 @@ export const RECIPES: Readonly<Record<AskedOperationId, Recipe>> = {
   // Who may send no form, or what is none, is told so before.
   createBulkUpload: { path: { id: 'Orders' }, body: () => ({}), success: 415 },
   createHubBulkUpload: { path: { ...HUB, id: 'Orders' }, body: () => ({}), success: 415 },
+  listAccountBulkJobs: { isOfTheMoment: true },
   listBulkJobs: { isOfTheMoment: true },
   listHubBulkJobs: { path: HUB, isOfTheMoment: true },
   getBulkStatus: BULK_JOB,
