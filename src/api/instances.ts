@@ -7,7 +7,7 @@ import { AppError, cutText } from '../errors.ts';
 import type { WebhookRoom } from '../events/webhooks/index.ts';
 import type { Instance } from '../instances/instance.ts';
 import type { Instances, NewInstance } from '../instances/instances.ts';
-import { type InstanceOrder, type InstancePlace, ORDERABLE_INSTANCE } from '../instances/store.ts';
+import { type InstanceListPlace, type InstanceOrder, ORDERABLE_INSTANCE } from '../instances/store.ts';
 import { assertAsRead, withPlaces } from './body-faults.ts';
 import {
   getConfigurationField,
@@ -263,11 +263,11 @@ function readOrder(orderBy: string): InstanceOrder {
 }
 
 /** The id first: the value may have any character. */
-function writeInstancePlace({ id, value }: InstancePlace): string {
+function writeInstancePlace({ id, value }: InstanceListPlace): string {
   return value === undefined ? String(id) : `${id} ${value}`;
 }
 
-function readInstancePlace(place: string | undefined): InstancePlace | undefined {
+function readInstancePlace(place: string | undefined): InstanceListPlace | undefined {
   if (place === undefined) return undefined;
   const end = place.indexOf(' ');
   return end === -1 ? { id: Number(place) } : { id: Number(place.slice(0, end)), value: place.slice(end + 1) };
