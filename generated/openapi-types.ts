@@ -2774,6 +2774,12 @@ export interface components {
         InstanceProviderData: {
             code?: string;
         };
+        LastError: {
+            date: string;
+            status: number;
+            code?: string;
+            requestId: string;
+        };
         InstanceOwner: {
             id: number;
             emailAddress: string;
@@ -2805,12 +2811,7 @@ export interface components {
             cachingEnabled: boolean;
             externalAuthentication: string;
             lastCallDate?: string;
-            lastError?: {
-                date: string;
-                status: number;
-                code?: string;
-                requestId: string;
-            };
+            lastError?: components["schemas"]["LastError"];
             user: components["schemas"]["InstanceOwner"];
         };
         ListedInstance: components["schemas"]["Instance"];

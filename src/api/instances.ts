@@ -7,7 +7,7 @@ import { AppError, cutText } from '../errors.ts';
 import type { WebhookRoom } from '../events/webhooks/index.ts';
 import type { Instance } from '../instances/instance.ts';
 import type { Instances, NewInstance } from '../instances/instances.ts';
-import { type InstanceOrder, type ListingPlace, ORDERABLE_INSTANCE } from '../instances/store.ts';
+import { type InstanceListPlace, type InstanceOrder, ORDERABLE_INSTANCE } from '../instances/store.ts';
 import { assertAsRead, withPlaces } from './body-faults.ts';
 import {
   getConfigurationField,
@@ -130,9 +130,9 @@ export function createInstanceHandlers(
     const filter = { elementKey, tags, searchText, where };
     const order = orderBy === undefined ? undefined : readOrder(orderBy);
     const tokens = createPlaceTokens(seal, `instances:${accountId}:${JSON.stringify({ ...filter, order })}`);
-    const after = readListingPlace(tokens.read(nextPage));
+    const after = readInstancePlace(tokens.read(nextPage));
     const page = await instances.list(accountId, { ...filter, order, limit: pageSize, after });
-    const token = tokens.write(page.next && writeListingPlace(page.next));
+    const token = tokens.write(page.next && writeInstancePlace(page.next));
     return { instances: page.instances, headers: listHeaders(page.instances.length, { url, token }) };
   }
 
@@ -263,11 +263,11 @@ function readOrder(orderBy: string): InstanceOrder {
 }
 
 /** The id first: the value may have any character. */
-function writeListingPlace({ id, value }: ListingPlace): string {
+function writeInstancePlace({ id, value }: InstanceListPlace): string {
   return value === undefined ? String(id) : `${id} ${value}`;
 }
 
-function readListingPlace(place: string | undefined): ListingPlace | undefined {
+function readInstancePlace(place: string | undefined): InstanceListPlace | undefined {
   if (place === undefined) return undefined;
   const end = place.indexOf(' ');
   return end === -1 ? { id: Number(place) } : { id: Number(place.slice(0, end)), value: place.slice(end + 1) };
