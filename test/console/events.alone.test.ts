@@ -190,7 +190,9 @@ describeInBrowser('the events in the console', () => {
     const page = await open(`${EVENTS}/deliveries?subscription=${subscriptionId}`);
     const rows = page.getByRole('region', { name: 'Deliveries' }).locator('tbody tr');
     await rows.nth(2).waitFor();
-    const [first = '', second = '', third = ''] = (await rows.allInnerTexts()).map((text) => text.split('\t')[0]?.trim());
+    const [first = '', second = '', third = ''] = (await rows.allInnerTexts()).map((text) =>
+      text.split('\t')[0]?.trim(),
+    );
     expect(first).to.match(/^test\.created\s+#\d+$/);
     expect(second).to.match(/^employees 106\s+employees\.deleted · #\d+$/);
     expect(third).to.match(/^Charlotte <script>.*\s+employees\.updated · 105 · #\d+$/);
