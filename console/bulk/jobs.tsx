@@ -23,21 +23,31 @@ const STATES: ReadonlyMap<string, readonly Schemas['BulkJobStatus'][]> = new Map
 ]);
 
 const columnsOf = (instances: readonly Instance[] = []): readonly Column<Job>[] => {
-  const names = new Map(instances.map(({ id, name, element }) => [id, `${name} · ${element.key}`]));
+  const known = new Map(instances.map((instance) => [instance.id, instance]));
   return [
     {
       title: 'Job',
-      cell: ({ id, jobDirection }) => <span class="whole">{`#${id} ${jobDirection.toLowerCase()}`}</span>,
+      cell: ({ id, jobDirection, objectName }) => (
+        <>
+          <span class="whole">{`#${id} ${jobDirection.toLowerCase()}`}</span>
+          <div class="small soft break">{objectName}</div>
+        </>
+      ),
     },
     {
       title: 'Instance',
-      cell: ({ instanceId }) => (
-        <a class="clip even" title={names.get(instanceId)} href={`/console/instances/${instanceId}`}>
-          {names.get(instanceId) ?? `#${instanceId}`}
-        </a>
-      ),
+      cell: ({ instanceId }) => {
+        const instance = known.get(instanceId);
+        return (
+          <>
+            <a class="break" href={`/console/instances/${instanceId}`}>
+              {instance?.name ?? `#${instanceId}`}
+            </a>
+            <div class="small soft break">{instance?.element.key}</div>
+          </>
+        );
+      },
     },
-    { title: 'Object', cell: ({ objectName }) => <span class="whole">{objectName}</span> },
     { title: 'State', cell: (job) => <JobState job={job} /> },
     { title: 'Rows', isNumber: true, cell: (job) => <JobProgress job={job} /> },
     {

@@ -10,10 +10,12 @@ interface EventNameProps {
 /** An event by the record that it is about, with its type below. */
 export function EventName({ type, record, more }: EventNameProps) {
   const title = record === undefined ? undefined : titleOf(record);
-  const others = [title !== undefined && type, record?.name !== undefined && record.id, more].filter(Boolean);
+  const others = [title !== undefined && type, more].filter(Boolean);
   return (
     <span class="roomy">
-      <span class="break">{title ?? type}</span>
+      <span class="break">
+        {title ?? type} {record?.name !== undefined && <span class="small soft">{record.id}</span>}
+      </span>
       {others.length > 0 && <span class="roomy break small soft">{others.join(' · ')}</span>}
     </span>
   );
