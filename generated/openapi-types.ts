@@ -2774,6 +2774,12 @@ export interface components {
         InstanceProviderData: {
             code?: string;
         };
+        LastError: {
+            date: string;
+            status: number;
+            code?: string;
+            requestId: string;
+        };
         InstanceOwner: {
             id: number;
             emailAddress: string;
@@ -2804,6 +2810,8 @@ export interface components {
             traceLoggingUntil?: string;
             cachingEnabled: boolean;
             externalAuthentication: string;
+            lastCallDate?: string;
+            lastError?: components["schemas"]["LastError"];
             user: components["schemas"]["InstanceOwner"];
         };
         ListedInstance: components["schemas"]["Instance"];
@@ -3320,6 +3328,8 @@ export interface components {
             tags?: string[];
             name: string;
         };
+        ActivityKind: "request" | "poll" | "bulk" | "all";
+        RunKind: "poll" | "bulk";
         ActivityCall: {
             method: string;
             host: string;
@@ -3332,9 +3342,10 @@ export interface components {
         QueryPushdown: "full" | "partial" | "none";
         Activity: {
             requestId: string;
+            kind?: components["schemas"]["RunKind"];
             timestamp: string;
             accountId: number;
-            userId: number;
+            userId?: number;
             instanceId?: number;
             elementKey?: string;
             method: string;
@@ -3342,12 +3353,14 @@ export interface components {
             operation?: string;
             status: number;
             code?: string;
+            reason?: string;
             consoleRead?: true;
             durationMs: number;
             cut?: true;
             providerCalls: components["schemas"]["ActivityCall"][];
             moreProviderCalls?: number;
             rows?: number;
+            events?: number;
             pushdown?: components["schemas"]["QueryPushdown"];
         };
         TraceLogging: {
@@ -3426,9 +3439,10 @@ export interface components {
         };
         TracedActivity: {
             requestId: string;
+            kind?: components["schemas"]["RunKind"];
             timestamp: string;
             accountId: number;
-            userId: number;
+            userId?: number;
             instanceId?: number;
             elementKey?: string;
             method: string;
@@ -3436,12 +3450,14 @@ export interface components {
             operation?: string;
             status: number;
             code?: string;
+            reason?: string;
             consoleRead?: true;
             durationMs: number;
             cut?: true;
             providerCalls: components["schemas"]["TracedCall"][];
             moreProviderCalls?: number;
             rows?: number;
+            events?: number;
             pushdown?: components["schemas"]["QueryPushdown"];
         };
         Usage: {
@@ -5561,6 +5577,7 @@ export interface components {
         Tags: string[];
         InstanceSearchText: string;
         InstanceWhere: string;
+        InstanceOrderBy: string;
         InstanceId: number;
         OAuthProxyWhere: string;
         OAuthProxyId: number;
@@ -5587,6 +5604,7 @@ export interface components {
         AuditAccountId: string;
         AuditWhere: string;
         HydrateInstances: boolean;
+        ActivityKind: components["schemas"]["ActivityKind"];
         ActivityWhere: string;
         ConsoleReads: boolean;
         TraceSeconds: number;
@@ -6244,6 +6262,7 @@ export interface operations {
                 "tags[]"?: components["parameters"]["Tags"];
                 searchText?: components["parameters"]["InstanceSearchText"];
                 where?: components["parameters"]["InstanceWhere"];
+                orderBy?: components["parameters"]["InstanceOrderBy"];
                 pageSize?: components["parameters"]["PageSize"];
                 nextPage?: components["parameters"]["NextPage"];
             };
@@ -9058,6 +9077,7 @@ export interface operations {
                 "tags[]"?: components["parameters"]["Tags"];
                 searchText?: components["parameters"]["InstanceSearchText"];
                 where?: components["parameters"]["InstanceWhere"];
+                orderBy?: components["parameters"]["InstanceOrderBy"];
                 hydrate?: components["parameters"]["HydrateInstances"];
                 pageSize?: components["parameters"]["PageSize"];
                 nextPage?: components["parameters"]["NextPage"];
@@ -9384,6 +9404,7 @@ export interface operations {
     listInstanceActivity: {
         parameters: {
             query?: {
+                kind?: components["parameters"]["ActivityKind"];
                 where?: components["parameters"]["ActivityWhere"];
                 consoleReads?: components["parameters"]["ConsoleReads"];
                 pageSize?: components["parameters"]["PageSize"];
@@ -9739,6 +9760,7 @@ export interface operations {
     listActivity: {
         parameters: {
             query?: {
+                kind?: components["parameters"]["ActivityKind"];
                 where?: components["parameters"]["ActivityWhere"];
                 consoleReads?: components["parameters"]["ConsoleReads"];
                 pageSize?: components["parameters"]["PageSize"];

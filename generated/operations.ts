@@ -44,7 +44,7 @@ export const OPERATIONS = {
   listBulkErrors: { method: 'get', path: '/bulk/{id}/errors', scopes: ['instance'], tag: 'bulk', list: true, largeBody: false },
   getBulkStatus: { method: 'get', path: '/bulk/{id}/status', scopes: ['instance'], tag: 'bulk', list: false, largeBody: false },
   getBulkFile: { method: 'get', path: '/bulk/{id}/{objectName}', scopes: ['instance'], tag: 'bulk', list: false, largeBody: false },
-  listAccountBulkJobs: { method: 'get', path: '/bulk-jobs', scopes: ['platform'], tag: 'bulk', list: true, largeBody: false },
+  listAccountBulkJobs: { method: 'get', path: '/bulk-jobs', scopes: ['platform'], tag: 'instances', list: true, largeBody: false },
   leaveForProvider: { method: 'get', path: '/connect/authorize/{ticket}', scopes: ['root'], tag: 'connect', list: false, largeBody: false },
   getConnectPage: { method: 'get', path: '/connect/session', scopes: ['connect'], tag: 'connect', list: false, largeBody: false },
   cancelConnectPage: { method: 'delete', path: '/connect/session', scopes: ['connect'], tag: 'connect', list: false, largeBody: false },

@@ -31,12 +31,13 @@ export interface AccountSettingsColumns {
   readonly updated_at: Date;
 }
 
-/** Requests of known callers, written behind their answers; one partition a day (UTC). */
+/** Requests of known callers, and runs of polls and bulk jobs, written behind their ends; one partition a day (UTC). */
 export interface ActivityColumns {
   readonly account_id: number;
   readonly at: Date;
   readonly request_id: string;
-  readonly user_id: number;
+  /** Null for a poll, and for a bulk job whose user was not noted. */
+  readonly user_id: number | null;
   readonly instance_id: number | null;
   readonly duration_us: number;
   readonly rows: number | null;
@@ -53,6 +54,12 @@ export interface ActivityColumns {
   readonly address: string | null;
   /** Of the requests to the provider the first: an array of [method, host, path, status or why there was none, microseconds, retries]. */
   readonly calls: unknown;
+  /** Why the provider or its answer made it fail, redacted. */
+  readonly reason: string | null;
+  /** Of a run; null: a request. */
+  readonly kind: 'poll' | 'bulk' | null;
+  /** That a run of a poll made. */
+  readonly events: number | null;
   /** The console read it for itself; false as well for those of a release that did not tell them apart. */
   readonly is_console_read: boolean;
 }
@@ -382,6 +389,17 @@ export interface InstanceColumns {
   readonly trace_logging_until: Date | null;
 }
 
+/** The last call on an instance and the last one that failed, written with the activity; no row: none yet. */
+export interface InstanceCallColumns {
+  readonly account_id: number;
+  readonly instance_id: number;
+  readonly last_call_at: Date;
+  readonly last_error_at: Date | null;
+  readonly last_error_status: number | null;
+  readonly last_error_code: string | null;
+  readonly last_error_request_id: string | null;
+}
+
 /** Passwords that were tried: wrong ones count against those who try, and the last good one of a network vouches for it. */
 export interface LogInTryColumns {
   readonly id: number;
@@ -532,6 +550,8 @@ export interface PollColumns {
   readonly created_at: Date;
   /** Runs in a row that got no further, as what was left of the limit of the provider is left to callers. */
   readonly waits: number;
+  /** The third failure in a row, of which poll.failing told; null: it works, or has not failed so often. */
+  readonly failing_since: Date | null;
 }
 
 /** Versions of records that events were made of, or that were there before: kept as long as the poller may read them again. */
@@ -714,6 +734,7 @@ export interface Tables {
   readonly idempotency_record: IdempotencyRecordColumns;
   readonly inactive_element: InactiveElementColumns;
   readonly instance: InstanceColumns;
+  readonly instance_call: InstanceCallColumns;
   readonly log_in_try: LogInTryColumns;
   readonly notification: NotificationColumns;
   readonly oauth_authorization: OauthAuthorizationColumns;

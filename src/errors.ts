@@ -130,6 +130,25 @@ export function isAppError(error: unknown, ...codes: readonly ErrorCode[]): erro
   return error instanceof AppError && (codes.length === 0 || codes.includes(error.code));
 }
 
+/** Why a call failed, for the log and the activity, not redacted: what the caller reads, and what a connector made of the answer. */
+export function reasonOf(error: AppError): string {
+  const texts = [error.message, ...(error.details ?? []).map(({ message }) => message)];
+  for (let { cause } = error, depth = 0; cause instanceof Error && depth < MOST_CAUSES; { cause } = cause, depth++)
+    texts.push(cause.message);
+  return texts.reduce((said, text) => (said.includes(text) ? said : `${said} ${text}`));
+}
+
+const MOST_CAUSES = 4;
+
+/** The provider, or the way to it, made the call fail: the reason holds nothing that the caller sent. */
+export const OF_PROVIDER = [
+  'INSTANCE_CREDENTIALS_FAILED',
+  'PROVIDER_RATE_LIMITED',
+  'PROVIDER_UNAVAILABLE',
+  'PROVIDER_PROTOCOL',
+  'PROVIDER_TIMEOUT',
+] as const satisfies readonly ErrorCode[];
+
 /** The same error as it may be shown, without these secrets in any of its texts. They are redacted one by one: over a whole body a secret could break its JSON. */
 export function redactAppError(error: AppError, { redact }: { readonly redact: (text: string) => string }): AppError {
   const redactDetail = (detail: ErrorDetail): ErrorDetail => ({

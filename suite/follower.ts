@@ -35,6 +35,7 @@ export interface Followed {
 
 const ONE_POLLER = {
   ...{ accountId: 1, instanceId: 1, settingsVersion: 1, intervalMs: 60_000, failures: 0, waits: 0, lease: '1' },
+  failingSince: null,
   lastSuccessAt: null,
 };
 const OPTIONS = { mostPages: 500, mostListed: 1_000, mostPasses: 4 };

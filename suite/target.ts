@@ -59,6 +59,7 @@ export async function startTarget(options: TargetOptions): Promise<Target> {
     const { token } = await service.createInstance(connector.key, settings);
     const options = simulatorsUrl === undefined ? {} : { simulatorsUrl };
     const { objects } = await connect(connector, { config: configuration, ...options }).discover();
+    const { logged, databaseUrl } = service;
     const problems: string[] = [];
     const call: Target['call'] = async (path, input = {}) => {
       const answer = await service.call(path, {
@@ -67,14 +68,21 @@ export async function startTarget(options: TargetOptions): Promise<Target> {
         headers: { ...budgetOf(LARGEST_BUDGET), ...input.headers },
       });
       if (answer.status >= 400) problems.push(JSON.stringify(answer.body));
-      return answer;
+      return withReason(answer, logged);
     };
-    const { logged, databaseUrl } = service;
     return { connector, configuration, objects, call, logged, problems, provider, databaseUrl, stop };
   } catch (error) {
     await stop();
     throw error;
   }
+}
+
+/** With what the connector made of an answer of the provider, for the author: the log has it, and a caller does not read all of it. */
+function withReason(answer: ApiAnswer, logged: readonly string[]): ApiAnswer {
+  const { code, requestId } = Object(answer.body);
+  if (code !== 'PROVIDER_PROTOCOL') return answer;
+  const line = logged.find((each) => each.includes(requestId) && each.includes('"reason":'));
+  return line === undefined ? answer : { ...answer, body: { ...answer.body, reason: JSON.parse(line).reason } };
 }
 
 /** Something that can be listed, with all its rows. */

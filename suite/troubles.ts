@@ -1,5 +1,5 @@
 import type { Connector, ListPage } from '#connector';
-import type { ErrorCode } from '../src/errors.ts';
+import { type ErrorCode, isAppError, reasonOf } from '../src/errors.ts';
 import { type ServedSimulator, serveSimulator } from './served.ts';
 import type { Subject } from './subject.ts';
 import { idOf, type Listing } from './target.ts';
@@ -89,7 +89,9 @@ async function meet(stage: Stage, each: Case): Promise<readonly string[]> {
   const outcome = await withTrouble(stage, { trouble, times: EVERY }, () => failureOf(call()).catch(toError));
   const code = 'code' in outcome ? outcome.code : undefined;
   if (!expected.some((one) => one === code)) {
-    return [`'${trouble}' at a ${operation} is taken for ${code ?? outcome.message}, not ${expected.join(' or ')}`];
+    return [
+      `'${trouble}' at a ${operation} is taken for ${code ?? outcome.name}, not ${expected.join(' or ')}: ${wordsOf(outcome)}`,
+    ];
   }
   const told = 'retryAfterSeconds' in outcome ? outcome.retryAfterSeconds : undefined;
   const isTold = retryAfterSeconds === undefined || told === retryAfterSeconds;
@@ -98,6 +100,11 @@ async function meet(stage: Stage, each: Case): Promise<readonly string[]> {
 
 function toError(error: unknown): Error {
   return error instanceof Error ? error : new Error(String(error));
+}
+
+/** With the reason of an answer that the connector cannot read. */
+function wordsOf(error: Error): string {
+  return isAppError(error) ? reasonOf(error) : error.message;
 }
 
 const OPERATIONS = {
@@ -116,7 +123,7 @@ async function recover(stage: Stage): Promise<readonly string[]> {
     const connection = connectTo(stage, { retry: true });
     const list = () => connection.list(stage.listing.object).then(() => undefined, toError);
     const error = await withTrouble(stage, { trouble, times: 1 }, list);
-    if (error !== undefined) faults.push(`one '${trouble}' at a list is not tried again: ${error.message}`);
+    if (error !== undefined) faults.push(`one '${trouble}' at a list is not tried again: ${wordsOf(error)}`);
   }
   return faults;
 }
@@ -139,7 +146,7 @@ async function runInCircles(stage: Stage): Promise<readonly string[]> {
   };
   const outcome = await withTrouble(stage, { trouble: 'stuck', times: EVERY * PAGE }, () => walk().catch(toError));
   const isRight = outcome === undefined || ('code' in outcome && outcome.code === 'PROVIDER_PROTOCOL');
-  return isRight ? [] : [`a list whose next page is always the same: ${outcome.message}`];
+  return isRight ? [] : [`a list whose next page is always the same: ${wordsOf(outcome)}`];
 }
 
 /** Every secret of the configuration is wrong, and the token too. */
@@ -152,7 +159,7 @@ async function refuseCredentials(stage: Stage): Promise<readonly string[]> {
   const connection = connectTo({ ...stage, config: { ...config, ...wrong } });
   const outcome = await failureOf(connection.context.send(connector.probe)).catch(toError);
   const isRefused = 'code' in outcome && outcome.code === 'INSTANCE_CREDENTIALS_FAILED';
-  return isRefused ? [] : [`wrong credentials at the probe: ${outcome.message}`];
+  return isRefused ? [] : [`wrong credentials at the probe: ${wordsOf(outcome)}`];
 }
 
 /** OAuth: an access token that has expired is replaced, once, and nobody sees it. */
@@ -170,6 +177,6 @@ async function replaceToken(stage: Stage): Promise<readonly string[]> {
     },
   });
   const error = await connection.list(stage.listing.object).then(() => undefined, toError);
-  if (error !== undefined) return [`an expired access token is not replaced: ${error.message}`];
+  if (error !== undefined) return [`an expired access token is not replaced: ${wordsOf(error)}`];
   return replaced === 1 ? [] : [`an expired access token is replaced ${replaced} times`];
 }

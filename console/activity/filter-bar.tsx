@@ -1,7 +1,7 @@
 import { CODE_WORDS } from '../parts/code-words.ts';
 import { type Instance, InstanceChoice, useInstances } from '../parts/instance-choice.tsx';
 import type { AddressQuery } from '../parts/query.ts';
-import { CONTROLS, PERIODS, STATUSES } from './filter.ts';
+import { CONTROLS, KINDS, PERIODS, STATUSES } from './filter.ts';
 import { useWritten } from './written.ts';
 
 interface FilterBarProps extends AddressQuery {
@@ -52,6 +52,13 @@ function Controls({ query, change }: AddressQuery) {
   const instances = useInstances();
   return (
     <div class="filters">
+      <Choice
+        name="kind"
+        label="What"
+        query={query}
+        change={change}
+        options={Object.entries(KINDS).filter(([kind]) => kind !== 'all')}
+      />
       <InstanceChoice
         instances={instances}
         value={query.instance}

@@ -1,4 +1,6 @@
 import { quoteText } from '../../src/where/print.ts';
+import type { Schemas } from '../api.ts';
+
 /** What the address says of what is looked for: each by its name in the query of the address. */
 export type ActivityFilter = Readonly<Record<string, string | undefined>>;
 
@@ -25,6 +27,8 @@ const CONDITIONS: Readonly<Record<string, (value: string, nowMs: number) => stri
   element: (value) => `elementKey = ${quoteText(value)}`,
   calls: () => 'instanceId IS NOT NULL',
   failures: () => 'status >= 400',
+  // Not a part of the filter: a parameter beside it.
+  kind: () => undefined,
   status: (value) => Object.entries(STATUSES).find(([name]) => name === value)?.[1],
   code: (value) => `code = ${quoteText(value)}`,
   path: (value) => `path LIKE ${quoteText(`%${value.replaceAll(/[\\%_]/g, '\\$&')}%`)}`,
@@ -44,4 +48,20 @@ export function whereOf(filter: ActivityFilter, nowMs: number): string | undefin
     return (value && condition(value, nowMs)) || [];
   });
   return conditions.length === 0 ? undefined : conditions.join(' AND ');
+}
+
+/** Requests of callers and work in the background. */
+export const KINDS = {
+  request: 'requests',
+  poll: 'polls',
+  bulk: 'bulk jobs',
+  all: 'everything',
+} as const satisfies Readonly<Record<Schemas['ActivityKind'], string>>;
+
+export function kindOf({ kind = 'all' }: ActivityFilter): Schemas['ActivityKind'] {
+  return isKind(kind) ? kind : 'all';
+}
+
+function isKind(kind: string): kind is Schemas['ActivityKind'] {
+  return Object.hasOwn(KINDS, kind);
 }

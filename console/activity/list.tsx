@@ -6,7 +6,7 @@ import { useQuery } from '../parts/query.ts';
 import { Empty, Show } from '../parts/show.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { sayDuration, Time } from '../parts/time.tsx';
-import { whereOf } from './filter.ts';
+import { kindOf, whereOf } from './filter.ts';
 import { FilterBar } from './filter-bar.tsx';
 import { Status } from './status.tsx';
 
@@ -46,23 +46,26 @@ const COLUMNS: readonly Column<Request>[] = [
   },
 ];
 
-/** What was asked of the service, the newest first. */
+/** What was asked of the service and what ran in the background, the newest first. */
 export function RequestList() {
   const address = useQuery();
   const [turn, setTurn] = useState(0);
   const key = JSON.stringify(address.query);
   // What is now moves on when something else is looked for, or the same again
   const where = useMemo(() => whereOf(address.query, Date.now()), [key, turn]);
+  const kind = kindOf(address.query);
   const reads = consoleReadsOf(address.query);
   const list = usePages(
     (nextPage, signal) =>
       askPage(
         api.GET('/activity', {
           signal,
-          params: { query: { pageSize: PAGE_SIZE, ...reads, ...(where && { where }), ...(nextPage && { nextPage }) } },
+          params: {
+            query: { kind, pageSize: PAGE_SIZE, ...reads, ...(where && { where }), ...(nextPage && { nextPage }) },
+          },
         }),
       ),
-    [where, reads, turn],
+    [kind, where, reads, turn],
   );
   return (
     <div class="stack">
@@ -74,7 +77,7 @@ export function RequestList() {
       <Show loaded={list} lines={10}>
         {({ rows }) =>
           rows.length === 0 ? (
-            <Nothing isFiltered={where !== undefined} />
+            <Nothing isFiltered={where !== undefined || kind !== 'all'} />
           ) : (
             <Table
               label="Requests"

@@ -32,7 +32,7 @@ export function RequestPage({ requestId }: { readonly requestId: string }) {
 }
 
 function Details({ request }: { readonly request: Request }) {
-  const { method, path, status, code, instanceId, providerCalls } = request;
+  const { method, path, status, code, reason, instanceId, providerCalls } = request;
   const words = code === undefined ? undefined : wordsOf(code);
   return (
     <>
@@ -47,6 +47,7 @@ function Details({ request }: { readonly request: Request }) {
           <p>
             <code>{code}</code> {words}
           </p>
+          {reason !== undefined && <p class="break">{reason}</p>}
           <p class="row">
             <a href={`/console/activity?code=${encodeURIComponent(code)}`}>More of the same</a>
             {code === 'INSTANCE_CREDENTIALS_FAILED' && instanceId !== undefined && (
@@ -71,7 +72,8 @@ function Details({ request }: { readonly request: Request }) {
 }
 
 function Facts({ request }: { readonly request: Request }) {
-  const { requestId, timestamp, operation, instanceId, elementKey, userId, durationMs, rows, pushdown, cut } = request;
+  const { requestId, timestamp, operation, instanceId, elementKey, userId, durationMs, rows, events, pushdown, cut } =
+    request;
   const providerMs = request.providerCalls.reduce((sum, call) => sum + call.durationMs, 0);
   return (
     <dl class="facts">
@@ -98,8 +100,9 @@ function Facts({ request }: { readonly request: Request }) {
           <code>{operation}</code>
         </Fact>
       )}
-      <Fact name="User">#{userId}</Fact>
+      {userId !== undefined && <Fact name="User">#{userId}</Fact>}
       {rows !== undefined && <Fact name="Rows">{rows}</Fact>}
+      {events !== undefined && <Fact name="Events">{events}</Fact>}
       {pushdown !== undefined && <Fact name="Pushdown">{PUSHDOWN_WORDS[pushdown]}</Fact>}
       {cut && <Fact name="Answer">The caller did not get all of it.</Fact>}
     </dl>

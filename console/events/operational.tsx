@@ -16,6 +16,8 @@ const TONES: Readonly<Record<string, Tone>> = {
   'delivery.exhausted': 'bad',
   'instance.credentials.refused': 'bad',
   'instance.webhook.failed': 'warn',
+  'poll.failing': 'bad',
+  'poll.recovered': 'good',
 };
 
 /** Pages of what a notification names, by the member that names it. */

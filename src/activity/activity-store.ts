@@ -3,7 +3,7 @@ import { arrayLiteral } from '../db/array-literal.ts';
 import type { RowOf } from '../db/row.ts';
 import type { WireContent } from '../trace.ts';
 import { EXACT_IN_SQL, type FieldSpec, type Sql, type SqlQueryable } from '../where/index.ts';
-import type { ActivityCall } from './record.ts';
+import type { ActivityCall, RunKind } from './record.ts';
 
 type StoredColumns = Omit<RowOf<'activity'>, 'calls'>;
 
@@ -21,9 +21,13 @@ export interface WireRow extends RowKey {
 /** Where a page begins: behind that row. */
 export type ActivityPlace = Pick<ActivityRow, 'at' | 'requestId'>;
 
+/** `request`: what callers asked for. */
+export type ActivityKind = 'request' | RunKind | 'all';
+
 type RowKey = Pick<ActivityRow, 'accountId' | 'at' | 'requestId'>;
 
 export interface ActivitySelection {
+  readonly kind: ActivityKind;
   readonly instanceId?: number | undefined;
   /** Default true. */
   readonly hasConsoleReads?: boolean | undefined;
@@ -66,8 +70,10 @@ export const FILTERABLE_ACTIVITY = filterable({
   operation: [optionalText, 'operation'],
   status: [integer, 'status'],
   code: [optionalText, 'code'],
+  reason: [optionalText, 'reason'],
   durationMs: [number, DURATION_MS],
   rows: [optionalInteger, 'rows'],
+  events: [optionalInteger, 'events'],
   pushdown: [optionalText, 'pushdown'],
 });
 
@@ -86,7 +92,14 @@ export const FILTERABLE_USAGE = filterable({
 
 const COLUMNS = `account_id as "accountId", at, request_id as "requestId", user_id as "userId", instance_id as "instanceId",
   duration_us as "durationUs", rows, call_count as "callCount", status, cut, method, path, operation,
-  element_key as "elementKey", code, pushdown, address, is_console_read as "isConsoleRead", calls`;
+  element_key as "elementKey", code, reason, pushdown, address, is_console_read as "isConsoleRead", calls, kind, events`;
+
+const KIND_SQL: Readonly<Record<ActivityKind, string>> = {
+  request: 'and kind is null',
+  poll: "and kind = 'poll'",
+  bulk: "and kind = 'bulk'",
+  all: '',
+};
 
 /** As it is stored: names would take more room than values. */
 type PackedCall = readonly [
@@ -111,9 +124,10 @@ export function createActivityStore(knex: Knex) {
       const column = <Name extends keyof ActivityRow>(name: Name) => rows.map((row) => row[name]);
       await knex.raw(
         `insert into activity (account_id, at, request_id, user_id, instance_id, duration_us, rows, call_count, status, cut,
-           method, path, operation, element_key, code, pushdown, address, is_console_read, calls)
+           method, path, operation, element_key, code, reason, pushdown, address, is_console_read, calls, kind, events)
          select * from unnest(?::bigint[], ?::timestamptz[], ?::uuid[], ?::bigint[], ?::bigint[], ?::bigint[], ?::integer[], ?::integer[],
-           ?::smallint[], ?::boolean[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::boolean[], ?::json[])`,
+           ?::smallint[], ?::boolean[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::boolean[], ?::json[],
+           ?::text[], ?::integer[])`,
         [
           arrayLiteral(column('accountId')),
           arrayLiteral(rows.map(({ at }) => at.toISOString())),
@@ -130,10 +144,13 @@ export function createActivityStore(knex: Knex) {
           arrayLiteral(column('operation')),
           arrayLiteral(column('elementKey')),
           arrayLiteral(column('code')),
+          arrayLiteral(column('reason')),
           arrayLiteral(column('pushdown')),
           arrayLiteral(column('address')),
           arrayLiteral(column('isConsoleRead')),
           arrayLiteral(rows.map(({ calls }) => (calls.length === 0 ? null : JSON.stringify(calls.map(pack))))),
+          arrayLiteral(column('kind')),
+          arrayLiteral(column('events')),
         ],
       );
     },
@@ -161,9 +178,10 @@ export function createActivityStore(knex: Knex) {
 
     /** From new to old. */
     list: async (accountId: number, selection: ActivitySelection): Promise<readonly ActivityRow[]> => {
-      const { instanceId, hasConsoleReads = true, from, to, condition, after, limit } = selection;
+      const { kind, instanceId, hasConsoleReads = true, from, to, condition, after, limit } = selection;
       const { rows } = await knex.raw<{ rows: PackedRow[] }>(
         `select ${COLUMNS} from activity where account_id = ?
+           ${KIND_SQL[kind]}
            ${instanceId === undefined ? '' : 'and instance_id = ?'}
            ${hasConsoleReads ? '' : 'and not is_console_read'}
            ${from === undefined ? '' : 'and at >= ?'}

@@ -2,9 +2,10 @@ import { AppError } from '../errors.ts';
 import type { Platform } from '../platform.ts';
 import type { WireContent } from '../trace.ts';
 import { prepareSql, type SqlQueryable } from '../where/index.ts';
-import { type ActivityPlace, type ActivityRow, createActivityStore } from './activity-store.ts';
+import { type ActivityKind, type ActivityPlace, type ActivityRow, createActivityStore } from './activity-store.ts';
 
 export interface ActivityQuery {
+  readonly kind: ActivityKind;
   readonly instanceId?: number | undefined;
   /** Whether reads that the console made for itself are in it. Default true. */
   readonly hasConsoleReads?: boolean | undefined;

@@ -2,7 +2,9 @@ import { createPartitions, type KeptTable } from '../db/partitions.ts';
 import type { Platform } from '../platform.ts';
 import { createActivityHistory } from './history.ts';
 import { INTERVALS, type Interval, type Period } from './intervals.ts';
+import { createLastCallStore } from './last-call-store.ts';
 import { createRecorder, type RecorderOptions } from './recorder.ts';
+import { createOpenRun } from './runs.ts';
 import { type CountedMetric, mergeTallies, type Tally } from './tallies.ts';
 import { createUsageStore } from './usage-store.ts';
 import { createWriteActivity } from './write-store.ts';
@@ -20,18 +22,25 @@ export interface ActivityOptions {
   /** Days that requests are kept; what is counted of them has times of its own. */
   readonly retentionDays: number;
   readonly recorder?: Partial<RecorderOptions> | undefined;
+  /** Of the API: before the paths of runs. */
+  readonly basePath: string;
 }
 
 export type ActivityPlatform = Pick<Platform, 'knex' | 'behind' | 'shares' | 'log' | 'clock' | 'metrics'>;
 
 /** What was asked of the service and what came of it: written behind the answers, read by accounts, kept for a while. */
-export function composeActivity(platform: ActivityPlatform, { retentionDays, recorder: options }: ActivityOptions) {
+export function composeActivity(
+  platform: ActivityPlatform,
+  { retentionDays, recorder: options, basePath }: ActivityOptions,
+) {
   const { clock, log, metrics } = platform;
   const recorder = createRecorder({ write: createWriteActivity(platform), clock, log, metrics, options });
   const partitions = createPartitions(platform, keptTables(retentionDays), { aheadDays: AHEAD_DAYS });
   return {
     recorder,
+    openRun: createOpenRun(platform, recorder, basePath),
     history: createActivityHistory(platform),
+    lastCalls: createLastCallStore(platform.knex),
     usage: {
       /**
        * What was counted, from old to new, for the account that asks; with an `organizationId` for all accounts of it, each on its own, which the caller

@@ -1,11 +1,17 @@
-import type { Redactor } from '../redaction.ts';
+import { combineRedactors, type Redactor } from '../redaction.ts';
 import type { Trace } from '../trace.ts';
 
-/** A request of a known caller that has ended, as the API knows it. */
+/** A run in the background: of a poll, or a turn of a bulk job. */
+export type RunKind = 'poll' | 'bulk';
+
+/** A request of a known caller that has ended, as the API knows it, or a run. */
 export interface ActivityRecord {
+  /** Absent: a request. */
+  readonly kind?: RunKind | undefined;
   readonly accountId: number;
-  readonly userId: number;
-  /** When it came. */
+  /** A poll has none, nor has a bulk job whose user was not noted. */
+  readonly userId: number | null;
+  /** When it came, or began. */
   readonly atMs: number;
   readonly requestId: string;
   readonly instanceId: number | undefined;
@@ -19,12 +25,16 @@ export interface ActivityRecord {
   readonly status: number;
   /** Of an error. */
   readonly code: string | undefined;
+  /** Why the provider or its answer made it fail; not redacted. */
+  readonly reason: string | undefined;
   readonly durationMs: number;
   /** The caller did not get all of the answer. */
   readonly cut: boolean;
   readonly address: string | undefined;
-  /** Entries of the list that was answered. */
+  /** Entries of the list that was answered, or rows of a bulk job. */
   readonly rows: number | undefined;
+  /** That a run of a poll made. */
+  readonly events?: number | undefined;
   readonly pushdown: string | undefined;
   readonly trace: Trace;
   /** Of the secrets of the request. */
@@ -41,4 +51,9 @@ export interface ActivityCall {
   readonly durationUs: number;
   /** How often the same was sent before. */
   readonly retries: number;
+}
+
+/** Knows the secrets of the provider calls as well, such as access tokens. */
+export function withCallSecrets({ redactor, trace }: Pick<ActivityRecord, 'redactor' | 'trace'>): Redactor {
+  return combineRedactors([redactor, ...trace.calls.map((call) => call.redactor)]);
 }

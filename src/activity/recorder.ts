@@ -4,7 +4,7 @@ import type { Metrics } from '../metrics.ts';
 import { combineRedactors } from '../redaction.ts';
 import { inBackground, type TracedCall } from '../trace.ts';
 import type { ActivityRow, WireRow } from './activity-store.ts';
-import type { ActivityCall, ActivityRecord } from './record.ts';
+import { type ActivityCall, type ActivityRecord, withCallSecrets } from './record.ts';
 import { type CountedMetric, createTallies, type Tallies } from './tallies.ts';
 import { createWireLog, createWireRoom, type WireSecrets } from './wire-log.ts';
 
@@ -126,6 +126,7 @@ export function createRecorder({ write, clock, log, metrics, options: given }: R
     const tallies = counts;
     counts = createTallies();
     for (const row of rows) {
+      if (row.kind !== null) continue;
       tallies.addCall({ ...row, elementKey: row.elementKey ?? undefined, atMs: row.at.getTime() });
     }
     return { records, bytes, rows, wires: records.flatMap(toWireRow), tallies };
@@ -210,8 +211,8 @@ export function createRecorder({ write, clock, log, metrics, options: given }: R
 const ROW_BYTES = 600;
 const CALL_BYTES = 300;
 
-function sizeOf({ path, trace }: ActivityRecord): number {
-  return ROW_BYTES + path.length + trace.calls.length * CALL_BYTES;
+function sizeOf({ path, reason = '', trace }: ActivityRecord): number {
+  return ROW_BYTES + path.length + reason.length + trace.calls.length * CALL_BYTES;
 }
 
 /** Data that PostgreSQL does not take (classes 22 and 23 of its error codes): it would not take it the next time either. */
@@ -223,6 +224,8 @@ function isRefused(error: unknown): boolean {
 function toRow(record: ActivityRecord): ActivityRow {
   const { trace, accountId, userId, requestId, method, path, status, cut } = record;
   return {
+    kind: record.kind ?? null,
+    events: record.events ?? null,
     accountId,
     at: new Date(record.atMs),
     requestId,
@@ -239,10 +242,19 @@ function toRow(record: ActivityRecord): ActivityRow {
     operation: record.operation ?? null,
     elementKey: record.elementKey ?? null,
     code: record.code ?? null,
+    reason: record.reason === undefined ? null : showReason(record, record.reason),
     pushdown: record.pushdown ?? null,
     address: record.address ?? null,
     calls: trace.calls.map((call) => toCall(record, call)),
   };
+}
+
+/** As a message of the API may be long. */
+const MOST_REASON_CHARACTERS = 1_000;
+
+function showReason(record: ActivityRecord, reason: string): string {
+  const text = withCallSecrets(record).redact(reason).replaceAll('\0', '');
+  return text.slice(0, MOST_REASON_CHARACTERS).toWellFormed();
 }
 
 /** What it reads to show itself, and gives up when another page is opened. What was refused or reached a provider is of interest whoever asked for it. */

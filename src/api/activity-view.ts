@@ -16,12 +16,13 @@ type MetricRecord = OperationResult<'getMetric'>[number];
 export type ElementNameOf = (key: string) => string;
 
 export function toActivityRecord(row: ActivityRow): ActivityRecordView {
-  const { requestId, at, accountId, userId, method, path, status, durationUs, calls, callCount, cut } = row;
+  const { requestId, kind, at, accountId, userId, method, path, status, durationUs, calls, callCount, cut } = row;
   return {
     requestId,
+    ...(kind !== null && { kind }),
     timestamp: at.toISOString(),
     accountId,
-    userId,
+    ...(userId !== null && { userId }),
     ...(row.instanceId !== null && { instanceId: row.instanceId }),
     ...(row.elementKey !== null && { elementKey: row.elementKey }),
     method,
@@ -29,12 +30,14 @@ export function toActivityRecord(row: ActivityRow): ActivityRecordView {
     ...(row.operation !== null && { operation: row.operation }),
     status,
     ...(row.code !== null && { code: row.code }),
+    ...(row.reason !== null && { reason: row.reason }),
     ...(row.isConsoleRead && { consoleRead: true as const }),
     durationMs: toMs(durationUs),
     ...(cut && { cut }),
     providerCalls: calls.map(toCallRecord),
     ...(callCount > calls.length && { moreProviderCalls: callCount - calls.length }),
     ...(row.rows !== null && { rows: row.rows }),
+    ...(row.events !== null && { events: row.events }),
     ...(isPushdown(row.pushdown) && { pushdown: row.pushdown }),
   };
 }
@@ -56,7 +59,14 @@ function isPushdown(text: string | null): text is (typeof PUSHDOWNS)[number] {
   return PUSHDOWNS.some((known) => known === text);
 }
 
-export function toUsageRecord(row: ActivityRow, organizationId: number, nameOf: ElementNameOf): UsageRecord {
+/** A request of a caller always has a user. */
+type RequestRow = ActivityRow & { readonly userId: number };
+
+export function isRequest(row: ActivityRow): row is RequestRow {
+  return row.kind === null && row.userId !== null;
+}
+
+export function toUsageRecord(row: RequestRow, organizationId: number, nameOf: ElementNameOf): UsageRecord {
   const { requestId, at, accountId, userId, path, status, durationUs, elementKey, address } = row;
   return {
     user_id: userId,

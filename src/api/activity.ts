@@ -5,11 +5,13 @@ import { type Period, pointsOf, readEnd, readPeriod, readStart } from '../activi
 import { type CountedMetric, mergeTallies, type Tally } from '../activity/tallies.ts';
 import type { Clock } from '../clock.ts';
 import type { Registry } from '../connector/registry.ts';
+import { AppError } from '../errors.ts';
 import type { Instances } from '../instances/instances.ts';
 import {
   countOf,
   type DetailsOf,
   elementsOf,
+  isRequest,
   outcomesOf,
   toActivityRecord,
   toMetricRecords,
@@ -27,7 +29,7 @@ export interface ActivityServices {
   readonly registry: Pick<Registry, 'findConnector'>;
 }
 
-interface Listing extends Pick<ActivityQuery, 'fields' | 'instanceId'> {
+interface Listing extends Pick<ActivityQuery, 'kind' | 'fields' | 'instanceId'> {
   readonly name: 'activity' | 'usage';
   readonly query: OperationQuery<'listActivity'> & Pick<OperationQuery<'listUsage'>, 'from' | 'to'>;
   readonly url: string;
@@ -61,24 +63,31 @@ export function createActivityHandlers(
   const nameOf = (key: string) => registry.findConnector(key)?.name ?? key;
 
   async function list(accountId: number, listing: Listing): Promise<{ page: ActivityPage; headers: ListHeaders }> {
-    const { name, fields, instanceId, query, url } = listing;
+    const { name, kind, fields, instanceId, query, url } = listing;
     const { where, from, to, consoleReads: hasConsoleReads, pageSize: limit = PAGE_SIZE, nextPage } = query;
     const tokens = createPlaceTokens(
       seal,
-      JSON.stringify([name, accountId, instanceId, where, from, to, hasConsoleReads]),
+      JSON.stringify([name, kind, accountId, instanceId, where, from, to, hasConsoleReads]),
     );
     const after = readPlace(tokens.read(nextPage));
     const period = {
       from: from === undefined ? undefined : new Date(readStart(from)),
       to: to === undefined ? undefined : new Date(readEnd(to)),
     };
-    const page = await history.list(accountId, { instanceId, hasConsoleReads, ...period, where, fields, after, limit });
+    const selection = { kind, instanceId, hasConsoleReads, ...period, where, fields, after, limit };
+    const page = await history.list(accountId, selection);
     const token = tokens.write(page.next && `${page.next.at.toISOString()} ${page.next.requestId}`);
     return { page, headers: listHeaders(page.rows.length, { url, token }) };
   }
 
-  async function listActivity(accountId: number, listing: Omit<Listing, 'name' | 'fields'>) {
-    const { page, headers } = await list(accountId, { ...listing, name: 'activity', fields: FILTERABLE_ACTIVITY });
+  async function listActivity(accountId: number, listing: Omit<Listing, 'name' | 'kind' | 'fields'>) {
+    const { kind = 'request' } = listing.query;
+    const { page, headers } = await list(accountId, {
+      ...listing,
+      name: 'activity',
+      kind,
+      fields: FILTERABLE_ACTIVITY,
+    });
     return { body: page.rows.map(toActivityRecord), headers };
   }
 
@@ -110,12 +119,20 @@ export function createActivityHandlers(
     }),
 
     listUsage: async ({ principal: { accountId, organizationId }, query, url }) => {
-      const { page, headers } = await list(accountId, { name: 'usage', fields: FILTERABLE_USAGE, query, url });
-      return { body: page.rows.map((row) => toUsageRecord(row, organizationId, nameOf)), headers };
+      const { page, headers } = await list(accountId, {
+        name: 'usage',
+        kind: 'request',
+        fields: FILTERABLE_USAGE,
+        query,
+        url,
+      });
+      return { body: page.rows.filter(isRequest).map((row) => toUsageRecord(row, organizationId, nameOf)), headers };
     },
 
     getUsage: async ({ principal, path }) => {
       const { row } = await history.get(principal.accountId, path.requestId);
+      if (!isRequest(row))
+        throw new AppError('NOT_FOUND', `${path.requestId} is a run in the background, not a request.`);
       return { body: toUsageRecord(row, principal.organizationId, nameOf) };
     },
 

@@ -1,6 +1,16 @@
 import type { Request, RequestHandler, Response } from 'express';
+import { withCallSecrets } from '../activity/record.ts';
 import { DatabaseUnavailableError, isOutOfTime } from '../db/unavailable.ts';
-import { AppError, cutText, type ErrorCode, listFaults, redactAppError } from '../errors.ts';
+import {
+  AppError,
+  cutText,
+  type ErrorCode,
+  isAppError,
+  listFaults,
+  OF_PROVIDER,
+  reasonOf,
+  redactAppError,
+} from '../errors.ts';
 import type { Problem } from '../http/client-error.ts';
 import { isHangUp } from '../http/request-end.ts';
 import type { RedactCall } from '../http/request-record.ts';
@@ -18,15 +28,25 @@ export function createProblemHandler(log: Logger, redactCall: RedactCall) {
     if (isHangUp(thrown) && response.destroyed) return;
     const redactor = redactCall(request, response);
     const error = toAppError(thrown, request, redactor.redact);
-    response.locals.errorCode = error.code;
+    const { locals } = response;
+    locals.errorCode = error.code;
+    if (isAppError(error, ...OF_PROVIDER)) locals.errorReason = reasonOf(error);
     if (error.code === 'INTERNAL' || thrown instanceof DatabaseUnavailableError || isOutOfTime(thrown))
-      log.error({ redactor, err: thrown, requestId: response.locals.requestId, path: request.path }, 'request failed');
+      log.error({ redactor, err: thrown, requestId: locals.requestId, path: request.path }, 'request failed');
+    if (error.code === 'PROVIDER_PROTOCOL') {
+      const { requestId, errorReason: reason, trace } = locals;
+      const secrets = withCallSecrets({ redactor, trace });
+      log.warn(
+        { redactor: secrets, err: thrown, reason, requestId, path: request.path },
+        'a provider answer is unusable',
+      );
+    }
     if (response.headersSent) {
       response.destroy();
       return;
     }
     setHeaders(response, error);
-    const text = JSON.stringify(toProblem(redactAppError(error, redactor), response.locals.requestId));
+    const text = JSON.stringify(toProblem(redactAppError(error, redactor), locals.requestId));
     // Said here for the responses to HEAD, where Node sees no body to count.
     response
       .status(error.status)

@@ -1,9 +1,9 @@
 import type { Request, Response } from 'express';
 import type { Recorder } from '../activity/recorder.ts';
+import { openWire } from '../activity/runs.ts';
 import type { Clock } from '../clock.ts';
 import type { RedactCall } from '../http/request-record.ts';
 import { MASK } from '../instances/configuration.ts';
-import { isTraced } from '../instances/instance.ts';
 import { cookiesIn } from '../pairs.ts';
 import { combineRedactors, createRedactor, type Redactor } from '../redaction.ts';
 import type { Trace } from '../trace.ts';
@@ -23,9 +23,8 @@ export function createNoteCaller(clock: Pick<Clock, 'now'>, openWireLog: Recorde
     // What the platform is asked for is about another instance, or none: its secrets are not known here.
     if (instance === undefined || scope === 'platform') return;
     trace.instanceId = instance.id;
-    if (!isTraced(instance, clock.now())) return;
-    const names = instance.connector.configuration.filter(({ secret }) => secret === true).map(({ key }) => key);
-    trace.wire = openWireLog({ redactor: trace.redactor, names: new Set(names) });
+    const wire = openWire({ openWireLog }, instance, { redactor: trace.redactor, nowMs: clock.now() });
+    if (wire !== undefined) trace.wire = wire;
   };
 }
 

@@ -105,8 +105,9 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
   const activity = composeActivity(platform, {
     retentionDays: config.activityRetentionDays,
     recorder: ports.recorderOptions,
+    basePath: BASE_PATH,
   });
-  const { recorder } = activity;
+  const { recorder, openRun } = activity;
   cleanup.add('activity', () => recorder.stop(Math.min(shutdownTimeoutMs, MOST_DRAIN_MS)));
   await activity.start();
   const subscriptions = createSubscriptions(platform);
@@ -181,7 +182,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
 
   const polls = composePolls(
     platform,
-    { instances, resources, prepare: events.prepare },
+    { instances, resources, prepare: events.prepare, prepareNotice: notifications.prepare, openRun },
     { polls: role !== 'api', options: pollerOptions },
   );
   cleanup.add('polls', polls.stop);
@@ -194,6 +195,7 @@ async function build(ports: AppPorts, cleanup: Cleanup): Promise<App> {
       instances,
       resources,
       prepare: events.prepare,
+      openRun,
       noteEnded: (accountId, elementKey) => recorder.count('bulk_job', accountId, elementKey),
     },
     {

@@ -21,9 +21,12 @@ export interface WriterPorts {
   };
 }
 
-/** Of calls of the provider that no checkpoint counts yet. */
+/** What a turn has done. */
 export interface CallCount {
+  /** That no checkpoint counts yet. */
   providerCalls: number;
+  /** That a checkpoint counts. */
+  rows: number;
 }
 
 /** The file of a job on its way into the database. */
@@ -53,6 +56,7 @@ export function createFileWriter(
   async function pack(position: Position | null): Promise<Checkpoint> {
     const { providerCalls } = calls;
     calls.providerCalls = 0;
+    calls.rows = recordCount - begun.recordCount;
     const bytes = buffer.take();
     const startByte = byteCount;
     byteCount += bytes.length;

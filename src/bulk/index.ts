@@ -25,7 +25,7 @@ import { forgetNative } from './forget-native.ts';
 import type { BulkJob, JobKey } from './job.ts';
 import { createBulkWorker, WORKER_OPTIONS, type WorkerOptions, type WorkerPorts } from './worker.ts';
 
-export interface BulkNeighbours extends Pick<WorkerPorts, 'prepare' | 'noteEnded'> {
+export interface BulkNeighbours extends Pick<WorkerPorts, 'prepare' | 'openRun' | 'noteEnded'> {
   readonly resources: WorkerPorts['resources'] & CreatePorts['resources'];
   readonly instances: Pick<Instances, 'get'>;
   readonly accounts: Pick<Accounts, 'findActing'>;
@@ -61,7 +61,7 @@ const LONGEST_UPLOAD_MS = DAY_MS;
 /** Files of many records. It stands on instances, their resources and the engine of events. */
 export function composeBulk(platform: Platform, neighbours: BulkNeighbours, role: BulkRole) {
   const { knex, notifier, clock, egress, shares } = platform;
-  const { accounts, instances, resources, prepare, noteEnded } = neighbours;
+  const { accounts, instances, resources, prepare, openRun, noteEnded } = neighbours;
   const { works, retentionDays, maxUploadBytes, options } = role;
   const store = createBulkStore(knex);
   const worker = createBulkWorker(platform, {
@@ -69,6 +69,7 @@ export function composeBulk(platform: Platform, neighbours: BulkNeighbours, role
     resources,
     shares,
     prepare,
+    openRun,
     noteEnded,
     getInstance: instances.get,
     mayAct: async (user) => (await accounts.findActing(user)) !== undefined,

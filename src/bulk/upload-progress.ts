@@ -33,6 +33,7 @@ export async function openProgress(
   async function step(inputPosition: InputPosition): Promise<Checkpoint> {
     const { providerCalls } = calls;
     calls.providerCalls = 0;
+    calls.rows = recordCount - job.recordCount;
     const isProgress = hasAdvanced;
     const chunks = await file.pack();
     const rowErrors = waiting;

@@ -1,3 +1,4 @@
+import type { OpenRun, Run } from '../activity/runs.ts';
 import { isAppError } from '../errors.ts';
 import { createPool } from '../events/fairness.ts';
 import { createAlarm, every } from '../events/timers.ts';
@@ -57,6 +58,7 @@ export interface WorkerPorts
   readonly store: BulkStore;
   /** Whether the user may work in the account at this moment. */
   readonly mayAct: (user: { readonly accountId: number; readonly userId: number }) => Promise<boolean>;
+  readonly openRun: OpenRun;
   readonly measures: BulkMetrics;
   /** A job and its file are kept for so long, whether it has come to an end or not. */
   readonly retentionMs: number;
@@ -81,7 +83,19 @@ interface Running {
 /** Works on the jobs that are due, those of all processes together one at a time each. */
 export function createBulkWorker(
   { clock, log, random }: Pick<Platform, 'clock' | 'log' | 'random'>,
-  { store, resources, shares, prepare, getInstance, noteEnded, mayAct, measures, retentionMs, options }: WorkerPorts,
+  {
+    store,
+    resources,
+    shares,
+    prepare,
+    getInstance,
+    noteEnded,
+    mayAct,
+    openRun,
+    measures,
+    retentionMs,
+    options,
+  }: WorkerPorts,
 ) {
   const places = createPool(options.concurrency);
   const running = new Set<Running>();
@@ -174,15 +188,22 @@ export function createBulkWorker(
   /** Does not reject. */
   async function run({ job, broken: { signal: writeSignal }, ended }: Running): Promise<void> {
     const signal = AbortSignal.any([writeSignal, ended.signal, stopping.signal]);
-    const calls: CallCount = { providerCalls: 0 };
-    const { accountId, id } = job;
+    const calls: CallCount = { providerCalls: 0, rows: 0 };
+    const { accountId, instanceId, userId, id } = job;
+    const turn = openRun({ kind: 'bulk', accountId, userId, instanceId, path: `/bulk/${id}/status` });
+    const end = ({ isDone = false, fault }: Partial<Turned> = {}) =>
+      turn.end({ isTold: isDone || calls.rows > 0, rows: calls.rows, fault });
     try {
-      await work(job, { signal, writeSignal }, calls);
+      end(await turn.within(() => work(job, { turn, signal, writeSignal }, calls)));
     } catch (error) {
-      if (error instanceof JobLost || signal.reason instanceof JobLost) return measures.ended('lost');
+      if (error instanceof JobLost || signal.reason instanceof JobLost) {
+        end();
+        return measures.ended('lost');
+      }
       try {
-        await endWith(error, { job, signal, calls });
+        end(await turn.within(() => endWith(error, { job, turn, signal, calls })));
       } catch (failure) {
+        end({ fault: turn.faultOf(error) });
         measures.ended('lost');
         const what = 'could not store what came of a bulk job; it goes on when its lease ends';
         if (!(failure instanceof JobLost)) log.warn({ err: failure, accountId, jobId: id }, what);
@@ -190,19 +211,22 @@ export function createBulkWorker(
     }
   }
 
-  async function work(job: ClaimedJob, signals: TurnSignals, calls: CallCount): Promise<void> {
+  async function work(job: ClaimedJob, { turn, ...signals }: TurnSignals, calls: CallCount): Promise<Turned> {
     if (clock.now() >= job.createdAt.getTime() + retentionMs) return fail(job, TOO_OLD, calls);
     if (!(await isAllowed(job))) return fail(job, notAllowed(job), calls);
     const instance = await getInstance(job.accountId, job.instanceId);
+    turn.attach(instance);
     const ports = { store, resources, shares, clock, options, forget };
     const end = await TURNS[job.direction](ports, { job, instance, ...signals }, calls);
     if (end.kind === 'later') {
       measures.ended(end.isWait ? 'waited' : 'continued');
-      return postpone(job, { dueMs: clock.now() + end.afterMs, hasWaited: end.isWait, calls });
+      await postpone(job, { dueMs: clock.now() + end.afterMs, hasWaited: end.isWait, calls });
+      return { isDone: false };
     }
     await endJob(ending, job, { last: end.last, fault: end.fault });
     measures.ended(end.fault === undefined ? 'completed' : 'failed');
     await forget(job, { isDone: true });
+    return { isDone: true, fault: end.fault };
   }
 
   /** A job of an earlier release names nobody. */
@@ -214,33 +238,34 @@ export function createBulkWorker(
     return forgetNative({ resources, getInstance, clock, log }, job, how);
   }
 
-  async function endWith(
-    error: unknown,
-    { job, signal, calls }: { readonly job: ClaimedJob; readonly signal: AbortSignal; readonly calls: CallCount },
-  ): Promise<void> {
+  async function endWith(error: unknown, { job, turn, signal, calls }: FailedTurn): Promise<Turned> {
     const nowMs = clock.now();
-    if (signal.aborted) {
+    // It is this service that stops, or has no room.
+    if (signal.aborted || isAppError(error, 'OVERLOADED')) {
       measures.ended('continued');
-      return postpone(job, { dueMs: nowMs, hasWaited: false, calls });
-    }
-    // It is this service that has no room.
-    if (isAppError(error, 'OVERLOADED')) {
-      measures.ended('continued');
-      return postpone(job, { dueMs: nowMs + (error.retryAfterSeconds ?? 1) * 1000, hasWaited: false, calls });
+      const waitSeconds = !signal.aborted && isAppError(error) ? (error.retryAfterSeconds ?? 1) : 0;
+      await postpone(job, { dueMs: nowMs + waitSeconds * 1000, hasWaited: false, calls });
+      return { isDone: false };
     }
     const current = (await store.find(job)) ?? job;
-    log.warn({ err: error, accountId: job.accountId, jobId: job.id }, 'a bulk job got no further');
+    const fault = turn.faultOf(error);
+    log.warn(
+      { err: error, reason: fault.message, accountId: job.accountId, jobId: job.id },
+      'a bulk job got no further',
+    );
     const failingMs = nowMs - (current.failingSince?.getTime() ?? nowMs);
     if (failingMs >= patienceMs(error)) return fail(job, faultOf(error), calls);
     measures.ended('failed');
     const dueMs = nowMs + backoffMs(current.failures, error);
-    return postpone(job, { dueMs, hasWaited: false, calls, failedAt: new Date(nowMs) });
+    await postpone(job, { dueMs, hasWaited: false, calls, failedAt: new Date(nowMs) });
+    return { isDone: false, fault };
   }
 
-  async function fail(job: ClaimedJob, fault: JobFault, { providerCalls }: CallCount): Promise<void> {
+  async function fail(job: ClaimedJob, fault: JobFault, { providerCalls }: CallCount): Promise<Turned> {
     await endJob(ending, job, { fault, providerCalls });
     measures.ended('failed');
     await forget(job);
+    return { isDone: true, fault };
   }
 
   function postpone(job: ClaimedJob, { dueMs, calls, ...how }: Later): Promise<void> {
@@ -296,7 +321,20 @@ export function createBulkWorker(
   };
 }
 
-type TurnSignals = Pick<TurnInput, 'signal' | 'writeSignal'>;
+interface TurnSignals extends Pick<TurnInput, 'signal' | 'writeSignal'> {
+  readonly turn: Run;
+}
+
+interface FailedTurn extends Pick<TurnSignals, 'turn' | 'signal'> {
+  readonly job: ClaimedJob;
+  readonly calls: CallCount;
+}
+
+/** What a turn made of a job. */
+interface Turned {
+  readonly isDone: boolean;
+  readonly fault?: JobFault | undefined;
+}
 
 interface Later extends Pick<Postponement, 'failedAt' | 'hasWaited'> {
   readonly dueMs: number;
@@ -322,6 +360,8 @@ const BEWILDERING = ['PROVIDER_PROTOCOL', 'INTERNAL'] as const;
 /** In the words of the API. */
 function faultOf(error: unknown): JobFault {
   if (!isAppError(error)) return { code: 'INTERNAL', message: 'The file could not be made.' };
-  const { code, message, providerMessage } = error;
-  return { code, message: providerMessage === undefined ? message : `${message} ${providerMessage}` };
+  const { code, message, details = [], providerMessage } = error;
+  const missing = code === 'PROVIDER_PROTOCOL' ? details.map((detail) => detail.message) : [];
+  const texts = [message, ...missing, providerMessage];
+  return { code, message: texts.filter((text) => text !== undefined).join(' ') };
 }

@@ -1,4 +1,4 @@
-import { AppError, isAppError } from '../errors.ts';
+import { AppError, type ErrorDetail, isAppError } from '../errors.ts';
 import type { Connector, ObjectSpec } from './contract.ts';
 
 /** A connector is a frozen value: what it says cannot change after it was checked. */
@@ -45,10 +45,21 @@ export function rejected(message: string): Error {
   return new AppError('PROVIDER_REJECTED', message);
 }
 
+/** What an answer lacks, in words that never come from an answer: a caller may read them. */
+export class AnswerError extends Error {
+  override readonly name = 'AnswerError';
+}
+
+/** For `details`: words that are known to hold no value of an answer. */
+export function detailsOf(cause: unknown): readonly ErrorDetail[] {
+  if (isAppError(cause)) return cause.details ?? [];
+  return cause instanceof AnswerError ? [{ message: cause.message }] : [];
+}
+
 /**
  * What discovery, `read` or `run` throws when the provider describes itself or answers in a way that cannot be used; the caller reads
  * the message.
  */
 export function unusable(message: string, cause?: unknown): Error {
-  return new AppError('PROVIDER_PROTOCOL', message, cause === undefined ? {} : { cause });
+  return new AppError('PROVIDER_PROTOCOL', message, cause === undefined ? {} : { cause, details: detailsOf(cause) });
 }

@@ -59,7 +59,9 @@ export type OperationalType =
   | 'delivery.exhausted'
   | 'instance.credentials.refused'
   | 'instance.webhook.failed'
-  | 'instance.connected';
+  | 'instance.connected'
+  | 'poll.failing'
+  | 'poll.recovered';
 
 const FAILURE_POLICIES = ['retry', 'queue'] as const;
 export type FailurePolicy = (typeof FAILURE_POLICIES)[number];

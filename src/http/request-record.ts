@@ -139,6 +139,7 @@ function toActivity(response: Response, principal: TenantIds, ended: Ended): Act
     operation: locals.operation ?? locals.sought,
     isOfConsole: locals.caller?.session !== undefined,
     code: locals.errorCode,
+    reason: locals.errorReason,
     status: headersSent ? statusCode : HUNG_UP_STATUS,
     cut: !writableFinished,
     rows: rows === undefined ? undefined : Number(rows),

@@ -43,16 +43,20 @@ export async function exchangeCode(
 
 function describeExchangeFailure({ name }: Connector, { code }: CodeExchange, error: unknown): unknown {
   if (!isAppError(error)) return error;
-  const { providerMessage, retryAfterSeconds } = error;
+  const { details, providerMessage, retryAfterSeconds } = error;
   const said = { cause: error, ...(providerMessage !== undefined && { providerMessage }) };
   if (REFUSALS.has(error.code)) {
     const message = `${name} refuses the code in '${code}', or what was sent with it. A code can be used once, and only for a short time: get a new one. Nothing was stored.`;
-    const details = [{ path: pointer('body', 'configuration', code), message: 'is refused' }];
-    return new AppError('PROVIDER_CREDENTIALS_INVALID', message, { ...said, details });
+    const refused = [{ path: pointer('body', 'configuration', code), message: 'is refused' }];
+    return new AppError('PROVIDER_CREDENTIALS_INVALID', message, { ...said, details: refused });
   }
   if (!MAY_HAVE_USED_IT.has(error.code)) return error;
   const message = `${error.message} The code in '${code}' may be used up: if it is refused, get a new one. Nothing was stored.`;
-  return new AppError(error.code, message, { ...said, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) });
+  return new AppError(error.code, message, {
+    ...said,
+    ...(details && { details }),
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+  });
 }
 
 /** A wrong code or secret shows as "not found" or "forbidden" at some providers. */

@@ -11,7 +11,7 @@ import { createPollStore, type PollKey } from './poll-store.ts';
 import { createPoller, POLLER_OPTIONS, type PollerOptions, type PollerPorts } from './poller.ts';
 import { MOST_WAITS } from './run.ts';
 
-export interface PollNeighbours extends Pick<PollerPorts, 'resources' | 'prepare'> {
+export interface PollNeighbours extends Pick<PollerPorts, 'resources' | 'prepare' | 'prepareNotice' | 'openRun'> {
   readonly instances: Pick<Instances, 'get' | 'getAll'>;
 }
 
@@ -32,7 +32,7 @@ const SYNCS_AT_ONCE = 4;
 /** Changes at providers that are asked for again and again. It stands on instances, their resources and the engine of events. */
 export function composePolls(platform: Platform, neighbours: PollNeighbours, { polls, options }: PollRole) {
   const { knex, notifier, clock, log } = platform;
-  const { instances, resources, prepare } = neighbours;
+  const { instances, resources, prepare, prepareNotice, openRun } = neighbours;
   const store = createPollStore(knex);
   const lateSeconds = async () => {
     const nowMs = clock.now();
@@ -44,6 +44,8 @@ export function composePolls(platform: Platform, neighbours: PollNeighbours, { p
     store,
     resources,
     prepare,
+    prepareNotice,
+    openRun,
     getInstances: instances.getAll,
     measures,
     options: { ...POLLER_OPTIONS, ...options },

@@ -8,7 +8,7 @@ export type PollKey = RowOf<'poll', 'account_id' | 'instance_id' | 'resource'>;
 /** How far a poller is. */
 export type Progress = RowOf<'poll', 'kind' | 'watermark' | 'feed_watermark'>;
 
-type PollState = 'settings_version' | 'interval_ms' | 'failures' | 'waits' | 'last_success_at';
+type PollState = 'settings_version' | 'interval_ms' | 'failures' | 'failing_since' | 'waits' | 'last_success_at';
 
 /** A poller that is this process's for now. */
 export interface ClaimedPoll extends PollKey, Progress, RowOf<'poll', PollState> {
@@ -205,9 +205,9 @@ export function createPollStore(knex: Knex) {
       await via.raw(NOTE_MISSED, [byteArray(missed), ...key, byteArray([...shown, ...missed])]);
     },
 
-    /** Gives pollers back, many at a time. What somebody else has by now stays as it is. */
-    finish: async (results: readonly RunResult[]): Promise<void> => {
-      await knex.raw(FINISH, [
+    /** Gives pollers back, many at a time. What somebody else has by now stays as it is. @returns how many were given back */
+    finish: async (results: readonly RunResult[], via = knex): Promise<number> => {
+      const { rowCount } = await via.raw<{ rowCount: number }>(FINISH, [
         arrayLiteral(results.map(({ accountId }) => accountId)),
         arrayLiteral(results.map(({ instanceId }) => instanceId)),
         arrayLiteral(results.map(({ resource }) => resource)),
@@ -220,6 +220,7 @@ export function createPollStore(knex: Knex) {
         arrayLiteral(results.map(({ events }) => events)),
         arrayLiteral(results.map(({ providerCalls }) => providerCalls)),
       ]);
+      return rowCount;
     },
 
     /**
@@ -341,6 +342,7 @@ const COLUMNS = {
   emptyRuns: 'empty_runs',
   providerCalls: 'provider_calls',
   events: 'events',
+  failingSince: 'failing_since',
   createdAt: 'created_at',
 } as const;
 
@@ -374,7 +376,7 @@ const CLAIM = `
   from chosen c
   where p.account_id = c.account_id and p.instance_id = c.instance_id and p.resource = c.resource
   returning p.account_id as "accountId", p.instance_id as "instanceId", p.resource, p.settings_version as "settingsVersion",
-    p.interval_ms as "intervalMs", p.failures, p.waits, p.last_success_at as "lastSuccessAt", p.kind, p.watermark,
+    p.interval_ms as "intervalMs", p.failures, p.failing_since as "failingSince", p.waits, p.last_success_at as "lastSuccessAt", p.kind, p.watermark,
     p.feed_watermark as "feedWatermark", p.lease, c.due, c.is_wanted as "isWanted"`;
 
 const ADVANCE = `
@@ -410,6 +412,9 @@ const SEE = `
     unnest(?::bytea[], ?::bytea[], ?::timestamptz[]) as s(record_key, version, seen_at)
   on conflict do nothing`;
 
+/** Failures in a row after which a poller is told to be failing. */
+export const FAILURES_TOLD = 3;
+
 const FINISH = `
   update poll p set
     lease = null, lease_until = null,
@@ -418,6 +423,8 @@ const FINISH = `
     last_success_at = case when r.given_back or r.error is not null then p.last_success_at else r.started_at end,
     last_error = case when r.given_back then p.last_error else r.error end,
     failures = case when r.given_back then p.failures when r.error is null then 0 else p.failures + 1 end,
+    failing_since = case when r.given_back then p.failing_since when r.error is null then null
+      when p.failures + 1 >= ${FAILURES_TOLD} then coalesce(p.failing_since, r.started_at) else p.failing_since end,
     waits = case when r.has_waited then p.waits + 1 when r.given_back or r.error is not null then p.waits else 0 end,
     runs = p.runs + case when r.given_back then 0 else 1 end,
     empty_runs = p.empty_runs + case when not r.given_back and r.error is null and r.events = 0 then 1 else 0 end,

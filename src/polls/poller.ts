@@ -1,13 +1,23 @@
+import type { OpenRun, RunFault } from '../activity/runs.ts';
 import { sleep } from '../clock.ts';
 import { isAppError } from '../errors.ts';
 import { createGroupCommit, type Unit } from '../events/accept/group-commit.ts';
 import { createPool } from '../events/fairness.ts';
+import type { Notifications } from '../events/notifications/notifications.ts';
 import { createAlarm, every } from '../events/timers.ts';
+import { readEventSettings } from '../instances/event-settings.ts';
 import type { Instance } from '../instances/instance.ts';
 import type { Platform } from '../platform.ts';
 import { errorTypeOf, type Span, type SpanAttributes, within } from '../trace.ts';
 import type { PollMetrics, PollOutcome } from './poll-metrics.ts';
-import type { ClaimedPoll, PollStore, RunResult, SeenLookup, SeenVersion } from './poll-store.ts';
+import {
+  type ClaimedPoll,
+  FAILURES_TOLD,
+  type PollStore,
+  type RunResult,
+  type SeenLookup,
+  type SeenVersion,
+} from './poll-store.ts';
 import { type EarlyEnd, PollLost, type RunOptions, type RunPorts, type RunTally } from './run.ts';
 import { runPoll } from './run-poll.ts';
 import { createSettingsCache } from './settings-cache.ts';
@@ -44,6 +54,9 @@ export interface PollerPorts extends Pick<RunPorts, 'resources' | 'prepare'> {
   readonly getInstances: (
     keys: readonly { readonly accountId: number; readonly id: number }[],
   ) => Promise<readonly Instance[]>;
+  /** Of notifications. */
+  readonly prepareNotice: Notifications['prepare'];
+  readonly openRun: OpenRun;
   readonly measures: PollMetrics;
   readonly options: PollerOptions;
 }
@@ -65,7 +78,7 @@ const JITTER = 0.05;
 /** Runs the pollers that are due, those of all processes together one at a time each. */
 export function createPoller(
   { clock, log, random, tracer }: Pick<Platform, 'clock' | 'log' | 'random' | 'tracer'>,
-  { store, resources, prepare, getInstances, measures, options }: PollerPorts,
+  { store, resources, prepare, prepareNotice, openRun, getInstances, measures, options }: PollerPorts,
 ) {
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -196,11 +209,17 @@ export function createPoller(
       measures.ended(outcome, tally);
       span?.end(() => ({ attributes: describeRun(poll, instance, { outcome, ...tally }), errorType }));
     };
-    const end = (nextMs: number, how: Pick<RunResult, 'error' | 'isGivenBack' | 'hasWaited'>) =>
-      finish({ ...poll, startedAt: new Date(startedMs), nextDue: new Date(nextMs), ...how, ...tally });
-    const giveBack = (nextMs: number) => {
+    const resultOf = (nextMs: number, how: Pick<RunResult, 'error' | 'isGivenBack' | 'hasWaited'>): RunResult => ({
+      ...poll,
+      startedAt: new Date(startedMs),
+      nextDue: new Date(nextMs),
+      ...how,
+      ...tally,
+    });
+    const giveBack = (nextMs: number, note?: () => void) => {
+      note?.();
       noteEnd('lost');
-      end(nextMs, GIVEN_BACK);
+      finish(resultOf(nextMs, GIVEN_BACK));
     };
     measures.started((startedMs - poll.due.getTime()) / 1000);
     const settings = instance && readSettings(instance.config, instance.connector);
@@ -208,24 +227,66 @@ export function createPoller(
     if (instance === undefined || settings === undefined || resource === undefined) {
       return giveBack(startedMs + poll.intervalMs);
     }
+    const { accountId, instanceId } = poll;
+    const path = `/instances/${instanceId}/polls/${encodeURIComponent(poll.resource)}`;
+    const run = openRun({ kind: 'poll', accountId, userId: null, instanceId, path });
+    run.attach(instance);
+    const note = (fault?: RunFault) => run.end({ isTold: tally.events > 0, events: tally.events, fault });
     try {
-      const early = await runPoll(
-        { store: runStore, resources, prepare, clock, options },
-        { poll, instance, settings, resource, signal: ended },
-        tally,
+      const early = await run.within(() =>
+        runPoll(
+          { store: runStore, resources, prepare, clock, options },
+          { poll, instance, settings, resource, signal: ended },
+          tally,
+        ),
       );
+      note();
       const hasWaited = early?.isWait === true;
       const outcome = hasWaited ? 'waited' : 'empty';
       noteEnd(tally.events > 0 ? 'events' : outcome);
-      end(nextRunMs(poll, startedMs, early), { error: undefined, isGivenBack: hasWaited, hasWaited });
+      const result = resultOf(nextRunMs(poll, startedMs, early), {
+        error: undefined,
+        isGivenBack: hasWaited,
+        hasWaited,
+      });
+      if (hasWaited || poll.failingSince === null) return finish(result);
+      await finishTold(instance, result, tellRecovered(poll, instance));
     } catch (error) {
-      if (error instanceof PollLost || ended.aborted) return giveBack(startedMs);
+      if (error instanceof PollLost || ended.aborted) return giveBack(startedMs, note);
       // It is this service that has no room.
-      if (isAppError(error, 'OVERLOADED')) return giveBack(clock.now() + (error.retryAfterSeconds ?? 1) * 1000);
+      if (isAppError(error, 'OVERLOADED')) return giveBack(clock.now() + (error.retryAfterSeconds ?? 1) * 1000, note);
       noteEnd('failed', errorTypeOf(error));
-      const { accountId, instanceId } = poll;
-      log.warn({ err: error, accountId, instanceId, resource: poll.resource }, 'a poll failed');
-      end(clock.now() + backoffMs(poll, error), { error: describe(error), isGivenBack: false, hasWaited: false });
+      const fault = run.faultOf(error);
+      const { code, message: reason } = fault;
+      run.within(() =>
+        log.warn({ err: error, reason, accountId, instanceId, resource: poll.resource }, 'a poll failed'),
+      );
+      note(fault);
+      const words = `${code}: ${reason}`.slice(0, MOST_ERROR_CHARACTERS);
+      const nextMs = clock.now() + backoffMs(poll, error);
+      const result = resultOf(nextMs, { error: words, isGivenBack: false, hasWaited: false });
+      const failures = poll.failures + 1;
+      if (failures < FAILURES_TOLD || poll.failingSince !== null) return finish(result);
+      await finishTold(instance, result, tellFailing(poll, instance, { ...fault, failures }));
+    }
+  }
+
+  /** Stores what came of a run together with the event and the notification of it, or nothing of it: once for each change of state. */
+  async function finishTold(instance: Instance, result: RunResult, { type, data }: PollNotice): Promise<void> {
+    const { accountId, instanceId, resource } = result;
+    try {
+      const { callbackUrl: toldAt } = readEventSettings(instance.config);
+      const publish = await prepareNotice(accountId, { toldAt });
+      const events = await prepare([{ accountId, instanceId, type, objectName: resource, object: data }]);
+      const isTold = await store.transaction(async (via) => {
+        if ((await store.finish([result], via)) === 0) return false;
+        await publish(via, type, data);
+        await events.insert(via);
+        return true;
+      });
+      if (isTold) events.committed();
+    } catch (error) {
+      log.warn({ err: error, accountId, instanceId, resource }, NOT_STORED);
     }
   }
 
@@ -256,10 +317,7 @@ export function createPoller(
       try {
         await store.finish(batch);
       } catch (error) {
-        log.warn(
-          { err: error, polls: batch.length },
-          'could not store what came of polls; they run again when their lease ends',
-        );
+        log.warn({ err: error, polls: batch.length }, NOT_STORED);
       }
     }
   }
@@ -342,7 +400,30 @@ function nameOf({ accountId, id }: { readonly accountId: number; readonly id: nu
   return `${accountId}:${id}`;
 }
 
-/** For whoever looks at the pollers of an instance: in the words of the API. */
-function describe(error: unknown): string {
-  return isAppError(error) ? `${error.code}: ${error.message}`.slice(0, 1000) : 'INTERNAL: The poll could not be made.';
+/** Of what is shown of a poller. */
+const MOST_ERROR_CHARACTERS = 1_000;
+const NOT_STORED = 'could not store what came of polls; they run again when their lease ends';
+
+/** A poller does not work any more, or works again. */
+interface PollNotice {
+  readonly type: 'poll.failing' | 'poll.recovered';
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+function tellFailing(
+  poll: ClaimedPoll,
+  instance: Instance,
+  { code, message, failures }: RunFault & { readonly failures: number },
+): PollNotice {
+  return { type: 'poll.failing', data: { ...placeOf(poll, instance), failures, code, message } };
+}
+
+function tellRecovered(poll: ClaimedPoll, instance: Instance): PollNotice {
+  const { failures, failingSince } = poll;
+  const data = { ...placeOf(poll, instance), failures, failingSince: failingSince?.toISOString() };
+  return { type: 'poll.recovered', data };
+}
+
+function placeOf({ instanceId, resource }: ClaimedPoll, { name, connector }: Instance) {
+  return { instanceId, name, elementKey: connector.key, resource };
 }

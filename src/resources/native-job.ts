@@ -56,10 +56,6 @@ export function readAs<Read>(call: InstanceCall, read: () => Read): Read {
   try {
     return read();
   } catch (error) {
-    throw unreadable(call, error);
+    throw toUnreadable(call.instance, error);
   }
-}
-
-export function unreadable({ instance }: InstanceCall, error: unknown): AppError {
-  return toUnreadable(instance, error);
 }

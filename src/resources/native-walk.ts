@@ -1,10 +1,11 @@
 import { noRoom } from '../connector/client/byte-budget.ts';
+import { unusable } from '../connector/define.ts';
 import type { NativeQuery, ObjectSpec } from '../connector/index.ts';
 import { AppError, cutText, isAppError } from '../errors.ts';
 import { createPacer } from '../pace.ts';
 import type { PushedField, Row } from '../where/index.ts';
 import type { InstanceCall } from './call.ts';
-import { readAs, unreadable, waitForJobMs } from './native-job.ts';
+import { readAs, waitForJobMs } from './native-job.ts';
 import { type NativeStep, type Position, toListInput } from './page.ts';
 import type { Query } from './query.ts';
 import { sizeOf } from './record.ts';
@@ -127,7 +128,7 @@ async function readPage(call: InstanceCall, walk: NativeWalk, id: string): Promi
   const { cursor, limit } = position;
   const page = await call.execute(native.read, { id, cursor, limit, fields: query.steps.fields });
   const pacer = createPacer(call.signal);
-  if (page.next !== undefined && page.next === cursor) throw unreadable(call, new Error(CIRCLE));
+  if (page.next !== undefined && page.next === cursor) throw unusable(CIRCLE);
   const rows = page.records[Symbol.iterator]();
   const records: Row[] = [];
   let { skipMatches } = position;

@@ -34,6 +34,7 @@ function recordWith(changes: Partial<ActivityRecord> = {}): ActivityRecord {
     isOfConsole: false,
     status: 200,
     code: undefined,
+    reason: undefined,
     durationMs: 1.5,
     cut: false,
     address: '127.0.0.1',

@@ -23,7 +23,7 @@ describe('the retention of activity', () => {
       clock,
       metrics,
     };
-    return composeActivity(platform, { retentionDays: 7 });
+    return composeActivity(platform, { retentionDays: 7, basePath: '' });
   }
 
   async function partitionsOf(table: string): Promise<string[]> {

@@ -11,6 +11,7 @@ import type { Instance } from '../../src/instances/instance.ts';
 import { createMetrics } from '../../src/metrics.ts';
 import { silentLog, type TestDatabase } from '../support/database.ts';
 import { addAccount, addInstances, addUser } from '../support/event-rows.ts';
+import { keepRuns } from '../support/runs.ts';
 import { createVirtualClock } from '../support/virtual-clock.ts';
 
 /** Nothing is gathered for long, so that there are many checkpoints. */
@@ -97,6 +98,7 @@ export function useBulkBench(database: TestDatabase) {
           committed: () => void events.push(...prepared),
         }),
         noteEnded: () => {},
+        openRun: keepRuns(),
         mayAct,
         measures: createBulkMetrics(createMetrics()),
         retentionMs: 3 * 86_400_000,

@@ -187,7 +187,7 @@ const SLIPS: Readonly<Record<string, Slip>> = {
     }),
     check: TROUBLES,
     fault:
-      /'401' at a list is taken for PROVIDER_REJECTED, not INSTANCE_CREDENTIALS_FAILED\n.*wrong credentials at the probe/s,
+      /'401' at a list is taken for PROVIDER_REJECTED, not INSTANCE_CREDENTIALS_FAILED: .*\n.*wrong credentials at the probe/s,
   },
   'failures that it takes for successes': {
     make: (connector) => ({ ...connector, classify: () => null }),

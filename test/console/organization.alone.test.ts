@@ -89,6 +89,11 @@ describeInBrowser('the organization in a browser', () => {
     const late = await context.newPage();
     await late.goto(url);
     await late.getByRole('alert').getByText('This invitation was used or withdrawn').waitFor();
+    const other = { email: 'next@example.com' };
+    const next = await service.call('/organizations/me/invitations', { method: 'POST', body: other });
+    await late.goto(next.body.url);
+    await late.getByText('You log in as next@example.com').waitFor();
+    await service.call(`/organizations/me/invitations/${next.body.id}`, { method: 'DELETE' });
     await page.reload();
     await page.getByRole('link', { name: 'joined@example.com' }).waitFor();
     expect(await invitations.count()).to.equal(0);

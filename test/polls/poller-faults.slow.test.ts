@@ -11,6 +11,7 @@ import { createPoller, POLLER_OPTIONS, type PollerPorts } from '../../src/polls/
 import { silentLog, useDatabase } from '../support/database.ts';
 import { addAccount, addInstances, addUser } from '../support/event-rows.ts';
 import { until } from '../support/events.ts';
+import { keepRuns } from '../support/runs.ts';
 import { THINGS } from './things.ts';
 
 const random = { bytes: () => Buffer.alloc(0), fraction: () => 0.5 };
@@ -25,6 +26,7 @@ const CLAIMED: ClaimedPoll = {
   settingsVersion: 1,
   intervalMs: 60_000,
   failures: 0,
+  failingSince: null,
   waits: 0,
   lastSuccessAt: null,
   lease: '00000000-0000-4000-8000-000000000000',
@@ -56,10 +58,11 @@ describe('a poller that something fails', () => {
       },
       nextDue: async () => undefined,
       renew: async () => undefined,
-      finish: async (results) => void finished.push(...results),
+      finish: async (results) => finished.push(...results),
     };
     const poller = createPoller({ clock: SYSTEM_CLOCK, log: silentLog, random }, {
       store: store as PollStore,
+      openRun: keepRuns(),
       getInstances: async () => [INSTANCE as unknown as Instance],
       measures: createPollMetrics(createMetrics({ processMetrics: false }), async () => 0),
       options: { ...POLLER_OPTIONS, finishMs: 0 },

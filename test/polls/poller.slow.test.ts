@@ -14,6 +14,7 @@ import {
 import { createSettingsCache } from '../../src/polls/settings-cache.ts';
 import { silentLog, theRow, useDatabase } from '../support/database.ts';
 import { addAccount, addUser } from '../support/event-rows.ts';
+import { keepRuns, prepareNoNotice } from '../support/runs.ts';
 import { createVirtualClock, type VirtualClock } from '../support/virtual-clock.ts';
 
 const CONFIG = { 'event.notification.enabled': true, 'event.objects': 'things' };
@@ -122,6 +123,8 @@ describe('the poller', () => {
             committed: () => undefined,
           };
         },
+        prepareNotice: prepareNoNotice,
+        openRun: keepRuns(),
         measures: { started: () => undefined, ended: () => undefined },
         options: { ...POLLER_OPTIONS, ...options },
       },

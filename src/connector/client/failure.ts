@@ -5,7 +5,7 @@ import { boundWaitMs } from '../../retry-after.ts';
 import type { Failure, FailureKind, ProviderRequest, ProviderResponse } from '../contract.ts';
 import type { Binding } from './binding.ts';
 import { noRoom } from './byte-budget.ts';
-import { type ReadResponse, readProviderMessage, readWaitMs, toShowable } from './response.ts';
+import { isJsonType, type ReadResponse, readProviderMessage, readWaitMs, toShowable } from './response.ts';
 
 /** When a failed call may be sent again: `always` because nothing was sent, or only if sending twice does no harm. */
 export type Resend = 'always' | 'ifIdempotent' | 'never';
@@ -99,11 +99,18 @@ export function describeFailure(clock: Pick<Clock, 'now'>, verdict: ResponseVerd
     retryAfterMs === undefined ? report.defaultRetryAfterSeconds : Math.ceil(retryAfterMs / 1000);
   const message = `${binding.connector.name} answered ${failure.status}: ${report.text(retryAfterSeconds)}`;
   const providerMessage = getProviderMessage(verdict);
+  const details = failure.kind === 'protocol' ? [{ message: describeStatus(failure.status) }] : undefined;
   return {
-    error: new AppError(report.code, message, { providerMessage, retryAfterSeconds }),
+    error: new AppError(report.code, message, { ...(details && { details }), providerMessage, retryAfterSeconds }),
     resend: failure.mayPass ? 'ifIdempotent' : 'never',
     retryAfterMs,
   };
+}
+
+function describeStatus(status: number): string {
+  return status >= 300 && status < 400
+    ? 'The answer is a redirect. Causeway follows a redirect only from a GET, and only with a Location.'
+    : 'The connector does not know this answer, which is neither a success nor one of its failures.';
 }
 
 function getRetryAfterMs(clock: Pick<Clock, 'now'>, { response, failure }: ResponseVerdict): number | undefined {
@@ -134,7 +141,12 @@ export function describeMisshapen(
     new AppError(
       'PROVIDER_PROTOCOL',
       `${connector.name} answered ${response.status} without the JSON that was asked for (${toShowable(redactor, type, 100)}).`,
-      { providerMessage: words === undefined ? undefined : toShowable(redactor, words, MAX_EXCERPT_CHARACTERS) },
+      {
+        details: [
+          { message: isJsonType(response.headers) ? 'The body is not valid JSON.' : 'The body is a page in HTML.' },
+        ],
+        providerMessage: words === undefined ? undefined : toShowable(redactor, words, MAX_EXCERPT_CHARACTERS),
+      },
     ),
   );
 }

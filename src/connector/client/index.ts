@@ -5,6 +5,7 @@ import { AppError, isAppError } from '../../errors.ts';
 import type { Logger } from '../../log.ts';
 import type { Metrics } from '../../metrics.ts';
 import type { Operation, ProviderRequest, ProviderResponse, UploadInput, UploadOperation } from '../contract.ts';
+import { detailsOf } from '../define.ts';
 import { createBindings, prepareOutgoing } from './binding.ts';
 import { type ByteBudget, createByteBudget } from './byte-budget.ts';
 import {
@@ -247,10 +248,19 @@ function tooManyRedirects(name: string): AppError {
   return new AppError('PROVIDER_PROTOCOL', `${name} redirected more than ${MAX_REDIRECTS} times.`);
 }
 
-/** A response of another shape than documented shows as a TypeError in the connector; the cause goes to the log. */
+/** A response of another shape than documented shows as an AnswerError of the kit or as a TypeError in the connector. Log and activity have the cause. */
 export function toUnreadable({ connector }: Pick<ProviderCall, 'connector'>, error: unknown): AppError {
   if (isAppError(error)) return error;
   return new AppError('PROVIDER_PROTOCOL', `The answer of ${connector.name} is not one that Causeway understands.`, {
-    cause: error,
+    details: detailsOf(error),
+    cause: error instanceof SyntaxError ? withoutQuote(error) : error,
   });
+}
+
+/** A parser quotes a few characters of what it cannot read: the beginning of a secret there is too short to be known. */
+function withoutQuote(error: SyntaxError): SyntaxError {
+  const bare = new SyntaxError(error.message.replace(/["'`].*["'`]/su, '…'));
+  const frames = error.stack?.slice(error.stack.indexOf('\n    at ')) ?? '';
+  bare.stack = `${bare.name}: ${bare.message}${frames}`;
+  return bare;
 }

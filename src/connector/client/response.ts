@@ -39,10 +39,9 @@ export async function readResponse(
   const { status, headers, quotable } = raw;
   const bytes = withoutMark(raw.body);
   if (bytes.length === 0) return { response: { status, headers, body: undefined }, misshapen: false, quotable };
-  const type = headers['content-type'] ?? '';
-  if (!JSON_TYPE.test(type)) {
+  if (!isJsonType(headers)) {
     const text = bytes.toString('utf8');
-    const misshapen = acceptsJson(accept) && (HTML_TYPE.test(type) || isHtml(text));
+    const misshapen = acceptsJson(accept) && (HTML_TYPE.test(headers['content-type'] ?? '') || isHtml(text));
     return { response: { status, headers, body: text }, misshapen, quotable };
   }
   const body = await parseBody(ports, bytes);
@@ -56,11 +55,15 @@ export async function readResponse(
 /** A file is judged by status and headers; its body is read only where the provider may have put words of its own there. */
 export async function readFileResponse(ports: ReadingPorts, raw: EgressResponse): Promise<ReadResponse> {
   const { status, headers, body, quotable } = raw;
-  const isFile = status >= 200 && status < 300 && !JSON_TYPE.test(headers['content-type'] ?? '');
+  const isFile = status >= 200 && status < 300 && !isJsonType(headers);
   const judged = isFile
     ? { response: { status, headers, body: undefined }, misshapen: false, quotable }
     : await readResponse(ports, raw, undefined);
   return { ...judged, file: body };
+}
+
+export function isJsonType(headers: Headers): boolean {
+  return JSON_TYPE.test(headers['content-type'] ?? '');
 }
 
 function withoutMark(body: Buffer): Buffer {

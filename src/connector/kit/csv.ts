@@ -1,3 +1,5 @@
+import { AnswerError } from '../define.ts';
+
 /** Maximum number of cells in a row: as many as a record may have members. */
 const MOST_CELLS = 100_000;
 
@@ -10,7 +12,7 @@ export function* csvRows(text: string): Generator<readonly string[], void> {
     // The last row may have no end.
     const whole = readCsvRow(text, at);
     const row = whole ?? readCsvRow(`${text.slice(at)}\n`, 0);
-    if (row === undefined) throw new Error(`The CSV has a quoted text behind ${at} that does not end.`);
+    if (row === undefined) throw new AnswerError(`The CSV has a quoted text behind ${at} that does not end.`);
     yield row.cells.map((cell) => cell ?? '');
     at = whole?.end ?? text.length;
   }
@@ -31,7 +33,7 @@ export function readCsvRow(text: string, begin: number): CsvRow | undefined {
     if (end === undefined) return undefined;
     if (isQuoted) cells.push(text.slice(at + 1, end - 1).replaceAll('""', '"'));
     else cells.push(end === at ? null : text.slice(at, end));
-    if (cells.length > MOST_CELLS) throw new Error(`The CSV has a row of more than ${MOST_CELLS} cells.`);
+    if (cells.length > MOST_CELLS) throw new AnswerError(`The CSV has a row of more than ${MOST_CELLS} cells.`);
     if (text[end] !== ',') return { cells, end: end + (text[end] === '\r' ? 2 : 1) };
     at = end + 1;
   }
@@ -51,5 +53,5 @@ function endOfQuoted(text: string, begin: number): number | undefined {
   const behind = text.slice(quote + 1, quote + 3);
   if (quote < 0 || behind === '' || behind === '\r') return undefined;
   if (/^(?:,|\n|\r\n)/.test(behind)) return quote + 1;
-  throw new Error(`The CSV has a quoted text at ${begin} that does not end.`);
+  throw new AnswerError(`The CSV has a quoted text at ${begin} that does not end.`);
 }

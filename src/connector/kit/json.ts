@@ -1,11 +1,12 @@
 import { isJsonObject } from '../../numbers/exact-json.ts';
+import { AnswerError } from '../define.ts';
 
 /** A JSON object of an answer. */
 export type Json = Readonly<Record<string, unknown>>;
 
 /**
- * What stands in an answer. The functions that take `what` throw an Error that names it when the answer has something else: the core
- * reports an answer that it does not understand, and the log says what was missing.
+ * What stands in an answer. The functions that take `what` throw an Error that names it when the answer has something else: the caller
+ * reads it in `details`, and the log and the activity have it as the reason. Never put text of an answer into `what`.
  */
 export const json = {
   isObject: isJsonObject,
@@ -40,5 +41,5 @@ function memberOf(value: unknown, name: string): unknown {
 }
 
 function lacks(what: string): never {
-  throw new Error(`The answer lacks ${what}.`);
+  throw new AnswerError(`The answer lacks ${what}.`);
 }

@@ -38,17 +38,20 @@ export function createNotifications(
   const nextEventId = createEventIds(platform);
   const store = createNotificationStore(knex);
 
-  async function findTarget(accountId: number) {
+  async function findTarget(accountId: number, toldAt: string | undefined) {
     const found = await settings.get(accountId);
     const callbackUrl = found['notification.operational.callback.url'];
-    if (callbackUrl === null) return undefined;
+    if (callbackUrl === null || callbackUrl === toldAt) return undefined;
     const { id: subscriptionId, eventTypes } = await subscriptions.ensure(accountId, callbackUrl);
     const isQueued = found['notification.webhook.failure.policy'] === 'queue';
     return { subscriptionId, eventTypes, state: isQueued ? 'queued' : 'waiting' } as const;
   }
 
-  async function prepare(accountId: number): Promise<Publisher> {
-    const target = await findTarget(accountId);
+  async function prepare(
+    accountId: number,
+    { toldAt }: { readonly toldAt?: string | undefined } = {},
+  ): Promise<Publisher> {
+    const target = await findTarget(accountId, toldAt);
     return async (via, type, data) => {
       await store.insert(via, accountId, type, data);
       if (target === undefined || isAbout(data, target.subscriptionId) || !wantsType(target.eventTypes, type)) return;
@@ -70,7 +73,7 @@ export function createNotifications(
   return {
     /**
      * For events that belong to a transaction: reads what is needed before it begins. Transactions that wait for a second
-     * connection each could wait for one another.
+     * connection each could wait for one another. `toldAt`: a callback URL that is told in another way.
      */
     prepare,
 

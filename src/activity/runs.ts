@@ -1,0 +1,129 @@
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '../clock.ts';
+import { ERROR_STATUS, type ErrorCode, isAppError, reasonOf } from '../errors.ts';
+import { NO_SECRETS, type Redactor } from '../redaction.ts';
+import { createTrace, currentSpan, type WireLog, withTrace } from '../trace.ts';
+import { type ActivityRecord, withCallSecrets } from './record.ts';
+import type { Recorder } from './recorder.ts';
+
+/** What runs in the background. */
+export interface RunSubject extends Pick<ActivityRecord, 'accountId'> {
+  readonly kind: NonNullable<ActivityRecord['kind']>;
+  readonly userId: number | null;
+  readonly instanceId: number;
+  /** Of its resource, below the base path. */
+  readonly path: string;
+}
+
+/** What of an instance its calls are followed by. */
+export interface TraceableInstance {
+  readonly connector: {
+    readonly key: string;
+    readonly configuration: readonly { readonly key: string; readonly secret?: boolean }[];
+  };
+  readonly redactor: Redactor;
+  readonly traceLoggingUntil: Date | null;
+}
+
+/** Why a run failed, without secrets. */
+export interface RunFault {
+  readonly code: string;
+  readonly message: string;
+}
+
+export interface RunOutcome extends Partial<Pick<ActivityRecord, 'events' | 'rows'>> {
+  /** False: it found nothing to do. Such a run has no row, unless it failed. */
+  readonly isTold: boolean;
+  readonly fault?: RunFault | undefined;
+}
+
+export type OpenRun = (subject: RunSubject) => Run;
+export type Run = ReturnType<ReturnType<typeof createOpenRun>>;
+
+/** Follows work in the background as requests are followed: its provider calls are kept, its lines in the log have its id, and it has a row of activity. */
+export function createOpenRun(
+  { clock }: { readonly clock: Pick<Clock, 'now' | 'steady'> },
+  recorder: Pick<Recorder, 'record' | 'openWireLog'>,
+  basePath: string,
+) {
+  return ({ kind, accountId, userId, instanceId, path }: RunSubject) => {
+    const [atMs, startedMs] = [clock.now(), clock.steady()];
+    const trace = createTrace(randomUUID());
+    trace.instanceId = instanceId;
+    let elementKey: string | undefined;
+    const redactor = () => trace.redactor ?? NO_SECRETS;
+    return {
+      /** Before the provider is called. */
+      attach: (instance: TraceableInstance): void => {
+        trace.redactor = instance.redactor;
+        elementKey = instance.connector.key;
+        const wire = openWire(recorder, instance, { redactor: instance.redactor, nowMs: clock.now() });
+        if (wire !== undefined) trace.wire = wire;
+      },
+      within: <Result>(work: () => Result): Result => withTrace({ trace, span: currentSpan() }, work),
+      /** What an error says to whoever may see the instance: nobody reads the answer to a run. */
+      faultOf: (error: unknown): RunFault => {
+        if (!isAppError(error)) return { code: 'INTERNAL', message: UNEXPECTED[kind] };
+        const { code, providerMessage } = error;
+        const message = [reasonOf(error), ...(providerMessage === undefined ? [] : [providerMessage])].join(' ');
+        return { code, message: withCallSecrets({ redactor: redactor(), trace }).redact(message) };
+      },
+      /** Once. */
+      end: ({ isTold, events, rows, fault }: RunOutcome): void => {
+        if (!isTold && fault === undefined) {
+          trace.wire?.close();
+          return;
+        }
+        recorder.record({
+          kind,
+          accountId,
+          userId,
+          instanceId,
+          elementKey,
+          atMs,
+          durationMs: clock.steady() - startedMs,
+          requestId: trace.requestId,
+          method: kind.toUpperCase(),
+          path: basePath + path,
+          operation: undefined,
+          status: fault === undefined ? 200 : statusOf(fault.code),
+          code: fault?.code,
+          reason: fault?.message,
+          events,
+          rows,
+          cut: false,
+          isOfConsole: false,
+          address: undefined,
+          pushdown: undefined,
+          trace,
+          redactor: redactor(),
+        });
+      },
+    };
+  };
+}
+
+/** Where nobody expected it, its own words are for the log. */
+const UNEXPECTED: Readonly<Record<RunSubject['kind'], string>> = {
+  poll: 'The poll could not be made.',
+  bulk: 'The file could not be made.',
+};
+
+function statusOf(code: string): number {
+  return isErrorCode(code) ? ERROR_STATUS[code] : ERROR_STATUS.INTERNAL;
+}
+
+function isErrorCode(code: string): code is ErrorCode {
+  return Object.hasOwn(ERROR_STATUS, code);
+}
+
+/** Where headers and bodies of calls on an instance are kept; undefined where trace logging is off. */
+export function openWire(
+  { openWireLog }: Pick<Recorder, 'openWireLog'>,
+  { connector, traceLoggingUntil }: TraceableInstance,
+  { redactor, nowMs }: { readonly redactor: Redactor; readonly nowMs: number },
+): WireLog | undefined {
+  if (traceLoggingUntil === null || traceLoggingUntil.getTime() <= nowMs) return undefined;
+  const secrets = connector.configuration.filter(({ secret }) => secret === true);
+  return openWireLog({ redactor, names: new Set(secrets.map(({ key }) => key)) });
+}

@@ -1,0 +1,18 @@
+import type { ActivityRecord } from '../../src/activity/record.ts';
+import { createOpenRun, type OpenRun } from '../../src/activity/runs.ts';
+import { SYSTEM_CLOCK } from '../../src/clock.ts';
+
+/** Keeps the activity of runs, whose instances may be less than whole ones. */
+export function keepRuns(records: ActivityRecord[] = []): OpenRun {
+  const recorder = {
+    record: (record: ActivityRecord) => void records.push(record),
+    openWireLog: () => {
+      throw new Error('Nothing is traced here.');
+    },
+  };
+  const openRun = createOpenRun({ clock: SYSTEM_CLOCK }, recorder, '');
+  return (subject) => ({ ...openRun(subject), attach: () => undefined });
+}
+
+/** Tells nobody. */
+export const prepareNoNotice = async () => async () => undefined;
