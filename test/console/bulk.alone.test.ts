@@ -63,6 +63,8 @@ describeInBrowser('the bulk jobs in a browser', () => {
 
   it('of all instances are listed, narrowed by instance and by state, and begun on any of them', async () => {
     const { id: other } = await service.createInstance('bamboohr', BAMBOOHR, { name: 'People' });
+    const body = { objectName: 'Products', fields: 'Id' };
+    await service.call('/bulk/query', { method: 'POST', token: shop.token, body });
     const page = await open('/console/bulk');
     const rows = page.getByRole('region', { name: 'Bulk jobs' }).locator('tbody tr');
     await rows.first().waitFor();
@@ -78,6 +80,7 @@ describeInBrowser('the bulk jobs in a browser', () => {
 
     await page.goto(`${service.app.url}/console/bulk`);
     await waitUntil(async () => (await rows.count()) === before + 1);
+    await rows.first().getByText('People', { exact: true }).waitFor();
     expect(await rows.first().innerText()).to.match(/People\s+bamboohr/);
     expect(await rows.last().innerText()).to.include(HOSTILE);
     await page.getByLabel('Instance').selectOption(String(shop.id));
