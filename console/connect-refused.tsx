@@ -13,8 +13,6 @@ import './design.css';
 const NONE = 'null';
 const { origin: encoded = NONE, registrable } = document.documentElement.dataset;
 const origin = decodeURIComponent(encoded);
-/** Told to that page, which cannot be told without. */
-const target = origin === NONE ? '*' : origin;
 const CALL = 'PUT /organizations/me/connect-origins';
 
 function Refused() {
@@ -27,11 +25,11 @@ function Refused() {
       : texts.refused.serve(origin);
   useEffect(() => {
     const message = canRegister ? `${reason} ${CALL}` : reason;
-    tellRefused({ type: 'error', error: { code: UNREGISTERED, message } }, target);
-    tellRefused({ type: 'resize', height: document.documentElement.offsetHeight }, target);
+    tellRefused({ type: 'error', error: { code: UNREGISTERED, message } }, origin);
+    tellRefused({ type: 'resize', height: document.documentElement.offsetHeight }, origin);
   }, []);
   const leave = () => {
-    tellRefused({ type: 'closed' }, target);
+    tellRefused({ type: 'closed' }, origin);
     window.close();
   };
   return (

@@ -45,6 +45,8 @@ const SILENCE_MS = 30_000;
 async function connect({ sessionUrl, mode, container }: Options): Promise<Connected> {
   const url = new URL(sessionUrl);
   url.searchParams.set(FROM, location.origin);
+  // In a frame every page around it has to be registered.
+  if (mode === 'frame') for (const around of location.ancestorOrigins ?? []) url.searchParams.append(FROM, around);
   const place = mode === 'frame' ? openFrame(url.href, container) : openWindow(url.href);
   return hear(place, url.origin);
 }

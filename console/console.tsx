@@ -1,9 +1,10 @@
 import { render } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { LocationProvider, useLocation } from 'preact-iso';
-import { ApiError, api, ask, type Session, useSession } from './api.ts';
+import { api, ask, type Session, useSession } from './api.ts';
 import './design.css';
 import { INVITATION_PATH, Invitation } from './invitation.tsx';
+import { useLoad } from './load.ts';
 import { LogIn } from './log-in.tsx';
 import { ErrorNote } from './parts/show.tsx';
 import { Shell } from './shell.tsx';
@@ -13,29 +14,29 @@ const LOGGED_IN = 'logged-in';
 
 /** The console: who is logged in sees the shell around the pages, and everybody else the log-in, at the address where he was. */
 function Console() {
-  const [session, setSession] = useState<Session | 'none' | 'ended'>();
-  const [error, setError] = useState<unknown>();
+  const [changed, setChanged] = useState<Session | 'none' | 'ended'>();
   const { path, route } = useLocation();
   const isInvited = path === INVITATION_PATH;
+  const ways = useLoad(
+    async (signal) => (isInvited ? undefined : ask(api.GET('/console/log-in', { signal }))),
+    [isInvited],
+  );
+  const session = changed ?? (ways.value && (ways.value.session ?? withoutSession()));
   const known = typeof session === 'object' ? session : undefined;
-  useSession(known, () => setSession('ended'));
+  const leave = (next: 'none' | 'ended') => {
+    setChanged(next);
+    ways.reload();
+  };
+  useSession(known, () => leave('ended'));
   const logIn = (begun: Session) => {
     localStorage.setItem(LOGGED_IN, 'yes');
-    setSession(begun);
+    setChanged(begun);
   };
   const logOut = () => {
     localStorage.removeItem(LOGGED_IN);
-    setSession('none');
+    leave('none');
   };
   const renew = async () => logIn(await ask(api.GET('/console/session')));
-  useEffect(() => {
-    if (isInvited || session !== undefined) return;
-    renew().catch((cause: unknown) => {
-      if (cause instanceof ApiError && cause.status === 401)
-        setSession(localStorage.getItem(LOGGED_IN) === null ? 'none' : 'ended');
-      else setError(cause);
-    });
-  }, [isInvited]);
   if (isInvited)
     return (
       <Invitation
@@ -46,10 +47,19 @@ function Console() {
       />
     );
   if (known !== undefined) return <Shell session={known} onEnded={logOut} renew={renew} />;
-  if (session !== undefined) return <LogIn hasEnded={session === 'ended'} onDone={logIn} />;
+  if (session !== undefined) {
+    const first = ways.value?.passwordsExist === false ? 'secrets' : 'password';
+    return <LogIn key={first} first={first} hasEnded={session === 'ended'} onDone={logIn} />;
+  }
   return (
-    <div class="centered">{error !== undefined && <ErrorNote error={error} retry={() => location.reload()} />}</div>
+    <div class="centered">
+      <ErrorNote error={ways.error} retry={ways.reload} />
+    </div>
   );
+}
+
+function withoutSession(): 'none' | 'ended' {
+  return localStorage.getItem(LOGGED_IN) === null ? 'none' : 'ended';
 }
 
 const place = document.querySelector('#page');

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { api, ask, type Session } from './api.ts';
 import { useLoad } from './load.ts';
 import { Field, Form, readText } from './parts/form.tsx';
@@ -9,7 +9,12 @@ export const INVITATION_PATH = '/console/invitation';
 
 /** Behind the link that a teammate was sent: chooses name and password, and is logged in. The key is behind the `#`, which is sent to no server. */
 export function Invitation({ onDone }: { readonly onDone: (session: Session) => void }) {
-  const [token] = useState(() => location.hash.slice(1));
+  const [token, setToken] = useState(readToken);
+  useEffect(() => {
+    const readAgain = () => setToken(readToken());
+    addEventListener('hashchange', readAgain);
+    return () => removeEventListener('hashchange', readAgain);
+  }, []);
   const loaded = useLoad((signal) => ask(api.POST('/console/invitation', { signal, body: { token } })), [token]);
   const [isShown, setShown] = useState(false);
   const type = isShown ? 'text' : 'password';
@@ -67,4 +72,8 @@ export function Invitation({ onDone }: { readonly onDone: (session: Session) => 
       </section>
     </main>
   );
+}
+
+function readToken(): string {
+  return location.hash.slice(1);
 }

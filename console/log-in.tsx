@@ -3,7 +3,7 @@ import { api, ask, type Session } from './api.ts';
 import { useAction } from './load.ts';
 import { ErrorNote } from './parts/show.tsx';
 
-type Way = 'password' | 'secrets';
+export type Way = 'password' | 'secrets';
 
 interface Secrets {
   readonly userSecret: string;
@@ -11,14 +11,16 @@ interface Secrets {
 }
 
 interface LogInProps {
+  /** Shown first; the other way is one click away. */
+  readonly first: Way;
   /** Somebody was logged in here, and has not logged out. */
   readonly hasEnded: boolean;
   readonly onDone: (session: Session) => void;
 }
 
-/** By password, or by the secrets of the API, which a new service keeps in a file. */
-export function LogIn({ hasEnded, onDone }: LogInProps) {
-  const [way, setWay] = useState<Way>('password');
+/** By password, or by the secrets of the API, which a new service writes to a file. */
+export function LogIn({ first, hasEnded, onDone }: LogInProps) {
+  const [way, setWay] = useState(first);
   const { run, isRunning, error, forget } = useAction(async (form: FormData) =>
     onDone(await (way === 'password' ? byPassword(form) : bySecrets(readSecrets(form)))),
   );
@@ -49,9 +51,9 @@ export function LogIn({ hasEnded, onDone }: LogInProps) {
           Log in
         </button>
         <p class="small soft">
-          {way === 'password' ? 'No password yet? ' : 'You have a password? '}
+          {way === 'password' ? 'No password? ' : 'You have a password? '}
           <button type="button" class="plain" onClick={() => choose(way === 'password' ? 'secrets' : 'password')}>
-            {way === 'password' ? 'Log in with your secrets' : 'Log in with it'}
+            {way === 'password' ? 'Log in with your secrets' : 'Log in with your password'}
           </button>
         </p>
       </form>
@@ -84,21 +86,28 @@ function PasswordFields() {
 function SecretFields({ onFile }: { readonly onFile: (file: File) => void }) {
   return (
     <>
+      <div class="stack tight">
+        <p>
+          The first start of a service writes your secrets to <code>credentials.json</code> in its data folder, which is{' '}
+          <code>.data</code> unless <code>DATA_DIR</code> names another; every start prints the path.
+        </p>
+        <label>
+          The file credentials.json
+          <input
+            type="file"
+            accept=".json,application/json"
+            onChange={({ currentTarget: { files } }) => files?.[0] !== undefined && onFile(files[0])}
+          />
+        </label>
+        <p class="soft">Or both secrets, typed or pasted:</p>
+      </div>
       <label>
         User secret
-        <input name="userSecret" type="password" autocomplete="off" required autofocus />
+        <input name="userSecret" type="password" autocomplete="off" required />
       </label>
       <label>
         Organization secret
         <input name="organizationSecret" type="password" autocomplete="off" required />
-      </label>
-      <label class="small soft">
-        Or the file that a new service writes (credentials.json, in the folder that its start prints)
-        <input
-          type="file"
-          accept=".json,application/json"
-          onChange={({ currentTarget: { files } }) => files?.[0] !== undefined && onFile(files[0])}
-        />
       </label>
     </>
   );

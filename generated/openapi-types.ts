@@ -1293,6 +1293,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/console/log-in": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["getConsoleLogIn"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/console/session": {
         parameters: {
             query?: never;
@@ -1939,6 +1955,22 @@ export interface paths {
         get?: never;
         put?: never;
         post: operations["explainQuery"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/bulk-jobs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listAccountBulkJobs"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -2742,6 +2774,12 @@ export interface components {
         InstanceProviderData: {
             code?: string;
         };
+        LastError: {
+            date: string;
+            status: number;
+            code?: string;
+            requestId: string;
+        };
         InstanceOwner: {
             id: number;
             emailAddress: string;
@@ -2772,6 +2810,8 @@ export interface components {
             traceLoggingUntil?: string;
             cachingEnabled: boolean;
             externalAuthentication: string;
+            lastCallDate?: string;
+            lastError?: components["schemas"]["LastError"];
             user: components["schemas"]["InstanceOwner"];
         };
         ListedInstance: components["schemas"]["Instance"];
@@ -3263,6 +3303,10 @@ export interface components {
             roles: string[];
             privileges: string[];
         };
+        ConsoleLogInWays: {
+            session?: components["schemas"]["ConsoleSession"];
+            passwordsExist: boolean;
+        };
         ConsoleLogIn: {
             email?: string;
             password?: string;
@@ -3324,11 +3368,17 @@ export interface components {
             traceLoggingEnabled: boolean;
             traceLoggingUntil: string;
         };
+        EventRecord: {
+            objectName: string;
+            id?: string;
+            name?: string;
+        };
         InstanceEvent: {
             id: string;
             type: string;
             timestamp: string;
             createdDate: string;
+            record?: components["schemas"]["EventRecord"];
             data: components["schemas"]["FreeFormObject"];
         };
         ConfigurationProperty: {
@@ -3523,6 +3573,7 @@ export interface components {
             nextAttemptDate?: string;
             lastError?: string;
             instance?: components["schemas"]["DeliveryInstance"];
+            record?: components["schemas"]["EventRecord"];
             event: components["schemas"]["DeliveredEvent"];
         };
         ReleasedDeliveries: {
@@ -3562,6 +3613,7 @@ export interface components {
             nextAttemptDate?: string;
             lastError?: string;
             instance?: components["schemas"]["DeliveryInstance"];
+            record?: components["schemas"]["EventRecord"];
             event: components["schemas"]["DeliveredEvent"];
             attemptHistory: components["schemas"]["DeliveryAttempt"][];
         };
@@ -3714,27 +3766,9 @@ export interface components {
             estimatedProviderCalls: number;
             bulk?: components["schemas"]["BulkExplanation"];
         };
-        BulkFileFormat: "csv" | "jsonl";
-        BulkQuery: {
-            objectName?: string;
-            where?: string;
-            fields?: string;
-            orderBy?: string;
-            from?: string;
-            to?: string;
-            limit?: number;
-            format: components["schemas"]["BulkFileFormat"];
-            fileName?: string;
-            callbackUrl?: string;
-            continueFromJobId?: number;
-        };
         BulkJobStatus: "CREATED" | "RUNNING" | "COMPLETED" | "FAILED" | "CANCELLED";
-        BulkJobCreated: {
-            id: number;
-            status: components["schemas"]["BulkJobStatus"];
-            instanceId: number;
-        };
         BulkJobDirection: "DOWNLOAD" | "UPLOAD";
+        BulkFileFormat: "csv" | "jsonl";
         BulkProgress: {
             rows: number;
             providerCalls: number;
@@ -3761,6 +3795,24 @@ export interface components {
             progress?: components["schemas"]["BulkProgress"];
         };
         BulkJobList: components["schemas"]["BulkJob"][];
+        BulkQuery: {
+            objectName?: string;
+            where?: string;
+            fields?: string;
+            orderBy?: string;
+            from?: string;
+            to?: string;
+            limit?: number;
+            format: components["schemas"]["BulkFileFormat"];
+            fileName?: string;
+            callbackUrl?: string;
+            continueFromJobId?: number;
+        };
+        BulkJobCreated: {
+            id: number;
+            status: components["schemas"]["BulkJobStatus"];
+            instanceId: number;
+        };
         BulkUploadFormat: "csv" | "jsonl" | "ndjson";
         BulkAction: "create" | "update" | "upsert" | "delete";
         BulkUploadMetaData: {
@@ -4773,6 +4825,18 @@ export interface components {
                 "application/json": components["schemas"]["AcceptedInvitation"];
             };
         };
+        ConsoleLogInWays: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ConsoleLogInWays"];
+            };
+        };
         ConsoleSession: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -5262,6 +5326,18 @@ export interface components {
                 "application/json": components["schemas"]["QueryExplanation"];
             };
         };
+        AccountBulkJobList: {
+            headers: {
+                "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
+                "Elements-Returned-Count": components["headers"]["Elements-Returned-Count"];
+                "Elements-Next-Page-Token": components["headers"]["Elements-Next-Page-Token"];
+                Link: components["headers"]["Link"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["BulkJobList"];
+            };
+        };
         BulkJobCreated: {
             headers: {
                 "Elements-Request-Id": components["headers"]["Elements-Request-Id"];
@@ -5501,6 +5577,7 @@ export interface components {
         Tags: string[];
         InstanceSearchText: string;
         InstanceWhere: string;
+        InstanceOrderBy: string;
         InstanceId: number;
         OAuthProxyWhere: string;
         OAuthProxyId: number;
@@ -5555,6 +5632,7 @@ export interface components {
         ObjectDetails: boolean;
         ObjectName: string;
         ChildObjectName: string;
+        BulkJobWhere: string;
         BulkStatement: string;
         BulkObjectName: string;
         BulkWhere: string;
@@ -5565,7 +5643,6 @@ export interface components {
         BulkTo: string;
         BulkContinueFrom: number;
         AsyncCallbackUrl: string;
-        BulkJobWhere: string;
         BulkUploadObject: string;
         BulkJobId: number;
         BulkErrorWhere: string;
@@ -6185,6 +6262,7 @@ export interface operations {
                 "tags[]"?: components["parameters"]["Tags"];
                 searchText?: components["parameters"]["InstanceSearchText"];
                 where?: components["parameters"]["InstanceWhere"];
+                orderBy?: components["parameters"]["InstanceOrderBy"];
                 pageSize?: components["parameters"]["PageSize"];
                 nextPage?: components["parameters"]["NextPage"];
             };
@@ -8864,6 +8942,29 @@ export interface operations {
             503: components["responses"]["Overloaded"];
         };
     };
+    getConsoleLogIn: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["ConsoleLogInWays"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
+        };
+    };
     getConsoleSession: {
         parameters: {
             query?: never;
@@ -8976,6 +9077,7 @@ export interface operations {
                 "tags[]"?: components["parameters"]["Tags"];
                 searchText?: components["parameters"]["InstanceSearchText"];
                 where?: components["parameters"]["InstanceWhere"];
+                orderBy?: components["parameters"]["InstanceOrderBy"];
                 hydrate?: components["parameters"]["HydrateInstances"];
                 pageSize?: components["parameters"]["PageSize"];
                 nextPage?: components["parameters"]["NextPage"];
@@ -10456,6 +10558,33 @@ export interface operations {
             502: components["responses"]["BadGateway"];
             503: components["responses"]["Overloaded"];
             504: components["responses"]["ProviderTimeout"];
+        };
+    };
+    listAccountBulkJobs: {
+        parameters: {
+            query?: {
+                where?: components["parameters"]["BulkJobWhere"];
+                pageSize?: components["parameters"]["PageSize"];
+                nextPage?: components["parameters"]["NextPage"];
+            };
+            header?: {
+                "Elements-Account-Id"?: components["parameters"]["ActingAccount"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["AccountBulkJobList"];
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Overloaded"];
         };
     };
     createBulkQuery: {

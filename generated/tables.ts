@@ -389,6 +389,17 @@ export interface InstanceColumns {
   readonly trace_logging_until: Date | null;
 }
 
+/** The last call on an instance and the last one that failed, written with the activity; no row: none yet. */
+export interface InstanceCallColumns {
+  readonly account_id: number;
+  readonly instance_id: number;
+  readonly last_call_at: Date;
+  readonly last_error_at: Date | null;
+  readonly last_error_status: number | null;
+  readonly last_error_code: string | null;
+  readonly last_error_request_id: string | null;
+}
+
 /** Passwords that were tried: wrong ones count against those who try, and the last good one of a network vouches for it. */
 export interface LogInTryColumns {
   readonly id: number;
@@ -723,6 +734,7 @@ export interface Tables {
   readonly idempotency_record: IdempotencyRecordColumns;
   readonly inactive_element: InactiveElementColumns;
   readonly instance: InstanceColumns;
+  readonly instance_call: InstanceCallColumns;
   readonly log_in_try: LogInTryColumns;
   readonly notification: NotificationColumns;
   readonly oauth_authorization: OauthAuthorizationColumns;

@@ -29,6 +29,8 @@ interface Seeded {
   readonly requestId: string;
   /** The path of the page of a session in which an element is chosen, and of one in which it is given. */
   readonly connect: { readonly choice: string; readonly form: string };
+  /** The path of the page of a teammate who is invited, with the key of the link. */
+  readonly invitation: string;
 }
 
 /** What is read of an answer. */
@@ -65,13 +67,17 @@ const PAGES: Readonly<Record<string, (seeded: Seeded) => string>> = {
   'connect-sessions': () => '/console/connect',
   organization: () => '/console/organization',
   'organization-users': () => '/console/organization/users',
+  'organization-connect-branding': () => '/console/organization/connect-branding',
   'organization-audit': () => '/console/organization/audit',
   profile: () => '/console/profile',
   'connect-page': ({ connect }) => connect.choice,
   'connect-page-form': ({ connect }) => connect.form,
+  invitation: ({ invitation }) => invitation,
 };
 
 const CONNECTED = ['bamboohr', 'connectwise', 'fortnox', 'twilio', 'redmine'];
+/** Of a product on whose behalf accounts are connected. */
+const BRANDING = { name: 'Acme Books', color: '#7a1fa2' };
 const DEPARTMENTS = ['Engineering', 'Sales', 'Support'];
 
 const folder = await mkdtemp(join(tmpdir(), 'causeway-screenshots-'));
@@ -132,9 +138,11 @@ async function seed({ baseUrl, authorization, secrets }: RunningService): Promis
   };
   const connect = {
     choice: await connectPath({ configuration: { simulator: true } }),
-    form: await connectPath({ elements: ['bamboohr'], configuration: { simulator: true } }),
+    form: await connectPath({ elements: ['bamboohr', 'box'], configuration: { simulator: true }, branding: BRANDING }),
   };
-  return { instance: first.id, delivery: deliveries[0]?.id, requestId, connect };
+  const [{ url: link = '' } = {}] = (await post('/organizations/me/invitations', { email: 'ada@example.com' })).entries;
+  const { pathname, hash } = new URL(link);
+  return { instance: first.id, delivery: deliveries[0]?.id, requestId, connect, invitation: pathname + hash };
 }
 
 async function demoConfigurationOf(key: string): Promise<object> {

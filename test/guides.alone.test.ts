@@ -33,7 +33,7 @@ const COMMANDS = {
   // In test/api/new-organization.alone.test.ts.
   'docs/administration.md': 1,
   // In test/api/connect-guide.slow.test.ts.
-  'docs/connect-sessions.md': 3,
+  'docs/connect-sessions.md': 4,
   'docs/connectors.md': 4,
   'docs/deployment.md': 4,
   // In test/api/files-guide.slow.test.ts.

@@ -51,6 +51,7 @@ export default defineConnector({
   name: 'BambooHR',
   description: 'Employees, their files and their time off.',
   hub: 'humancapital',
+  mark: { shape: 'people', colour: 'teal' },
   documentation: [
     { title: 'Getting started with the API', url: 'https://documentation.bamboohr.com/docs/getting-started' },
     { title: 'All of the documentation', url: 'https://documentation.bamboohr.com/docs' },

@@ -40,6 +40,7 @@ export default defineConnector({
   name: 'Box',
   description: 'Files and folders: their contents, a search through them, and what happens to them.',
   hub: 'documents',
+  mark: { shape: 'folder', colour: 'amber' },
   documentation: [
     {
       title: 'Set up an application with OAuth 2.0',

@@ -68,6 +68,7 @@ export default defineConnector({
   name: 'Clover',
   description: 'Orders, payments, customers, items and employees of a merchant.',
   hub: 'payment',
+  mark: { shape: 'card', colour: 'indigo' },
   documentation: [
     { title: 'OAuth of apps with a secret', url: 'https://docs.clover.com/docs/high-trust-app-auth-flow' },
     { title: 'All of the documentation', url: 'https://docs.clover.com/docs' },

@@ -10,6 +10,7 @@ export default defineConnector({
   name: 'SAP Concur',
   description: 'Expense reports and their entries.',
   hub: 'expense',
+  mark: { shape: 'suitcase', colour: 'orange' },
   documentation: [
     {
       title: 'Reports v3',

@@ -92,6 +92,7 @@ export default defineConnector({
   name: 'ConnectWise PSA',
   description: 'Service tickets, companies, contacts, configurations, opportunities and time entries.',
   hub: 'crm',
+  mark: { shape: 'network', colour: 'slate' },
   moreHubs: ['helpdesk'],
   documentation: [
     { title: 'Developer guide', url: 'https://developer.connectwise.com/Products/ConnectWise_PSA/Developer_Guide' },

@@ -40,6 +40,7 @@ export default defineConnector({
   name: 'Fortnox',
   description:
     'Customers, suppliers, articles, orders and invoices of Swedish accounting, by the authorization that Fortnox ended on April 30, 2025: use fortnoxoauth.',
+  mark: { shape: 'ledger', colour: 'green' },
   documentation: [
     {
       title: 'The end of this authorization',

@@ -10,6 +10,7 @@ export default defineConnector({
   id: 1016,
   name: 'Fortnox (OAuth)',
   description: 'Customers, suppliers, articles, orders and invoices of Swedish accounting.',
+  mark: { shape: 'ledger', colour: 'brown' },
   documentation: [{ title: 'Authorization', url: 'https://www.fortnox.se/developer/authorization' }, RECORDS],
   auth: {
     type: 'oauth2',

@@ -17,6 +17,7 @@ export default defineConnector({
   name: 'Keap',
   description: 'Contacts, opportunities, orders, tasks, appointments and files of a Keap application.',
   hub: 'crm',
+  mark: { shape: 'funnel', colour: 'magenta' },
   documentation: [
     { title: 'Getting started with OAuth 2.0', url: 'https://developer.infusionsoft.com/getting-started-oauth-keys/' },
     { title: 'The second version of the REST API', url: 'https://developer.keap.com/docs/restv2/' },

@@ -13,6 +13,7 @@ export default defineConnector({
   description:
     'Any service that speaks OData 4.0 or 4.01: every entity set becomes an object, discovered from its metadata.',
   hub: 'general',
+  mark: { shape: 'table', colour: 'cyan' },
   documentation: [
     {
       title: 'OData 4.01, Part 1: Protocol',

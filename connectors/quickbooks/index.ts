@@ -49,6 +49,7 @@ export default defineConnector({
   name: 'QuickBooks Online',
   description: 'Customers, vendors, items, accounts, employees and the transactions of a company.',
   hub: 'erp',
+  mark: { shape: 'calculator', colour: 'red' },
   documentation: [
     {
       title: 'Set up OAuth 2.0',

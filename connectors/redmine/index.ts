@@ -53,6 +53,7 @@ export default defineConnector({
   name: 'Redmine',
   description: 'Issues with their history and files, time entries, projects and users of a Redmine.',
   hub: 'helpdesk',
+  mark: { shape: 'checklist', colour: 'olive' },
   documentation: [
     { title: 'Redmine REST API', url: 'https://www.redmine.org/projects/redmine/wiki/Rest_api' },
     { title: 'Issues', url: 'https://www.redmine.org/projects/redmine/wiki/Rest_Issues' },

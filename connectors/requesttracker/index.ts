@@ -45,6 +45,7 @@ export default defineConnector({
   name: 'Request Tracker',
   description: 'Tickets with their history, comments and attachments, users and queues of a Request Tracker.',
   hub: 'helpdesk',
+  mark: { shape: 'ticket', colour: 'blue' },
   documentation: [
     { title: 'REST 2', url: 'https://docs.bestpractical.com/rt/5.0.3/RT/REST2.html' },
     { title: 'Query builder and TicketSQL', url: 'https://docs.bestpractical.com/rt/5.0.3/query_builder.html' },

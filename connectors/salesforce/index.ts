@@ -12,6 +12,7 @@ export default defineConnector({
   name: 'Salesforce',
   description: 'Every object of a Salesforce account, custom ones included, with the fields that its user sees.',
   hub: 'crm',
+  mark: { shape: 'target', colour: 'violet' },
   documentation: [
     {
       title: 'Defining connected apps',

@@ -34,6 +34,7 @@ export default defineConnector({
   key: 'servicenow',
   id: 1012,
   name: 'ServiceNow',
+  mark: { shape: 'lifebuoy', colour: 'indigo' },
   documentation: [TABLE_API],
   auth: {
     type: 'basic',

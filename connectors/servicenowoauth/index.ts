@@ -9,6 +9,7 @@ export default defineConnector({
   key: 'servicenowoauth',
   id: 1015,
   name: 'ServiceNow (OAuth)',
+  mark: { shape: 'lifebuoy', colour: 'orange' },
   documentation: [
     {
       title: 'OAuth authorization code grant',

@@ -58,6 +58,7 @@ export default defineConnector({
   name: 'Twilio',
   description: 'Messages, calls and recordings of calls.',
   hub: 'messaging',
+  mark: { shape: 'speech', colour: 'pink' },
   documentation: [
     { title: 'API keys in the Console', url: 'https://www.twilio.com/docs/iam/api-keys/keys-in-console' },
     { title: 'Requests to the API', url: 'https://www.twilio.com/docs/usage/api' },

@@ -1,84 +1,167 @@
 import { useEffect, useState } from 'preact/hooks';
-import { api, askPage, onInstance } from '../api.ts';
+import { api, askPage, type Schemas } from '../api.ts';
+import type { Loaded } from '../load.ts';
+import { type Instance, InstanceChoice, useInstances } from '../parts/instance-choice.tsx';
 import { sayBytes, sayNumber } from '../parts/number.ts';
 import { Pager, usePages } from '../parts/pages.tsx';
+import { type AddressQuery, useQuery } from '../parts/query.ts';
 import { Empty, Show } from '../parts/show.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
 import { isUnderWay, type Job, JobProgress, JobState, POLL_MS } from './job-state.tsx';
 import { NewDownload } from './new-download.tsx';
 import { NewUpload } from './new-upload.tsx';
-import { pathOfJob } from './paths.ts';
+import { pathOfJob, readId } from './paths.ts';
 
 const PAGE_SIZE = 50;
 
-const COLUMNS: readonly Column<Job>[] = [
-  { title: 'Job', cell: ({ id, jobDirection }) => <span class="whole">{`#${id} ${jobDirection.toLowerCase()}`}</span> },
-  { title: 'Object', cell: ({ objectName }) => <span class="whole">{objectName}</span> },
-  { title: 'State', cell: (job) => <JobState job={job} /> },
-  { title: 'Rows', isNumber: true, cell: (job) => <JobProgress job={job} /> },
-  {
-    title: 'Provider calls',
-    isNumber: true,
-    isMinor: true,
-    cell: ({ progress }) => (progress === undefined ? '–' : sayNumber(progress.providerCalls)),
-  },
-  { title: 'Size', isNumber: true, isMinor: true, cell: ({ fileSize }) => sayBytes(fileSize) },
-  { title: 'Asked for', isMinor: true, cell: ({ createdDate }) => <Time at={createdDate} /> },
-];
+const STATES: ReadonlyMap<string, readonly Schemas['BulkJobStatus'][]> = new Map([
+  ['under way', ['CREATED', 'RUNNING']],
+  ['completed', ['COMPLETED']],
+  ['failed', ['FAILED']],
+  ['cancelled', ['CANCELLED']],
+]);
 
-/** The jobs of an instance, the newest first; looked at again and again while one is under way. */
-export function JobList({ instanceId }: { readonly instanceId: number }) {
+const columnsOf = (instances: readonly Instance[] = []): readonly Column<Job>[] => {
+  const known = new Map(instances.map((instance) => [instance.id, instance]));
+  return [
+    {
+      title: 'Job',
+      cell: ({ id, jobDirection, objectName }) => (
+        <>
+          <span class="whole">{`#${id} ${jobDirection.toLowerCase()}`}</span>
+          <div class="small soft break">{objectName}</div>
+        </>
+      ),
+    },
+    {
+      title: 'Instance',
+      cell: ({ instanceId }) => {
+        const instance = known.get(instanceId);
+        return (
+          <>
+            <a class="break" href={`/console/instances/${instanceId}`}>
+              {instance?.name ?? `#${instanceId}`}
+            </a>
+            <div class="small soft break">{instance?.element.key}</div>
+          </>
+        );
+      },
+    },
+    { title: 'State', cell: (job) => <JobState job={job} /> },
+    { title: 'Rows', isNumber: true, cell: (job) => <JobProgress job={job} /> },
+    {
+      title: 'Provider calls',
+      isNumber: true,
+      isMinor: true,
+      cell: ({ progress }) => (progress === undefined ? '–' : sayNumber(progress.providerCalls)),
+    },
+    { title: 'Size', isNumber: true, isMinor: true, cell: ({ fileSize }) => sayBytes(fileSize) },
+    { title: 'Asked for', isMinor: true, cell: ({ createdDate }) => <Time at={createdDate} /> },
+  ];
+};
+
+/** The jobs of all instances, the newest first; looked at again and again while one is under way. */
+export function JobList() {
+  const address = useQuery();
+  const instances = useInstances();
   const [isBusy, setBusy] = useState(false);
   const [opened, setOpened] = useState<'download' | 'upload'>();
+  const instanceId = readId(address.query.instance);
+  const where = whereOf(instanceId, address.query.state);
   const jobs = usePages(
-    (nextPage, signal) =>
-      askPage(
-        api.GET('/bulk/jobs', {
-          signal,
-          headers: onInstance(instanceId),
-          params: { query: { pageSize: PAGE_SIZE, ...(nextPage && { nextPage }) } },
-        }),
-      ),
-    [instanceId],
+    (nextPage, signal) => {
+      const query = { pageSize: PAGE_SIZE, ...(where && { where }), ...(nextPage && { nextPage }) };
+      return askPage(api.GET('/bulk-jobs', { signal, params: { query } }));
+    },
+    [where],
     { everyMs: isBusy ? POLL_MS : undefined },
   );
   const rows = jobs.value?.rows;
   useEffect(() => setBusy(rows?.some(isUnderWay) ?? false), [rows]);
-  const buttons = (
-    <div class="row">
-      <button type="button" class="main" onClick={() => setOpened('download')}>
-        Download records
-      </button>
-      <button type="button" onClick={() => setOpened('upload')}>
-        Upload records
-      </button>
-    </div>
-  );
+  const newJob = { instances, instanceId: instanceId ?? onlyOf(instances), onClose: () => setOpened(undefined) };
   return (
-    <>
-      {rows?.length !== 0 && buttons}
+    <div class="stack">
+      <header class="row apart">
+        <h1>Bulk</h1>
+        {instances.value?.length !== 0 && (
+          <div class="row">
+            <button type="button" class="main" onClick={() => setOpened('download')}>
+              Download records
+            </button>
+            <button type="button" onClick={() => setOpened('upload')}>
+              Upload records
+            </button>
+          </div>
+        )}
+      </header>
+      <Filters {...address} instances={instances} />
       <Show loaded={jobs}>
         {(page) =>
           page.rows.length === 0 ? (
-            <Empty title="There are no bulk jobs of this instance.">
-              <p>A download reads all records of a query into a file. An upload writes the rows of a file.</p>
-              {buttons}
-            </Empty>
+            <NoJobs isNarrowed={where !== ''} hasInstances={instances.value?.length !== 0} />
           ) : (
             <Table
               label="Bulk jobs"
-              columns={COLUMNS}
+              columns={columnsOf(instances.value)}
               rows={page.rows}
               keyOf={({ id }) => id}
-              linkOf={({ id }) => pathOfJob(id, instanceId)}
+              linkOf={(job) => pathOfJob(job.id, job.instanceId)}
             />
           )
         }
       </Show>
       <Pager {...jobs} />
-      {opened === 'download' && <NewDownload instanceId={instanceId} onClose={() => setOpened(undefined)} />}
-      {opened === 'upload' && <NewUpload instanceId={instanceId} onClose={() => setOpened(undefined)} />}
-    </>
+      {opened === 'download' && <NewDownload {...newJob} />}
+      {opened === 'upload' && <NewUpload {...newJob} />}
+    </div>
   );
+}
+
+function Filters({ query, change, instances }: AddressQuery & { readonly instances: Loaded<readonly Instance[]> }) {
+  return (
+    <div class="filters">
+      <InstanceChoice
+        instances={instances}
+        value={query.instance}
+        onChange={(instance) => change({ instance })}
+        none="All instances"
+      />
+      <label>
+        State
+        <select value={query.state ?? ''} onChange={({ currentTarget }) => change({ state: currentTarget.value })}>
+          <option value="">any</option>
+          {[...STATES.keys()].map((state) => (
+            <option key={state} value={state}>
+              {state}
+            </option>
+          ))}
+        </select>
+      </label>
+    </div>
+  );
+}
+
+function NoJobs({ isNarrowed, hasInstances }: { readonly isNarrowed: boolean; readonly hasInstances: boolean }) {
+  if (isNarrowed) return <Empty title="There are no such bulk jobs." />;
+  return (
+    <Empty title="There are no bulk jobs.">
+      <p>A download reads all records of a query into a file. An upload writes the rows of a file.</p>
+      {!hasInstances && <a href="/console/instances/new">Connect an account</a>}
+    </Empty>
+  );
+}
+
+function whereOf(instanceId: number | undefined, state: string | undefined): string {
+  const statuses = STATES.get(state ?? '');
+  const parts = [
+    instanceId !== undefined && `instanceId = ${instanceId}`,
+    statuses !== undefined && `status IN (${statuses.map((status) => `'${status}'`).join(', ')})`,
+  ];
+  return parts.filter(Boolean).join(' AND ');
+}
+
+/** The only instance that there is need not be chosen. */
+function onlyOf({ value: [first, ...more] = [] }: Loaded<readonly Instance[]>): number | undefined {
+  return more.length === 0 ? first?.id : undefined;
 }

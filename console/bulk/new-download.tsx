@@ -1,25 +1,34 @@
+import { useRef, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { api, ask, onInstance } from '../api.ts';
-import { Dialog } from '../parts/dialog.tsx';
+import { editorSource } from '../explore/editor/source.ts';
+import { useMetadata } from '../explore/metadata.ts';
+import { WhereEditor } from '../explore/where-editor.tsx';
 import { Form } from '../parts/form.tsx';
+import { ErrorNote } from '../parts/show.tsx';
 import { textIn } from './form.ts';
 import { ObjectChoice } from './object-choice.tsx';
+import { type NewJobProps, OnInstance } from './on-instance.tsx';
 import { pathOfJob } from './paths.ts';
 
-interface NewJobProps {
-  readonly instanceId: number;
-  readonly onClose: () => void;
-}
-
 const FIELDS = [
-  { name: 'where', label: 'Filter', placeholder: "all records, or price > 20 AND name LIKE 'A%'" },
   { name: 'fields', label: 'Fields', placeholder: 'all fields, or id,name,price' },
   { name: 'orderBy', label: 'Order', placeholder: 'as the provider has them, or name desc' },
 ] as const;
 
 /** Asks what is to be read, and goes to the job. */
-export function NewDownload({ instanceId, onClose }: NewJobProps) {
+export function NewDownload(props: NewJobProps) {
+  return (
+    <OnInstance title="Download records" {...props}>
+      {(instanceId) => <Download instanceId={instanceId} onClose={props.onClose} />}
+    </OnInstance>
+  );
+}
+
+function Download({ instanceId, onClose }: { readonly instanceId: number; readonly onClose: () => void }) {
   const { route } = useLocation();
+  const [objectName, setObjectName] = useState('');
+  const [where, setWhere] = useState('');
   const start = async (form: FormData) => {
     const limit = textIn(form, 'limit');
     const text = (name: string) => textIn(form, name);
@@ -28,8 +37,9 @@ export function NewDownload({ instanceId, onClose }: NewJobProps) {
         headers: onInstance(instanceId),
         body: {
           format: text('format') === 'jsonl' ? 'jsonl' : 'csv',
+          ...(where.trim() !== '' && { where: where.trim() }),
           ...Object.fromEntries(
-            ['objectName', 'where', 'fields', 'orderBy', 'fileName'].flatMap((name) => {
+            ['objectName', 'fields', 'orderBy', 'fileName'].flatMap((name) => {
               const value = text(name);
               return value === undefined ? [] : [[name, value]];
             }),
@@ -41,33 +51,57 @@ export function NewDownload({ instanceId, onClose }: NewJobProps) {
     route(pathOfJob(id, instanceId));
   };
   return (
-    <Dialog title="Download records" onClose={onClose}>
-      <Form action="Start the download" onSubmit={start} onCancel={onClose}>
-        <ObjectChoice instanceId={instanceId} operations={['list']} />
-        {FIELDS.map(({ name, label, placeholder }) => (
-          <label key={name}>
-            {label}
-            <input class="mono" name={name} placeholder={placeholder} spellcheck={false} />
-          </label>
-        ))}
-        <div class="filters">
-          <label>
-            Rows at most
-            <input type="number" name="limit" min={1} step={1} placeholder="all" />
-          </label>
-          <label>
-            Format
-            <select name="format">
-              <option value="csv">CSV</option>
-              <option value="jsonl">JSON lines</option>
-            </select>
-          </label>
-          <label>
-            File name
-            <input name="fileName" maxLength={255} placeholder="by the object" />
-          </label>
-        </div>
-      </Form>
-    </Dialog>
+    <Form action="Start the download" onSubmit={start} onCancel={onClose}>
+      <ObjectChoice instanceId={instanceId} operations={['list']} onChange={setObjectName} />
+      <Where instanceId={instanceId} objectName={objectName} onChange={setWhere} />
+      {FIELDS.map(({ name, label, placeholder }) => (
+        <label key={name}>
+          {label}
+          <input class="mono" name={name} placeholder={placeholder} spellcheck={false} />
+        </label>
+      ))}
+      <div class="filters">
+        <label>
+          Rows at most
+          <input type="number" name="limit" min={1} step={1} placeholder="all" />
+        </label>
+        <label>
+          Format
+          <select name="format">
+            <option value="csv">CSV</option>
+            <option value="jsonl">JSON lines</option>
+          </select>
+        </label>
+        <label>
+          File name
+          <input name="fileName" maxLength={255} placeholder="by the object" />
+        </label>
+      </div>
+    </Form>
+  );
+}
+
+interface WhereProps {
+  readonly instanceId: number;
+  /** Empty: none is chosen yet. */
+  readonly objectName: string;
+  readonly onChange: (where: string) => void;
+}
+
+/** The filter, written as in Explore: with the fields of the object, once it is chosen. */
+function Where({ instanceId, objectName, onChange }: WhereProps) {
+  const place = useRef<HTMLDivElement>(null);
+  const metadata = useMetadata(instanceId, objectName);
+  return (
+    <div class="field" ref={place}>
+      <span>Filter</span>
+      <WhereEditor
+        text=""
+        source={editorSource(metadata.value)}
+        onChange={onChange}
+        onRun={() => place.current?.closest('form')?.requestSubmit()}
+      />
+      <ErrorNote error={metadata.error} retry={metadata.reload} />
+    </div>
   );
 }

@@ -1,12 +1,12 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { api, ask, onInstance, type Schemas } from '../api.ts';
-import { Dialog } from '../parts/dialog.tsx';
 import { Form } from '../parts/form.tsx';
 import { sayBytes } from '../parts/number.ts';
 import { sendingForm } from './files.ts';
 import { textIn } from './form.ts';
 import { ObjectChoice } from './object-choice.tsx';
+import { type NewJobProps, OnInstance } from './on-instance.tsx';
 import { pathOfJob } from './paths.ts';
 
 type Action = Schemas['BulkAction'];
@@ -18,13 +18,16 @@ const ACTIONS: readonly (readonly [Action, title: string])[] = [
   ['delete', 'delete the record of each row'],
 ];
 
-interface NewJobProps {
-  readonly instanceId: number;
-  readonly onClose: () => void;
+/** Asks for a file and what to do with its rows, sends it, and goes to the job. Closed before that, it is called off. */
+export function NewUpload(props: NewJobProps) {
+  return (
+    <OnInstance title="Upload records" {...props}>
+      {(instanceId) => <Upload instanceId={instanceId} onClose={props.onClose} />}
+    </OnInstance>
+  );
 }
 
-/** Asks for a file and what to do with its rows, sends it, and goes to the job. Closed before that, it is called off. */
-export function NewUpload({ instanceId, onClose }: NewJobProps) {
+function Upload({ instanceId, onClose }: { readonly instanceId: number; readonly onClose: () => void }) {
   const { route } = useLocation();
   const [part, setPart] = useState<number>();
   const [size, setSize] = useState<number>();
@@ -52,41 +55,39 @@ export function NewUpload({ instanceId, onClose }: NewJobProps) {
     route(pathOfJob(id, instanceId));
   };
   return (
-    <Dialog title="Upload records" onClose={onClose}>
-      <Form action="Start the upload" onSubmit={send} onCancel={onClose}>
+    <Form action="Start the upload" onSubmit={send} onCancel={onClose}>
+      <label>
+        File: CSV with a header, or a JSON object on each line
+        <input
+          type="file"
+          name="file"
+          required
+          accept=".csv,.jsonl,.ndjson,text/csv,application/x-ndjson"
+          onChange={({ currentTarget }) => setSize(currentTarget.files?.[0]?.size)}
+        />
+      </label>
+      <ObjectChoice instanceId={instanceId} operations={['create', 'update', 'delete']} />
+      <label>
+        Action
+        <select name="action">
+          {ACTIONS.map(([action, title]) => (
+            <option key={action} value={action}>
+              {action}: {title}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label>
+        Field by which the record of a row is found
+        <input class="mono" name="identifierFieldName" placeholder="the id of the object" spellcheck={false} />
+      </label>
+      {part !== undefined && (
         <label>
-          File: CSV with a header, or a JSON object on each line
-          <input
-            type="file"
-            name="file"
-            required
-            accept=".csv,.jsonl,.ndjson,text/csv,application/x-ndjson"
-            onChange={({ currentTarget }) => setSize(currentTarget.files?.[0]?.size)}
-          />
+          {Math.floor(part * 100)} % of {sayBytes(size ?? 0)} sent
+          <progress max={1} value={part} />
         </label>
-        <ObjectChoice instanceId={instanceId} operations={['create', 'update', 'delete']} />
-        <label>
-          Action
-          <select name="action">
-            {ACTIONS.map(([action, title]) => (
-              <option key={action} value={action}>
-                {action}: {title}
-              </option>
-            ))}
-          </select>
-        </label>
-        <label>
-          Field by which the record of a row is found
-          <input class="mono" name="identifierFieldName" placeholder="the id of the object" spellcheck={false} />
-        </label>
-        {part !== undefined && (
-          <label>
-            {Math.floor(part * 100)} % of {sayBytes(size ?? 0)} sent
-            <progress max={1} value={part} />
-          </label>
-        )}
-      </Form>
-    </Dialog>
+      )}
+    </Form>
   );
 }
 

@@ -25,17 +25,23 @@ interface ObjectChoiceProps {
   readonly instanceId: number;
   /** One of them is enough. */
   readonly operations: readonly Operation[];
+  readonly onChange?: (objectName: string) => void;
 }
 
 /** The field `objectName` of a form. */
-export function ObjectChoice({ instanceId, operations }: ObjectChoiceProps) {
+export function ObjectChoice({ instanceId, operations, onChange }: ObjectChoiceProps) {
   const { value, error, isLoading, reload } = useObjects(instanceId);
   const objects = value?.filter((each) => operations.some((operation) => each.operations.includes(operation))) ?? [];
   return (
     <>
       <label>
         Object
-        <select name="objectName" required disabled={objects.length === 0}>
+        <select
+          name="objectName"
+          required
+          disabled={objects.length === 0}
+          onChange={({ currentTarget }) => onChange?.(currentTarget.value)}
+        >
           <option value="">{isLoading ? 'Loading…' : 'Choose an object'}</option>
           {objects.map(({ name }) => (
             <option key={name} value={name}>

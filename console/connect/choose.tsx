@@ -43,7 +43,7 @@ export function Choose({ elements, linkOf }: ChooseProps) {
                   <bdi>{element.name}</bdi>
                 </span>
                 <span class="small soft">
-                  <bdi>{element.description}</bdi>
+                  <bdi lang="en">{element.description}</bdi>
                 </span>
               </span>
             </a>

@@ -27,7 +27,7 @@ export function FieldInput(props: FieldProps) {
     <div class="field">
       <label for={id}>
         <span class="strong">
-          {field.name} {!field.required && <span class="small soft">{texts.form.optional}</span>}
+          <bdi lang="en">{field.name}</bdi> {!field.required && <span class="small soft">{texts.form.optional}</span>}
         </span>
       </label>
       <p id={`${id}-help`} class="small soft">
@@ -106,7 +106,9 @@ function Flag({ field, value, onValue, fault, id }: FieldProps & { readonly id: 
           checked={value === true}
           onInput={({ currentTarget }) => onValue(currentTarget.checked)}
         />
-        <span class="strong">{field.name}</span>
+        <bdi class="strong" lang="en">
+          {field.name}
+        </bdi>
       </label>
       <p id={`${id}-help`} class="small soft">
         <Words text={field.description} />

@@ -8,12 +8,13 @@ const opener: Window | null = window.opener;
 const host = isFramed ? window.parent : opener;
 
 /** What it says of itself: browsers see to it that what is told to an origin comes to no other. */
-const claimed = new URLSearchParams(location.search).get(FROM);
+const claims = new URLSearchParams(location.search).getAll(FROM);
+const [claimed] = claims;
 /** Not every browser says it. */
 const origin = claimed ?? (isFramed ? location.ancestorOrigins?.[0] : undefined);
 
 /** Whether it is told what has come of the session, by messages rather than by an address to return to. */
-export const isTold = isFramed || (opener !== null && claimed !== null);
+export const isTold = isFramed || (opener !== null && claimed !== undefined);
 
 type ToldSession = Pick<SessionState, 'id' | 'origins'>;
 
@@ -23,21 +24,21 @@ export function tell({ id: sessionId, origins }: ToldSession, event: ConnectEven
   for (const target of known === undefined ? origins : [known]) post({ source: SOURCE, sessionId, ...event }, target);
 }
 
-/** From a page that knows of no session. @param target `*` for a page without an origin */
-export function tellRefused(event: RefusedEvent, target: string): void {
-  post({ source: SOURCE, ...event }, target);
+/** From a page that knows of no session. @param refused the origin that may not show it: that of the page which is told, unless that one says its own */
+export function tellRefused(event: RefusedEvent, refused: string): void {
+  const target = claimed ?? refused;
+  // Nobody can be told by name who has no origin.
+  post({ source: SOURCE, ...event }, target === 'null' ? '*' : target);
 }
 
 function post(message: ConnectMessage, target: string): void {
   host?.postMessage(message, target);
 }
 
-/** Where an element is connected; without one, where it is chosen. The page that shows this one stays known. */
+/** Where an element is connected; without one, where it is chosen. The pages around this one stay known. */
 export function addressOf(element?: string): string {
-  const query = new URLSearchParams({
-    ...(claimed !== null && { [FROM]: claimed }),
-    ...(element !== undefined && { element }),
-  });
+  const query = new URLSearchParams(claims.map((claim) => [FROM, claim]));
+  if (element !== undefined) query.set('element', element);
   return query.size === 0 ? location.pathname : `${location.pathname}?${query}`;
 }
 

@@ -23,7 +23,7 @@ export interface ConnectFailure {
 }
 
 export const SOURCE = 'causeway';
-/** In the query of the page's address: the origin of the page that shows it. */
+/** In the query of the page's address: the origin of the page that shows it, and then those of the pages around that one. */
 export const FROM = 'from';
 /** The code for a page that may not show it. What stands there says why, and stays until it is closed. */
 export const UNREGISTERED = 'unregistered';

@@ -1,9 +1,9 @@
 import { useEffect, useRef } from 'preact/hooks';
 
-/** A text in which what stands between backticks is code; of its own direction, whatever that of the page is. */
+/** A text of a connector, which is English; what stands between backticks is code. Of its own direction, whatever that of the page is. */
 export function Words({ text }: { readonly text: string }) {
   const parts = text.split('`');
-  return <bdi>{parts.map((part, at) => (at % 2 === 1 ? <code key={at}>{part}</code> : part))}</bdi>;
+  return <bdi lang="en">{parts.map((part, at) => (at % 2 === 1 ? <code key={at}>{part}</code> : part))}</bdi>;
 }
 
 /** The title of what is shown now: the focus goes there, so that a change of the page is also heard. */

@@ -1,3 +1,4 @@
+import { EventName } from '../parts/event-name.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
 import type { Delivery } from './calls.ts';
@@ -5,11 +6,7 @@ import { DeliveryState } from './states.tsx';
 
 const EVENT: Column<Delivery> = {
   title: 'Event',
-  cell: ({ id, event }) => (
-    <span class="roomy">
-      {event.type} <span class="soft small">#{id}</span>
-    </span>
-  ),
+  cell: ({ id, event, record }) => <EventName type={event.type} record={record} more={`#${id}`} />,
 };
 const STATE: Column<Delivery> = { title: 'State', cell: ({ status }) => <DeliveryState status={status} /> };
 const MADE: Column<Delivery> = { title: 'Created', cell: ({ createdDate }) => <Time at={createdDate} /> };

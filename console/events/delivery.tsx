@@ -2,6 +2,8 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { parseJson } from '../../src/numbers/exact-json.ts';
 import { api, ask, type Schemas } from '../api.ts';
+import { pathOfJob } from '../bulk/paths.ts';
+import { pathOf } from '../explore/address.ts';
 import { useAction, useLoad } from '../load.ts';
 import { Confirm } from '../parts/confirm.tsx';
 import { Copy } from '../parts/copy.tsx';
@@ -13,6 +15,7 @@ import { Time } from '../parts/time.tsx';
 import { useNeeds } from '../who.ts';
 import { AttemptTable } from './attempts.tsx';
 import { CHANGING, type Delivery, type DeliveryStatus, listDeliveries } from './calls.ts';
+import { PAGES } from './operational.tsx';
 import { RequestHeaders } from './request-headers.tsx';
 import { RetryLine } from './retries.tsx';
 import { planRetries, type RetryPlan } from './retry-plan.ts';
@@ -165,7 +168,8 @@ function Siblings({ delivery: { id, event, status }, path }: { readonly delivery
 }
 
 function Facts({ delivery }: { readonly delivery: Detail }) {
-  const { event, status, config, subscriptionId, instance, createdDate, updatedDate, nextAttemptDate } = delivery;
+  const { event, status, config, subscriptionId, instance, record } = delivery;
+  const { createdDate, updatedDate, nextAttemptDate } = delivery;
   return (
     <dl class="facts">
       <Fact name="State">
@@ -174,6 +178,11 @@ function Facts({ delivery }: { readonly delivery: Detail }) {
       <Fact name="Event">
         {event.type} · <code>{event.id}</code> <Copy text={event.id} what="the id of the event" />
       </Fact>
+      {record !== undefined && (
+        <Fact name="Record">
+          <RecordLink record={record} instanceId={instance?.id} isGone={event.type.endsWith('.deleted')} />
+        </Fact>
+      )}
       <Fact name="Receiver">
         <a href={`/console/events/subscriptions/${subscriptionId}`}>{config.url}</a>
       </Fact>
@@ -195,6 +204,40 @@ function Facts({ delivery }: { readonly delivery: Detail }) {
       )}
     </dl>
   );
+}
+
+interface RecordLinkProps {
+  readonly record: Schemas['EventRecord'];
+  readonly instanceId: number | undefined;
+  /** There is none any more. */
+  readonly isGone: boolean;
+}
+
+/** The record by its name, and where it, or others of its object, can be seen. */
+function RecordLink({ record, instanceId, isGone }: RecordLinkProps) {
+  const { objectName, id, name } = record;
+  const told = (
+    <>
+      {name ?? objectName} {id !== undefined && <code>{id}</code>}
+    </>
+  );
+  const page = instanceId === undefined ? ownPage(record) : pageOnInstance(record, instanceId);
+  return (
+    <>
+      {page === undefined || isGone ? told : <a href={page}>{told}</a>}{' '}
+      {name !== undefined && <span class="soft">{objectName}</span>}
+    </>
+  );
+}
+
+function ownPage({ objectName, id }: RecordLinkProps['record']): string | undefined {
+  const page = PAGES[`${objectName}Id`];
+  return page === undefined || id === undefined ? undefined : `${page.path}/${id}`;
+}
+
+function pageOnInstance({ objectName, id }: RecordLinkProps['record'], instanceId: number): string | undefined {
+  if (id === undefined) return undefined;
+  return objectName === 'bulk' ? pathOfJob(Number(id), instanceId) : pathOf(instanceId, objectName);
 }
 
 interface ActionsProps {

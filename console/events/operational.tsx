@@ -21,7 +21,7 @@ const TONES: Readonly<Record<string, Tone>> = {
 };
 
 /** Pages of what a notification names, by the member that names it. */
-const PAGES: Readonly<Record<string, { readonly what: string; readonly path: string }>> = {
+export const PAGES: Readonly<Record<string, { readonly what: string; readonly path: string }>> = {
   subscriptionId: { what: 'subscription', path: '/console/events/subscriptions' },
   deliveryId: { what: 'delivery', path: '/console/events/deliveries' },
   instanceId: { what: 'instance', path: '/console/instances' },

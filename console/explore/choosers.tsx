@@ -10,25 +10,40 @@ import { useKept, useSettled } from './settled.ts';
 const MOST_INSTANCES = 50;
 const TYPING_PAUSE_MS = 150;
 
-/** Where the records come from: an instance, and an object of it. */
-export function Choosers({
-  instanceId,
-  objectName,
-  objects,
-}: Explored & { readonly objects: Loaded<readonly string[]> }) {
-  const { route } = useLocation();
-  const [words, setWords] = useState('');
+/** Finds instances by a part of their name or element. */
+export interface Search extends Pick<Loaded<Found>, 'value' | 'error'> {
+  readonly search: (words: string) => void;
+}
+
+interface Found {
+  readonly rows: readonly Schemas['Instance'][];
+  /** True when nothing was typed. */
+  readonly isAll: boolean;
+}
+
+/** Keeps the last answer while the next one is on its way. */
+export function useInstances(): Search {
+  const [words, search] = useState('');
   const searchText = useSettled(words.trim(), TYPING_PAUSE_MS);
   const found = useLoad(
-    (signal) =>
-      askPage(
-        api.GET('/instances', {
-          signal,
-          params: { query: { pageSize: MOST_INSTANCES, ...(searchText !== '' && { searchText }) } },
-        }),
-      ),
+    async (signal): Promise<Found> => {
+      const query = { pageSize: MOST_INSTANCES, ...(searchText !== '' && { searchText }) };
+      const { rows } = await askPage(api.GET('/instances', { signal, params: { query } }));
+      return { rows, isAll: searchText === '' };
+    },
     [searchText],
   );
+  return { search, value: useKept(found), error: found.error };
+}
+
+interface ChoosersProps extends Explored {
+  readonly instances: Search;
+  readonly objects: Loaded<readonly string[]>;
+}
+
+/** Where the records come from: an instance, and an object of it. */
+export function Choosers({ instanceId, objectName, instances, objects }: ChoosersProps) {
+  const { route } = useLocation();
   const chosen = useLoad(
     async (signal) =>
       instanceId === undefined
@@ -36,7 +51,6 @@ export function Choosers({
         : ask(api.GET('/instances/{id}', { signal, params: { path: { id: instanceId } } })),
     [instanceId],
   );
-  const instances = useKept(found)?.rows ?? [];
   return (
     <>
       <div class="row choosers">
@@ -44,8 +58,8 @@ export function Choosers({
           label="Instance"
           placeholder="Search by name or element"
           chosen={chosen.value?.name}
-          choices={instances.map(choiceOf)}
-          onWords={setWords}
+          choices={(instances.value?.rows ?? []).map(choiceOf)}
+          onWords={instances.search}
           onChoose={({ key }) => route(pathOf(Number(key)))}
         />
         <Combobox
@@ -57,7 +71,7 @@ export function Choosers({
           onChoose={({ key }) => route(pathOf(instanceId, key))}
         />
       </div>
-      <ErrorNote error={chosen.error ?? found.error} />
+      <ErrorNote error={chosen.error ?? instances.error} />
     </>
   );
 }
@@ -67,14 +81,29 @@ function choiceOf({ id, name, element, disabled, valid }: Schemas['Instance']): 
   return { key: String(id), title: name, detail: `${element.key} · ${id}${state}` };
 }
 
-/** The names of an instance's objects. */
+/** The objects of an instance whose records can be listed, those that its connector polls first. */
 export function useObjects(instanceId: number | undefined): Loaded<readonly string[]> {
   return useLoad(
     async (signal) => {
       if (instanceId === undefined) return [];
-      const objects = await ask(api.GET('/objects', { signal, headers: onInstance(instanceId) }));
-      return objects.map((object) => (typeof object === 'string' ? object : object.name));
+      const headers = onInstance(instanceId);
+      const [objects, usual] = await Promise.all([
+        ask(api.GET('/objects', { signal, headers, params: { query: { details: true } } })),
+        findPolls(instanceId, signal),
+      ]);
+      const listed = objects.flatMap((object) =>
+        typeof object !== 'string' && object.operations.includes('list') ? [object.name] : [],
+      );
+      return [...usual.filter((name) => listed.includes(name)), ...listed.filter((name) => !usual.includes(name))];
     },
     [instanceId],
   );
+}
+
+async function findPolls(id: number, signal: AbortSignal): Promise<readonly string[]> {
+  const { element } = await ask(api.GET('/instances/{id}', { signal, params: { path: { id } } }));
+  const { polls = [] } = await ask(
+    api.GET('/elements/{keyOrId}', { signal, params: { path: { keyOrId: element.key } } }),
+  );
+  return polls;
 }

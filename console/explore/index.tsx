@@ -1,24 +1,25 @@
+import { useEffect } from 'preact/hooks';
+import { useLocation } from 'preact-iso';
+import { Mark } from '../instances/mark.tsx';
 import { Empty, Show } from '../parts/show.tsx';
 import type { PageProps } from '../places.ts';
 import { pathOf, readPlace } from './address.ts';
-import { Choosers, useObjects } from './choosers.tsx';
+import { Choosers, type Search, useInstances, useObjects } from './choosers.tsx';
 import { ObjectPage } from './object-page.tsx';
 
 /** Asks for the records of an object, and shows how they were found. */
 export function Explore({ below }: PageProps) {
   const { instanceId, objectName } = readPlace(below);
+  const instances = useInstances();
   const objects = useObjects(instanceId);
   return (
     <div class="stack">
       <h1>Explore</h1>
-      <Choosers instanceId={instanceId} objectName={objectName} objects={objects} />
+      <Choosers instanceId={instanceId} objectName={objectName} instances={instances} objects={objects} />
       {instanceId === undefined ? (
-        <Empty title="Choose an instance to see its records.">
-          <p>None yet? With a simulator it takes no account at a provider.</p>
-          <a href="/console/instances/new">Connect the first one</a>
-        </Empty>
+        <Instances {...instances} />
       ) : objectName === undefined ? (
-        <Show loaded={objects}>{(names) => <Objects instanceId={instanceId} names={names} />}</Show>
+        <Show loaded={objects}>{(names) => <FirstObject instanceId={instanceId} names={names} />}</Show>
       ) : (
         <ObjectPage key={`${instanceId}/${objectName}`} instanceId={instanceId} objectName={objectName} />
       )}
@@ -26,20 +27,44 @@ export function Explore({ below }: PageProps) {
   );
 }
 
-function Objects({ instanceId, names }: { readonly instanceId: number; readonly names: readonly string[] }) {
-  if (names.length === 0) return <Empty title="The instance has no objects." />;
+/** The instances that were found. Without any instance in the account, a link connects the first one. */
+function Instances({ value }: Search) {
+  if (value === undefined) return null;
+  const { rows, isAll } = value;
+  if (rows.length === 0 && isAll)
+    return (
+      <Empty title="No account is connected yet.">
+        <p>With a simulator you need no account at a provider.</p>
+        <a href="/console/instances/new">Connect the first one</a>
+      </Empty>
+    );
+  if (rows.length === 0) return <Empty title="No instance has such a name or element." />;
   return (
-    <section class="stack tight" aria-label="Objects">
-      <h2>Objects</h2>
-      <ul class="row plain-list">
-        {names.map((name) => (
-          <li key={name}>
-            <a class="button" href={pathOf(instanceId, name)}>
-              {name}
+    <section class="stack tight" aria-label="Instances">
+      <h2>Choose an instance to see its records</h2>
+      <ul class="tiles">
+        {rows.map(({ id, name, element }) => (
+          <li key={id}>
+            <a class="card tile" href={pathOf(id)}>
+              <Mark image={element.image} />
+              <span class="lines">
+                <span class="strong break">{name}</span>
+                <span class="small soft">{element.name}</span>
+              </span>
             </a>
           </li>
         ))}
       </ul>
     </section>
   );
+}
+
+/** Opens the first object: somebody who comes from an instance wants to see records. */
+function FirstObject({ instanceId, names }: { readonly instanceId: number; readonly names: readonly string[] }) {
+  const { route } = useLocation();
+  const [first] = names;
+  useEffect(() => {
+    if (first !== undefined) route(pathOf(instanceId, first), true);
+  }, [instanceId, first, route]);
+  return first === undefined ? <Empty title="The instance has no objects whose records can be listed." /> : null;
 }

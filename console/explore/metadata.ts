@@ -1,8 +1,21 @@
 import type { Queryable } from '../../src/where/model.ts';
-import type { Schemas } from '../api.ts';
+import { api, ask, onInstance, type Schemas } from '../api.ts';
+import { type Loaded, useLoad } from '../load.ts';
 
 export type ObjectFields = Schemas['ObjectMetadata'];
 export type ObjectField = Schemas['ObjectField'];
+
+/** The metadata of an object of an instance; none while its name is empty. */
+export function useMetadata(instanceId: number, objectName: string): Loaded<ObjectFields | undefined> {
+  return useLoad(
+    async (signal) => {
+      if (objectName === '') return undefined;
+      const asked = { signal, headers: onInstance(instanceId), params: { path: { objectName } } };
+      return ask(api.GET('/objects/{objectName}/metadata', asked));
+    },
+    [instanceId, objectName],
+  );
+}
 
 /** An object as the parser's check wants it. */
 export function queryableOf({ fields, parameters }: ObjectFields): Queryable {

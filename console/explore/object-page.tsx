@@ -1,18 +1,17 @@
 import { useMemo, useRef, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import type { ErrorDetail } from '../../src/errors.ts';
-import { ApiError, api, ask, onInstance } from '../api.ts';
-import { useLoad } from '../load.ts';
+import { ApiError } from '../api.ts';
 import { usePages } from '../parts/pages.tsx';
 import { Show } from '../parts/show.tsx';
 import { addressOf, pathOf, readWrittenQuery, type WrittenQuery } from './address.ts';
 import type { OpenWhereEditor } from './editor/create.ts';
 import { filterFaults } from './editor/lint.ts';
-import type { EditorSource, ServiceFaults } from './editor/source.ts';
+import { editorSource, type ServiceFaults } from './editor/source.ts';
 import { Explanation } from './explanation.tsx';
 import { Fields } from './fields.tsx';
 import { Foldable } from './foldable.tsx';
-import { type ObjectFields, queryableOf } from './metadata.ts';
+import { type ObjectFields, useMetadata } from './metadata.ts';
 import { readRecords } from './records.ts';
 import { Results } from './results.tsx';
 import { useSettled } from './settled.ts';
@@ -25,20 +24,10 @@ interface ObjectPageProps {
 
 /** Finds the metadata of the object, and explores with it. */
 export function ObjectPage({ instanceId, objectName }: ObjectPageProps) {
-  const metadata = useLoad(
-    (signal) =>
-      ask(
-        api.GET('/objects/{objectName}/metadata', {
-          signal,
-          headers: onInstance(instanceId),
-          params: { path: { objectName } },
-        }),
-      ),
-    [instanceId, objectName],
-  );
+  const metadata = useMetadata(instanceId, objectName);
   return (
     <Show loaded={metadata} lines={12}>
-      {(known) => <Explorer instanceId={instanceId} objectName={objectName} metadata={known} />}
+      {(known) => known && <Explorer instanceId={instanceId} objectName={objectName} metadata={known} />}
     </Show>
   );
 }
@@ -56,17 +45,11 @@ function Explorer({ instanceId, objectName, metadata }: ObjectPageProps & { read
     (nextPage, signal) => readRecords({ instanceId, objectName, query, nextPage }, signal),
     [instanceId, objectName, query],
   );
-  const queryable = useMemo(() => queryableOf(metadata), [metadata]);
-  const source = useMemo((): EditorSource => {
-    const rows = list.value?.rows ?? [];
-    return {
-      metadata,
-      queryable,
-      fieldsByName: new Map(metadata.fields.map((field) => [field.name, field])),
-      seenValues: (field) => [...new Set(rows.map((row) => row[field]))],
-      faults: serviceFaults(query, list.error),
-    };
-  }, [metadata, queryable, list.value, list.error]);
+  const source = useMemo(
+    () => editorSource(metadata, list.value?.rows, serviceFaults(query, list.error)),
+    [metadata, list.value, list.error],
+  );
+  const { queryable } = source;
   const faults = useMemo(() => filterFaults(settled, queryable), [settled, queryable]);
   const show = (next: WrittenQuery) => {
     const address = addressOf(pathOf(instanceId, objectName), next);

@@ -8,7 +8,7 @@ interface WhereEditorProps {
   readonly onChange: (text: string) => void;
   readonly onRun: () => void;
   /** Told what can be done with it once it is open. */
-  readonly onOpen: (editor: OpenWhereEditor) => void;
+  readonly onOpen?: (editor: OpenWhereEditor) => void;
 }
 
 /** Where the filter is written. It keeps its text by itself; another `text` replaces it. */
@@ -27,7 +27,7 @@ export function WhereEditor({ text, source, onChange, onRun, onOpen }: WhereEdit
       onRun: () => latest.current.onRun(),
     });
     editor.current = opened;
-    onOpen(opened);
+    onOpen?.(opened);
     return opened.close;
   }, []);
   useEffect(() => editor.current?.setText(text), [text]);

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { api, ask, type Schemas } from '../api.ts';
+import { pathOf } from '../explore/address.ts';
 import { useAction } from '../load.ts';
 import { Confirm } from '../parts/confirm.tsx';
 import { Dialog } from '../parts/dialog.tsx';
@@ -34,7 +35,7 @@ export function Actions({ instance, onChanged }: ActionsProps) {
   return (
     <div class="stack tight">
       <div class="row">
-        <a class="button" href={`/console/explore?instance=${instance.id}`}>
+        <a class="button" href={pathOf(instance.id)}>
           Explore
         </a>
         {instance.traceLoggingEnabled ? (

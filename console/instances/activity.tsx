@@ -1,4 +1,5 @@
 import { api, askPage, BASE_PATH, type Schemas } from '../api.ts';
+import { pathOf } from '../explore/address.ts';
 import { Badge } from '../parts/badge.tsx';
 import { ConsoleReadsSwitch, consoleReadsOf } from '../parts/console-reads.tsx';
 import { Pager, usePages } from '../parts/pages.tsx';
@@ -87,7 +88,7 @@ function Calls({ id }: { readonly id: number }) {
             />
           ) : (
             <Empty title="Nobody has called it in the time that is kept.">
-              <a href={`/console/explore?instance=${id}`}>Look at its records</a>
+              <a href={pathOf(id)}>Look at its records</a>
             </Empty>
           )
         }

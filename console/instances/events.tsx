@@ -1,5 +1,5 @@
 import { api, askPage, type Schemas } from '../api.ts';
-import { Badge } from '../parts/badge.tsx';
+import { EventName } from '../parts/event-name.tsx';
 import { Pager, usePages } from '../parts/pages.tsx';
 import { Empty, Show } from '../parts/show.tsx';
 import { type Column, Table } from '../parts/table.tsx';
@@ -12,7 +12,7 @@ const PAGE_SIZE = 50;
 const REFRESH_MS = 5000;
 
 const COLUMNS: readonly Column<Event>[] = [
-  { title: 'Event', cell: ({ type }) => <Badge tone="quiet">{type}</Badge> },
+  { title: 'Event', cell: ({ type, record }) => <EventName type={type} record={record} /> },
   { title: 'Happened', cell: ({ timestamp }) => <Time at={timestamp} /> },
   { title: 'Accepted', isMinor: true, cell: ({ createdDate }) => <Time at={createdDate} /> },
   { title: 'Id', isMinor: true, cell: ({ id }) => <code>{id}</code> },

@@ -1,10 +1,11 @@
 import { api, askPage, type Schemas } from '../api.ts';
 import { Pager, usePages } from '../parts/pages.tsx';
 import { Empty, Show } from '../parts/show.tsx';
-import { type Column, Table } from '../parts/table.tsx';
+import { type Column, type ColumnSort, Table } from '../parts/table.tsx';
 import { Time } from '../parts/time.tsx';
 import { useMay, useNeeds } from '../who.ts';
 import { type AddressQuery, useQuery, useTyped } from './address.ts';
+import { LastError } from './last-error.tsx';
 import { Mark } from './mark.tsx';
 import { State } from './state.tsx';
 
@@ -19,24 +20,49 @@ const STATES: Readonly<Record<string, { readonly title: string; readonly where: 
   disabled: { title: 'Disabled', where: 'disabled = TRUE' },
 };
 
-const columnsOf = (search: (text: string) => void): readonly Column<Instance>[] => [
-  { title: 'Name', cell: ({ name }) => <span class="strong break">{name}</span> },
+interface Columns {
+  readonly search: (tag: string) => void;
+  readonly sortBy: (field: string) => ColumnSort;
+}
+
+const columnsOf = ({ search, sortBy }: Columns): readonly Column<Instance>[] => [
+  { title: 'Name', sort: sortBy('name'), cell: ({ name }) => <span class="strong break">{name}</span> },
   {
     title: 'Element',
+    sort: sortBy('element.key'),
     cell: ({ element }) => (
-      <span class="row">
-        <Mark image={element.image} /> {element.name}
+      <span class="row beside">
+        <Mark image={element.image} /> <span>{element.name}</span>
       </span>
     ),
   },
   {
     title: 'State',
+    sort: sortBy('state'),
     cell: (instance) => (
       <div class="stack tight">
         <State instance={instance} />
         {instance.invalidReason !== undefined && <span class="small soft">{instance.invalidReason}</span>}
       </div>
     ),
+  },
+  {
+    title: 'Last call',
+    sort: sortBy('lastCallDate'),
+    isMinor: true,
+    cell: ({ lastCallDate }) => <Time at={lastCallDate} />,
+  },
+  {
+    title: 'Last error',
+    sort: sortBy('lastError.date'),
+    isMinor: true,
+    cell: ({ lastError }) => <LastError lastError={lastError} />,
+  },
+  {
+    title: 'Owner',
+    sort: sortBy('user.emailAddress'),
+    isMinor: true,
+    cell: ({ user }) => <span class="break">{user.emailAddress}</span>,
   },
   {
     title: 'Tags',
@@ -57,17 +83,36 @@ const columnsOf = (search: (text: string) => void): readonly Column<Instance>[] 
       </span>
     ),
   },
-  { title: 'Created', isMinor: true, cell: ({ createdDate }) => <Time at={createdDate} /> },
+  {
+    title: 'Created',
+    sort: sortBy('createdDate'),
+    isMinor: true,
+    cell: ({ createdDate }) => <Time at={createdDate} />,
+  },
 ];
+
+/** A click orders by the column, the next one the other way round, and the third as before. Times begin with the newest. */
+function useSort(): (field: string) => ColumnSort {
+  const [{ orderBy = '' }, change] = useQuery();
+  return (field) => {
+    const first = /date$/i.test(field) ? 'desc' : 'asc';
+    const ways = [`${field} ${first}`, `${field} ${first === 'asc' ? 'desc' : 'asc'}`, ''];
+    return {
+      direction: orderBy === `${field} asc` ? 'ascending' : orderBy === `${field} desc` ? 'descending' : undefined,
+      toggle: () => change({ orderBy: ways[(ways.indexOf(orderBy) + 1) % ways.length] }),
+    };
+  };
+}
 
 /** All instances, those that a search finds, and those with a tag or in a state. */
 export function InstanceList() {
   const [query, change] = useQuery();
-  const { q = '', state = '', tag = '' } = query;
+  const { q = '', state = '', tag = '', orderBy = '' } = query;
+  const sortBy = useSort();
   const [words, setWords] = useTyped(q, (text) => change({ q: text }));
   const list = usePages(
     (nextPage, signal) => askPage(api.GET('/instances', { signal, params: { query: queryOf(query, nextPage) } })),
-    [q, state, tag],
+    [q, state, tag, orderBy],
   );
   const isFiltered = q !== '' || state !== '' || tag !== '';
   return (
@@ -105,7 +150,7 @@ export function InstanceList() {
           rows.length > 0 ? (
             <Table
               label="Instances"
-              columns={columnsOf((next) => change({ tag: next }))}
+              columns={columnsOf({ search: (next) => change({ tag: next }), sortBy })}
               rows={rows}
               keyOf={({ id }) => id}
               linkOf={({ id }) => `/console/instances/${id}`}
@@ -156,13 +201,14 @@ function ConnectLink({ children }: { readonly children: string }) {
   );
 }
 
-function queryOf({ q = '', state = '', tag = '' }: AddressQuery, nextPage: string | undefined) {
+function queryOf({ q = '', state = '', tag = '', orderBy = '' }: AddressQuery, nextPage: string | undefined) {
   const where = STATES[state]?.where;
   return {
     pageSize: PAGE_SIZE,
     ...(q.trim() !== '' && { searchText: q.trim() }),
     ...(tag.trim() !== '' && { 'tags[]': [tag.trim()] }),
     ...(where !== undefined && { where }),
+    ...(orderBy !== '' && { orderBy }),
     ...(nextPage !== undefined && { nextPage }),
   };
 }

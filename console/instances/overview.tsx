@@ -5,12 +5,14 @@ import { Badge } from '../parts/badge.tsx';
 import { Copy } from '../parts/copy.tsx';
 import { Time } from '../parts/time.tsx';
 import { MASK } from './form-values.ts';
+import { LastError } from './last-error.tsx';
 
 type Instance = Schemas['Instance'];
 
 /** What an instance is, and what it is set up with. */
 export function Overview({ instance }: { readonly instance: Instance }) {
-  const { id, element, tags, user, createdDate, traceLoggingUntil, eventUrl, eventsEnabled } = instance;
+  const { id, element, tags, user, createdDate, traceLoggingUntil, eventUrl, eventsEnabled, lastCallDate, lastError } =
+    instance;
   return (
     <div class="columns">
       <section class="card stack tight">
@@ -39,7 +41,15 @@ export function Overview({ instance }: { readonly instance: Instance }) {
           </dd>
           <dt>Created</dt>
           <dd>
-            <Time at={createdDate} /> by {user.emailAddress}
+            <Time at={createdDate} />
+          </dd>
+          <dt>Owner</dt>
+          <dd>{user.emailAddress}</dd>
+          <dt>Last call</dt>
+          <dd>{lastCallDate === undefined ? <span class="soft">none</span> : <Time at={lastCallDate} />}</dd>
+          <dt>Last error</dt>
+          <dd>
+            <LastError lastError={lastError} />
           </dd>
           {traceLoggingUntil !== undefined && (
             <>

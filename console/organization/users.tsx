@@ -83,7 +83,7 @@ function UserList() {
       <Show loaded={list}>
         {({ rows }) =>
           rows.length === 0 ? (
-            <Empty title="There is no such user.">
+            <Empty title={q === '' ? 'The account has no users yet.' : 'No user has such a name or e-mail address.'}>
               {q === '' && 'Invite one, who chooses a password with the link that you are shown.'}
             </Empty>
           ) : (

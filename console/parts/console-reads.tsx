@@ -16,7 +16,7 @@ export function ConsoleReadsSwitch({ query, change }: AddressQuery) {
         checked={consoleReadsOf(query).consoleReads}
         onChange={({ currentTarget }) => change({ [NAME]: currentTarget.checked ? '1' : undefined })}
       />
-      The console's own reads
+      Include the console's own reads
     </label>
   );
 }

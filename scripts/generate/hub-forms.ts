@@ -1,6 +1,6 @@
 import { type ApiDocument, METHODS, type Operation, type PathItem } from './api-document.ts';
 
-/** What an instance does can be asked of it below its hub as well (decisions D1). */
+/** What an instance does can be asked of it below its hub as well (decisions D1); what is about all instances cannot. */
 const TAGS: ReadonlySet<string> = new Set(['bulk', 'objects', 'records']);
 
 const HUB_PARAMETER = { $ref: '#/components/parameters/Hub' };
@@ -14,7 +14,10 @@ export function addHubForms<Document extends ApiDocument>(document: Document): D
 }
 
 function hasForm(item: PathItem): boolean {
-  return METHODS.some((method) => item[method]?.tags.some((tag) => TAGS.has(tag)));
+  return METHODS.some((method) => {
+    const operation = item[method];
+    return operation?.tags.some((tag) => TAGS.has(tag)) && !operation['x-causeway-scopes']?.includes('platform');
+  });
 }
 
 function formOf(item: PathItem): PathItem {

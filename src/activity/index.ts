@@ -2,6 +2,7 @@ import { createPartitions, type KeptTable } from '../db/partitions.ts';
 import type { Platform } from '../platform.ts';
 import { createActivityHistory } from './history.ts';
 import { INTERVALS, type Interval, type Period } from './intervals.ts';
+import { createLastCallStore } from './last-call-store.ts';
 import { createRecorder, type RecorderOptions } from './recorder.ts';
 import { createOpenRun } from './runs.ts';
 import { type CountedMetric, mergeTallies, type Tally } from './tallies.ts';
@@ -39,6 +40,7 @@ export function composeActivity(
     recorder,
     openRun: createOpenRun(platform, recorder, basePath),
     history: createActivityHistory(platform),
+    lastCalls: createLastCallStore(platform.knex),
     usage: {
       /**
        * What was counted, from old to new, for the account that asks; with an `organizationId` for all accounts of it, each on its own, which the caller

@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import { createActivityStore } from './activity-store.ts';
+import { createLastCallStore } from './last-call-store.ts';
 import type { WriteActivity } from './recorder.ts';
 import { LONGEST_FIRST } from './tallies.ts';
 import { createUsageStore } from './usage-store.ts';
@@ -14,6 +15,7 @@ export function createWriteActivity({ behind }: { readonly behind: Knex }): Writ
       const activity = createActivityStore(via);
       const usage = createUsageStore(via);
       if (rows.length > 0) await activity.insert(rows);
+      await createLastCallStore(via).note(rows);
       if (wires.length > 0) await activity.insertWire(wires);
       for (const interval of LONGEST_FIRST) await usage.add(interval, tallies.of(interval));
     });

@@ -218,6 +218,7 @@ export const ACCESS: { readonly [Id in ApiOperationId]: AccessOf<Id> } = {
 
   // To oneself.
   createConsoleSession: { ...NEW_SECRET, audit: { action: 'login', target: 'session' } },
+  getConsoleLogIn: EVERYBODY,
   getConsoleSession: EVERYBODY,
   deleteConsoleSession: { audit: { action: 'logout', target: 'session' } },
   setOwnPassword: { audit: { action: 'update', target: 'secret' } },
@@ -328,6 +329,7 @@ export const ACCESS: { readonly [Id in ApiOperationId]: AccessOf<Id> } = {
   createHubBulkQuery: EVERYBODY,
   createBulkUpload: EVERYBODY,
   createHubBulkUpload: EVERYBODY,
+  listAccountBulkJobs: EVERYBODY,
   listBulkJobs: EVERYBODY,
   listHubBulkJobs: EVERYBODY,
   getBulkStatus: EVERYBODY,

@@ -94,6 +94,8 @@ interface Credentials {
   readonly instance: { readonly token: string } | { readonly id: string } | undefined;
   /** What is said to those that are nobody's. */
   readonly refusal: string;
+  /** False where the request is served without a caller too. */
+  readonly isNeeded: boolean;
 }
 
 /** A caller that was seen a moment ago costs no query. */
@@ -121,6 +123,10 @@ export function createAuthorization(parts: AuthorizationParts): Authorize {
     response.locals.scope = sought;
     if (sought === 'platform') assertOrganization(credentials);
     const known = findKept(credentials) ?? (await findCaller(credentials, response.locals.address));
+    if (known === undefined) {
+      response.locals.scope = 'public';
+      return { caller: undefined, scope: 'public' };
+    }
     response.locals.principal = known.principal;
     if (known.session !== undefined) assertCsrfToken(request, known.session);
     const named = request.headers[ACCOUNT_HEADER];
@@ -149,17 +155,18 @@ export function createAuthorization(parts: AuthorizationParts): Authorize {
   };
 
   /**
-   * The secrets of the header; without one the session of the cookie, which a browser sends whoever made it ask. Undefined for what needs neither.
+   * The secrets of the header; without one the session of the cookie, which a browser sends whoever made it ask. Undefined for what needs
+   * neither. A log-in ignores the cookie of a session before it.
    * @throws AppError UNAUTHENTICATED, FORBIDDEN
    */
   function readCredentials(request: Request): Credentials | undefined {
     const { authorization } = request.headers;
     if (authorization !== undefined) return bySecrets(readSecrets(authorization));
     const isPublic = findPublic(request.path)?.operations[request.method] !== undefined;
-    const token = isPublic ? undefined : sessionCookie.read(request);
+    const token = isPublic && request.method !== 'GET' ? undefined : sessionCookie.read(request);
     if (isPublic || token !== undefined) sessionCookie.assertOwnPage(request);
-    if (isPublic) return undefined;
-    return token === undefined ? bySecrets(readSecrets(undefined)) : bySession(token, request.get(INSTANCE_HEADER));
+    if (token !== undefined) return { ...bySession(token, request.get(INSTANCE_HEADER)), isNeeded: !isPublic };
+    return isPublic ? undefined : bySecrets(readSecrets(undefined));
   }
 
   function bySecrets({ user, organization, element }: HeaderSecrets): Credentials {
@@ -171,10 +178,11 @@ export function createAuthorization(parts: AuthorizationParts): Authorize {
       hasOrganization: organization !== undefined,
       instance: element === undefined ? undefined : { token: element },
       refusal: 'The User or Organization secret is not valid.',
+      isNeeded: true,
     };
   }
 
-  function bySession(token: string, instanceId: string | undefined): Credentials {
+  function bySession(token: string, instanceId: string | undefined): Omit<Credentials, 'isNeeded'> {
     return {
       // In the place of an organization's secret that came without a user's, which nobody can send.
       secrets: ['', token],
@@ -202,12 +210,13 @@ export function createAuthorization(parts: AuthorizationParts): Authorize {
     return caller !== undefined && isCurrent(caller) ? caller : undefined;
   }
 
-  async function findCaller(credentials: Credentials, address: string): Promise<Caller> {
+  /** @returns undefined for an ended session, where the request is served without a caller too */
+  async function findCaller(credentials: Credentials, address: string): Promise<Caller | undefined> {
     const { key } = credentials;
     const load = () => loadCaller(credentials);
     // However many guess, they have a few connections between them: whoever was here before does not wait behind them.
     const find = () => callers.find(key, (known) => (known === undefined ? shares.lookUp('stranger', load) : load()));
-    return failedAuthorizations.attempt({ network: networkOf(address), secrets: key }, async () => {
+    const attempt = failedAuthorizations.attempt({ network: networkOf(address), secrets: key }, async () => {
       let caller = await find();
       if (caller !== undefined && !isCurrent(caller)) {
         callers.forget(key);
@@ -216,6 +225,7 @@ export function createAuthorization(parts: AuthorizationParts): Authorize {
       }
       return caller ?? refuse(credentials.refusal);
     });
+    return credentials.isNeeded ? attempt : attempt.catch(ignoreRefusal);
   }
 
   /** Not after a change of the organization, which may have been under way when it was read, and not when a secret has ended. */
@@ -250,6 +260,10 @@ export function createAuthorization(parts: AuthorizationParts): Authorize {
       throw error;
     }
   }
+}
+
+function ignoreRefusal(error: unknown): undefined {
+  if (!(error instanceof AppError && error.code === 'UNAUTHENTICATED')) throw error;
 }
 
 const NO_PAGE = 'The key is of no connect session, or of one that may not be used any more. Ask for a new one.';

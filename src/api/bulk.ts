@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { JobFilter } from '../bulk/bulk-store.ts';
 import { type FileType, type Rendition, STORED_TYPES } from '../bulk/convert.ts';
 import type { DownloadRequest } from '../bulk/create-job.ts';
 import type { FailedRows } from '../bulk/failed-rows.ts';
@@ -28,6 +29,13 @@ export function createBulkHandlers(bulk: Omit<Bulk, 'start' | 'stop' | 'keep' | 
     id: path.id,
   });
 
+  async function list(owner: Pick<JobFilter, 'accountId' | 'instanceId'>, { query, url }: JobListing) {
+    const { where, pageSize: limit = PAGE_SIZE, nextPage } = query;
+    const tokens = createPageTokens(seal, JSON.stringify(['bulk', owner.accountId, owner.instanceId, where]));
+    const { jobs, nextBeforeId } = await bulk.list(owner, { where, limit, beforeId: tokens.read(nextPage) });
+    return { body: jobs.map(toRecord), headers: listHeaders(jobs.length, { url, token: tokens.write(nextBeforeId) }) };
+  }
+
   const direct = {
     createBulkQuery: async ({ principal: { userId }, instance, body, query, headers, signal }) => {
       const asked = { query, body };
@@ -54,12 +62,8 @@ export function createBulkHandlers(bulk: Omit<Bulk, 'start' | 'stop' | 'keep' | 
     },
 
     listBulkJobs: async ({ instance, query, url }) => {
-      const { where, pageSize: limit = PAGE_SIZE, nextPage } = query;
-      const tokens = createPageTokens(seal, JSON.stringify(['bulk', instance.accountId, instance.id, where]));
-      const { jobs, nextBeforeId } = await bulk.list(instance, { where, limit, beforeId: tokens.read(nextPage) });
-      const body = jobs.map(toRecord);
-      const listed = listHeaders(body.length, { url, token: tokens.write(nextBeforeId) });
-      return { body, headers: { ...headersOf(instance), ...listed } };
+      const { body, headers } = await list({ accountId: instance.accountId, instanceId: instance.id }, { query, url });
+      return { body, headers: { ...headersOf(instance), ...headers } };
     },
 
     getBulkStatus: async (request) => show(request.instance, await bulk.get(placeOf(request))),
@@ -95,6 +99,7 @@ export function createBulkHandlers(bulk: Omit<Bulk, 'start' | 'stop' | 'keep' | 
 
   return {
     ...direct,
+    listAccountBulkJobs: ({ principal: { accountId }, query, url }) => list({ accountId }, { query, url }),
     createHubBulkQuery: inHub(direct.createBulkQuery),
     createHubBulkUpload: inHub(direct.createBulkUpload),
     listHubBulkJobs: inHub(direct.listBulkJobs),
@@ -105,6 +110,8 @@ export function createBulkHandlers(bulk: Omit<Bulk, 'start' | 'stop' | 'keep' | 
     getHubBulkFile: inHub(direct.getBulkFile),
   } satisfies Partial<Handlers>;
 }
+
+type JobListing = Pick<OperationRequest<'listAccountBulkJobs'>, 'query' | 'url'>;
 
 const JSON_TYPE = 'application/json';
 

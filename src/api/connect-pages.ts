@@ -14,6 +14,7 @@ import { createRedactor } from '../redaction.ts';
 import type { Trace } from '../trace.ts';
 import { ACCESS } from './access.ts';
 import type { Audit } from './audit.ts';
+import { CONNECT_WORDS, type ConnectLanguage, type ConnectWords, type Words } from './connect-words.ts';
 import { policyFor } from './console-pages.ts';
 import { escapeHtml } from './docs/html.ts';
 import { createPage } from './oauth-pages.ts';
@@ -62,8 +63,14 @@ export function createConnectPages(parts: ConnectPageParts): ConnectPages {
   }
 
   /** To a window that a provider has sent back. The script closes it, where the browser lets it. */
-  async function endPopup(response: Response, words: Words): Promise<void> {
-    sendPage(response, 200, { ...words, script: (await console.script('connect-return')).path });
+  async function endPopup(response: Response, language: ConnectLanguage, words: Words): Promise<void> {
+    sendPage(response, { ...words, status: 200, language, script: (await console.script('connect-return')).path });
+  }
+
+  /** To a browser that is not on its way. */
+  function stop(response: Response, status: number, wordsOf: (words: ConnectWords) => Words): void {
+    const language = languageOf(response.req);
+    sendPage(response, { ...wordsOf(CONNECT_WORDS[language]), status, language });
   }
 
   return {
@@ -71,9 +78,8 @@ export function createConnectPages(parts: ConnectPageParts): ConnectPages {
       count(response);
       setPrivate(response);
       const session = await page.find(String(request.params.key));
-      if (session === undefined) return sendPage(response, 404, GONE);
-      const claim = claimOf(request);
-      const refusal = claim === undefined ? undefined : await page.refuse(session, claim);
+      if (session === undefined) return stop(response, 404, ({ gone }) => gone);
+      const refusal = await page.refuse(session, claimsOf(request));
       response.set('X-Content-Type-Options', 'nosniff');
       if (refusal !== undefined) {
         // A page that says why, and knows nothing of the session: so any page may have it in a frame, where nothing else could say it.
@@ -98,7 +104,7 @@ export function createConnectPages(parts: ConnectPageParts): ConnectPages {
       // Fetch Metadata: a link that somebody sent to somebody else is not opened by the page.
       const site = request.get('sec-fetch-site') ?? 'same-origin';
       const departure = site === 'same-origin' ? await page.depart(String(request.params.ticket)) : undefined;
-      if (departure === undefined) return sendPage(response, 400, NO_TICKET);
+      if (departure === undefined) return stop(response, 400, ({ noTicket }) => noTicket);
       const { id, value } = departure.mark;
       response.setHeader('Set-Cookie', printMark(publicUrl(), id, value));
       response.status(302).setHeader('Location', departure.url).end();
@@ -111,22 +117,25 @@ export function createConnectPages(parts: ConnectPageParts): ConnectPages {
       const arrival = await page.arrive(state, (id) => readMark(publicUrl(), request, id));
       if (arrival === undefined) return showCallback(request, response, next);
       setPrivate(response);
-      if (arrival.kind === 'refused') return sendPage(response, 400, withWayBack(REFUSALS[arrival.reason], arrival));
+      if (arrival.kind === 'refused')
+        return stop(response, 400, ({ refused, back }) => withWayBack(refused[arrival.reason], arrival, back));
       const { key } = arrival.session;
       const { elementKey, opener } = arrival.request;
       note(response, { redactor: createRedactor([key, parametersOf(request).code ?? '']) });
       const isPopup = opener === 'popup';
+      const language = languageOf(request, (await page.looksOf(arrival.session)).language);
+      const { done, failed } = CONNECT_WORDS[language];
       const back = `${publicUrl()}${PAGE_PATH}/${key}?${new URLSearchParams({ element: elementKey, returned: '' })}`;
       try {
         const { returnUrl = back } = await finish(request, response, arrival);
-        if (isPopup) return await endPopup(response, DONE);
+        if (isPopup) return await endPopup(response, language, done);
         response.status(303).setHeader('Location', returnUrl).end();
       } catch (error) {
         if (!isAppError(error) || error.code === 'INTERNAL') throw error;
         response.locals.errorCode = error.code;
         if (!isPopup) return void response.status(303).setHeader('Location', back).end();
         const shown = redactAppError(error, redactCall(request, response));
-        await endPopup(response, failure(shown));
+        await endPopup(response, language, failure(shown, failed));
       }
     },
   };
@@ -149,13 +158,16 @@ function parametersOf({ originalUrl }: Request): Readonly<Record<string, string>
 /** `Sec-Fetch-Dest` of a page that stands in another one. */
 const EMBEDDED: readonly string[] = ['iframe', 'frame', 'embed', 'object'];
 
-/** The origin of the page that shows this one: the script says it; of other frames the browser does, unless it is told not to. */
-function claimOf(request: Request): string | undefined {
-  const { from } = parametersOf(request);
-  if (from !== undefined) return from;
+/** The origins of the pages around this one: the script says them; of other frames the browser says the nearest, unless it is told not to. */
+function claimsOf(request: Request): readonly string[] {
+  const said = decodeQuery(searchOf(request.originalUrl)).getAll('from');
+  if (said.length > 0) return said.slice(0, MOST_CLAIMS);
   const isEmbedded = EMBEDDED.includes(request.get('sec-fetch-dest') ?? '');
-  return isEmbedded ? request.get('referer') : undefined;
+  return isEmbedded ? [request.get('referer') ?? ''] : [];
 }
+
+/** Frames in frames. */
+const MOST_CLAIMS = 10;
 
 const MARK_NAME = 'causeway-connect';
 
@@ -175,67 +187,34 @@ function readMark(publicUrl: string, { headers: { cookie = '' } }: Request, id: 
   return findCookie(cookie, markName(publicUrl, id));
 }
 
-/** Texts are HTML. */
-interface Words {
-  readonly title: string;
-  readonly words: string;
+/** What the page of the session speaks, or else what the browser asks for. */
+function languageOf(request: Request, ofSession?: ConnectLanguage): ConnectLanguage {
+  const asked = request.acceptsLanguages([...LANGUAGES]);
+  return ofSession ?? LANGUAGES.find((language) => language === asked) ?? 'en';
+}
+
+const LANGUAGES: readonly ConnectLanguage[] = ['en', 'de', 'fr', 'es'];
+
+function withWayBack(words: Words, { left }: RefusedArrival, label: string): Words {
+  if (left === undefined) return words;
+  const path = `${PAGE_PATH}/${left.key}?${new URLSearchParams({ element: left.elementKey })}`;
+  return { ...words, words: `${words.words}</p>\n<p><a href="${escapeHtml(path)}">${label}</a>` };
+}
+
+function failure({ message, providerMessage }: AppError, { title, close }: ConnectWords['failed']): Words {
+  const said = providerMessage === undefined ? '' : `</p>\n<p>${escapeHtml(providerMessage)}`;
+  return { title, words: `${escapeHtml(message)}${said}</p>\n<p>${close}` };
+}
+
+interface SentPage extends Words {
+  readonly status: number;
+  readonly language: ConnectLanguage;
+  /** The path of one of this service. */
   readonly script?: string;
 }
 
-const GONE: Words = {
-  title: 'This page is not there',
-  words:
-    'The address is of no connect session, or of one that may not be used any more. Go back to where you came from, and begin again there.',
-};
-const NO_TICKET: Words = {
-  title: 'This cannot be opened again',
-  words:
-    'The way to the provider can be opened once, within two minutes, and from the page that asked for it. Go back to that page and try again.',
-};
-const DONE: Words = {
-  title: 'Connected',
-  words: 'The account is connected. You can close this window.',
-};
-
-const REFUSALS: Readonly<Record<RefusedArrival['reason'], Words>> = {
-  otherBrowser: {
-    title: 'This was begun in another browser',
-    words:
-      'Nothing was connected: the authorization did not begin in this browser. If somebody sent you the link, do not go on. Otherwise go back to the page where you began and try again there.',
-  },
-  again: {
-    title: 'This was taken already',
-    words:
-      'The provider has sent this browser back before. Go back to the page where you began: it shows what came of it.',
-  },
-  late: {
-    title: 'This took too long',
-    words:
-      'Nothing was connected: more than 15 minutes have passed. Go back to the page where you began and try again.',
-  },
-  ended: {
-    title: 'The session has ended',
-    words:
-      'Nothing was connected: the connect session was completed, ended, or has expired. Go back to where you came from, and begin again there.',
-  },
-};
-
-function withWayBack(words: Words, { left }: RefusedArrival): Words {
-  if (left === undefined) return words;
-  const path = `${PAGE_PATH}/${left.key}?${new URLSearchParams({ element: left.elementKey })}`;
-  return { ...words, words: `${words.words}</p>\n<p><a href="${escapeHtml(path)}">Go back and try again</a>` };
-}
-
-function failure({ message, providerMessage }: AppError): Words {
-  const said = providerMessage === undefined ? '' : `</p>\n<p>${escapeHtml(providerMessage)}`;
-  return {
-    title: 'Nothing was connected',
-    words: `${escapeHtml(message)}${said}</p>\n<p>Close this window to try again.`,
-  };
-}
-
-function sendPage(response: Response, status: number, { title, words, script }: Words): void {
+function sendPage(response: Response, { status, title, words, ...parts }: SentPage): void {
   const body = `<h1>${title}</h1>\n<p>${words}</p>`;
-  const { html, contentSecurityPolicy } = createPage({ title, body, script });
+  const { html, contentSecurityPolicy } = createPage({ title, body, ...parts });
   response.status(status).set('Content-Security-Policy', contentSecurityPolicy).type('html').send(html);
 }

@@ -174,7 +174,7 @@ function toOfferRecord({ connector, isAuthorized, fields }: Offer): PageRecord['
     name,
     description,
     hub,
-    image: markOf({ key, name }),
+    image: markOf(connector),
     authentication: auth.type,
     authorizes: isAuthorized,
     fields: fields.map(toConfigurationField),

@@ -58,6 +58,12 @@ export function createConsoleHandlers(
       return refuse(WRONG);
     },
 
+    getConsoleLogIn: async ({ principal, session }) => {
+      const passwordsExist = await passwords.exist();
+      if (principal === undefined || session === undefined) return { body: { passwordsExist } };
+      return { body: { passwordsExist, session: await show(session, principal) } };
+    },
+
     getConsoleSession: async ({ principal, session }) => {
       if (session === undefined) throw noSession();
       return { body: await show(session, principal) };

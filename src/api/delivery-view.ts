@@ -39,7 +39,7 @@ export function toMaskedSubscriptionRecord(subscription: Subscription): Subscrip
 }
 
 export function toDeliveryRecord(delivery: Delivery): DeliveryRecord {
-  const { id, status, url, subscriptionId, attempts, nextAttemptAt, lastError, instanceId } = delivery;
+  const { id, status, url, subscriptionId, attempts, nextAttemptAt, lastError, instanceId, record } = delivery;
   return {
     id,
     channel: CHANNEL,
@@ -52,6 +52,7 @@ export function toDeliveryRecord(delivery: Delivery): DeliveryRecord {
     ...(nextAttemptAt !== null && { nextAttemptDate: nextAttemptAt.toISOString() }),
     ...(lastError !== null && { lastError }),
     ...(instanceId !== null && { instance: { id: instanceId } }),
+    ...(record !== null && { record }),
     event: toEvent(delivery),
   };
 }

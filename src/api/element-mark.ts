@@ -1,51 +1,47 @@
+import type { Connector } from '../connector/contract.ts';
+import { ABSTRACT_SHAPES, MARK_COLOURS, MARK_SHAPES, type MarkColour, SHAPE_OF_HUB } from '../connector/mark.ts';
+
+export type Marked = Pick<Connector, 'key' | 'hub' | 'mark'>;
+
 /**
- * The picture of an element: its initials on a colour, as a `data:` URL of an SVG. It is nobody's logo, needs no request, and holds nothing
- * but a rectangle and letters.
+ * The picture of an element, as a `data:` URL of an SVG: the mark that its connector declares, or a shape by its hub on a colour by its key.
+ * It is nobody's logo, needs no request, and holds nothing but the paths of this service.
  */
-export function markOf({ key, name }: { readonly key: string; readonly name: string }): string {
-  return `data:image/svg+xml,${encodeURI(drawMark(initialsOf(name), colourOf(key))).replaceAll('#', '%23')}`;
+export function markOf(connector: Marked): string {
+  return `data:image/svg+xml,${encodeURI(drawMark(connector)).replaceAll('#', '%23')}`;
 }
 
-/** White letters have a contrast of at least 4.5 with each of them (WCAG 2.2, 1.4.3). */
-export const COLOURS = [
-  '#b3261e',
-  '#a03c00',
-  '#7a5200',
-  '#4c6600',
-  '#1b6e1b',
-  '#00694d',
-  '#006874',
-  '#00639b',
-  '#3355c4',
-  '#6247b5',
-  '#8a3ba6',
-  '#a3286f',
+const COLOURS = Object.keys(MARK_COLOURS) as readonly MarkColour[];
+
+/** Darker parts of the background, by the key: elements of one shape and colour still differ. */
+const BACKDROPS = [
+  'M0 64L64 0v64z',
+  'M0 0h64L0 64z',
+  'M0 32h64v32H0z',
+  'M32 0h32v64H32z',
+  'M0 64a64 64 0 0 1 64-64v64z',
+  'M0 0h64a64 64 0 0 1-64 64z',
+  'M0 44L64 20v44H0z',
 ] as const;
 
-function colourOf(key: string): string {
+function drawMark({ key, hub, mark }: Marked): string {
   const hash = hashKey(key);
-  return COLOURS[hash % COLOURS.length] ?? COLOURS[0];
-}
-
-/** A letter or digit with its accents. None of them means anything in markup. */
-const LETTER = /[\p{L}\p{N}]\p{M}{0,4}/gu;
-/** A capital begins a word after a small letter, and before one: `BambooHR`, `OData`. */
-const WORD = /(?<![\p{L}\p{N}\p{M}])[\p{L}\p{N}]\p{M}{0,4}|(?<=\p{Ll})\p{Lu}\p{M}{0,4}|(?<=\p{Lu})\p{Lu}(?=\p{Ll})/gu;
-
-/** The first letters of two words, or two letters of the only one. */
-function initialsOf(name: string): string {
-  const words = name.match(WORD) ?? [];
-  const letters = words.length > 1 ? words : (name.match(LETTER) ?? ['?']);
-  return letters.slice(0, 2).join('');
-}
-
-function drawMark(text: string, colour: string): string {
+  const shape = mark?.shape ?? SHAPE_OF_HUB[hub] ?? pick(ABSTRACT_SHAPES, hash);
+  const colour = MARK_COLOURS[mark?.colour ?? pick(COLOURS, hash >>> 4)];
+  const [white, half] = MARK_SHAPES[shape];
   return (
     `<svg xmlns='http://www.w3.org/2000/svg' width='64' height='64' viewBox='0 0 64 64'>` +
-    `<rect width='64' height='64' rx='14' fill='${colour}'/>` +
-    `<text x='32' y='32' dy='.35em' text-anchor='middle' font-family='sans-serif' font-size='28' font-weight='600' fill='#fff'>` +
-    `${text}</text></svg>`
+    `<clipPath id='c'><rect width='64' height='64' rx='14'/></clipPath>` +
+    `<g clip-path='url(#c)' fill='#fff' fill-rule='evenodd'><path d='M0 0h64v64H0z' fill='${colour}'/>` +
+    `<path d='${pick(BACKDROPS, hash >>> 12)}' fill='#000' fill-opacity='.14'/>` +
+    `<path d='${half}' fill-opacity='.55'/><path d='${white}'/></g></svg>`
   );
+}
+
+function pick<Choice>(choices: readonly Choice[], hash: number): Choice {
+  const choice = choices[hash % choices.length];
+  if (choice === undefined) throw new Error('There is nothing to choose from.');
+  return choice;
 }
 
 /** FNV-1a, which spreads keys that differ in one letter. @returns a number of 32 bits, always the same for a key */

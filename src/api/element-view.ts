@@ -23,7 +23,7 @@ export function toElementSummary(connector: Connector): ElementSummary {
     id,
     name,
     key,
-    image: markOf({ key, name }),
+    image: markOf(connector),
     deleted: false,
     typeOauth: isOAuth(auth.type),
     trialAccount: false,

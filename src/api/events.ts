@@ -52,10 +52,10 @@ export function createEventHandlers(services: EventServices, seal: PageSeal) {
 }
 
 /** As its receiver gets it. */
-function toEventRecord({ payload, createdAt }: StoredEvent): EventRecord {
+function toEventRecord({ payload, createdAt, record }: StoredEvent): EventRecord {
   // It was written by `buildPayload`.
-  const body = parseJson(payload) as Omit<EventRecord, 'createdDate'>;
-  return { ...body, createdDate: createdAt.toISOString() };
+  const body = parseJson(payload) as Omit<EventRecord, 'createdDate' | 'record'>;
+  return { ...body, createdDate: createdAt.toISOString(), ...(record !== null && { record }) };
 }
 
 function eventsAreOff(instanceId: number): AppError {

@@ -68,7 +68,7 @@ export interface ApiServices
     OrganizationServices,
     AuditLogServices,
     ConnectServices {
-  readonly activity: Pick<Activity, 'recorder' | 'history' | 'usage'>;
+  readonly activity: Pick<Activity, 'recorder' | 'history' | 'usage' | 'lastCalls'>;
   readonly settings: Settings;
   readonly accounts: Accounts;
   readonly accountRecords: AccountRecords;

@@ -1,4 +1,5 @@
 import type { User } from '../accounts/accounts.ts';
+import type { LastCalls } from '../activity/last-call-store.ts';
 import { maskSecrets } from '../instances/configuration.ts';
 import { readEventSettings } from '../instances/event-settings.ts';
 import { type Instance, type InstanceKey, isTraced } from '../instances/instance.ts';
@@ -65,19 +66,22 @@ export interface AroundInstance {
   readonly urlOf: (elementKey: string, instance: InstanceKey) => string;
   /** The keys of the elements that the account makes no instances of. */
   readonly inactive: ReadonlySet<string>;
+  /** By the id of the instance. */
+  readonly lastCalls: ReadonlyMap<number, LastCalls>;
   readonly nowMs: number;
 }
 
 /** The record with its configuration; secrets are masked. */
 export function toInstanceRecord(
   instance: Instance,
-  { owner, urlOf, inactive, nowMs }: AroundInstance,
+  { owner, urlOf, inactive, lastCalls, nowMs }: AroundInstance,
 ): InstanceRecord {
   const { connector } = instance;
   const element = toElement(connector, inactive);
   const deleted = isElementGone(instance);
   return {
     ...common(instance, nowMs),
+    ...toLastCalls(lastCalls.get(instance.id)),
     ...(connector.webhooks !== undefined && { eventUrl: urlOf(connector.key, instance) }),
     element: { ...element, deleted, active: element.active && !deleted },
     configuration: toConfigurationRecord(instance),
@@ -102,6 +106,15 @@ export function toAccountInstanceRecord(instance: Instance, nowMs: number): Acco
 export function toConfigurationRecord({ connector, config }: Instance): InstanceRecord['configuration'] {
   // Settings are texts, numbers and booleans: `resolveConfiguration` lets nothing else through.
   return maskSecrets(connector, config) as InstanceRecord['configuration'];
+}
+
+function toLastCalls(calls: LastCalls | undefined): Pick<InstanceRecord, 'lastCallDate' | 'lastError'> {
+  if (calls === undefined) return {};
+  const { lastCallAt, lastError } = calls;
+  const lastCallDate = lastCallAt.toISOString();
+  if (lastError === undefined) return { lastCallDate };
+  const { at, status, code, requestId } = lastError;
+  return { lastCallDate, lastError: { date: at.toISOString(), status, ...(code !== null && { code }), requestId } };
 }
 
 function toOwner({ id, emailAddress, firstName, lastName }: User): InstanceRecord['user'] {

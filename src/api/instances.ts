@@ -1,11 +1,13 @@
 import type { Accounts, Principal } from '../accounts/accounts.ts';
 import type { ActiveElements } from '../accounts/active-elements.ts';
+import type { Activity } from '../activity/index.ts';
 import type { Clock } from '../clock.ts';
 import type { Registry } from '../connector/registry.ts';
 import { AppError, cutText } from '../errors.ts';
 import type { WebhookRoom } from '../events/webhooks/index.ts';
 import type { Instance } from '../instances/instance.ts';
 import type { Instances, NewInstance } from '../instances/instances.ts';
+import { type InstanceListPlace, type InstanceOrder, ORDERABLE_INSTANCE } from '../instances/store.ts';
 import { assertAsRead, withPlaces } from './body-faults.ts';
 import {
   getConfigurationField,
@@ -19,10 +21,11 @@ import {
   toInstanceRecord,
   toNewInstanceRecord,
 } from './instance-view.ts';
-import { createPageTokens, listHeaders, type PageSeal } from './listing.ts';
+import { createPlaceTokens, listHeaders, type PageSeal } from './listing.ts';
 import type { Handlers, OperationBody, OperationPath, OperationQuery } from './operation.ts';
 
 export interface InstanceServices {
+  readonly activity: Pick<Activity, 'lastCalls'>;
   readonly accounts: Pick<Accounts, 'getUser' | 'findUsers'>;
   readonly instances: Instances;
   readonly registry: Pick<Registry, 'getConnector'>;
@@ -36,24 +39,28 @@ interface PageRequest {
   readonly elementKey?: string;
 }
 
+/** What changes by itself between reading an instance and writing it back. */
+const DRIFTING = ['invalidReason', 'warnings', 'traceLoggingEnabled', 'traceLoggingUntil', 'lastCallDate', 'lastError'];
+
 /** Unless the caller asks for another number: the default of the spec. */
 const PAGE_SIZE = 200;
 /** The same. */
 const TRACE_SECONDS = 3_600;
 
 export function createInstanceHandlers(
-  { accounts, instances, registry, activeElements, webhooks }: InstanceServices,
+  { accounts, activity, instances, registry, activeElements, webhooks }: InstanceServices,
   { seal, clock }: { readonly seal: PageSeal; readonly clock: Pick<Clock, 'now'> },
 ) {
   const { urlOf, registrations } = webhooks;
   const toAccountRecord = (instance: Instance) => toAccountInstanceRecord(instance, clock.now());
 
-  async function aroundOf({ accountId, userId }: Instance): Promise<AroundInstance> {
-    const [owner, inactive] = await Promise.all([
+  async function aroundOf({ accountId, userId, id }: Instance): Promise<AroundInstance> {
+    const [owner, inactive, lastCalls] = await Promise.all([
       accounts.getUser(accountId, userId),
       activeElements.inactiveOf(accountId),
+      activity.lastCalls.find(accountId, [id]),
     ]);
-    return { owner, urlOf, inactive, nowMs: clock.now() };
+    return { owner, urlOf, inactive, lastCalls, nowMs: clock.now() };
   }
 
   async function show(instance: Instance) {
@@ -78,18 +85,23 @@ export function createInstanceHandlers(
   async function assertSame(instance: Instance, rest: object) {
     if (Object.keys(rest).length === 0) return;
     const { body: shown } = await show(instance);
-    assertAsRead(rest, { shown, drifting: ['invalidReason', 'warnings', 'traceLoggingEnabled', 'traceLoggingUntil'] });
+    assertAsRead(rest, { shown, drifting: DRIFTING });
   }
 
   async function showAll(accountId: number, shown: readonly Instance[]) {
     const ids = new Set(shown.map(({ userId }) => userId));
-    const [ownerOf, inactive] = await Promise.all([
+    const [ownerOf, inactive, lastCalls] = await Promise.all([
       accounts.findUsers(accountId, [...ids]),
       activeElements.inactiveOf(accountId),
+      activity.lastCalls.find(
+        accountId,
+        shown.map(({ id }) => id),
+      ),
     ]);
+    const nowMs = clock.now();
     return shown.flatMap((instance) => {
       const owner = ownerOf.get(instance.userId);
-      return owner === undefined ? [] : [toInstanceRecord(instance, { owner, urlOf, inactive, nowMs: clock.now() })];
+      return owner === undefined ? [] : [toInstanceRecord(instance, { owner, urlOf, inactive, lastCalls, nowMs })];
     });
   }
 
@@ -114,11 +126,13 @@ export function createInstanceHandlers(
   }
 
   async function readPage({ accountId }: Principal, { query, url, elementKey }: PageRequest) {
-    const { tags, searchText, where, pageSize = PAGE_SIZE, nextPage } = query;
+    const { tags, searchText, where, orderBy, pageSize = PAGE_SIZE, nextPage } = query;
     const filter = { elementKey, tags, searchText, where };
-    const tokens = createPageTokens(seal, `instances:${accountId}:${JSON.stringify(filter)}`);
-    const page = await instances.list(accountId, { ...filter, limit: pageSize, afterId: tokens.read(nextPage) });
-    const token = tokens.write(page.nextAfterId);
+    const order = orderBy === undefined ? undefined : readOrder(orderBy);
+    const tokens = createPlaceTokens(seal, `instances:${accountId}:${JSON.stringify({ ...filter, order })}`);
+    const after = readInstancePlace(tokens.read(nextPage));
+    const page = await instances.list(accountId, { ...filter, order, limit: pageSize, after });
+    const token = tokens.write(page.next && writeInstancePlace(page.next));
     return { instances: page.instances, headers: listHeaders(page.instances.length, { url, token }) };
   }
 
@@ -237,6 +251,26 @@ export function createInstanceHandlers(
     listOwnAccountInstances: ({ principal, query, url }) => listAccount(principal, { query, url }),
     listAccountInstances: ({ principal, query, url }) => listAccount(principal, { query, url }),
   } satisfies Partial<Handlers>;
+}
+
+/** @throws AppError REQUEST_INVALID */
+function readOrder(orderBy: string): InstanceOrder {
+  const [, name, direction = 'asc'] = /^\s*(\S+)(?:\s+(asc|desc))?\s*$/i.exec(orderBy) ?? [];
+  const by = ORDERABLE_INSTANCE.find((each) => each === name);
+  if (by !== undefined) return { by, direction: direction.toLowerCase() === 'desc' ? 'desc' : 'asc' };
+  const message = `orderBy is one of ${ORDERABLE_INSTANCE.join(', ')}, with asc (unless given) or desc behind it.`;
+  throw new AppError('REQUEST_INVALID', message, { details: [{ path: '/query/orderBy', message }] });
+}
+
+/** The id first: the value may have any character. */
+function writeInstancePlace({ id, value }: InstanceListPlace): string {
+  return value === undefined ? String(id) : `${id} ${value}`;
+}
+
+function readInstancePlace(place: string | undefined): InstanceListPlace | undefined {
+  if (place === undefined) return undefined;
+  const end = place.indexOf(' ');
+  return end === -1 ? { id: Number(place) } : { id: Number(place.slice(0, end)), value: place.slice(end + 1) };
 }
 
 interface Change<Id extends 'updateInstance' | 'replaceInstance'> {

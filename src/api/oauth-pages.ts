@@ -31,12 +31,14 @@ interface PageParts {
   readonly body: string;
   /** The path of one of this service. */
   readonly script?: string | undefined;
+  /** English unless given. */
+  readonly language?: string;
 }
 
 /** A page of text; `title` and `body` are HTML. */
-export function createPage({ title, body, script }: PageParts): DocsPage {
+export function createPage({ title, body, script, language = 'en' }: PageParts): DocsPage {
   const html = `<!doctype html>
-<html lang="en">
+<html lang="${language}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">

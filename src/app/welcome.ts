@@ -18,7 +18,9 @@ export function welcome(app: App, role: Role): string {
     ...(isWorker ? [] : [`  console      ${url}/console`, `  reference    ${url}/docs`]),
     ...(simulatorsUrl === undefined ? [] : [`  simulators   ${simulatorsUrl}`]),
     ...(metricsUrl === undefined ? [] : [`  measurements ${metricsUrl}`]),
-    ...(credentialsFile === undefined ? [] : [`  credentials  ${credentialsFile}`]),
+    ...(credentialsFile === undefined
+      ? []
+      : [`  credentials  ${credentialsFile} (the console logs you in with this file)`]),
     ...(credentialsFile === undefined || isWorker ? [] : ['', 'Try it:', tryIt(baseUrl, resolve(credentialsFile))]),
     '',
   ];

@@ -21,7 +21,9 @@ export type StoredJob = Pick<BulkJob, 'accountId' | 'id' | 'createdAt'>;
 /** Of one instance. */
 export type JobPlace = Pick<BulkJob, 'accountId' | 'instanceId' | 'id'>;
 
-export interface JobFilter extends Pick<BulkJob, 'accountId' | 'instanceId'> {
+export interface JobFilter extends Pick<BulkJob, 'accountId'> {
+  /** Undefined: of all instances. */
+  readonly instanceId?: number | undefined;
   readonly condition?: Sql | undefined;
   /** Only ids below it: the newest come first. */
   readonly beforeId?: number | undefined;
@@ -56,6 +58,7 @@ export type BulkStore = ReturnType<typeof createBulkStore>;
 /** What callers may filter a list of jobs by. */
 export const FILTERABLE_JOB = filterable({
   id: [INTEGER, 'id'],
+  instanceId: [INTEGER, 'instance_id'],
   status: [TEXT, 'status'],
   objectName: [TEXT, 'object_name'],
   jobDirection: [TEXT, 'direction'],
@@ -156,10 +159,8 @@ export function createBulkStore(knex: Knex) {
 
     list: async (via: Knex, filter: JobFilter): Promise<readonly BulkJob[]> => {
       const { accountId, instanceId, condition, beforeId, limit } = filter;
-      const query = selectJobs(via)
-        .where({ account_id: accountId, instance_id: instanceId })
-        .orderBy('id', 'desc')
-        .limit(limit);
+      const query = selectJobs(via).where({ account_id: accountId }).orderBy('id', 'desc').limit(limit);
+      if (instanceId !== undefined) query.where({ instance_id: instanceId });
       if (condition !== undefined) narrow(query, condition);
       if (beforeId !== undefined) query.where('id', '<', beforeId);
       return (await query).map(toJob);

@@ -5,7 +5,7 @@ import type { Platform } from '../platform.ts';
 import type { BulkStore, Checkpoint } from './bulk-store.ts';
 import { fenced } from './file-writer.ts';
 import { type BulkJob, type ClaimedJob, type JobFault, JobLost } from './job.ts';
-import { statusOf } from './status.ts';
+import { fileNameOf, statusOf } from './status.ts';
 
 export interface EndPorts {
   readonly store: Pick<BulkStore, 'transaction' | 'checkpoint' | 'end' | 'find'>;
@@ -62,6 +62,7 @@ function eventOf(job: BulkJob): NewEvent {
     objectName,
     objectId: String(id),
     object: statusOf(job),
+    record: { objectName: 'bulk', id: String(id), name: fileNameOf(job) },
     ...(finishedAt !== null && { timestamp: finishedAt }),
     ...(callbackUrl !== null && { callbackUrl }),
   };

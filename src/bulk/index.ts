@@ -5,11 +5,18 @@ import { addDays, toDay } from '../db/partition-store.ts';
 import { createPartitions } from '../db/partitions.ts';
 import { isReferenceViolation } from '../db/violations.ts';
 import { AppError } from '../errors.ts';
-import { type Instance, type InstanceKey, instanceNotFound } from '../instances/instance.ts';
+import { type InstanceKey, instanceNotFound } from '../instances/instance.ts';
 import type { Instances } from '../instances/instances.ts';
 import type { Platform } from '../platform.ts';
 import { createBulkMetrics } from './bulk-metrics.ts';
-import { createBulkStore, FILTERABLE_JOB, FILTERABLE_ROW_ERROR, type JobPlace, type NewJob } from './bulk-store.ts';
+import {
+  createBulkStore,
+  FILTERABLE_JOB,
+  FILTERABLE_ROW_ERROR,
+  type JobFilter,
+  type JobPlace,
+  type NewJob,
+} from './bulk-store.ts';
 import { type CreatePorts, jobNotFound, type PlannedRequest, planDownload } from './create-job.ts';
 import { type BulkUploadRequest, receiveUpload } from './create-upload.ts';
 import { openFailedRows } from './failed-rows.ts';
@@ -135,8 +142,8 @@ export function composeBulk(platform: Platform, neighbours: BulkNeighbours, role
     /** @throws AppError NOT_FOUND */
     get,
 
-    /** The newest first. @throws AppError WHERE_SYNTAX, WHERE_INVALID */
-    list: async ({ accountId, id: instanceId }: Instance, query: JobQuery) => {
+    /** Of one instance, or of all; the newest first. @throws AppError WHERE_SYNTAX, WHERE_INVALID */
+    list: async ({ accountId, instanceId }: Pick<JobFilter, 'accountId' | 'instanceId'>, query: JobQuery) => {
       const { rows, last } = await listPage(FILTERABLE_JOB, query, (filter) =>
         shares.list(accountId, (via) => store.list(via, { accountId, instanceId, ...filter })),
       );

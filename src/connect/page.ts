@@ -72,14 +72,14 @@ export function createConnectPage(
     },
 
     /**
-     * Whether a page of the origin that it claims may not show the page. The session keeps that, for the server that made it.
-     * @returns undefined where it may, and for a claim that is no origin
+     * The first of the origins that pages around this one claim and that may not show it. The session keeps it, for the server that made it.
+     * @returns undefined where all may; a claim that is no origin means nothing
      */
-    refuse: async (session: PageSession, claim: string) => {
-      const origin = readClaim(claim);
-      if (origin === undefined) return undefined;
-      const refusal = refusalOf(origin, await neighbours.origins.of(session.organizationId));
-      if (refusal !== undefined) await store.noteRefusal(session, origin, new Date(clock.now()));
+    refuse: async (session: PageSession, claims: readonly string[]) => {
+      if (claims.length === 0) return undefined;
+      const registered = await neighbours.origins.of(session.organizationId);
+      const [refusal] = claims.flatMap((claim) => refusalOf(readClaim(claim), registered) ?? []);
+      if (refusal !== undefined) await store.noteRefusal(session, refusal.origin, new Date(clock.now()));
       return refusal;
     },
 

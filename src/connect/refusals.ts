@@ -30,9 +30,11 @@ export function readClaim(text: string): string | undefined {
   return url.origin.length > MAX_ORIGIN ? undefined : url.origin;
 }
 
-/** Undefined for an origin that is registered. */
-export function refusalOf(origin: string, registered: readonly string[]): RefusedPage | undefined {
-  return registered.includes(origin) ? undefined : { origin, canRegister: readOrigin(origin) !== undefined };
+/** Undefined for an origin that is registered, and for none. */
+export function refusalOf(origin: string | undefined, registered: readonly string[]): RefusedPage | undefined {
+  return origin === undefined || registered.includes(origin)
+    ? undefined
+    : { origin, canRegister: readOrigin(origin) !== undefined };
 }
 
 /** Undefined where no page was refused, or its origin was registered since. */
@@ -40,7 +42,7 @@ export function problemOf(
   { refusedOrigin, refusedAt }: Pick<SessionRow, 'refusedOrigin' | 'refusedAt'>,
   registered: readonly string[],
 ): SessionProblem | undefined {
-  const refusal = refusedOrigin === null ? undefined : refusalOf(refusedOrigin, registered);
+  const refusal = refusalOf(refusedOrigin ?? undefined, registered);
   if (refusal === undefined || refusedAt === null) return undefined;
   return { code: 'ORIGIN_NOT_REGISTERED', message: sayRefusal(refusal), origin: refusal.origin, at: refusedAt };
 }

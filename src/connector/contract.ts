@@ -1,4 +1,5 @@
 import type { FieldSpec, PushedField, Queryable, Value } from '../where/model.ts';
+import type { Mark } from './mark.ts';
 
 /** The settings of one instance: declared keys only, typed by their `ConfigField`, secrets in clear. */
 export type Config = Readonly<Record<string, unknown>>;
@@ -673,6 +674,8 @@ export interface Connector {
   readonly hub: string;
   /** More hubs below which its instances answer. Events name the first. */
   readonly moreHubs?: readonly string[];
+  /** Its picture. Default: a shape by its hub, on a colour by its key. */
+  readonly mark?: Mark;
   /** What people read who set up an account there, or look something up. */
   readonly documentation?: readonly DocumentationLink[];
   readonly auth: Auth;

@@ -1,6 +1,7 @@
 import { matchesHost } from './client/url.ts';
 import type { Config, Connector } from './contract.ts';
 import { hubsOf } from './define.ts';
+import { MARK_COLOURS, MARK_SHAPES } from './mark.ts';
 import { type Form, memberProblems, when } from './problems.ts';
 import { catalogueProblems } from './validate-catalogue.ts';
 import { oauthProblems } from './validate-oauth.ts';
@@ -81,12 +82,22 @@ function identityProblems(connector: Connector): readonly string[] {
     ...when(connector.key === 'keys', "the key 'keys' belongs to the platform: GET /elements/keys lists all keys"),
     ...when(!Number.isSafeInteger(connector.id) || connector.id < 1, 'the id is a whole number from 1'),
     ...when(connector.name.trim() === '', 'the name is empty'),
+    ...markProblems(connector),
     ...when(
       hubsOf(connector).some((hub) => hub.trim() === ''),
       'a hub is empty',
     ),
     ...when(new Set(hubsOf(connector)).size < hubsOf(connector).length, 'it is in a hub twice'),
   ];
+}
+
+/** Connectors in JavaScript declare what no compiler has seen. */
+function markProblems({ mark }: Connector): readonly string[] {
+  if (mark === undefined) return [];
+  const given = Object(mark);
+  return Object.entries({ shape: MARK_SHAPES, colour: MARK_COLOURS })
+    .filter(([part, known]) => !Object.hasOwn(known, given[part]))
+    .map(([part, known]) => `the ${part} '${given[part]}' of its mark is none of ${Object.keys(known).join(', ')}`);
 }
 
 /** Keys that the platform gives a meaning of its own for every element. */

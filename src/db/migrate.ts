@@ -28,6 +28,7 @@ import * as jobUsers from './migrations/0044-job-users.ts';
 import * as sharedProxies from './migrations/0045-shared-proxies.ts';
 import * as brandingInvitations from './migrations/0046-branding-invitations.ts';
 import * as backgroundRuns from './migrations/0047-background-runs.ts';
+import * as lastCalls from './migrations/0048-last-calls.ts';
 import * as toldApart from './migrations/0049-told-apart.ts';
 
 interface Migration {
@@ -62,6 +63,7 @@ const MIGRATIONS: readonly Migration[] = [
   { name: '0045-shared-proxies', statements: sharedProxies.STATEMENTS },
   { name: '0046-branding-invitations', statements: brandingInvitations.STATEMENTS },
   { name: '0047-background-runs', statements: backgroundRuns.STATEMENTS },
+  { name: '0048-last-calls', statements: lastCalls.STATEMENTS },
   { name: '0049-told-apart', statements: toldApart.STATEMENTS },
 ];
 

@@ -1,3 +1,10 @@
+/** What an event is about, as lists name it without its body. */
+export interface EventRecord {
+  readonly objectName: string;
+  readonly id?: string;
+  readonly name?: string;
+}
+
 /** An event to deliver. It goes to the callback URL of its instance, if events are enabled there, or to its own. */
 export interface NewEvent {
   readonly accountId: number;
@@ -8,6 +15,8 @@ export interface NewEvent {
   readonly objectId?: string | undefined;
   /** The record as the API shows it. */
   readonly object?: unknown;
+  /** What lists name it by, where that is not the record. */
+  readonly record?: EventRecord | undefined;
   /** What the provider sent. */
   readonly raw?: unknown;
   /** When it happened. Default: now. */

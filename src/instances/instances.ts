@@ -32,6 +32,7 @@ import {
   FILTERABLE_INSTANCE,
   type InstanceChanges,
   type InstanceFilter,
+  type InstanceListPlace,
   type InstanceRow,
   type InstanceStore,
 } from './store.ts';
@@ -50,8 +51,8 @@ export type InstanceQuery = Omit<InstanceFilter, 'condition'> & { readonly where
 
 export interface InstancePage {
   readonly instances: readonly Instance[];
-  /** The id to go on from; absent at the end. */
-  readonly nextAfterId?: number;
+  /** Where the next page begins; absent at the end. */
+  readonly next?: InstanceListPlace;
 }
 
 /** Who changes an instance; its first one owns it. */
@@ -176,15 +177,15 @@ export function createInstances(
       if (![searchText, ...tags].every(isStorable)) return [];
       return shares.list(accountId, (via) => createInstanceStore(via).list(accountId, filter));
     });
-    return { instances: rows.map(decode), nextAfterId: last?.id };
+    return { instances: rows.map(decode), ...(last && { next: { id: last.id, value: last.value } }) };
   }
 
   async function listAll(accountId: number, where?: string): Promise<readonly Instance[]> {
     const all: Instance[] = [];
-    for (let afterId: number | undefined = 0; afterId !== undefined; ) {
-      const page: InstancePage = await list(accountId, { where, limit: PART, afterId });
+    for (let after: InstanceListPlace | undefined = { id: 0 }; after !== undefined; ) {
+      const page: InstancePage = await list(accountId, { where, limit: PART, after });
       all.push(...page.instances);
-      afterId = page.nextAfterId;
+      after = page.next;
     }
     return all;
   }

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import { json } from '../db/json.ts';
-import { FLAG, filterable, INSTANT, INTEGER, type Selection, selectPage, TEXT } from '../db/listing.ts';
+import { FLAG, filterable, INSTANT, INTEGER, narrow, type Selection, selectPage, TEXT } from '../db/listing.ts';
 import { nextId } from '../db/next-id.ts';
 import { columnsOf, firstOf, type RowOf, type RowWith, toColumns } from '../db/row.ts';
 import { CALLBACK_URL, EVENTS_ENABLED } from './event-settings.ts';
@@ -27,6 +27,12 @@ export type NewInstanceRow = RowOf<
   | 'provider_data'
 >;
 
+/** Where a row stands in a listing: among rows of one value by the id. */
+export interface InstanceListPlace extends Pick<InstanceRow, 'id'> {
+  /** By which the listing is ordered; absent where it is by the id alone. */
+  readonly value?: string | undefined;
+}
+
 export type InstanceChanges = Partial<
   RowOf<
     'instance',
@@ -43,7 +49,39 @@ export type InstanceChanges = Partial<
   >
 >;
 
-export interface InstanceFilter extends Selection {
+/** What a listing can be ordered by: an expression that is never null and what it is. What never happened comes before what did. */
+const ORDERS = {
+  name: ['lower(name)', 'text'],
+  'element.key': ['element_key', 'text'],
+  state: ['case when not valid then 0 when disabled then 1 else 2 end', 'integer'],
+  createdDate: ['created_at', 'timestamptz'],
+  'user.emailAddress': [
+    `coalesce((select lower(email_address) from app_user
+      where app_user.account_id = instance.account_id and app_user.id = instance.user_id), '')`,
+    'text',
+  ],
+  lastCallDate: [ofLastCall('last_call_at'), 'timestamptz'],
+  'lastError.date': [ofLastCall('last_error_at'), 'timestamptz'],
+} as const satisfies Readonly<Record<string, readonly [expression: string, type: string]>>;
+
+function ofLastCall(column: string): string {
+  return `coalesce((select ${column} from instance_call call
+    where call.account_id = instance.account_id and call.instance_id = instance.id), '-infinity')`;
+}
+
+export interface InstanceOrder {
+  readonly by: keyof typeof ORDERS;
+  readonly direction: 'asc' | 'desc';
+}
+
+/** What listings can be ordered by. */
+export const ORDERABLE_INSTANCE = Object.keys(ORDERS) as readonly InstanceOrder['by'][];
+
+export interface InstanceFilter extends Omit<Selection, 'afterId' | 'newestFirst'> {
+  /** The place of an earlier row: behind it the page begins. */
+  readonly after?: InstanceListPlace | undefined;
+  /** Default: from old to new. */
+  readonly order?: InstanceOrder | undefined;
   readonly elementKey?: string | undefined;
   readonly tags?: readonly string[] | undefined;
   readonly searchText?: string | undefined;
@@ -120,9 +158,20 @@ export function createInstanceStore(knex: Knex) {
     findByTokenHash: async (accountId: number, tokenHash: Buffer): Promise<InstanceRow | undefined> =>
       (await select(accountId).where({ token_hash: tokenHash }))[0],
 
-    /** From old to new. */
-    list: async (accountId: number, filter: InstanceFilter): Promise<InstanceRow[]> => {
-      const query = selectPage(select(accountId), filter);
+    /** With what each row is ordered by, as text. */
+    list: async (accountId: number, filter: InstanceFilter): Promise<(InstanceRow & InstanceListPlace)[]> => {
+      const { order, after, condition, limit } = filter;
+      const query = select(accountId);
+      if (order === undefined) selectPage(query, { condition, limit, afterId: after?.id });
+      else {
+        const [expression, type] = ORDERS[order.by];
+        query.select(knex.raw(`(${expression})::text as value`)).limit(limit);
+        query.orderByRaw(`${expression} ${order.direction}, id ${order.direction}`);
+        const behind = order.direction === 'asc' ? '>' : '<';
+        if (after !== undefined)
+          query.whereRaw(`(${expression}, id) ${behind} (cast(? as ${type}), ?)`, [after.value ?? null, after.id]);
+        if (condition !== undefined) narrow(query, condition);
+      }
       if (filter.elementKey !== undefined) query.where({ element_key: filter.elementKey });
       if (filter.tags !== undefined) query.where('tags', '@>', [...filter.tags]);
       if (filter.searchText !== undefined) {

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import type { Knex } from 'knex';
-import { type ApiAnswer, useSharedApp } from '../support/app.ts';
+import { type ApiAnswer, type ApiCall, useSharedApp } from '../support/app.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { useInstance } from './support/instances.ts';
 import { BAMBOOHR, SHOP } from './support/simulated.ts';
-import { authorizationOf, createTenants, withDatabase } from './support/tenants.ts';
+import { authorizationOf, createTenants, type Tenant, withDatabase } from './support/tenants.ts';
 import { waitUntil } from './support/wait-until.ts';
 
 interface Shop {
@@ -338,6 +338,29 @@ describe('bulk queries', () => {
         'WHERE_INVALID',
       );
     });
+
+    it('of all instances of the account', async () => {
+      const { id: otherId, token } = await service.createInstance('bamboohr', BAMBOOHR);
+      const made = await service.call('/bulk/query', {
+        method: 'POST',
+        token,
+        body: { objectName: 'employees', fields: 'id' },
+      });
+      const own = await complete({ objectName: 'Orders', fields: 'Code' });
+      const list = async (query: ApiCall['query']) => {
+        const answer = await service.call('/bulk-jobs', { query });
+        expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
+        return answer;
+      };
+      const namesOf = ({ body }: ApiAnswer) =>
+        body.map(({ id, instanceId }: { readonly id: number; readonly instanceId: number }) => [id, instanceId]);
+      const first = await list({ pageSize: 1 });
+      expect(namesOf(first)).to.deep.equal([[own, shop.id]]);
+      const next = await list({ pageSize: 1, nextPage: first.headers.get('elements-next-page-token') ?? '' });
+      expect(namesOf(next)).to.deep.equal([[made.body.id, otherId]]);
+      expect(namesOf(await list({ where: `instanceId = ${otherId}` }))).to.deep.equal([[made.body.id, otherId]]);
+      expect(namesOf(await list({ where: `instanceId = ${otherId} AND status = 'FAILED'` }))).to.deep.equal([]);
+    });
   });
 
   it('can be deleted, with their file', async () => {
@@ -379,6 +402,10 @@ describe('bulk queries', () => {
       expect(
         (await service.call(`/bulk/${id}/status`, { headers: authorizationOf(tenant, shop.token) })).status,
       ).to.equal(401);
+    const countOf = async (tenant: Tenant) =>
+      (await service.call('/bulk-jobs', { headers: authorizationOf(tenant) })).body.length;
+    expect(await Promise.all([stranger, sibling].map(countOf))).to.deep.equal([0, 0]);
+    expect(await countOf(colleague)).to.be.above(0);
     const headers = authorizationOf(colleague, shop.token);
     expect((await service.call(`/bulk/${id}/status`, { headers })).status).to.equal(200);
     for (const [method, path] of [

@@ -744,6 +744,13 @@ describe('the origins of an organization', () => {
       expect(listed.problem.origin).to.equal('http://shop.example');
     });
 
+    it('are asked of all pages around it, as browsers want them all', async () => {
+      const client = await openPage(service, SIMULATED);
+      expect((await show(client, `?from=${PRODUCT}&from=${PRODUCT}`)).status).to.equal(200);
+      expect((await show(client, `?from=${PRODUCT}&from=${EVIL}`)).status).to.equal(403);
+      expect((await client.read()).problem.origin).to.equal(EVIL);
+    });
+
     it('have no problem once it is registered', async () => {
       const client = await openPage(service, SIMULATED);
       await show(client, `?from=${EVIL}`);
@@ -761,6 +768,18 @@ describe('the origins of an organization', () => {
       expect(headers.get('content-security-policy')).to.include("frame-ancestors 'none'");
     }
   });
+
+  for (const [asked, language, title] of [
+    ['de-AT,de;q=0.9,en;q=0.8', 'de', 'Diese Seite gibt es nicht'],
+    ['ja, fr-CA;q=0.5', 'fr', 'Cette page n’existe pas'],
+    ['es', 'es', 'Esta página no existe'],
+    ['ja', 'en', 'This page is not there'],
+  ] as const)
+    it(`have a page that is not there say so to a browser that asks for ${asked}`, async () => {
+      const headers = { 'accept-language': asked };
+      const { text } = await createBrowser().open(`${service.app.url}/connect/${'A'.repeat(43)}`, headers);
+      expect(text).to.include(`<html lang="${language}">`).and.include(`<h1>${title}</h1>`);
+    });
 
   it('are the same on every process, and taken back at once', async () => {
     const other = await startTestApp({ DATABASE_URL: service.databaseUrl });

@@ -91,6 +91,18 @@ describe('the console', () => {
       expect(user.last_login_at).to.deep.equal(new Date(createdDate));
     });
 
+    it('can be prepared without credentials: nothing is told but the own session, and that passwords exist', async () => {
+      const { headers, answer } = await openSession(service);
+      const ways = (more: BrowserCall['headers'] = {}) => browse(service, '/console/log-in', { headers: more });
+      const { status, body } = await ways({ cookie: headers.cookie });
+      expect(status).to.equal(200);
+      expect(body).to.deep.equal({ passwordsExist: true, session: answer.body });
+      for (const cookie of ['', `causeway-session=${'x'.repeat(43)}`, 'causeway-session=short'])
+        expect((await ways({ cookie })).body).to.deep.equal({ passwordsExist: true });
+      for (const other of OF_OTHER_PAGES) expectProblem(await ways({ cookie: headers.cookie, ...other }), 'FORBIDDEN');
+      expectProblem(await ways({ authorization: 'User wrong, Organization wrong' }), 'UNAUTHENTICATED');
+    });
+
     it('by the secrets needs no body, and means the user’s own account', async () => {
       const { sibling } = await createTenants(service);
       const headers = { ...authorizationOf(sibling), 'content-type': 'application/json' };

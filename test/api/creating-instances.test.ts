@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import bamboohr from '../../connectors/bamboohr/index.ts';
 import { markOf } from '../../src/api/element-mark.ts';
 import { useApp } from '../support/app.ts';
 import { expectProblem, faultsOf } from './support/expect-problem.ts';
@@ -213,7 +214,7 @@ describe('creating instances', () => {
         hookName: '',
         key: 'bamboohr',
         description: 'Employees, their files and their time off.',
-        image: markOf({ key: 'bamboohr', name: 'BambooHR' }),
+        image: markOf(bamboohr),
         active: true,
         deleted: false,
         typeOauth: false,

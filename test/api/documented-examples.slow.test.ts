@@ -56,7 +56,7 @@ const LAST = [
 ];
 
 /** Asked as a browser does: by the cookie of a session, or without anything to log in. */
-const OF_SESSIONS = ['createConsoleSession', 'getConsoleSession', 'deleteConsoleSession'];
+const OF_SESSIONS = ['createConsoleSession', 'getConsoleLogIn', 'getConsoleSession', 'deleteConsoleSession'];
 
 /** Whatever else than 200 the examples get, and why. */
 const OTHER_STATUS: Readonly<Record<string, number>> = {

@@ -1,30 +1,28 @@
 import { expect } from 'chai';
-import { XMLParser, XMLValidator } from 'fast-xml-parser';
-import { COLOURS, markOf } from '../../src/api/element-mark.ts';
+import { XMLValidator } from 'fast-xml-parser';
+import { type Marked, markOf } from '../../src/api/element-mark.ts';
+import { ABSTRACT_SHAPES, MARK_COLOURS, MARK_SHAPES, type MarkShape, SHAPE_OF_HUB } from '../../src/connector/mark.ts';
 import { loadConnectors, OWN_CONNECTORS } from '../../src/connector/registry.ts';
 import { describeInBrowser, useChromium } from '../support/browser.ts';
 
 const PREFIX = 'data:image/svg+xml,';
+/** The backgrounds of the pages that are furthest apart: `--back` and `--raised` of console/design.css. */
+const PAGES = ['#ffffff', '#1f2731'];
 
-const HOSTILE_NAMES = [
-  ...['<script>alert(1)</script>', `"'&<>`, '\u0000\u0007', '\ud800', 'é́́́́́́́́x', '👩‍👩‍👧', ' ', '#%2541'],
-  '\u202eabc',
-];
-
-function svgOf(key: string, name: string): string {
-  const url = markOf({ key, name });
+function svgOf(marked: Marked): string {
+  const url = markOf(marked);
   expect(url).to.match(/^data:image\/svg\+xml,[\w\-.!~*'();/?:@&=+$,%]+$/);
-  return decodeURIComponent(url.slice(PREFIX.length));
+  const svg = decodeURIComponent(url.slice(PREFIX.length));
+  expect(XMLValidator.validate(svg), svg).to.equal(true);
+  return svg;
 }
 
-function readMark(key: string, name: string) {
-  const svg = svgOf(key, name);
-  expect(XMLValidator.validate(svg), svg).to.equal(true);
-  const { svg: root } = new XMLParser({ ignoreAttributes: false, attributeNamePrefix: '', parseTagValue: false }).parse(
-    svg,
-  );
-  expect(Object.keys(root)).to.have.members(['xmlns', 'width', 'height', 'viewBox', 'rect', 'text']);
-  return { text: String(root.text['#text']), colour: String(root.rect.fill) };
+function shapeIn(svg: string): MarkShape | undefined {
+  return (Object.keys(MARK_SHAPES) as MarkShape[]).find((shape) => svg.includes(MARK_SHAPES[shape][0]));
+}
+
+function colourIn(svg: string): string | undefined {
+  return Object.values(MARK_COLOURS).find((colour) => svg.includes(colour));
 }
 
 /** WCAG 2.2, "relative luminance". */
@@ -36,45 +34,50 @@ function luminanceOf(colour: string): number {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
 
+function contrastOf(one: string, other: string): number {
+  const [dark = 0, light = 0] = [luminanceOf(one), luminanceOf(other)].sort((a, b) => a - b);
+  return (light + 0.05) / (dark + 0.05);
+}
+
 describe('the mark of an element', () => {
-  it('has the initials of its name', () => {
-    const initials = {
-      BambooHR: 'BH',
-      OData: 'OD',
-      Salesforce: 'Sa',
-      'QuickBooks Online': 'QB',
-      'SAP S/4HANA': 'SS',
-      IBM: 'IB',
-      X: 'X',
-      '7 Geese': '7G',
-      'Évry öl': 'Éö',
-      日本語: '日本',
-    };
-    for (const [name, text] of Object.entries(initials)) expect(readMark('any', name).text, name).to.equal(text);
+  it('is what its connector declares', () => {
+    const svg = svgOf({ key: 'any', hub: 'crm', mark: { shape: 'cart', colour: 'violet' } });
+    expect([shapeIn(svg), colourIn(svg)]).to.deep.equal(['cart', MARK_COLOURS.violet]);
   });
 
-  it('is the same each time, and another for another key', () => {
-    expect(markOf({ key: 'twilio', name: 'Twilio' })).to.equal(markOf({ key: 'twilio', name: 'Twilio' }));
-    const keys = Array.from({ length: 200 }, (_, index) => `key${index}`);
-    expect(new Set(keys.map((key) => readMark(key, 'X').colour))).to.deep.equal(new Set(COLOURS));
+  it('has the shape of its hub where the connector declares none, and any shape in another hub', () => {
+    for (const [hub, shape] of Object.entries(SHAPE_OF_HUB))
+      expect(shapeIn(svgOf({ key: 'any', hub }))).to.equal(shape);
+    expect(ABSTRACT_SHAPES).to.include(shapeIn(svgOf({ key: 'any', hub: '<script>' })));
   });
 
-  it('can be read: its letters are white on colours that are dark enough', () => {
-    for (const colour of COLOURS) expect(1.05 / (luminanceOf(colour) + 0.05), colour).to.be.at.least(4.5);
+  it('is the same each time, and by the key alone of every colour', () => {
+    expect(markOf({ key: 'twilio', hub: 'messaging' })).to.equal(markOf({ key: 'twilio', hub: 'messaging' }));
+    const keys = Array.from({ length: 400 }, (_, index) => `key${index}`);
+    const colours = new Set(keys.map((key) => colourIn(svgOf({ key, hub: 'crm' }))));
+    expect(colours).to.deep.equal(new Set(Object.values(MARK_COLOURS)));
+    expect(new Set(keys.map((key) => markOf({ key, hub: 'crm' }))).size).to.be.above(80);
   });
 
-  it('is an image and nothing else, whatever the name', () => {
-    for (const name of HOSTILE_NAMES) expect([...readMark('any', name).text].length, name).to.be.within(1, 10);
+  it('differs between all connectors, in its shape or in its colour', async () => {
+    const connectors = await loadConnectors({ folders: [OWN_CONNECTORS] });
+    const marks = connectors.map(svgOf).map((svg) => `${shapeIn(svg)} ${colourIn(svg)}`);
+    expect(new Set(marks).size, marks.join(', ')).to.equal(connectors.length);
+    for (const { key, mark } of connectors) expect(mark, key).to.not.equal(undefined);
+  });
+
+  it('is seen on white and on the dark page, and its shape on its colour', () => {
+    for (const colour of Object.values(MARK_COLOURS))
+      for (const page of PAGES) expect(contrastOf(colour, page), `${colour} on ${page}`).to.be.at.least(3);
   });
 });
 
 describeInBrowser('the mark of an element in a browser', () => {
   const browser = useChromium();
 
-  it('is drawn, for every connector', async () => {
-    const connectors = await loadConnectors({ folders: [OWN_CONNECTORS] });
-    const hostile = HOSTILE_NAMES.map((name) => ({ key: 'any', name }));
-    const marks = [...connectors, ...hostile].map(markOf);
+  it('is drawn, for every shape', async () => {
+    const shapes = Object.keys(MARK_SHAPES) as MarkShape[];
+    const marks = shapes.map((shape) => markOf({ key: shape, hub: 'crm', mark: { shape, colour: 'blue' } }));
     const page = await browser.newPage();
     const widths = await page.evaluate(`Promise.all(${JSON.stringify(marks)}.map(async (src) => {
       const image = new Image();

@@ -1,8 +1,9 @@
 import { expect } from 'chai';
-import { type ApiAnswer, type ApiCall, useSharedApp } from '../support/app.ts';
+import { type ApiAnswer, type ApiCall, useApp, useSharedApp } from '../support/app.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { BAMBOOHR, PRIVATE_SHOP, SHOP } from './support/simulated.ts';
-import { authorizationOf, useTenants } from './support/tenants.ts';
+import { authorizationOf, countRows, createUser, type Tenant, useTenants } from './support/tenants.ts';
+import { waitUntil } from './support/wait-until.ts';
 
 interface Made {
   readonly name: string;
@@ -281,3 +282,105 @@ function flipLast(token: string): string {
   const middle = Math.floor(token.length / 2);
   return token.slice(0, middle) + (token[middle] === 'A' ? 'B' : 'A') + token.slice(middle + 1);
 }
+
+describe('the last calls of instances', () => {
+  const service = useApp({ SIMULATORS_PORT: '0' }, { recorderOptions: { flushMs: 20 } });
+  let ids: Readonly<Record<'zebra' | 'Apple' | 'mango', number>>;
+  let tokens: Readonly<Record<'zebra' | 'Apple' | 'mango', string>>;
+  let colleague: Tenant;
+
+  before(async () => {
+    colleague = await createUser(service, { accountId: 1, name: 'Aaron', role: 'org-admin' });
+    const zebra = await service.createInstance('odata', SHOP, { name: 'zebra' });
+    const body = { element: { key: 'bamboohr' }, name: 'Apple', configuration: BAMBOOHR };
+    const headers = authorizationOf(colleague);
+    const { body: apple } = await service.call('/instances', { method: 'POST', body, headers });
+    const mango = await service.createInstance('odata', SHOP, { name: 'mango' });
+    ids = { zebra: zebra.id, Apple: apple.id, mango: mango.id };
+    tokens = { zebra: zebra.token, Apple: apple.token, mango: mango.token };
+  });
+
+  const get = async (id: number) => (await service.call(`/instances/${id}`)).body;
+  const namesBy = async (orderBy: string, more = {}) =>
+    (await service.call('/instances', { query: { orderBy, ...more } })).body.map(({ name }: Made) => name);
+
+  /** Until it is recorded. */
+  async function callOn(name: keyof typeof ids, path: string) {
+    const headers = authorizationOf(colleague, tokens[name]);
+    const answer = await service.call(path, { headers });
+    const requestId = answer.headers.get('elements-request-id');
+    await waitUntil(async () => (await service.call(`/activity/${requestId}`)).status === 200);
+    return { ...answer, requestId };
+  }
+
+  it('are shown with the last one that failed, and not without one', async () => {
+    expect(await get(ids.mango)).to.not.have.any.keys('lastCallDate', 'lastError');
+    const failed = await callOn('zebra', '/Products?where=nosuch%20%3D%201');
+    const { lastCallDate, lastError } = await get(ids.zebra);
+    expect(lastError).to.deep.equal({
+      date: lastCallDate,
+      status: 400,
+      code: 'WHERE_INVALID',
+      requestId: failed.requestId,
+    });
+    await callOn('zebra', '/Products?pageSize=1');
+    const after = await get(ids.zebra);
+    expect(after.lastError).to.deep.equal(lastError);
+    expect(Date.parse(after.lastCallDate)).to.be.above(Date.parse(lastCallDate));
+    const { body: listed } = await service.call('/instances');
+    expect(listed.find(({ id }: { readonly id: number }) => id === ids.zebra)).to.deep.equal(after);
+    await callOn('Apple', '/employees?pageSize=1');
+    expect(await get(ids.Apple)).to.not.have.property('lastError');
+    // Reading an instance is no call on it.
+    expect(await get(ids.mango)).to.not.have.any.keys('lastCallDate', 'lastError');
+  });
+
+  it('may stand in the body of a PUT, as they were read', async () => {
+    const { body: read } = await service.call(`/instances/${ids.zebra}`);
+    const { status } = await service.call(`/instances/${ids.zebra}`, { method: 'PUT', body: read });
+    expect(status).to.equal(200);
+  });
+
+  const ORDERS: Readonly<Record<string, readonly string[]>> = {
+    name: ['Apple', 'mango', 'zebra'],
+    'name desc': ['zebra', 'mango', 'Apple'],
+    'element.key': ['Apple', 'zebra', 'mango'],
+    'createdDate DESC': ['mango', 'Apple', 'zebra'],
+    'user.emailAddress asc': ['Apple', 'zebra', 'mango'],
+    'lastCallDate desc': ['Apple', 'zebra', 'mango'],
+    'lastError.date desc': ['zebra', 'mango', 'Apple'],
+    state: ['mango', 'zebra', 'Apple'],
+  };
+  for (const [orderBy, names] of Object.entries(ORDERS))
+    it(`order the list, as the other columns do: ${orderBy}, in pages as well`, async () => {
+      await service.call(`/instances/${ids.mango}/enabled`, { method: 'DELETE' });
+      expect(await namesBy(orderBy)).to.deep.equal(names);
+      const found: string[] = [];
+      let nextPage: string | undefined;
+      do {
+        const { body, headers } = await service.call('/instances', { query: { orderBy, pageSize: 1, nextPage } });
+        found.push(...body.map(({ name }: Made) => name));
+        nextPage = headers.get('elements-next-page-token') ?? undefined;
+      } while (nextPage !== undefined);
+      expect(found).to.deep.equal(names);
+      expect(await namesBy(orderBy, { where: "element.key = 'odata'" })).to.deep.equal(
+        names.filter((name) => name !== 'Apple'),
+      );
+    });
+
+  it('refuse another order, and the page of another one', async () => {
+    const message =
+      'orderBy is one of name, element.key, state, createdDate, user.emailAddress, lastCallDate, lastError.date, with asc (unless given) or desc behind it.';
+    for (const orderBy of ['token', 'name up', 'name, state', '1; drop table instance', 'constructor'])
+      expectProblem(await service.call('/instances', { query: { orderBy } }), 'REQUEST_INVALID', message);
+    const { headers } = await service.call('/instances', { query: { orderBy: 'name', pageSize: 1 } });
+    const nextPage = headers.get('elements-next-page-token') ?? '';
+    const other = await service.call('/instances', { query: { orderBy: 'state', pageSize: 1, nextPage } });
+    expectProblem(other, 'REQUEST_INVALID');
+  });
+
+  it('go with their instance', async () => {
+    await service.call(`/instances/${ids.zebra}`, { method: 'DELETE' });
+    expect(await countRows(service, 'instance_call')).to.equal(1);
+  });
+});

@@ -49,6 +49,10 @@ describe('bulk jobs of a service', () => {
       expect(event.data.objectId).to.equal(String(ids[index]));
       expect(event.data.object).to.deep.equal(await statusOf(ids[index] ?? 0));
       expect(event.data.object).to.include({ status: 'COMPLETED', recordsCount: COUNT });
+      const query = { where: `event.id = '${event.id}'`, hydrate: 'false' };
+      const { body: deliveries } = await things.service.call('/notifications/subscriptions/deliveries', { query });
+      const { id, fileName } = event.data.object;
+      expect(deliveries[0].record).to.deep.equal({ objectName: 'bulk', id: String(id), name: fileName });
     }
   });
 

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import type { Changes, Config, Connector, FieldSpec, ObjectSpec } from '../../src/connector/index.ts';
+import { MARK_COLOURS, MARK_SHAPES } from '../../src/connector/mark.ts';
 import { ConnectorError, findProblems } from '../../src/connector/validate.ts';
 import { findObjectProblems } from '../../src/connector/validate-objects.ts';
 import { DECIMAL_TEXT } from '../../src/numbers/number-value.ts';
@@ -99,6 +100,14 @@ describe('the problems of a connector', () => {
     ['an id of 0', { id: 0 }, 'the id is a whole number from 1'],
     ['a fraction as id', { id: 1.5 }, 'the id is a whole number from 1'],
     ['a blank name', { name: ' ' }, 'the name is empty'],
+    [
+      'a mark of a shape and a colour that there are not',
+      { mark: { shape: 'logo', colour: 'gold' } as never },
+      [
+        `the shape 'logo' of its mark is none of ${Object.keys(MARK_SHAPES).join(', ')}`,
+        `the colour 'gold' of its mark is none of ${Object.keys(MARK_COLOURS).join(', ')}`,
+      ],
+    ],
     ['a blank hub', { hub: '' }, 'a hub is empty'],
     ['no host', { hosts: [] }, 'it names no host'],
     [

@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core';
 import { BAMBOOHR } from '../api/support/simulated.ts';
 import { waitUntil } from '../api/support/wait-until.ts';
 import { runNow, untilRun } from '../polls/things.ts';
+import { logInToConsole } from '../support/chromium.ts';
 import { describeInBrowser, useBrowser } from './support/browser.ts';
 import { expectAccessible } from './support/themes.ts';
 
@@ -199,11 +200,9 @@ describeInBrowser('the activity in a browser', () => {
     const { secret } = (await service.call('/organizations/users', { method: 'POST', body })).body;
     const context = await newContext();
     const page = await context.newPage();
+    const { app, organizationSecret } = service;
+    await logInToConsole(page, { origin: app.url, secrets: { userSecret: secret, organizationSecret } });
     await page.goto(`${service.app.url}/console/activity`);
-    await page.getByRole('button', { name: 'Log in with your secrets' }).click();
-    await page.getByLabel('User secret').fill(secret);
-    await page.getByLabel('Organization secret').fill(service.organizationSecret);
-    await page.getByRole('button', { name: 'Log in', exact: true }).click();
     await page.getByText('You may not see the activity of this account.').waitFor();
     await page.goto(`${service.app.url}/console/usage`);
     await page.getByText('You may not see the usage of this account.').waitFor();

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import type { Download, Page } from 'playwright-core';
-import { SHOP } from '../api/support/simulated.ts';
+import { BAMBOOHR, SHOP } from '../api/support/simulated.ts';
+import { waitUntil } from '../api/support/wait-until.ts';
 import { describeInBrowser, useBrowser } from './support/browser.ts';
 import { expectAccessible } from './support/themes.ts';
 
@@ -40,7 +41,7 @@ describeInBrowser('the bulk jobs in a browser', () => {
 
   it('run to their end, and have a file with the rows', async () => {
     const page = await open('/console/bulk');
-    await page.getByText('There are no bulk jobs of this instance.').waitFor();
+    await page.getByText('There are no bulk jobs.').waitFor();
     await startDownload(page, { Filter: 'Prcie > 20' });
     await page.getByRole('alert').getByText("Did you mean 'Price'?").first().waitFor();
     await page.keyboard.press('Escape');
@@ -60,6 +61,64 @@ describeInBrowser('the bulk jobs in a browser', () => {
     expect(json.name).to.match(/\.json$/);
   });
 
+  it('of all instances are listed, narrowed by instance and by state, and begun on any of them', async () => {
+    const { id: other } = await service.createInstance('bamboohr', BAMBOOHR, { name: 'People' });
+    const page = await open('/console/bulk');
+    const rows = page.getByRole('region', { name: 'Bulk jobs' }).locator('tbody tr');
+    await rows.first().waitFor();
+    const before = await rows.count();
+    await page.getByRole('button', { name: 'Download records' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Download records' });
+    expect(await dialog.getByRole('combobox', { name: 'Object' }).count()).to.equal(0);
+    await dialog.getByLabel('Instance').selectOption(String(other));
+    await dialog.getByRole('combobox', { name: 'Object' }).selectOption('employees');
+    await dialog.getByLabel('Fields').fill('id');
+    await dialog.getByRole('button', { name: 'Start the download' }).click();
+    await state(page, 'completed').waitFor();
+
+    await page.goto(`${service.app.url}/console/bulk`);
+    await waitUntil(async () => (await rows.count()) === before + 1);
+    expect(await rows.first().innerText()).to.match(/People\s+bamboohr/);
+    expect(await rows.last().innerText()).to.include(HOSTILE);
+    await page.getByLabel('Instance').selectOption(String(shop.id));
+    await waitUntil(async () => (await rows.count()) === before);
+    expect((await rows.allInnerTexts()).join()).not.to.include('People');
+    await page.getByLabel('Instance').selectOption(String(other));
+    await page.getByLabel('State').selectOption('completed');
+    await waitUntil(async () => (await rows.count()) === 1);
+    await page.getByLabel('State').selectOption('failed');
+    await page.getByText('There are no such bulk jobs.').waitFor();
+    await service.call(`/instances/${other}`, { method: 'DELETE' });
+  });
+
+  it('complete the filter of a download as Explore does', async () => {
+    const page = await open(`/console/bulk?instance=${shop.id}`);
+    await page.getByRole('button', { name: 'Download records' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Download records' });
+    await dialog.getByRole('combobox', { name: 'Object' }).selectOption('Products');
+    const filter = dialog.getByRole('textbox', { name: 'Filter' });
+    await filter.click();
+    await filter.pressSequentially('Pri');
+    const option = dialog.getByRole('option', { name: /^Price/ }).first();
+    await option.waitFor();
+    // It closes the list, not the dialog.
+    await page.keyboard.press('Escape');
+    await option.waitFor({ state: 'detached' });
+    await page.keyboard.press('Control+Space');
+    await option.click();
+    await filter.pressSequentially(' > 20');
+    await page.keyboard.press('Escape');
+    await dialog.getByLabel('Fields').fill('Id,Name');
+    await filter.press('Enter');
+    await state(page, 'completed').waitFor();
+    const { body: rows } = await service.call('/Products', {
+      token: shop.token,
+      query: { where: 'Price > 20', pageSize: 5000 },
+    });
+    const csv = await saved(page, 'Save the file');
+    expect(csv.text.trimEnd().split('\r\n')).to.have.length(rows.length + 1);
+  });
+
   it('are seen on their way, and end when they are cancelled', async () => {
     await simulate('POST', { trouble: 'slow; ms=30000', times: 1, path: '/odata/v4/shop/Products' });
     const page = await open(`/console/bulk?instance=${shop.id}`);
@@ -74,8 +133,9 @@ describeInBrowser('the bulk jobs in a browser', () => {
     await page.getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('button', { name: 'Delete the job' }).click();
     await page.waitForURL(/\/console\/bulk\?instance=/);
-    await page.getByRole('region', { name: 'Bulk jobs' }).waitFor();
-    expect(await page.getByText('cancelled').count()).to.equal(0);
+    const left = page.getByRole('region', { name: 'Bulk jobs' });
+    await left.waitFor();
+    expect(await left.getByText('cancelled').count()).to.equal(0);
   });
 
   it('write the rows of a file, and give back those that failed', async () => {

@@ -47,6 +47,20 @@ describeInBrowser('connect sessions in a browser', () => {
     expect(await violationsOf(page)).to.deep.equal([]);
   });
 
+  it('say which page could not show theirs, and where its origin is registered', async () => {
+    const body = { elements: ['odata'], name: 'Not shown' };
+    const { url, id } = (await service.call('/connect/sessions', { method: 'POST', body })).body;
+    expect((await fetch(`${url}?from=https://shop.example.com`)).status).to.equal(403);
+    const page = await open('/console/connect');
+    await page.getByText('not shown', { exact: true }).waitFor();
+    await page.getByRole('link', { name: 'Not shown' }).click();
+    await page.getByText('A page of https://shop.example.com tried to show the page of this session').waitFor();
+    expect(await violationsOf(page)).to.deep.equal([]);
+    await page.getByRole('link', { name: 'Connect origins' }).click();
+    await page.getByLabel('Origins, one a line').waitFor();
+    await service.call(`/connect/sessions/${id}`, { method: 'DELETE' });
+  });
+
   it('are found by their state, and ended before their time', async () => {
     const body = { elements: ['odata'], name: 'Left alone' };
     await service.call('/connect/sessions', { method: 'POST', body });

@@ -199,6 +199,21 @@ describeInBrowser('the connect page on a page of a product', () => {
       const frame = await begin(await openProduct());
       await frame.getByRole('heading', { name: 'Connect BambooHR' }).waitFor();
     });
+
+    it('says so where the page of the product is registered, and stands in a frame of one that is not', async () => {
+      await registerOrigins(service, [product.origin]);
+      const outer = product.origin.replace('localhost', '127.0.0.1');
+      product.offer(BAMBOOHR);
+      product.show("mode: 'frame'");
+      const page = await openProduct({ ...REFUSED, others: [product.origin, outer] });
+      await page.goto(outer);
+      await page.evaluate(`document.body.append(document.createElement('iframe'))`);
+      await page.evaluate(`document.querySelector('iframe').src = '${product.origin}'`);
+      const inner = page.frameLocator('iframe');
+      await inner.getByRole('button', { name: 'Connect your account' }).click();
+      await inner.frameLocator('iframe').getByText(`The page is of ${outer}`).waitFor();
+      await inner.locator('#outcome', { hasText: 'unregistered' }).waitFor();
+    });
   });
 
   it('sends browsers no secret of the organization, and no token', expectNoSecrets);

@@ -175,6 +175,37 @@ describeInBrowser('the events in the console', () => {
     expect(looks).to.deep.equal([]);
   });
 
+  it('name the record that they are about', async () => {
+    const url = receiver.open('named');
+    const { id: instanceId } = await createSource(service, url, {});
+    for (const [type, data] of [
+      ['employees.updated', { id: '105', firstName: 'Charlotte', lastName: HOSTILE }],
+      ['employees.deleted', { id: '106' }],
+      ['test.created', {}],
+    ] as const)
+      await service.call('/events/test', { method: 'POST', body: { instanceId, type, data } });
+    const { subscriptionId } = (
+      await waitForDeliveries(service, `config.url = '${url}' AND status = 'delivered'`, 3)
+    )[0];
+    const page = await open(`${EVENTS}/deliveries?subscription=${subscriptionId}`);
+    const rows = page.getByRole('region', { name: 'Deliveries' }).locator('tbody tr');
+    await rows.nth(2).waitFor();
+    const [first = '', second = '', third = ''] = (await rows.allInnerTexts()).map((text) =>
+      text.split('\t')[0]?.trim(),
+    );
+    expect(first).to.match(/^test\.created\s+#\d+$/);
+    expect(second).to.match(/^employees 106\s+employees\.deleted · #\d+$/);
+    expect(third).to.match(/^Charlotte <script>.* 105\s+employees\.updated · #\d+$/);
+    await rows.nth(2).getByRole('link').first().click();
+    const panel = page.getByRole('dialog', { name: /^Delivery \d+$/ });
+    const record = panel.getByRole('link', { name: `Charlotte ${HOSTILE} 105` });
+    expect(await record.getAttribute('href')).to.equal(`/console/explore/${instanceId}/employees`);
+    expect(await page.title()).to.equal('Causeway');
+
+    await page.goto(`${service.app.url}/console/instances/${instanceId}/events`);
+    await page.getByRole('region', { name: 'Events' }).getByText('employees 106').waitFor();
+  });
+
   it('say that a delivery was acknowledged while it was looked at', async () => {
     const { url, instanceId } = await createDelivered('vanished');
     await setPolicy(service, 'queue');

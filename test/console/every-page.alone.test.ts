@@ -5,6 +5,7 @@ import { BAMBOOHR } from '../api/support/simulated.ts';
 import { waitUntil } from '../api/support/wait-until.ts';
 import { type MisbehavingServer, startMisbehavingServer } from '../support/misbehaving-server.ts';
 import { describeInBrowser, useBrowser, violationsOf } from './support/browser.ts';
+import { followLinks, MOST_LINKS } from './support/links.ts';
 
 const HOSTILE = [
   ...['<img src=x onerror="globalThis.wasRun=1">', '"><script>globalThis.wasRun=1</script>'],
@@ -24,6 +25,10 @@ interface World {
   readonly bulkId: number;
 }
 
+/** Pages that show a mistake. */
+const WRONG_WHERE = 'a where that is wrong';
+const NO_PAGE = 'no page';
+
 /** Every page, and a text that it shows of the world; undefined where there is none of it. */
 const PAGES: Readonly<Record<string, (world: World) => readonly [path: string, text?: string]>> = {
   'the instances': () => ['/instances', WORST],
@@ -38,7 +43,7 @@ const PAGES: Readonly<Record<string, (world: World) => readonly [path: string, t
     const where = encodeURIComponent("lastName = 'Hostile'");
     return [`/explore/${instanceId}/employees?where=${where}`, WORST];
   },
-  'a where that is wrong': ({ instanceId }) => [`/explore/${instanceId}/employees?where=${encodeURIComponent(WORST)}`],
+  [WRONG_WHERE]: ({ instanceId }) => [`/explore/${instanceId}/employees?where=${encodeURIComponent(WORST)}`],
   'the live events': () => ['/events'],
   'the deliveries': () => ['/events/deliveries'],
   'a delivery': ({ deliveryId }) => [`/events/deliveries/${deliveryId}`, `Delivery ${deliveryId}`],
@@ -63,7 +68,7 @@ const PAGES: Readonly<Record<string, (world: World) => readonly [path: string, t
   'the roles': () => ['/organization/roles'],
   'the audit log': () => ['/organization/audit'],
   'the profile': () => ['/profile'],
-  'no page': () => ['/nowhere', 'There is no such page.'],
+  [NO_PAGE]: () => ['/nowhere', 'There is no such page.'],
 };
 
 describeInBrowser('every page of the console', function everyPage() {
@@ -123,6 +128,15 @@ describeInBrowser('every page of the console', function everyPage() {
     await page.setViewportSize(size);
     expect(await page.evaluate('document.documentElement.scrollWidth'), `${size.width} px`).to.be.at.most(size.width);
   }
+
+  it('has a page with something on it behind every link', async function links() {
+    this.timeout(600_000);
+    const { [WRONG_WHERE]: _where, [NO_PAGE]: _none, ...good } = PAGES;
+    const paths = Object.values(good).map((pathOf) => `/console${pathOf(world)[0]}`);
+    const { followed, faults } = await followLinks((await open('/console')).context(), service.app.url, paths);
+    expect(followed).to.be.within(60, MOST_LINKS - 1);
+    expect(faults).to.deep.equal([]);
+  });
 
   for (const [name, pathOf] of Object.entries(PAGES)) {
     it(`shows ${name}: texts as texts, at every width, for everybody`, async () => {

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
+import { BAMBOOHR } from '../api/support/simulated.ts';
 import { ORGANIZATION_SECRET, USER_SECRET } from '../support/app.ts';
 import { describeInBrowser, logIn, useBrowser, violationsOf } from './support/browser.ts';
 
@@ -52,6 +53,31 @@ describeInBrowser('Explore', () => {
     await page.waitForURL(`**/console/explore/${shop.id}/Products`);
     await page.getByRole('cell', { name: "O'Neil's guide" }).waitFor();
   });
+
+  it('lists the instances there are, and offers to connect a first one only without any', async () => {
+    const page = await open('/console/explore');
+    const instances = page.getByRole('region', { name: 'Instances' });
+    await instances.getByRole('link', { name: 'People of the tests' }).waitFor();
+    expect(await page.getByText('Connect the first one').count()).to.equal(0);
+    await page.getByRole('combobox', { name: 'Instance' }).fill('no instance has this name');
+    await page.getByText('No instance has such a name or element.').waitFor();
+    await page.getByRole('combobox', { name: 'Instance' }).fill('');
+    await instances.getByRole('link', { name: 'Shop of the tests' }).click();
+    await page.waitForURL(new RegExp(`/console/explore/${shop.id}/\\w+$`));
+  });
+
+  for (const [name, from] of [
+    ['Explore', ''],
+    ['Look at its records', '/activity'],
+  ] as const)
+    it(`shows records after a click on "${name}" of an instance`, async () => {
+      const { id } = await service.createInstance('bamboohr', { ...BAMBOOHR }, { name: 'Nobody called it' });
+      const page = await open(`/console/instances/${id}${from}`);
+      await page.getByRole('main').getByRole('link', { name, exact: true }).click();
+      await page.waitForURL(`**/console/explore/${id}/employees`);
+      await page.getByRole('region', { name: 'Results' }).getByRole('cell').first().waitFor();
+      expect(await page.getByRole('combobox', { name: 'Instance' }).inputValue()).to.equal('Nobody called it');
+    });
 
   it('completes fields, operators with who answers them, known values and what follows', async () => {
     const page = await employees();

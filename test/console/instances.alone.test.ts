@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
+import { waitUntil } from '../api/support/wait-until.ts';
 import { describeInBrowser, useBrowser, violationsOf } from './support/browser.ts';
 
 const HOSTILE = '<img src=x onerror=alert(1)>';
@@ -57,6 +58,35 @@ describeInBrowser('the instances of the console in a browser', () => {
     await field.and(page.locator('[aria-invalid=true]')).waitFor();
     await field.fill('https://app.example.com/events');
     await field.and(page.locator('[aria-invalid=false]')).waitFor();
+  });
+
+  it('shows the last call, the last error and the owner, and orders by a column, as the address says', async () => {
+    const called = await service.createInstance('bamboohr', bamboo, { name: 'aaa called' });
+    await service.createInstance('bamboohr', bamboo, { name: 'zzz not called' });
+    const failed = await service.call('/employees?where=nosuch%20%3D%201', { token: called.token });
+    await waitUntil(async () => (await service.call(`/instances/${called.id}`)).body.lastError !== undefined);
+    const page = await open('/console/instances');
+    const rows = page.getByRole('region', { name: 'Instances' }).locator('tbody tr');
+    const title = (name: string) => page.getByRole('columnheader', { name });
+    const inOrder = (name: string) => rows.first().getByRole('link', { name, exact: true }).waitFor();
+    await title('Name').getByRole('button').click();
+    await page.waitForURL('**/instances?orderBy=name+asc');
+    await inOrder('aaa called');
+    await title('Name').getByRole('button').click();
+    await title('Name').and(page.locator('[aria-sort=descending]')).waitFor();
+    await inOrder('zzz not called');
+    await title('Last error').getByRole('button').click();
+    await inOrder('aaa called');
+    await page.reload();
+    await inOrder('aaa called');
+    await rows.first().getByRole('cell', { name: 'admin@localhost' }).waitFor();
+    await rows.first().getByRole('link', { name: '400 WHERE_INVALID' }).click();
+    await page.waitForURL(`**/console/activity/${failed.headers.get('elements-request-id')}`);
+    await page.goto(`${service.app.url}/console/instances/${called.id}`);
+    await page.getByRole('link', { name: '400 WHERE_INVALID' }).waitFor();
+    await page.getByText('admin@localhost').last().waitFor();
+    for (const { id } of (await service.call('/instances?searchText=called')).body)
+      await service.call(`/instances/${id}`, { method: 'DELETE' });
   });
 
   it('finds instances by name, tag and state, as the address says', async () => {

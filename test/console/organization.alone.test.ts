@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { ORGANIZATION_SECRET } from '../support/app.ts';
+import { logInToConsole } from '../support/chromium.ts';
 import { describeInBrowser, logIn, useBrowser, violationsOf } from './support/browser.ts';
 import { expectAccessible } from './support/themes.ts';
 
@@ -13,12 +14,8 @@ describeInBrowser('the organization in a browser', () => {
   /** A page of somebody else. */
   async function logInAs(userSecret: string): Promise<Page> {
     const page = await (await newContext()).newPage();
-    await page.goto(`${service.app.url}/console`);
-    await page.getByRole('button', { name: 'Log in with your secrets' }).click();
-    await page.getByLabel('User secret').fill(userSecret);
-    await page.getByLabel('Organization secret').fill(ORGANIZATION_SECRET);
-    await page.getByRole('button', { name: 'Log in', exact: true }).click();
-    await page.getByRole('navigation', { name: 'Pages of the console' }).waitFor();
+    const secrets = { userSecret, organizationSecret: ORGANIZATION_SECRET };
+    await logInToConsole(page, { origin: service.app.url, secrets });
     return page;
   }
 
@@ -92,6 +89,11 @@ describeInBrowser('the organization in a browser', () => {
     const late = await context.newPage();
     await late.goto(url);
     await late.getByRole('alert').getByText('This invitation was used or withdrawn').waitFor();
+    const other = { email: 'next@example.com' };
+    const next = await service.call('/organizations/me/invitations', { method: 'POST', body: other });
+    await late.goto(next.body.url);
+    await late.getByText('You log in as next@example.com').waitFor();
+    await service.call(`/organizations/me/invitations/${next.body.id}`, { method: 'DELETE' });
     await page.reload();
     await page.getByRole('link', { name: 'joined@example.com' }).waitFor();
     expect(await invitations.count()).to.equal(0);

@@ -127,6 +127,17 @@ describe('an authorization from a connect session', () => {
     expect(await page.read()).to.deep.include({ status: 'completed' });
   });
 
+  it('ends in the language of the session, whatever the browser asks for', async () => {
+    const page = await openGranted({ branding: { language: 'de' } });
+    const browser = createBrowser();
+    const back = await setup.server.authorize(await depart(browser, page));
+    const { text } = await browser.open(back.href, { 'accept-language': 'fr' });
+    expect(text).to.include('<html lang="de">').and.include('<h1>Verbunden</h1>').and.match(CLOSE_SCRIPT);
+    expect((await browser.open(back.href, { 'accept-language': 'fr' })).text).to.include(
+      '<h1>Cela a déjà été traité</h1>',
+    );
+  });
+
   it('leaves the session open when the provider refuses the client, and says so', async () => {
     const page = await openGranted({ configuration: { ...client(), 'oauth.api.secret': 'a-wrong-client-secret' } });
     const { answer } = await authorize(createBrowser(), page);

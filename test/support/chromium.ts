@@ -16,7 +16,9 @@ export interface ConsoleUser {
 /** Logs in to the console by secrets, and is on its first page then. */
 export async function logInToConsole(page: Page, { origin, secrets }: ConsoleUser): Promise<void> {
   await page.goto(`${origin}/console`);
-  await page.getByRole('button', { name: 'Log in with your secrets' }).click();
+  await page.getByRole('heading', { name: 'Log in to Causeway' }).waitFor();
+  const toSecrets = page.getByRole('button', { name: 'Log in with your secrets' });
+  if (await toSecrets.isVisible()) await toSecrets.click();
   await page.getByLabel('User secret').fill(secrets.userSecret);
   await page.getByLabel('Organization secret').fill(secrets.organizationSecret);
   await page.getByRole('button', { name: 'Log in', exact: true }).click();

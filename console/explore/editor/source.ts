@@ -1,6 +1,6 @@
 import type { ErrorDetail } from '../../../src/errors.ts';
 import type { Queryable } from '../../../src/where/model.ts';
-import type { ObjectField, ObjectFields } from '../metadata.ts';
+import { type ObjectField, type ObjectFields, queryableOf } from '../metadata.ts';
 
 /** What the service found wrong with a filter. */
 export interface ServiceFaults {
@@ -17,4 +17,19 @@ export interface EditorSource {
   /** Values of a field in the rows that are shown. */
   readonly seenValues: (field: string) => readonly unknown[];
   readonly faults: ServiceFaults | undefined;
+}
+
+/** What an editor of filters knows of an object, of rows of it, and of what the service said. */
+export function editorSource(
+  metadata: ObjectFields | undefined,
+  rows: readonly Readonly<Record<string, unknown>>[] = [],
+  faults?: ServiceFaults,
+): EditorSource {
+  return {
+    metadata,
+    queryable: metadata && queryableOf(metadata),
+    fieldsByName: new Map(metadata?.fields.map((field) => [field.name, field])),
+    seenValues: (field) => [...new Set(rows.map((row) => row[field]))],
+    faults,
+  };
 }

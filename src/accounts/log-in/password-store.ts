@@ -60,6 +60,9 @@ export function createPasswordStore(knex: Knex) {
       return rows[0];
     },
 
+    /** Of all tenants: it is asked for before anybody is known. */
+    havePasswords: async (): Promise<boolean> => (await knex('user_password').first(knex.raw('1'))) !== undefined,
+
     findPassword: async ({ accountId, userId }: PasswordOwner): Promise<StoredPassword> => {
       const of = { account_id: accountId, user_id: userId };
       const row = await knex('user_password').where(of).first('password_hash');

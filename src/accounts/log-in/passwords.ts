@@ -135,6 +135,9 @@ export function createPasswords(
      */
     prepare,
 
+    /** Whether anybody in the installation has one: it says nothing of an account. @throws AppError OVERLOADED */
+    exist: () => shares.lookUp('stranger', store.havePasswords),
+
     /**
      * The same work and the same number of statements, whether there is such a user or not.
      * @throws AppError RATE_LIMITED without looking at the password, OVERLOADED

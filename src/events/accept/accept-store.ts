@@ -10,6 +10,8 @@ export interface NewRow
   readonly instanceId: number;
   /** JSON in UTF-8. */
   readonly payload: Buffer;
+  /** JSON, see `printRecord`. */
+  readonly record?: string | undefined;
   /** Undefined: nothing to recognise it by. Two rows of one call have different keys. */
   readonly keyHash: Buffer | undefined;
   /** Of the trace that it was accepted in. Undefined: it is not recorded. */
@@ -62,6 +64,7 @@ function columnsOf(rows: readonly NewRow[]): (string | Buffer)[] {
     arrayLiteral(rows.map(({ instanceId }) => instanceId)),
     arrayLiteral(rows.map(({ type }) => type)),
     binaryTexts(rows.map(({ payload }) => payload)),
+    arrayLiteral(rows.map(({ record }) => record)),
     arrayLiteral(rows.map(({ subscriptionId }) => subscriptionId)),
     arrayLiteral(rows.map(({ ordered }) => ordered)),
     arrayLiteral(rows.map(({ state }) => state)),
@@ -69,9 +72,9 @@ function columnsOf(rows: readonly NewRow[]): (string | Buffer)[] {
 }
 
 const COLUMNS =
-  'account_id, event_id, created_at, instance_id, type, payload, subscription_id, ordered, wanted_state' as const;
+  'account_id, event_id, created_at, instance_id, type, payload, record, subscription_id, ordered, wanted_state' as const;
 const ARRAYS =
-  '?::bigint[], ?::uuid[], ?::timestamptz[], ?::bigint[], ?::text[], ?::text[], ?::bigint[], ?::boolean[], ?::text[]';
+  '?::bigint[], ?::uuid[], ?::timestamptz[], ?::bigint[], ?::text[], ?::text[], ?::json[], ?::bigint[], ?::boolean[], ?::text[]';
 
 interface Columns {
   readonly named: string;
@@ -93,8 +96,8 @@ const COLUMNS_OF = {
  */
 const insertRest = ({ ofEvent }: Columns) => `
   stored_event as (
-    insert into event (account_id, id, created_at, instance_id, type, payload${ofEvent})
-    select account_id, event_id, created_at, instance_id, type, payload${ofEvent} from fresh
+    insert into event (account_id, id, created_at, instance_id, type, payload, record${ofEvent})
+    select account_id, event_id, created_at, instance_id, type, payload, record${ofEvent} from fresh
   ),
   asleep as materialized (
     select account_id, id from subscription

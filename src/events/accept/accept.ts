@@ -18,6 +18,7 @@ import {
   wantsType,
 } from '../model.ts';
 import type { EngineOptions } from '../options.ts';
+import { printRecord, recordOf } from '../record.ts';
 import type { Agenda } from '../sweep/agenda.ts';
 import { type AcceptStore, createAcceptStore, type NewRow, type StoredRow } from './accept-store.ts';
 import { createGroupCommit, type Unit } from './group-commit.ts';
@@ -168,6 +169,7 @@ async function prepare(ports: AcceptPorts, event: NewEvent, begin: BeginSpan): P
     elementKey: source.elementKey,
     type,
     payload,
+    record: printRecord(recordOf(event)),
     span,
     traceparent: span?.traceparent,
     bytes: payload.length,

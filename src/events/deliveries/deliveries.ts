@@ -6,11 +6,12 @@ import type { Platform } from '../../platform.ts';
 import { prepareCondition } from '../../where/index.ts';
 import { showEventId } from '../event-id.ts';
 import { DELIVERY_FIELDS } from '../filter.ts';
+import type { EventRecord } from '../model.ts';
 import type { Notifications } from '../notifications/notifications.ts';
 import { queueWaiting } from '../outcomes/outcome-store.ts';
 import type { Subscriptions } from '../subscriptions/subscriptions.ts';
 import { DUE_TOPIC, RELEASED_TOPIC } from '../sweep/announcement.ts';
-import { createDeliveryListingStore, type DeliveryRow } from './delivery-listing-store.ts';
+import { createDeliveryListingStore, type DeliveryRow, type EventContent } from './delivery-listing-store.ts';
 import { readQueueFilter } from './release-filter.ts';
 import {
   createRedeliveryStore,
@@ -27,6 +28,8 @@ export interface Delivery extends Omit<DeliveryRow, 'eventId' | 'eventAt'> {
   readonly eventId: string;
   /** The body as it is sent; undefined when it was not asked for, or the event is no longer kept. */
   readonly payload: string | undefined;
+  /** Null: it names none, or the event is no longer kept. */
+  readonly record: EventRecord | null;
 }
 
 export interface DeliveryQuery {
@@ -78,15 +81,21 @@ export function createDeliveries(
   const now = () => new Date(clock.now());
   const announceDue = () => notifier.publish(DUE_TOPIC, '');
 
-  async function hydrate(via: Knex, accountId: number, rows: readonly DeliveryRow[]): Promise<readonly Delivery[]> {
-    const payloads = await createDeliveryListingStore(via).payloads(accountId, rows, MAX_PAGE_BYTES);
-    return rows.slice(0, payloads.length).map((row, index) => toDelivery(row, payloads[index] ?? undefined));
+  async function describe(
+    via: Knex,
+    accountId: number,
+    rows: readonly DeliveryRow[],
+    hasPayloads: boolean,
+  ): Promise<readonly Delivery[]> {
+    const asked = { hasPayloads, maxBytes: MAX_PAGE_BYTES };
+    const contents = await createDeliveryListingStore(via).contents(accountId, rows, asked);
+    return rows.slice(0, contents.length).map((row, index) => toDelivery(row, contents[index]));
   }
 
   async function get(accountId: number, id: number, via = knex): Promise<Delivery> {
     const row = await createDeliveryListingStore(via).find(accountId, id);
     if (row === undefined) throw notFound(id);
-    const [delivery] = await hydrate(via, accountId, [row]);
+    const [delivery] = await describe(via, accountId, [row], true);
     return delivery ?? toDelivery(row);
   }
 
@@ -153,13 +162,13 @@ export function createDeliveries(
 
   return {
     /** A page whose payloads are large is shorter than its limit. @throws AppError for a bad `where` */
-    list: async (accountId: number, { where, newestFirst, afterId, limit, hydrate: withPayloads }: DeliveryQuery) => {
+    list: async (accountId: number, { where, newestFirst, afterId, limit, hydrate: hasPayloads }: DeliveryQuery) => {
       const condition = conditionOf(where);
       return shares.list(accountId, async (via) => {
         const selection = { condition, newestFirst, afterId };
         const rows = await createDeliveryListingStore(via).list(accountId, selection, limit + 1);
         const page = rows.slice(0, limit);
-        const deliveries = withPayloads ? await hydrate(via, accountId, page) : page.map((row) => toDelivery(row));
+        const deliveries = await describe(via, accountId, page, hasPayloads);
         const last = deliveries.at(-1);
         return { deliveries, ...(rows.length > deliveries.length && last && { nextAfterId: last.id }) };
       });
@@ -305,8 +314,9 @@ function conditionOf(where: string | undefined) {
   return where === undefined ? undefined : prepareCondition(where, { fields: DELIVERY_FIELDS });
 }
 
-function toDelivery({ eventId, eventAt: _, ...row }: DeliveryRow, payload?: string): Delivery {
-  return { ...row, eventId: showEventId(eventId), payload };
+function toDelivery({ eventId, eventAt: _, ...row }: DeliveryRow, content?: EventContent): Delivery {
+  const { payload, record = null } = content ?? {};
+  return { ...row, eventId: showEventId(eventId), payload: payload ?? undefined, record };
 }
 
 function assertPeriod({ from, to }: RedeliveryPeriod): void {

@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
 import { columnsOf, type RowOf, type RowWith } from '../../db/row.ts';
 import { type Condition, toSql } from '../../where/index.ts';
+import type { EventRecord } from '../model.ts';
 import {
   type Columns,
   countedSourcesOf,
@@ -36,6 +37,12 @@ export interface DeliverySelection {
   readonly newestFirst?: boolean | undefined;
   /** Only ids behind it, in the order of the listing. */
   readonly afterId?: number | undefined;
+}
+
+/** Null where it is not kept, or was not asked for. */
+export interface EventContent {
+  readonly payload: RowOf<'event', 'payload'>['payload'] | null;
+  readonly record: EventRecord | null;
 }
 
 interface StatusCount {
@@ -138,24 +145,25 @@ export function createDeliveryListingStore(knex: Knex) {
         .select<AttemptRow[]>(ATTEMPT_COLUMNS),
 
     /**
-     * The bodies of these events in their order, null for one that is no longer kept; the answer ends before the one
+     * What is stored of these events in their order, null for one that is no longer kept; with bodies the answer ends before the one
      * that follows on `maxBytes`. Of a long text PostgreSQL knows the length without reading it.
      */
-    payloads: async (
+    contents: async (
       accountId: number,
       events: readonly Pick<DeliveryRow, 'eventId' | 'eventAt'>[],
-      maxBytes: number,
-    ): Promise<readonly (string | null)[]> => {
-      const { rows } = await knex.raw<{ rows: { readonly payload: RowOf<'event', 'payload'>['payload'] | null }[] }>(
-        `select payload from (
-           select w.position, e.payload,
-             sum(coalesce(octet_length(e.payload), 0)) over (order by w.position) - coalesce(octet_length(e.payload), 0) as before
+      { hasPayloads, maxBytes }: { readonly hasPayloads: boolean; readonly maxBytes: number },
+    ): Promise<readonly EventContent[]> => {
+      const payload = hasPayloads ? 'e.payload' : 'null::text';
+      const { rows } = await knex.raw<{ rows: EventContent[] }>(
+        `select payload, record from (
+           select w.position, ${payload} as payload, e.record,
+             sum(coalesce(octet_length(${payload}), 0)) over (order by w.position) - coalesce(octet_length(${payload}), 0) as before
            from unnest(?::uuid[], ?::timestamptz[]) with ordinality as w (id, at, position)
              left join event e on e.account_id = ? and e.id = w.id and e.created_at = w.at
          ) sized where before < ? order by position`,
         [events.map(({ eventId }) => eventId), events.map(({ eventAt }) => eventAt), accountId, maxBytes],
       );
-      return rows.map(({ payload }) => payload);
+      return rows;
     },
   };
 }

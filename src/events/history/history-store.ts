@@ -1,8 +1,11 @@
 import type { Knex } from 'knex';
 import type { RowOf } from '../../db/row.ts';
 import type { Sql } from '../../where/index.ts';
+import type { EventRecord } from '../model.ts';
 
-export type StoredEvent = RowOf<'event', 'id' | 'created_at' | 'payload'>;
+export interface StoredEvent extends RowOf<'event', 'id' | 'created_at' | 'payload'> {
+  readonly record: EventRecord | null;
+}
 
 export interface EventSelection {
   readonly condition?: Sql | undefined;
@@ -21,9 +24,9 @@ export function createHistoryStore(knex: Knex) {
       { condition, before, limit, maxBytes }: EventSelection,
     ): Promise<StoredEvent[]> => {
       const { rows } = await knex.raw<{ rows: StoredEvent[] }>(
-        `select id, created_at as "createdAt", payload from (
+        `select id, created_at as "createdAt", payload, record from (
            select *, sum(octet_length(payload)) over (order by id desc) - octet_length(payload) as ahead from (
-             select id, created_at, payload from event
+             select id, created_at, payload, record from event
              where account_id = ? and instance_id = ?
                ${before === undefined ? '' : 'and id < ?'} ${condition === undefined ? '' : `and (${condition.sql})`}
              order by id desc limit ?

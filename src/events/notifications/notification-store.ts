@@ -14,6 +14,8 @@ const COLUMNS = columnsOf('notification', ['id', 'type', 'data', 'created_at']);
 export interface OwnEvent
   extends RowOf<'delivery', 'account_id' | 'subscription_id' | 'event_id'>,
     RowOf<'event', 'created_at' | 'type' | 'payload'> {
+  /** JSON, see `printRecord`. */
+  readonly record: string | null;
   /** What is wanted; a subscription that is deactivated gets it as `queued`. */
   readonly state: 'waiting' | 'queued';
 }
@@ -27,8 +29,8 @@ export function createNotificationStore(knex: Knex) {
     insertEvent: async (via: Knex, event: OwnEvent): Promise<void> => {
       await via.raw(
         `with stored_event as (
-           insert into event (account_id, id, created_at, type, payload)
-           values (:accountId, :eventId, :createdAt, :type, :payload)
+           insert into event (account_id, id, created_at, type, payload, record)
+           values (:accountId, :eventId, :createdAt, :type, :payload, :record)
            returning account_id, id, created_at, type
          ), target as (
            select account_id, id, case state when 'active' then cast(:state as text) else 'queued' end as state

@@ -5,6 +5,7 @@ import type { Platform } from '../../platform.ts';
 import { createEventIds, showEventId } from '../event-id.ts';
 import { FILTERABLE_NOTIFICATION } from '../filter.ts';
 import { type OperationalType, wantsType } from '../model.ts';
+import { printRecord, recordOfOwn } from '../record.ts';
 import type { Subscriptions } from '../subscriptions/subscriptions.ts';
 import { DUE_TOPIC } from '../sweep/announcement.ts';
 import { createNotificationStore, type NotificationRow } from './notification-store.ts';
@@ -63,7 +64,8 @@ export function createNotifications(
         timestamp: createdAt.toISOString(),
         data: { ...data, accountId },
       });
-      await store.insertEvent(via, { accountId, eventId, createdAt, type, payload, subscriptionId, state });
+      const record = printRecord(recordOfOwn(type, data)) ?? null;
+      await store.insertEvent(via, { accountId, eventId, createdAt, type, payload, record, subscriptionId, state });
       await notifier.publish(DUE_TOPIC, '', via);
     };
   }

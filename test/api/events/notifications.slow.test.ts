@@ -70,6 +70,8 @@ describe('operational events', () => {
     expect(events).to.have.length(2);
     const [delivered] = await listDeliveries(service, `config.url = '${operations}' AND status = 'delivered'`);
     expect(delivered).not.to.have.property('instance');
+    const [objectName] = delivered.event.type.split('.');
+    expect(delivered.record).to.deep.equal({ objectName, id: String(delivered.event.data[`${objectName}Id`]) });
   });
 
   it('are queued under the policy queue', async () => {

@@ -138,6 +138,28 @@ describe('a test event', () => {
     }
   });
 
+  it('names its record, also in lists without bodies', async () => {
+    const url = receiver.open('records');
+    const { id } = await createSource(service, url);
+    const data = { id: 105, displayName: 'Charlotte \0 \ud800', other: 'x' };
+    await service.call('/events/test', {
+      method: 'POST',
+      body: { instanceId: id, type: 'employees.updated', data },
+    });
+    await waitForDeliveries(service, `config.url = '${url}' AND status = 'delivered'`, 1);
+    const record = { objectName: 'employees', id: '105', name: 'Charlotte \0 \ufffd' };
+    for (const hydrate of ['true', 'false']) {
+      const where = `config.url = '${url}'`;
+      const { body } = await service.call(DELIVERIES, { query: { where, hydrate } });
+      expect(body).to.have.length(1);
+      expect(body[0].record).to.deep.equal(record);
+      expect('data' in body[0].event).to.equal(hydrate === 'true');
+      expect((await service.call(`${DELIVERIES}/${body[0].id}`)).body.record).to.deep.equal(record);
+    }
+    const { body: events } = await service.call(`/instances/${id}/events`);
+    expect(events.map((event: { readonly record?: object }) => event.record)).to.deep.equal([record]);
+  });
+
   it('is of the type test.created unless another is given', async () => {
     const url = receiver.open('default-type');
     const { id } = await createSource(service, url);

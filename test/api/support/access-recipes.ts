@@ -162,6 +162,7 @@ export const RECIPES: Readonly<Record<AskedOperationId, Recipe>> = {
   revokeAccountRole: { path: { key: 'admin' }, success: 404 },
 
   createConsoleSession: {},
+  getConsoleLogIn: {},
   // A call with secrets has no session.
   getConsoleSession: { success: 404 },
   deleteConsoleSession: { success: 404 },
@@ -301,6 +302,7 @@ export const RECIPES: Readonly<Record<AskedOperationId, Recipe>> = {
   // Who may send no form, or what is none, is told so before.
   createBulkUpload: { path: { id: 'Orders' }, body: () => ({}), success: 415 },
   createHubBulkUpload: { path: { ...HUB, id: 'Orders' }, body: () => ({}), success: 415 },
+  listAccountBulkJobs: { isOfTheMoment: true },
   listBulkJobs: { isOfTheMoment: true },
   listHubBulkJobs: { path: HUB, isOfTheMoment: true },
   getBulkStatus: BULK_JOB,

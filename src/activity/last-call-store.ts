@@ -1,0 +1,86 @@
+import type { Knex } from 'knex';
+import { arrayLiteral } from '../db/array-literal.ts';
+import type { ActivityRow } from './activity-store.ts';
+
+/** When an instance was called last, and what failed last. */
+export interface LastCalls {
+  readonly lastCallAt: Date;
+  readonly lastError:
+    | { readonly at: Date; readonly status: number; readonly code: string | null; readonly requestId: string }
+    | undefined;
+}
+
+interface LastCallRow {
+  readonly instanceId: number;
+  readonly lastCallAt: Date;
+  readonly at: Date | null;
+  readonly status: number | null;
+  readonly code: string | null;
+  readonly requestId: string | null;
+}
+
+/** The last calls on instances, one row for each. */
+export function createLastCallStore(knex: Knex) {
+  return {
+    /**
+     * Of calls that were recorded together. Processes record at the same time, so a later time is never replaced by an earlier one. The
+     * order of the rows keeps two processes from waiting for each other, and the lock keeps an instance from being deleted meanwhile.
+     */
+    note: async (rows: readonly ActivityRow[]): Promise<void> => {
+      // Calls about an instance, such as a change of its name, are none on it and have no element.
+      const calls = rows.filter(
+        ({ instanceId, elementKey, isConsoleRead }) => instanceId !== null && elementKey !== null && !isConsoleRead,
+      );
+      if (calls.length === 0) return;
+      const column = (name: 'accountId' | 'instanceId' | 'status' | 'code' | 'requestId') =>
+        arrayLiteral(calls.map((row) => row[name]));
+      await knex.raw(
+        `with call as (
+           select * from unnest(?::bigint[], ?::bigint[], ?::timestamptz[], ?::smallint[], ?::text[], ?::uuid[])
+             as call (account_id, instance_id, at, status, code, request_id)
+         ), known as (
+           select account_id, id from instance
+           where (account_id, id) in (select account_id, instance_id from call) order by account_id, id for key share
+         )
+         insert into instance_call as last
+         select known.account_id, id, (select max(at) from call where call.account_id = known.account_id and instance_id = id),
+           failed.at, failed.status, failed.code, failed.request_id
+         from known left join lateral (
+           select * from call where call.account_id = known.account_id and instance_id = id and status >= 400 order by at desc limit 1
+         ) failed on true
+         on conflict (account_id, instance_id) do update set
+           last_call_at = greatest(last.last_call_at, excluded.last_call_at),
+           (last_error_at, last_error_status, last_error_code, last_error_request_id) = (
+             select at, status, code, request_id from (values
+               (last.last_error_at, last.last_error_status, last.last_error_code, last.last_error_request_id),
+               (excluded.last_error_at, excluded.last_error_status, excluded.last_error_code, excluded.last_error_request_id)
+             ) error (at, status, code, request_id) order by at desc nulls last limit 1
+           )`,
+        [
+          column('accountId'),
+          column('instanceId'),
+          arrayLiteral(calls.map(({ at }) => at.toISOString())),
+          column('status'),
+          column('code'),
+          column('requestId'),
+        ],
+      );
+    },
+
+    /** Of instances of the account, by their ids. */
+    find: async (accountId: number, ids: readonly number[]): Promise<ReadonlyMap<number, LastCalls>> => {
+      const { rows } = await knex.raw<{ rows: LastCallRow[] }>(
+        `select instance_id as "instanceId", last_call_at as "lastCallAt", last_error_at as at, last_error_status as status,
+           last_error_code as code, last_error_request_id as "requestId"
+         from instance_call where account_id = ? and instance_id = any(?)`,
+        [accountId, [...ids]],
+      );
+      return new Map(rows.map((row) => [row.instanceId, toLastCalls(row)]));
+    },
+  };
+}
+
+function toLastCalls({ lastCallAt, at, status, code, requestId }: LastCallRow): LastCalls {
+  const hasError = at !== null && status !== null && requestId !== null;
+  return { lastCallAt, lastError: hasError ? { at, status, code, requestId } : undefined };
+}
