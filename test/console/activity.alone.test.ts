@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { BAMBOOHR } from '../api/support/simulated.ts';
 import { waitUntil } from '../api/support/wait-until.ts';
+import { runNow, untilRun } from '../polls/things.ts';
 import { logInToConsole } from '../support/chromium.ts';
 import { describeInBrowser, useBrowser } from './support/browser.ts';
 import { expectAccessible } from './support/themes.ts';
@@ -62,6 +63,38 @@ describeInBrowser('the activity in a browser', () => {
       expect(left).to.be.at.least((whole?.left ?? 0) - 3);
       expect(right).to.be.at.most((whole?.right ?? 0) + 3);
     }
+  });
+
+  it('shows a poll that fails, with the calls of the provider and the reason', async () => {
+    const polled = await service.createInstance('bamboohr', {
+      ...BAMBOOHR,
+      'event.notification.enabled': true,
+      'event.notification.callback.url': 'http://127.0.0.1:9/nobody',
+      'event.objects': 'employees',
+      'event.poller.refresh_interval': 600,
+    });
+    await untilRun(service, polled.id, { resource: 'employees' });
+    const simulator = `${service.app.simulatorsUrl}/bamboohr/simulate/trouble`;
+    await fetch(simulator, { method: 'POST', body: JSON.stringify({ trouble: 'shape', times: 1000 }) });
+    try {
+      await runNow(service, polled.id, 'employees');
+    } finally {
+      await fetch(simulator, { method: 'DELETE' });
+    }
+    const query = { kind: 'poll', where: 'status >= 400' };
+    await waitUntil(async () => (await service.call(`/instances/${polled.id}/activity`, { query })).body.length === 1);
+    const page = await open(`/console/activity?instance=${polled.id}`);
+    await page.getByRole('combobox', { name: 'What' }).selectOption('poll');
+    await page.waitForURL(/kind=poll/);
+    const failed = rowsOf(page).filter({ hasText: 'PROVIDER_PROTOCOL' });
+    await failed.first().waitFor();
+    expect(await failed.innerText()).to.include(`POLL /instances/${polled.id}/polls/employees`);
+    expect(await rowsOf(page).filter({ hasText: 'POST' }).count()).to.equal(0);
+    await failed.getByRole('link').first().click();
+    await page.getByRole('heading', { name: `/polls/employees` }).waitFor();
+    await page.getByText('is not one that Causeway understands. The answer lacks ').waitFor();
+    await page.getByRole('list', { name: 'Waterfall of the request' }).getByText('acme.bamboohr.com').first().waitFor();
+    await expectAccessible(page);
   });
 
   it('leaves out what the console reads to show itself, until it is asked for', async () => {

@@ -58,6 +58,8 @@ describe('runs of polls', () => {
       ['GET', '/things', 500],
     ]);
     expect(Date.parse(timestamp)).to.be.closeTo(Date.now(), 60_000);
+    const { lastError } = (await bench.service.call(`/instances/${id}`)).body;
+    expect(lastError).to.include({ requestId, status: 502, code: 'PROVIDER_UNAVAILABLE' });
     const found = await bench.service.call(`/activity/${requestId}`);
     expect(found.body).to.deep.equal(run);
     expect((await bench.service.call(`/usage/${requestId}`)).status).to.equal(404);
