@@ -1,31 +1,38 @@
 import { render } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { isFramed, tellRefused } from './connect/host.ts';
-import { UNREGISTERED } from './connect/messages.ts';
+import { type ConnectFailure, UNREGISTERED } from './connect/messages.ts';
 import { direction, language, texts } from './connect/texts.ts';
 import { Title } from './connect/words.tsx';
 import './design.css';
 
 /**
- * What stands in the place of the connect page for a page that may not show it. Any page may have it in a frame, so it must never read the end
- * of its address, which is the key of the session.
+ * What stands in the place of the connect page for a page that may not show it, or where there is none. Any page may have it in a frame, so it
+ * must never read the end of its address, which is the key of the session.
  */
 const NONE = 'null';
-const { origin: encoded = NONE, registrable } = document.documentElement.dataset;
-const origin = decodeURIComponent(encoded);
+const { origin: encoded, registrable } = document.documentElement.dataset;
+/** Undefined where there is no such session. */
+const origin = encoded === undefined ? undefined : decodeURIComponent(encoded);
 const CALL = 'PUT /organizations/me/connect-origins';
+const { refused, ended } = texts;
+
+/** For those who made the page that is around this one. */
+function reasonFor(refusedOrigin: string): string {
+  if (registrable === 'true') return refused.register(refusedOrigin);
+  return refusedOrigin === NONE ? refused.none : refused.serve(refusedOrigin);
+}
+
+/** For its script. */
+function failureOf(reason: string | undefined): ConnectFailure {
+  if (reason === undefined) return { code: 'ended', message: ended.unknown.message };
+  return { code: UNREGISTERED, message: registrable === 'true' ? `${reason} ${CALL}` : reason };
+}
 
 function Refused() {
-  const { title, user, makers, console, close } = texts.refused;
-  const canRegister = registrable === 'true';
-  const reason = canRegister
-    ? texts.refused.register(origin)
-    : origin === NONE
-      ? texts.refused.none
-      : texts.refused.serve(origin);
+  const reason = origin === undefined ? undefined : reasonFor(origin);
   useEffect(() => {
-    const message = canRegister ? `${reason} ${CALL}` : reason;
-    tellRefused({ type: 'error', error: { code: UNREGISTERED, message } }, origin);
+    tellRefused({ type: 'error', error: failureOf(reason) }, origin);
     tellRefused({ type: 'resize', height: document.documentElement.offsetHeight }, origin);
   }, []);
   const leave = () => {
@@ -35,25 +42,27 @@ function Refused() {
   return (
     <main class={isFramed ? 'connect framed' : 'connect'}>
       <div class="stack">
-        <Title text={title} />
-        <p>{user}</p>
+        <Title text={reason === undefined ? ended.unknown.title : refused.title} />
+        <p>{reason === undefined ? ended.unknown.message : refused.user}</p>
         <p>
           <button type="button" class="main" onClick={leave}>
-            {close}
+            {refused.close}
           </button>
         </p>
-        <section class="note small" aria-label={makers}>
-          <p class="strong">{makers}</p>
-          <p>{reason}</p>
-          {canRegister && (
-            <>
-              <p>
-                <code>{CALL}</code>
-              </p>
-              <p>{console}</p>
-            </>
-          )}
-        </section>
+        {reason !== undefined && (
+          <section class="note small" aria-label={refused.makers}>
+            <p class="strong">{refused.makers}</p>
+            <p>{reason}</p>
+            {registrable === 'true' && (
+              <>
+                <p>
+                  <code>{CALL}</code>
+                </p>
+                <p>{refused.console}</p>
+              </>
+            )}
+          </section>
+        )}
       </div>
     </main>
   );

@@ -88,8 +88,8 @@ function SecretFields({ onFile }: { readonly onFile: (file: File) => void }) {
     <>
       <div class="stack tight">
         <p>
-          The first start of a service writes your secrets to <code>credentials.json</code> in its data folder, which is{' '}
-          <code>.data</code> unless <code>DATA_DIR</code> names another; every start prints the path.
+          A new service writes your secrets to <code>credentials.json</code>; its start prints the path, usually{' '}
+          <code>.data/credentials.json</code>.
         </p>
         <label>
           The file credentials.json

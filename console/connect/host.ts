@@ -25,7 +25,7 @@ export function tell({ id: sessionId, origins }: ToldSession, event: ConnectEven
 }
 
 /** From a page that knows of no session. @param refused the origin that may not show it: that of the page which is told, unless that one says its own */
-export function tellRefused(event: RefusedEvent, refused: string): void {
+export function tellRefused(event: RefusedEvent, refused = 'null'): void {
   const target = claimed ?? refused;
   // Nobody can be told by name who has no origin.
   post({ source: SOURCE, ...event }, target === 'null' ? '*' : target);

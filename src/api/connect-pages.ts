@@ -3,7 +3,7 @@ import { type Connected, callerOf } from '../connect/completion.ts';
 import { type Arrival, AWAY_MS, type RefusedArrival } from '../connect/departures.ts';
 import type { ConnectPage } from '../connect/page.ts';
 import { PAGE_PATH } from '../connect/sessions.ts';
-import type { Console } from '../console.ts';
+import type { Console, Told } from '../console.ts';
 import { type AppError, isAppError, redactAppError } from '../errors.ts';
 import type { TokenBuckets } from '../http/rate-limits.ts';
 import { networkOf } from '../http/remote-address.ts';
@@ -73,22 +73,32 @@ export function createConnectPages(parts: ConnectPageParts): ConnectPages {
     sendPage(response, { ...wordsOf(CONNECT_WORDS[language]), status, language });
   }
 
+  /**
+   * What stands in a frame or window of another page that cannot have the page of a session there: says why, and knows nothing of the session.
+   * So any page may have it in a frame, where nothing else could say it.
+   */
+  async function standIn(response: Response, status: number, told: Told = {}): Promise<void> {
+    const html = await console.page('connect-refused', told);
+    response
+      .status(status)
+      .set('Content-Security-Policy', policyFor({ frames: ['*'] }))
+      .type('html')
+      .send(html);
+  }
+
   return {
     showPage: async (request, response) => {
       count(response);
       setPrivate(response);
-      const session = await page.find(String(request.params.key));
-      if (session === undefined) return stop(response, 404, ({ gone }) => gone);
-      const refusal = await page.refuse(session, claimsOf(request));
       response.set('X-Content-Type-Options', 'nosniff');
+      const claims = claimsOf(request);
+      const session = await page.find(String(request.params.key));
+      if (session === undefined)
+        return claims.length === 0 ? stop(response, 404, ({ gone }) => gone) : standIn(response, 404);
+      const refusal = await page.refuse(session, claims);
       if (refusal !== undefined) {
-        // A page that says why, and knows nothing of the session: so any page may have it in a frame, where nothing else could say it.
-        response
-          .status(403)
-          .set('Content-Security-Policy', policyFor({ frames: ['*'] }))
-          .type('html');
         const { origin, canRegister } = refusal;
-        return void response.send(await console.page('connect-refused', { origin, registrable: String(canRegister) }));
+        return standIn(response, 403, { origin, registrable: String(canRegister) });
       }
       const { language, ...others } = await page.looksOf(session);
       // What may show it in a frame are the origins of its organization. `X-Frame-Options` could not name them.

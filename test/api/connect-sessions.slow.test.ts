@@ -766,6 +766,10 @@ describe('the origins of an organization', () => {
       expect(code).to.equal(404);
       expect(text).to.include('This page is not there');
       expect(headers.get('content-security-policy')).to.include("frame-ancestors 'none'");
+      const inFrame = await createBrowser().open(`${service.app.url}/connect/${key}?from=${PRODUCT}`);
+      expect(inFrame.status).to.equal(404);
+      expect(inFrame.headers.get('content-security-policy')).to.include('frame-ancestors *');
+      expect(inFrame.text).to.not.include('data-origin');
     }
   });
 

@@ -216,6 +216,22 @@ describeInBrowser('the connect page on a page of a product', () => {
     });
   });
 
+  it('says at once, in a frame and in a window, that there is no such session any more', async () => {
+    product.offer(BAMBOOHR);
+    for (const mode of ['frame', 'window']) {
+      product.show(`mode: '${mode}'`);
+      const page = await openProduct({ expected: /status of 404/ });
+      await page.route('**/connect-session', async (route) => {
+        const response = await route.fetch();
+        const { url } = await response.json();
+        await route.fulfill({ response, json: { url: `${url.slice(0, -3)}xxx` } });
+      });
+      await begin(page);
+      await outcome(page, 'ended: It may be old, or not complete.');
+      expect(await page.locator('iframe').count()).to.equal(0);
+    }
+  });
+
   it('sends browsers no secret of the organization, and no token', expectNoSecrets);
 
   it('is opened by a script of at most 3 kB, of which there is always the newest', async () => {
