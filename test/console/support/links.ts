@@ -93,6 +93,11 @@ export async function followLinks(context: BrowserContext, origin: string, paths
       if (!link.href.startsWith(`${origin}/console`)) continue;
       const nothing = (await page.locator('body').innerText()).match(NOTHING_THERE);
       if (nothing !== null) complain(`says "${nothing[0]}"`);
+      const isChooser = await page
+        .getByRole('region', { name: 'Instances' })
+        .and(page.locator(':has(.tiles)'))
+        .isVisible();
+      if (isChooser && link.href !== `${origin}/console/explore`) complain('asks for the instance again');
       for (const alert of await page.getByRole('alert').allInnerTexts()) complain(`says "${alert}"`);
       waiting.push(link.href.slice(origin.length));
     }
