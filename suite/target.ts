@@ -56,10 +56,13 @@ export async function startTarget(options: TargetOptions): Promise<Target> {
   };
   try {
     const settings = { ...configuration, ...(provider !== undefined && { simulator: true }) };
-    const { token } = await service.createInstance(connector.key, settings);
+    const { logged, databaseUrl } = service;
+    const body = { element: { key: connector.key }, name: 'Test', configuration: settings };
+    const made = withReason(await service.call('/instances', { method: 'POST', body }), logged);
+    if (made.status !== 200) throw new Error(`POST /instances answered ${made.status}: ${JSON.stringify(made.body)}`);
+    const { token } = made.body;
     const options = simulatorsUrl === undefined ? {} : { simulatorsUrl };
     const { objects } = await connect(connector, { config: configuration, ...options }).discover();
-    const { logged, databaseUrl } = service;
     const problems: string[] = [];
     const call: Target['call'] = async (path, input = {}) => {
       const answer = await service.call(path, {
@@ -77,12 +80,16 @@ export async function startTarget(options: TargetOptions): Promise<Target> {
   }
 }
 
-/** With what the connector made of an answer of the provider, for the author: the log has it, and a caller does not read all of it. */
+/** With the reason from the log, for the author: what the connector made of an answer, or the error that it threw. Callers don't see all of it. */
 function withReason(answer: ApiAnswer, logged: readonly string[]): ApiAnswer {
   const { code, requestId } = Object(answer.body);
-  if (code !== 'PROVIDER_PROTOCOL') return answer;
-  const line = logged.find((each) => each.includes(requestId) && each.includes('"reason":'));
-  return line === undefined ? answer : { ...answer, body: { ...answer.body, reason: JSON.parse(line).reason } };
+  if (code !== 'PROVIDER_PROTOCOL' && code !== 'INTERNAL') return answer;
+  const reasons = logged
+    .filter((line) => line.includes(requestId))
+    .map((line) => JSON.parse(line))
+    .map(({ reason, err }) => reason ?? err?.message);
+  const reason = reasons.find((text) => text !== undefined);
+  return reason === undefined ? answer : { ...answer, body: { ...answer.body, reason } };
 }
 
 /** Something that can be listed, with all its rows. */

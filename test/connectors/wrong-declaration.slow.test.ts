@@ -240,6 +240,21 @@ describe('a connector whose translator is wrong', () => {
     it(`is caught: ${name}`, () => expectCaught(mistake));
 });
 
+describe('a connector that throws', () => {
+  const auth = {
+    type: 'custom',
+    headers: () => {
+      throw new Error("The setting 'apiKey' is not declared.");
+    },
+  } as const;
+
+  it('fails its suite with what it threw, which callers of the API are not told', async () => {
+    const options = { connector: { ...bamboohr, auth }, createSimulator, samples: SAMPLES, effort: EFFORT };
+    const error = await startSubject(options).then(() => undefined, String);
+    expect(error).to.match(/POST \/instances answered 500: .*"reason":"The setting 'apiKey' is not declared\."/);
+  });
+});
+
 function expectCaught({ make, ...finding }: Mistake): Promise<void> {
   const objects = async (context: Context) => withEmployees(await original(context), make);
   return expectFault({ ...bamboohr, objects }, finding);
