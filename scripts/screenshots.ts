@@ -136,9 +136,10 @@ async function seed({ baseUrl, authorization, secrets }: RunningService): Promis
     const [{ url = '' } = {}] = (await post('/connect/sessions', body)).entries;
     return new URL(url).pathname;
   };
+  const branded = { elements: ['bamboohr', 'box'], configuration: { simulator: true }, branding: BRANDING };
   const connect = {
     choice: await connectPath({ configuration: { simulator: true } }),
-    form: await connectPath({ elements: ['bamboohr', 'box'], configuration: { simulator: true }, branding: BRANDING }),
+    form: `${await connectPath(branded)}?element=bamboohr`,
   };
   const [{ url: link = '' } = {}] = (await post('/organizations/me/invitations', { email: 'ada@example.com' })).entries;
   const { pathname, hash } = new URL(link);
