@@ -67,8 +67,9 @@ describe('a webhook of a provider', () => {
       },
     });
     const [listed] = await eventsOf(instance);
-    const { createdDate, ...shown } = listed;
+    const { createdDate, record, ...shown } = listed;
     expect(shown).to.deep.equal(received?.body);
+    expect(record).to.deep.equal({ objectName: 'items', id: 'a1', name: 'Item a1' });
     expect(Date.parse(createdDate)).to.be.greaterThan(Date.parse(shown.timestamp));
   });
 
