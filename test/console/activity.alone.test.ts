@@ -106,9 +106,9 @@ describeInBrowser('the activity in a browser', () => {
     await own.check();
     await page.waitForURL(/console=1/);
     await rowsOf(page).getByText('GET /activity', { exact: true }).first().waitFor();
-    await page.getByRole('searchbox', { name: 'Filter' }).fill("method = 'GET' AND path LIKE '%/console/session'");
+    await page.getByRole('searchbox', { name: 'Filter' }).fill("method = 'GET' AND path LIKE '%/instances'");
     await page.getByRole('button', { name: 'Refresh' }).click();
-    await rowsOf(page).getByText('/console/session').first().waitFor();
+    await rowsOf(page).getByText('GET /instances', { exact: true }).first().waitFor();
     await own.uncheck();
     await page.getByText('No request is like that.').waitFor();
 
