@@ -49,7 +49,8 @@ const SETTINGS = {
   // Without the failed statements of clients: those are reported where they were sent, without the values.
   log_min_messages: 'log',
 };
-const SETTINGS_OF_TESTS = { fsync: 'off', full_page_writes: 'off' };
+/** Tests keep the connections of several services in each of their processes. */
+const SETTINGS_OF_TESTS = { fsync: 'off', full_page_writes: 'off', max_connections: '200' };
 
 /** Starts the server and waits until it takes connections. */
 export async function startPostmaster(options: PostmasterOptions): Promise<Postmaster & { process: ChildProcess }> {

@@ -43,7 +43,7 @@ const NO_AUDIT: Readonly<Partial<Record<OperationId, string>>> = {
 
 /** What a change is not: what is kept and counted of the request, of who may do what for a while, and the log itself. */
 const NOT_CHANGED =
-  /^(?:audit_log|activity|usage_|idempotency_record|schema_migration|event_owner|oauth_authorization|oauth_code|connect_authorization)/;
+  /^(?:audit_log|activity|instance_call|usage_|idempotency_record|schema_migration|event_owner|oauth_authorization|oauth_code|connect_authorization)/;
 
 const audited = (Object.keys(ACCESS) as ApiOperationId[]).filter((id) => ACCESS[id].audit !== undefined);
 
