@@ -2,6 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { api, ask, type Session } from './api.ts';
 import { useLoad } from './load.ts';
 import { Field, Form, readText } from './parts/form.tsx';
+import { NewPassword } from './parts/new-password.tsx';
 import { Show } from './parts/show.tsx';
 import { Time } from './parts/time.tsx';
 
@@ -16,8 +17,6 @@ export function Invitation({ onDone }: { readonly onDone: (session: Session) => 
     return () => removeEventListener('hashchange', readAgain);
   }, []);
   const loaded = useLoad((signal) => ask(api.POST('/console/invitation', { signal, body: { token } })), [token]);
-  const [isShown, setShown] = useState(false);
-  const type = isShown ? 'text' : 'password';
   const accept = async (form: FormData) => {
     const password = String(form.get('password'));
     const chosen = { firstName: readText(form, 'firstName'), lastName: readText(form, 'lastName'), password };
@@ -38,27 +37,9 @@ export function Invitation({ onDone }: { readonly onDone: (session: Session) => 
                 <strong>{organizationName}</strong>. You log in as <strong class="break">{email}</strong>.
               </p>
               <Form action="Join" onSubmit={accept}>
-                {/* For managers of passwords. */}
-                <input type="hidden" name="username" autocomplete="username" value={email} />
                 <Field label="First name" name="firstName" required maxLength={255} autocomplete="given-name" />
                 <Field label="Last name" name="lastName" required maxLength={255} autocomplete="family-name" />
-                <Field
-                  label="Password"
-                  name="password"
-                  type={type}
-                  required
-                  maxLength={1024}
-                  autocomplete="new-password"
-                  hint="12 to 256 characters of any kind. Common passwords are refused, also with a little added, and those made of your own name or e-mail address."
-                />
-                <label class="inline">
-                  <input
-                    type="checkbox"
-                    checked={isShown}
-                    onChange={({ currentTarget }) => setShown(currentTarget.checked)}
-                  />
-                  Show what I type
-                </label>
+                <NewPassword label="Password" email={email} />
               </Form>
               <p class="small soft">
                 The link works once, and expires <Time at={expiresDate} />.

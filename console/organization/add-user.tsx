@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
 import { api, ask, askPage, type Schemas } from '../api.ts';
 import { useLoad } from '../load.ts';
-import { Copy } from '../parts/copy.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { Field, Form, readText } from '../parts/form.tsx';
+import { ShownOnce } from '../parts/shown-once.tsx';
 import { useMay, useWho } from '../who.ts';
 import { useAccountNames } from './names.ts';
 import { ROLES, refusalOf } from './roles-of-users.ts';
@@ -108,23 +108,10 @@ export function RoleChoice() {
 
 function NewSecret({ user, onClose }: { readonly user: CreatedUser; readonly onClose: () => void }) {
   return (
-    <Dialog title={`${user.fullName} was added`} onClose={onClose}>
-      <p>
-        This is the user's secret. It is shown now and not again: give it to {user.email} in a safe way. With it and the
-        secret of the organization the user logs in, sees the secret in the own profile, and sets a password there.
-        Invite a person instead: a link needs no secret.
-      </p>
-      <div class="note">
-        <div class="row apart">
-          <code class="break">{user.secret}</code>
-          <Copy text={user.secret} what="the secret of the user" />
-        </div>
-      </div>
-      <footer class="row end">
-        <button type="button" class="main" onClick={onClose}>
-          Done
-        </button>
-      </footer>
-    </Dialog>
+    <ShownOnce title={`${user.fullName} was added`} text={user.secret} what="the secret of the user" onClose={onClose}>
+      This is the user's secret. It is shown now and not again: give it to {user.email} in a safe way. With it and the
+      secret of the organization the user logs in, sees the secret in the own profile, and sets a password there. Invite
+      a person instead: a link needs no secret.
+    </ShownOnce>
   );
 }

@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
 import { api, ask, type Schemas } from '../api.ts';
-import { Copy } from '../parts/copy.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { Field, Form, readText } from '../parts/form.tsx';
+import { ShownOnce } from '../parts/shown-once.tsx';
 import { Time } from '../parts/time.tsx';
 import { useWho } from '../who.ts';
 import { RoleChoice } from './add-user.tsx';
@@ -61,22 +61,9 @@ export function Invite({ onInvited, onClose }: InviteProps) {
 function NewLink({ invitation, onClose }: { readonly invitation: CreatedInvitation; readonly onClose: () => void }) {
   const { email, url, expiresDate } = invitation;
   return (
-    <Dialog title={`The link for ${email}`} onClose={onClose}>
-      <p>
-        Send this link to {email} yourself. It is shown now and not again, works once, and expires{' '}
-        <Time at={expiresDate} />.
-      </p>
-      <div class="note">
-        <div class="row apart">
-          <code class="break">{url}</code>
-          <Copy text={url} what="the link of the invitation" />
-        </div>
-      </div>
-      <footer class="row end">
-        <button type="button" class="main" onClick={onClose}>
-          Done
-        </button>
-      </footer>
-    </Dialog>
+    <ShownOnce title={`The link for ${email}`} text={url} what="the link of the invitation" onClose={onClose}>
+      Send this link to {email} yourself. It is shown now and not again, works once, and expires{' '}
+      <Time at={expiresDate} />.
+    </ShownOnce>
   );
 }

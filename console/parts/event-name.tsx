@@ -3,7 +3,7 @@ import type { Schemas } from '../api.ts';
 interface EventNameProps {
   readonly type: string;
   readonly record: Schemas['EventRecord'] | undefined;
-  /** What stands behind the type. */
+  /** Text shown after the type of the event. */
   readonly more?: string;
 }
 

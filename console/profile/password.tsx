@@ -1,14 +1,12 @@
-import { useState } from 'preact/hooks';
 import { api, ask } from '../api.ts';
-import { Field, Form } from '../parts/form.tsx';
+import { Form } from '../parts/form.tsx';
+import { NewPassword } from '../parts/new-password.tsx';
 import { useWho } from '../who.ts';
 
 /** The password of the console. Whether it is a good one the service says: nothing is guessed here. */
 export function Password() {
   const { session, renew } = useWho();
-  const [isShown, setShown] = useState(false);
   const { hasPassword, email } = session.user;
-  const type = isShown ? 'text' : 'password';
   const save = async (form: FormData) => {
     const body = {
       password: String(form.get('password')),
@@ -28,31 +26,7 @@ export function Password() {
         done="The password is set; your other sessions have ended."
         onSubmit={save}
       >
-        {/* For managers of passwords. */}
-        <input type="hidden" name="username" autocomplete="username" value={email} />
-        {hasPassword && (
-          <Field
-            label="Current password"
-            name="currentPassword"
-            type={type}
-            required
-            maxLength={1024}
-            autocomplete="current-password"
-          />
-        )}
-        <Field
-          label="New password"
-          name="password"
-          type={type}
-          required
-          maxLength={1024}
-          autocomplete="new-password"
-          hint="12 to 256 characters of any kind. Common passwords are refused, also with a little added, and those made of your own name or e-mail address."
-        />
-        <label class="inline">
-          <input type="checkbox" checked={isShown} onChange={({ currentTarget }) => setShown(currentTarget.checked)} />
-          Show what I type
-        </label>
+        <NewPassword label="New password" email={email} hasPassword={hasPassword} />
       </Form>
     </section>
   );
