@@ -1,5 +1,12 @@
 import type { Config, Connector, ObjectSpec, Objects } from '#connector';
-import { type ApiAnswer, type ApiCall, type AppOverrides, startTestApp } from '../test/support/app.ts';
+import {
+  type ApiAnswer,
+  type ApiCall,
+  type AppOverrides,
+  createInstanceBy,
+  startTestApp,
+  type TestApp,
+} from '../test/support/app.ts';
 import { type CreateSimulator, type ServedSimulator, serveSimulator } from './served.ts';
 import { connect } from './testing.ts';
 
@@ -57,21 +64,19 @@ export async function startTarget(options: TargetOptions): Promise<Target> {
   try {
     const settings = { ...configuration, ...(provider !== undefined && { simulator: true }) };
     const { logged, databaseUrl } = service;
-    const body = { element: { key: connector.key }, name: 'Test', configuration: settings };
-    const made = withReason(await service.call('/instances', { method: 'POST', body }), logged);
-    if (made.status !== 200) throw new Error(`POST /instances answered ${made.status}: ${JSON.stringify(made.body)}`);
-    const { token } = made.body;
+    const ask: TestApp['call'] = async (path, input) => withReason(await service.call(path, input), logged);
+    const { token } = await createInstanceBy(ask)(connector.key, settings);
     const options = simulatorsUrl === undefined ? {} : { simulatorsUrl };
     const { objects } = await connect(connector, { config: configuration, ...options }).discover();
     const problems: string[] = [];
     const call: Target['call'] = async (path, input = {}) => {
-      const answer = await service.call(path, {
+      const answer = await ask(path, {
         token,
         ...input,
         headers: { ...budgetOf(LARGEST_BUDGET), ...input.headers },
       });
       if (answer.status >= 400) problems.push(JSON.stringify(answer.body));
-      return withReason(answer, logged);
+      return answer;
     };
     return { connector, configuration, objects, call, logged, problems, provider, databaseUrl, stop };
   } catch (error) {

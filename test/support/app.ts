@@ -172,7 +172,8 @@ function onceStarted(find: () => StartedApp | undefined, credentials: FirstCrede
   };
 }
 
-function createInstanceBy(call: TestApp['call']): TestApp['createInstance'] {
+/** Creates instances by these calls. @throws Error with the whole answer when one is refused */
+export function createInstanceBy(call: TestApp['call']): TestApp['createInstance'] {
   return async (element, configuration, more = {}) => {
     const body = { element: { key: element }, name: 'Test', configuration, ...more };
     const answer = await call('/instances', { method: 'POST', body });
