@@ -76,7 +76,7 @@ const PAGES: Readonly<Record<string, (seeded: Seeded) => string>> = {
 };
 
 const CONNECTED = ['bamboohr', 'connectwise', 'fortnox', 'twilio', 'redmine'];
-/** Of a product on whose behalf accounts are connected. */
+/** Branding of an invented product, for the pictures of the connect page. */
 const BRANDING = { name: 'Acme Books', color: '#7a1fa2' };
 const DEPARTMENTS = ['Engineering', 'Sales', 'Support'];
 

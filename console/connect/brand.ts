@@ -9,7 +9,7 @@ export const AA = 4.5;
 const LIGHT = { back: '#f5f7fa', towards: '#000000' } as const;
 const DARK = { back: '#1f2731', towards: '#ffffff' } as const;
 const STEPS = 40;
-/** Of the colour of a button that is pointed at. */
+/** Share of black or white, whichever the text is not, that is mixed into the color of a button under the pointer. */
 const HOVER = 0.12;
 
 /**

@@ -24,7 +24,7 @@ export function tell({ id: sessionId, origins }: ToldSession, event: ConnectEven
   for (const target of known === undefined ? origins : [known]) post({ source: SOURCE, sessionId, ...event }, target);
 }
 
-/** From a page that knows of no session. @param refused the origin that may not show it: that of the page which is told, unless that one says its own */
+/** Sends the outcome from a page without a session. @param refused origin that may not show the page; default: the origin that receives the message */
 export function tellRefused(event: RefusedEvent, refused = 'null'): void {
   const target = claimed ?? refused;
   // Nobody can be told by name who has no origin.

@@ -41,7 +41,7 @@ interface ChoosersProps extends Explored {
   readonly objects: Loaded<readonly string[]>;
 }
 
-/** Where the records come from: an instance, and an object of it. */
+/** Chooses an instance and one of its objects. */
 export function Choosers({ instanceId, objectName, instances, objects }: ChoosersProps) {
   const { route } = useLocation();
   const chosen = useLoad(

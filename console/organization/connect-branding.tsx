@@ -121,7 +121,7 @@ function Preview({ branding: { name, logoUrl = '', color = '' } }: { readonly br
   );
 }
 
-/** What is empty is left out. */
+/** Returns the form's values without empty ones. */
 async function readBranding(form: FormData): Promise<Branding> {
   const file = form.get('file');
   const image = file instanceof File && file.size > 0 ? await readImage(file) : undefined;

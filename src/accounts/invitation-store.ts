@@ -11,7 +11,7 @@ export type NewInvitationRow = Omit<InvitationRow, 'status' | 'userId' | 'endedA
 
 export type InvitationKey = Pick<InvitationRow, 'accountId' | 'id'>;
 
-/** For whoever has the link, to read. */
+/** Names that the page behind an invitation's link shows. */
 export interface InvitationNames {
   readonly organizationName: string;
   readonly accountName: string;

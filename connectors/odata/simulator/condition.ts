@@ -105,7 +105,7 @@ interface Comparison {
   readonly quirks: Quirks;
 }
 
-/** Reads a literal. It is checked before any row is read: a mistake is told also where there are no rows. @throws Fault 400 */
+/** Reads and checks a literal before any row is read, so that a mistake is reported for an empty list, too. @throws Fault 400 */
 function readLiteral(literal: Expression, { name, type, quirks }: Comparison): FilterLiteral {
   if (literal.kind === 'null') return null;
   if (literal.kind !== 'literal') throw fault(400, 'A property stands in front of a literal.');
