@@ -82,14 +82,14 @@ describeInBrowser('the reference in a browser', () => {
     expect(await find('PATCH /instances/{id}'))
       .to.include('/docs#updateInstance')
       .and.not.include('/docs#getInstance');
-    expect(await find('verify signature')).to.deep.equal(['/docs/guides/events#verify-the-signature']);
+    expect(await find('verify signature')).to.deep.equal(['/docs/reference/events#verify-the-signature']);
     expect(await find('no such thing at all')).to.deep.equal([]);
     expect(await find('')).to.include('/docs#listRecords');
   });
 
   it('fits a phone, where the navigation is behind a button', async () => {
     await page.setViewportSize({ width: 390, height: 844 });
-    for (const path of ['/docs', '/docs/guides/where', '/docs/guides/deployment', '/docs/elements/bamboohr']) {
+    for (const path of ['/docs', '/docs/reference/where', '/docs/how-to/deployment', '/docs/elements/bamboohr']) {
       await page.goto(service.app.url + path);
       expect(await page.evaluate('document.documentElement.scrollWidth'), path).to.be.at.most(390);
     }

@@ -23,7 +23,9 @@ describe('the pages of the documentation', () => {
   };
 
   it('are the reference, the README, every guide and every connector', async () => {
-    const guides = readdirSync(join(ROOT, 'docs')).map((name) => `/docs/guides/${name.replace('.md', '')}`);
+    const guides = ['tutorials', 'how-to', 'reference', 'explanation'].flatMap((kind) =>
+      readdirSync(join(ROOT, 'docs', kind)).map((name) => `/docs/${kind}/${name.replace('.md', '')}`),
+    );
     const elements = readdirSync(join(ROOT, 'connectors')).map((key) => `/docs/elements/${key}`);
     expect(await findPages()).to.have.members(['/docs', '/docs/guides/readme', ...guides, ...elements]);
   });
@@ -75,6 +77,12 @@ describe('the pages of the documentation', () => {
       expect(text).to.include(`<section class="operation" id="${id}">`).and.include(`href="/docs#${id}"`);
     }
     expect(text.match(/&quot;code&quot;: &quot;UNAUTHENTICATED/g)).to.have.length(1);
+  });
+
+  it('redirect the former paths of guides', async () => {
+    const response = await fetch(`${service.app.url}/docs/guides/where`, { redirect: 'manual' });
+    expect(response.status).to.equal(302);
+    expect(response.headers.get('location')).to.equal('/docs/reference/where');
   });
 
   it('are a 404 where there is none', async () => {

@@ -4,7 +4,7 @@ import type { DocumentPart } from './open-api.ts';
 import { renderReference } from './reference.ts';
 
 export const REFERENCE_PATH = '/docs';
-export const QUERY_LANGUAGE_PATH = '/docs/guides/where';
+export const QUERY_LANGUAGE_PATH = '/docs/reference/where';
 
 /** Every page of the documentation by its path, all with the same navigation. */
 export async function createDocsPages(
