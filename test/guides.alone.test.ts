@@ -59,14 +59,16 @@ describe('the code of the guides', () => {
         'README.md',
         'docs/how-to/administration.md',
         'docs/how-to/bulk.md',
+        'docs/how-to/connect-by-oauth.md',
         'docs/reference/events.md',
         'docs/reference/where.md',
+        'docs/tutorials/first-query.md',
       ],
     ]);
   });
 
   it('shows the first query of each client as its own README has it', () => {
-    expect(read('README.md')).to.include(firstQueries());
+    expect(read('docs/how-to/sdks.md')).to.include(firstQueries());
   });
 
   it('has JSON that is JSON', () => {

@@ -14,6 +14,10 @@ import { createTemporaryFolder } from './support/database.ts';
 const ROOT = resolve(import.meta.dirname, '..');
 const README = readFileSync(join(ROOT, 'README.md'), 'utf8');
 
+const readPage = (file: string) => readFileSync(join(ROOT, file), 'utf8');
+/** The README and the pages that continue it, in the order in which a newcomer reads them. */
+const FIRST_PAGES = [README, readPage('docs/tutorials/first-query.md'), readPage('docs/how-to/connect-by-oauth.md')];
+
 /** The code blocks of a language, in their order. */
 function blocks(language: string, markdown = README): string[] {
   return codeBlocks(markdown)
@@ -22,8 +26,8 @@ function blocks(language: string, markdown = README): string[] {
 }
 
 describe('the README', () => {
-  it('lists every variable as the configuration declares it', () => {
-    expect(README).to.include(describeVariables());
+  it('has a page that lists every variable as the configuration declares it', () => {
+    expect(readPage('docs/reference/configuration.md')).to.include(describeVariables());
   });
 
   it('lists every element with its hubs, and leads to its README', async () => {
@@ -95,22 +99,25 @@ describe('a newcomer', () => {
     const marker = '\n### next block ###\n';
     const script = [
       'set -eu',
-      ...blocks('bash').flatMap((block) => [block, `printf '${marker.replaceAll('\n', '\\n')}'`]),
+      ...FIRST_PAGES.flatMap((page) => blocks('bash', page)).flatMap((block) => [
+        block,
+        `printf '${marker.replaceAll('\n', '\\n')}'`,
+      ]),
     ].join('\n');
     const { stdout } = await promisify(execFile)('bash', ['-c', script], { cwd: folder });
     const [
       ,
       ,
-      discovery = '',
       query = '',
-      mistake = '',
-      passed = '',
-      bulk = '',
-      authorized = '',
       ,
       ,
       told = '',
       gone = '',
+      discovery = '',
+      mistake = '',
+      passed = '',
+      bulk = '',
+      authorized = '',
     ] = stdout.split(marker);
 
     const [objects = '', metadata = ''] = discovery.split(/(?<=\])(?=\{"name":"employees")/);
