@@ -19,7 +19,7 @@ export interface WireRow extends RowKey {
 }
 
 /** Where a page begins: behind that row. */
-export type ActivityPlace = Pick<ActivityRow, 'at' | 'requestId'>;
+export type ActivityPosition = Pick<ActivityRow, 'at' | 'requestId'>;
 
 /** `request`: what callers asked for. */
 export type ActivityKind = 'request' | RunKind | 'all';
@@ -35,7 +35,7 @@ export interface ActivitySelection {
   /** Not included. */
   readonly to?: Date | undefined;
   readonly condition?: Sql | undefined;
-  readonly after?: ActivityPlace | undefined;
+  readonly after?: ActivityPosition | undefined;
   readonly limit: number;
 }
 

@@ -20,7 +20,7 @@ import {
   toUsageRecord,
   toUsageTime,
 } from './activity-view.ts';
-import { createPlaceTokens, listHeaders, type PageSeal } from './listing.ts';
+import { createPositionTokens, listHeaders, type PageSeal } from './listing.ts';
 import type { Handlers, OperationPath, OperationQuery } from './operation.ts';
 
 export interface ActivityServices {
@@ -65,11 +65,11 @@ export function createActivityHandlers(
   async function list(accountId: number, listing: Listing): Promise<{ page: ActivityPage; headers: ListHeaders }> {
     const { name, kind, fields, instanceId, query, url } = listing;
     const { where, from, to, consoleReads: hasConsoleReads, pageSize: limit = PAGE_SIZE, nextPage } = query;
-    const tokens = createPlaceTokens(
+    const tokens = createPositionTokens(
       seal,
       JSON.stringify([name, kind, accountId, instanceId, where, from, to, hasConsoleReads]),
     );
-    const after = readPlace(tokens.read(nextPage));
+    const after = readPosition(tokens.read(nextPage));
     const period = {
       from: from === undefined ? undefined : new Date(readStart(from)),
       to: to === undefined ? undefined : new Date(readEnd(to)),
@@ -195,7 +195,7 @@ function byPoint(period: Period, tallies: readonly Tally[]): readonly (readonly 
 }
 
 /** As it was sealed. */
-function readPlace(place: string | undefined) {
-  const [at, requestId] = place?.split(' ') ?? [];
+function readPosition(position: string | undefined) {
+  const [at, requestId] = position?.split(' ') ?? [];
   return at === undefined || requestId === undefined ? undefined : { at: new Date(at), requestId };
 }

@@ -9,7 +9,7 @@ import type { SessionRow } from '../connect/session-store.ts';
 import type { Connector } from '../connector/contract.ts';
 import type { Registry } from '../connector/registry.ts';
 import { pointer } from '../errors.ts';
-import { withPlaces } from './body-faults.ts';
+import { withPointers } from './body-faults.ts';
 import { markOf } from './element-mark.ts';
 import { toConfigurationField } from './element-view.ts';
 import { createPageTokens, listHeaders, type PageSeal } from './listing.ts';
@@ -85,7 +85,7 @@ export function createConnectHandlers(
     authorizeConnectPage: async ({ pageSession, body }) => {
       const { opener = 'popup', ...input } = body;
       const begun = page.begin(pageSession, { ...input, opener });
-      return { body: { url: await withPlaces(inConfiguration(registry.findConnector(body.elementKey)), begun) } };
+      return { body: { url: await withPointers(inConfiguration(registry.findConnector(body.elementKey)), begun) } };
     },
 
     cancelConnectPage: ({ pageSession, runAs }) =>
@@ -97,7 +97,7 @@ export function createConnectHandlers(
 }
 
 /** The parameters of an authorization URL are fields of the form here. */
-function inConfiguration(connector: Connector | undefined): (place: string) => string {
+function inConfiguration(connector: Connector | undefined): (bodyPointer: string) => string {
   const { siteAddressKey, sandboxKey, merchantIdKey } = connector?.auth.type === 'oauth2' ? connector.auth : {};
   const keys: Readonly<Record<string, string | undefined>> = {
     '/query/siteAddress': siteAddressKey,
@@ -106,9 +106,9 @@ function inConfiguration(connector: Connector | undefined): (place: string) => s
     '/query/apiKey': 'oauth.api.key',
     '/query/scope': 'oauth.scope',
   };
-  return (place) => {
-    const key = keys[place];
-    return key === undefined ? place : pointer('body', 'configuration', key);
+  return (bodyPointer) => {
+    const key = keys[bodyPointer];
+    return key === undefined ? bodyPointer : pointer('body', 'configuration', key);
   };
 }
 

@@ -4,7 +4,7 @@ import { type Accepted, type FindSource, type NewEvent, type ReadySubscription, 
 import { instanceNotFound } from '../instances/instance.ts';
 import { parseJson } from '../numbers/exact-json.ts';
 import { ofToken } from './instances.ts';
-import { createPlaceTokens, listHeaders, type PageSeal } from './listing.ts';
+import { createPositionTokens, listHeaders, type PageSeal } from './listing.ts';
 import type { Handlers, OperationResult } from './operation.ts';
 
 export interface EventServices {
@@ -41,7 +41,7 @@ export function createEventHandlers(services: EventServices, seal: PageSeal) {
       const { where, pageSize: limit = PAGE_SIZE, nextPage } = query;
       const source = await services.findSource(accountId, id);
       if (source === undefined) throw instanceNotFound(id);
-      const tokens = createPlaceTokens(seal, JSON.stringify(['events', accountId, id, where]));
+      const tokens = createPositionTokens(seal, JSON.stringify(['events', accountId, id, where]));
       const page = await services.eventHistory.list({ accountId, id }, { where, limit, before: tokens.read(nextPage) });
       const body = page.events.map(toEventRecord);
       return { body, headers: listHeaders(body.length, { url, token: tokens.write(page.nextBefore) }) };

@@ -27,7 +27,7 @@ export function createPollHandlers(
     listInstancePolls: async ({ principal: { accountId }, path: { id }, query, url }) => {
       const listing = {
         queryable: POLLS,
-        placeOf: ({ resource }: PollRecord) => resource,
+        positionOf: ({ resource }: PollRecord) => resource,
         context: ['polls', accountId, id],
       };
       const { rows, headers } = listRows(seal, await list(accountId, id), listing, { query, url });

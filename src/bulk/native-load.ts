@@ -14,7 +14,7 @@ import { BrokenFile, type InputRow, ROW_READERS } from './input-file.ts';
 import type { BulkUpload, ClaimedJob, InputPosition, NativeLoad, RowOutcome } from './job.ts';
 import type { Outcome } from './outcomes.ts';
 import type { TurnEnd } from './slice.ts';
-import type { RowPlace, UploadProgress } from './upload-progress.ts';
+import type { RowPosition, UploadProgress } from './upload-progress.ts';
 import { failureOf, isOwnFault, valuesMaker } from './write-rows.ts';
 
 export interface LoadPorts extends FilePorts {
@@ -169,10 +169,10 @@ function createPlannedLoad(ports: LoadPorts, input: LoadInput, plan: IngestPlan)
     if (byRow.size !== results.length || results.length !== part.rows.length || byRow.has(undefined))
       throw strangeResults(instance);
     const left = [...part.single];
-    for (const [index, { place }] of part.rows.entries()) {
-      const outcome = outcomeOf(plan, place, byRow.get(index));
-      if (outcome === undefined) left.push(place.number);
-      else progress.settle(place, outcome);
+    for (const [index, { position }] of part.rows.entries()) {
+      const outcome = outcomeOf(plan, position, byRow.get(index));
+      if (outcome === undefined) left.push(position.number);
+      else progress.settle(position, outcome);
     }
     if (left.length === 0) return batchAt({ byte: load.endByte, row: load.last });
     const rows = left.toSorted((a, b) => a - b);
@@ -201,7 +201,7 @@ interface Part {
 }
 
 interface PartRow {
-  readonly place: RowPlace;
+  readonly position: RowPosition;
   readonly native: Row;
 }
 
@@ -260,7 +260,7 @@ function openPart(plan: IngestPlan, toValues: ReturnType<typeof valuesMaker>, fr
       if (native !== undefined && bytes + size > ingest.mostBytes) return false;
       if (native === undefined) single.push(number);
       else {
-        rows.push({ place: { number, startByte, endByte }, native });
+        rows.push({ position: { number, startByte, endByte }, native });
         bytes += size;
       }
       if (key !== undefined) keys.add(key);
@@ -291,7 +291,7 @@ const DONE: Readonly<Record<IngestPlan['action'], (isNew: boolean) => Exclude<Ro
 /** @returns undefined for a row that was not written, and may be, by another try */
 function outcomeOf(
   { action }: IngestPlan,
-  { number: row }: RowPlace,
+  { number: row }: RowPosition,
   result: IngestedRow | undefined,
 ): Outcome | undefined {
   if (result === undefined || result.kind === 'unprocessed') return undefined;

@@ -5,11 +5,11 @@ import type { ClaimedJob, InputPosition, RowError } from './job.ts';
 import { OUTCOME_COLUMNS, type Outcome, openOutcomeFile } from './outcomes.ts';
 
 /** Where a row stands in the file that somebody sent. */
-export type RowPlace = Pick<InputRow, 'number' | 'startByte' | 'endByte'>;
+export type RowPosition = Pick<InputRow, 'number' | 'startByte' | 'endByte'>;
 
 /** What came of the rows of an upload on its way into the database, always together with the place of what comes next. */
 export interface UploadProgress {
-  readonly settle: (row: RowPlace, outcome: Outcome) => void;
+  readonly settle: (row: RowPosition, outcome: Outcome) => void;
   /** Got further, though no row has an outcome by it. */
   readonly move: () => void;
   /** In this turn. */
@@ -63,6 +63,6 @@ export async function openProgress(
   };
 }
 
-function errorOf({ startByte, endByte }: RowPlace, { row, outcome, doubtful, code, message }: Outcome): RowError {
+function errorOf({ startByte, endByte }: RowPosition, { row, outcome, doubtful, code, message }: Outcome): RowError {
   return { rowNumber: row, outcome, isDoubtful: doubtful, code, message: message ?? '', startByte, endByte };
 }

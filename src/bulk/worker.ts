@@ -97,7 +97,7 @@ export function createBulkWorker(
     options,
   }: WorkerPorts,
 ) {
-  const places = createPool(options.concurrency);
+  const slots = createPool(options.concurrency);
   const running = new Set<Running>();
   const alarm = createAlarm(clock, look);
   const ending: EndPorts = { store, clock, prepare, getInstance, noteEnded };
@@ -123,7 +123,7 @@ export function createBulkWorker(
     try {
       let found: number;
       do found = await claim();
-      while (found > 0 && places.free() > 0 && !stopping.signal.aborted);
+      while (found > 0 && slots.free() > 0 && !stopping.signal.aborted);
       alarm.ringIn(await untilDueMs());
     } catch (error) {
       log.warn({ err: error }, 'could not look for due bulk jobs; trying again');
@@ -133,7 +133,7 @@ export function createBulkWorker(
 
   async function untilDueMs(): Promise<number> {
     // Somebody leaves first, who looks again.
-    if (places.free() <= 0) return options.lookMs;
+    if (slots.free() <= 0) return options.lookMs;
     const nowMs = clock.now();
     const due = await store.nextDue(new Date(nowMs));
     // Due and not taken are those of accounts that have all they may have.
@@ -143,7 +143,7 @@ export function createBulkWorker(
 
   /** @returns how many */
   async function claim(): Promise<number> {
-    const limit = places.free();
+    const limit = slots.free();
     if (limit <= 0) return 0;
     const nowMs = clock.now();
     const busy = new Set([...running].map(({ job }) => job.accountId));
@@ -151,20 +151,20 @@ export function createBulkWorker(
       now: new Date(nowMs),
       leaseUntil: new Date(nowMs + options.leaseMs),
       limit,
-      share: Math.max(1, places.room(-1)),
-      except: [...busy].filter((accountId) => places.room(accountId) <= 0),
+      share: Math.max(1, slots.room(-1)),
+      except: [...busy].filter((accountId) => slots.room(accountId) <= 0),
     });
     for (const job of claimed) begin(job);
     return claimed.length;
   }
 
   function begin(job: ClaimedJob): void {
-    places.take(job.accountId);
+    slots.take(job.accountId);
     const one: Running = { job, broken: new AbortController(), ended: new AbortController(), work: Promise.resolve() };
     running.add(one);
     one.work = behindCallers(() => run(one)).finally(() => {
       running.delete(one);
-      places.give(job.accountId);
+      slots.give(job.accountId);
       look();
     });
   }

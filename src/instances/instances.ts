@@ -32,7 +32,7 @@ import {
   FILTERABLE_INSTANCE,
   type InstanceChanges,
   type InstanceFilter,
-  type InstanceListPlace,
+  type InstanceListPosition,
   type InstanceRow,
   type InstanceStore,
 } from './store.ts';
@@ -52,7 +52,7 @@ export type InstanceQuery = Omit<InstanceFilter, 'condition'> & { readonly where
 export interface InstancePage {
   readonly instances: readonly Instance[];
   /** Where the next page begins; absent at the end. */
-  readonly next?: InstanceListPlace;
+  readonly next?: InstanceListPosition;
 }
 
 /** Who changes an instance; its first one owns it. */
@@ -182,7 +182,7 @@ export function createInstances(
 
   async function listAll(accountId: number, where?: string): Promise<readonly Instance[]> {
     const all: Instance[] = [];
-    for (let after: InstanceListPlace | undefined = { id: 0 }; after !== undefined; ) {
+    for (let after: InstanceListPosition | undefined = { id: 0 }; after !== undefined; ) {
       const page: InstancePage = await list(accountId, { where, limit: PART, after });
       all.push(...page.instances);
       after = page.next;

@@ -82,7 +82,7 @@ export function createPoller(
 ) {
   const stopping = new AbortController();
   const { signal } = stopping;
-  const places = createPool(options.concurrency);
+  const slots = createPool(options.concurrency);
   const running = new Map<ClaimedPoll, { readonly work: Promise<void>; readonly end: AbortController }>();
   const finished: RunResult[] = [];
   const readSettings = createSettingsCache();
@@ -121,7 +121,7 @@ export function createPoller(
         freed = 0;
         found = await claim();
         // Other accounts than those that have all they may have now.
-      } while (isBehind && found > 0 && places.free() > 0 && !signal.aborted);
+      } while (isBehind && found > 0 && slots.free() > 0 && !signal.aborted);
       alarm.ringIn(found > 0 || isBehind ? options.gatherMs : await untilDueMs());
     } catch (error) {
       log.warn({ err: error }, 'could not look for due polls; trying again');
@@ -138,13 +138,13 @@ export function createPoller(
 
   /** @returns how many */
   async function claim(): Promise<number> {
-    const limit = places.free();
+    const limit = slots.free();
     isBehind = limit <= 0;
     if (isBehind) return 0;
     // What an account gets that has nothing under way.
-    const share = Math.max(1, places.room(-1));
+    const share = Math.max(1, slots.room(-1));
     const busy = new Set([...running.keys()].map(({ accountId }) => accountId));
-    const full = [...busy].filter((accountId) => places.room(accountId) <= 0);
+    const full = [...busy].filter((accountId) => slots.room(accountId) <= 0);
     const nowMs = clock.now();
     const leaseUntil = new Date(nowMs + options.leaseMs);
     const { claimed, stopped } = await store.claim({ now: new Date(nowMs), leaseUntil, limit, share, except: full });
@@ -158,7 +158,7 @@ export function createPoller(
   async function begin(claimed: readonly ClaimedPoll[]): Promise<void> {
     const instances = await instancesOf(claimed);
     for (const poll of claimed) {
-      places.take(poll.accountId);
+      slots.take(poll.accountId);
       const end = new AbortController();
       if (signal.aborted) end.abort(signal.reason);
       const instance = instances.get(nameOf({ accountId: poll.accountId, id: poll.instanceId }));
@@ -170,7 +170,7 @@ export function createPoller(
 
   function leave(poll: ClaimedPoll): void {
     running.delete(poll);
-    places.give(poll.accountId);
+    slots.give(poll.accountId);
     freed++;
     if (isBehind && freed >= options.concurrency * REFILL_SHARE) look();
   }
@@ -415,15 +415,15 @@ function tellFailing(
   instance: Instance,
   { code, message, failures }: RunFault & { readonly failures: number },
 ): PollNotice {
-  return { type: 'poll.failing', data: { ...placeOf(poll, instance), failures, code, message } };
+  return { type: 'poll.failing', data: { ...noticeDataOf(poll, instance), failures, code, message } };
 }
 
 function tellRecovered(poll: ClaimedPoll, instance: Instance): PollNotice {
   const { failures, failingSince } = poll;
-  const data = { ...placeOf(poll, instance), failures, failingSince: failingSince?.toISOString() };
+  const data = { ...noticeDataOf(poll, instance), failures, failingSince: failingSince?.toISOString() };
   return { type: 'poll.recovered', data };
 }
 
-function placeOf({ instanceId, resource }: ClaimedPoll, { name, connector }: Instance) {
+function noticeDataOf({ instanceId, resource }: ClaimedPoll, { name, connector }: Instance) {
   return { instanceId, name, elementKey: connector.key, resource };
 }

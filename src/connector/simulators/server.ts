@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import type { ConnectorFolder, ConnectorSources } from '../connector-folders.ts';
+import { findConnectorFolders } from '../connector-folders.ts';
 import type { Config, Simulator, SimulatorOptions } from '../contract.ts';
-import type { ConnectorPlace, ConnectorSources } from '../places.ts';
-import { findPlaces } from '../places.ts';
 import { provideContract } from '../provide-contract.ts';
 import { type DemoAccount, SIMULATORS_HOST, type SimulatorsOptions } from './index.ts';
 import { createMemory } from './memory.ts';
@@ -30,13 +30,13 @@ export interface LoadedSimulators {
 
 export async function findSimulators(sources: ConnectorSources): Promise<LoadedSimulators> {
   provideContract();
-  const places = new Map((await findPlaces(sources, FILE)).map((place) => [place.key, place]));
+  const folders = new Map((await findConnectorFolders(sources, FILE)).map((folder) => [folder.key, folder]));
   return {
     find: async (key) => {
-      const place = places.get(key);
-      return place === undefined ? undefined : await load(place);
+      const folder = folders.get(key);
+      return folder === undefined ? undefined : await load(folder);
     },
-    keys: [...places.keys()],
+    keys: [...folders.keys()],
   };
 }
 
@@ -84,7 +84,7 @@ function tell(response: ServerResponse, status: number, message: string): void {
   response.end(JSON.stringify({ message }));
 }
 
-async function load({ folder }: ConnectorPlace): Promise<SimulatorModule> {
+async function load({ folder }: ConnectorFolder): Promise<SimulatorModule> {
   const file = join(folder, FILE);
   const module: Partial<SimulatorModule> = await import(pathToFileURL(file).href);
   const { createSimulator } = module;

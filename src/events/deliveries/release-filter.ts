@@ -79,19 +79,19 @@ function equalTexts(predicate: Predicate): readonly string[] | undefined {
 function explain(predicate: Predicate, required: string | undefined): ErrorDetail {
   const { name } = predicate.field;
   const { offset, length } = predicate.loc;
-  const place = { position: offset, length };
+  const range = { position: offset, length };
   if (required !== undefined) {
-    return { ...place, message: `'${name}' must be = '${required}' here.`, expected: [`${name} = '${required}'`] };
+    return { ...range, message: `'${name}' must be = '${required}' here.`, expected: [`${name} = '${required}'`] };
   }
   if (name === 'config.url') {
     return {
-      ...place,
+      ...range,
       message: `'config.url' takes = and IN here, not ${operatorOf(predicate)}.`,
       expected: ['=', 'IN'],
     };
   }
   return {
-    ...place,
+    ...range,
     message: `'${name}' cannot narrow down a queue.`,
     expected: ['channel', 'status', 'config.url'],
   };
