@@ -72,7 +72,7 @@ function wrap(log: Pino, ofProcess: Redactor): Logger {
     (level: Level): Write =>
     (first, text) => {
       if (!log.isLevelEnabled(level)) return;
-      const record: LineRecord = typeof first === 'string' ? {} : first instanceof Error ? { err: first } : first;
+      const record: LogFields = typeof first === 'string' ? {} : first instanceof Error ? { err: first } : first;
       const said = typeof first === 'string' ? first : (text ?? messageOf(record.err));
       const trace = currentTrace();
       const known = [ofProcess, trace?.redactor, record.redactor].filter((one) => one !== undefined);
@@ -90,7 +90,7 @@ function wrap(log: Pino, ofProcess: Redactor): Logger {
   };
 }
 
-interface LineRecord {
+interface LogFields {
   readonly redactor?: Redactor;
   readonly err?: unknown;
 }

@@ -3,7 +3,7 @@ import { arrayLiteral } from '../db/array-literal.ts';
 import type { RowOf } from '../db/row.ts';
 import type { WireContent } from '../trace.ts';
 import { EXACT_IN_SQL, type FieldSpec, type Sql, type SqlQueryable } from '../where/index.ts';
-import type { ActivityCall, RunKind } from './record.ts';
+import type { ActivityCall, RunKind } from './entry.ts';
 
 type StoredColumns = Omit<RowOf<'activity'>, 'calls'>;
 

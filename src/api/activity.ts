@@ -13,12 +13,12 @@ import {
   elementsOf,
   isRequest,
   outcomesOf,
-  toActivityRecord,
-  toMetricRecords,
+  toActivityView,
+  toMetricViews,
   toTime,
-  toTracedRecord,
-  toUsageRecord,
+  toTracedView,
   toUsageTime,
+  toUsageView,
 } from './activity-view.ts';
 import { createPositionTokens, listHeaders, type PageSeal } from './listing.ts';
 import type { Handlers, OperationPath, OperationQuery } from './operation.ts';
@@ -88,7 +88,7 @@ export function createActivityHandlers(
       kind,
       fields: FILTERABLE_ACTIVITY,
     });
-    return { body: page.rows.map(toActivityRecord), headers };
+    return { body: page.rows.map(toActivityView), headers };
   }
 
   /** What an account asked, with its period. */
@@ -103,7 +103,7 @@ export function createActivityHandlers(
     const { metric, isCounted, detailsOf } = METRICS[request.path.metric];
     const { consoleReads: hasConsoleReads } = request.query;
     const tallies = await usage.list({ ...owner, metric, period, hasConsoleReads });
-    return listed(toMetricRecords(tallies.filter(isCounted), period.interval, detailsOf));
+    return listed(toMetricViews(tallies.filter(isCounted), period.interval, detailsOf));
   }
 
   return {
@@ -115,7 +115,7 @@ export function createActivityHandlers(
     },
 
     getActivity: async ({ principal, path }) => ({
-      body: toTracedRecord(await history.get(principal.accountId, path.requestId)),
+      body: toTracedView(await history.get(principal.accountId, path.requestId)),
     }),
 
     listUsage: async ({ principal: { accountId, organizationId }, query, url }) => {
@@ -126,14 +126,14 @@ export function createActivityHandlers(
         query,
         url,
       });
-      return { body: page.rows.filter(isRequest).map((row) => toUsageRecord(row, organizationId, nameOf)), headers };
+      return { body: page.rows.filter(isRequest).map((row) => toUsageView(row, organizationId, nameOf)), headers };
     },
 
     getUsage: async ({ principal, path }) => {
       const { row } = await history.get(principal.accountId, path.requestId);
       if (!isRequest(row))
         throw new AppError('NOT_FOUND', `${path.requestId} is a run in the background, not a request.`);
-      return { body: toUsageRecord(row, principal.organizationId, nameOf) };
+      return { body: toUsageView(row, principal.organizationId, nameOf) };
     },
 
     countUsage: async ({ principal, query }) => {

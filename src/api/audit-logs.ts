@@ -6,7 +6,7 @@ import type { AuditTarget } from './access.ts';
 import { createPositionTokens, listHeaders, type PageSeal } from './listing.ts';
 import type { Handlers, OperationHeaders, OperationQuery, OperationResult } from './operation.ts';
 
-type EntryRecord = OperationResult<'listAuditLogs'>[number];
+type EntryView = OperationResult<'listAuditLogs'>[number];
 
 export interface AuditLogServices {
   readonly auditLog: Pick<AuditLog, 'list'>;
@@ -22,14 +22,14 @@ interface Reading {
 }
 
 /** What of the log is meant. */
-type Part = Pick<AuditQuery, 'section' | 'instanceId' | 'target'>;
+type AuditSelection = Pick<AuditQuery, 'section' | 'instanceId' | 'target'>;
 
 /** Unless the caller asks for another number: the default of the spec. */
 const PAGE_SIZE = 200;
 const ELEMENT: AuditTarget = 'element';
 
 export function createAuditLogHandlers({ auditLog, accounts, registry }: AuditLogServices, seal: PageSeal) {
-  async function list({ principal, query, headers, url }: Reading, part: Part) {
+  async function list({ principal, query, headers, url }: Reading, part: AuditSelection) {
     const { from, to, userId, where, pageSize: limit = PAGE_SIZE, nextPage } = query;
     const scope = await scopeOf(accounts, principal, query.accountId ?? headers['elements-account-id']);
     const period = readPeriod(from, to);
@@ -37,7 +37,7 @@ export function createAuditLogHandlers({ auditLog, accounts, registry }: AuditLo
     const after = readPosition(tokens.read(nextPage));
     const filter = { ...part, ...period, userId, where, after, limit };
     const page = await auditLog.list(principal.accountId, scope, filter);
-    const body = page.entries.map(toEntryRecord);
+    const body = page.entries.map(toEntryView);
     const token = tokens.write(page.nextAfter && writePosition(page.nextAfter));
     return { body, headers: listHeaders(body.length, { url, token }) };
   }
@@ -91,7 +91,7 @@ function readPosition(position: string | undefined): AuditPlace | undefined {
   return position === undefined ? undefined : { at: new Date(at), requestId };
 }
 
-function toEntryRecord({ at, instanceId, changes, ...row }: StoredAuditEntry): EntryRecord {
+function toEntryView({ at, instanceId, changes, ...row }: StoredAuditEntry): EntryView {
   return {
     id: row.id,
     timestamp: at.toISOString(),

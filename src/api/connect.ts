@@ -20,8 +20,8 @@ export interface ConnectServices {
   readonly registry: Pick<Registry, 'findConnector'>;
 }
 
-type SessionRecord = OperationResult<'getConnectSession'>;
-type PageRecord = OperationResult<'getConnectPage'>;
+type SessionView = OperationResult<'getConnectSession'>;
+type PageView = OperationResult<'getConnectPage'>;
 
 /** Unless the caller asks for another number: the default of the spec. */
 const PAGE_SIZE = 200;
@@ -47,7 +47,7 @@ export function createConnectHandlers(
 
     createConnectSession: async ({ principal, body }) => {
       const { session, url } = await sessions.create(principal, body);
-      return { body: { ...toSessionRecord(session, []), ...withBranding(session), url } };
+      return { body: { ...toSessionView(session, []), ...withBranding(session), url } };
     },
 
     listConnectSessions: async ({ principal: { organizationId, accountId }, query, url }) => {
@@ -55,25 +55,22 @@ export function createConnectHandlers(
       const tokens = createPageTokens(seal, JSON.stringify(['connect-sessions', accountId, where]));
       const found = await sessions.list(accountId, { where, limit, afterId: tokens.read(nextPage) });
       const registered = await origins.of(organizationId);
-      const body = found.sessions.map((session) => toSessionRecord(session, registered));
+      const body = found.sessions.map((session) => toSessionView(session, registered));
       return { body, headers: listHeaders(body.length, { url, token: tokens.write(found.nextAfterId) }) };
     },
 
     getConnectSession: async ({ principal, path }) => {
       const { session, token } = await sessions.get(principal.accountId, path.id);
-      const record = toSessionRecord(session, await origins.of(principal.organizationId));
+      const record = toSessionView(session, await origins.of(principal.organizationId));
       return { body: { ...record, ...withBranding(session), ...(token !== undefined && { token }) } };
     },
 
     deleteConnectSession: async ({ principal, path }) => ({
-      body: toSessionRecord(
-        await sessions.end(principal.accountId, path.id),
-        await origins.of(principal.organizationId),
-      ),
+      body: toSessionView(await sessions.end(principal.accountId, path.id), await origins.of(principal.organizationId)),
     }),
 
     getConnectPage: async ({ pageSession }) => ({
-      body: toPageRecord(await page.describe(pageSession), clock.now()),
+      body: toPageView(await page.describe(pageSession), clock.now()),
     }),
 
     completeConnectPage: ({ pageSession, body, signal, runAs }) =>
@@ -113,7 +110,7 @@ function inConfiguration(connector: Connector | undefined): (bodyPointer: string
 }
 
 /** @param registered the connect origins of the organization now */
-function toSessionRecord(session: SessionRow, registered: readonly string[]): SessionRecord {
+function toSessionView(session: SessionRow, registered: readonly string[]): SessionView {
   const { id, status, elements, tags, name, redirectUrl, proxyId, reauthenticates, instanceId } = session;
   const { elementKey, error, createdAt, expiresAt, endedAt } = session;
   const problem = problemOf(session, registered);
@@ -129,25 +126,25 @@ function toSessionRecord(session: SessionRow, registered: readonly string[]): Se
     ...(instanceId !== null && { instanceId }),
     ...(elementKey !== null && { elementKey }),
     ...(error !== null && { error: { ...error } }),
-    ...(problem !== undefined && { problem: toProblemRecord(problem) }),
+    ...(problem !== undefined && { problem: toProblemView(problem) }),
     createdDate: createdAt.toISOString(),
     expiresDate: expiresAt.toISOString(),
     ...(endedAt !== null && { endedDate: endedAt.toISOString() }),
   };
 }
 
-function withBranding({ branding }: Pick<SessionRow, 'branding'>): Pick<SessionRecord, 'branding'> {
+function withBranding({ branding }: Pick<SessionRow, 'branding'>): Pick<SessionView, 'branding'> {
   return Object.keys(branding).length === 0 ? {} : { branding: { ...branding } };
 }
 
-function toProblemRecord({ at, ...problem }: SessionProblem): SessionRecord['problem'] {
+function toProblemView({ at, ...problem }: SessionProblem): SessionView['problem'] {
   return { ...problem, date: at.toISOString() };
 }
 
-function toPageRecord(
+function toPageView(
   { session, offers, returnsTo, returnUrl, origins, branding }: Description,
   nowMs: number,
-): PageRecord {
+): PageView {
   const { id, name, reauthenticates, elementKey, instanceId, error, expiresAt } = session;
   const status = statusOf(session, nowMs);
   return {
@@ -161,13 +158,13 @@ function toPageRecord(
     ...(error !== null && { error: { ...error } }),
     ...(returnsTo !== undefined && { returnsTo }),
     ...(returnUrl !== undefined && { returnUrl }),
-    elements: offers.map(toOfferRecord),
+    elements: offers.map(toOfferView),
     origins: [...origins],
     ...withBranding({ branding }),
   };
 }
 
-function toOfferRecord({ connector, isAuthorized, fields }: Offer): PageRecord['elements'][number] {
+function toOfferView({ connector, isAuthorized, fields }: Offer): PageView['elements'][number] {
   const { key, name, description, hub, auth, documentation = [] } = connector;
   return {
     key,

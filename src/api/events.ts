@@ -14,7 +14,7 @@ export interface EventServices {
   readonly ensureSubscription: (accountId: number, url: string) => Promise<ReadySubscription>;
 }
 
-type EventRecord = OperationResult<'listInstanceEvents'>[number];
+type EventView = OperationResult<'listInstanceEvents'>[number];
 
 /** The defaults of the spec. */
 const PAGE_SIZE = 200;
@@ -43,7 +43,7 @@ export function createEventHandlers(services: EventServices, seal: PageSeal) {
       if (source === undefined) throw instanceNotFound(id);
       const tokens = createPositionTokens(seal, JSON.stringify(['events', accountId, id, where]));
       const page = await services.eventHistory.list({ accountId, id }, { where, limit, before: tokens.read(nextPage) });
-      const body = page.events.map(toEventRecord);
+      const body = page.events.map(toEventView);
       return { body, headers: listHeaders(body.length, { url, token: tokens.write(page.nextBefore) }) };
     },
   } satisfies Partial<Handlers>;
@@ -52,9 +52,9 @@ export function createEventHandlers(services: EventServices, seal: PageSeal) {
 }
 
 /** As its receiver gets it. */
-function toEventRecord({ payload, createdAt, record }: StoredEvent): EventRecord {
+function toEventView({ payload, createdAt, record }: StoredEvent): EventView {
   // It was written by `buildPayload`.
-  const body = parseJson(payload) as Omit<EventRecord, 'createdDate' | 'record'>;
+  const body = parseJson(payload) as Omit<EventView, 'createdDate' | 'record'>;
   return { ...body, createdDate: createdAt.toISOString(), ...(record !== null && { record }) };
 }
 

@@ -16,10 +16,10 @@ import {
 } from './configuration-properties.ts';
 import {
   type AroundInstance,
-  toAccountInstanceRecord,
-  toConfigurationRecord,
-  toInstanceRecord,
-  toNewInstanceRecord,
+  toAccountInstanceView,
+  toConfigurationView,
+  toInstanceView,
+  toNewInstanceView,
 } from './instance-view.ts';
 import { createPositionTokens, listHeaders, type PageSeal } from './listing.ts';
 import type { Handlers, OperationBody, OperationPath, OperationQuery } from './operation.ts';
@@ -52,7 +52,7 @@ export function createInstanceHandlers(
   { seal, clock }: { readonly seal: PageSeal; readonly clock: Pick<Clock, 'now'> },
 ) {
   const { urlOf, registrations } = webhooks;
-  const toAccountRecord = (instance: Instance) => toAccountInstanceRecord(instance, clock.now());
+  const toAccountView = (instance: Instance) => toAccountInstanceView(instance, clock.now());
 
   async function aroundOf({ accountId, userId, id }: Instance): Promise<AroundInstance> {
     const [owner, inactive, lastCalls] = await Promise.all([
@@ -64,7 +64,7 @@ export function createInstanceHandlers(
   }
 
   async function show(instance: Instance) {
-    return { body: toInstanceRecord(instance, await aroundOf(instance)) };
+    return { body: toInstanceView(instance, await aroundOf(instance)) };
   }
 
   async function update(principal: Principal, instance: Instance, { body, signal }: Change<'updateInstance'>) {
@@ -101,7 +101,7 @@ export function createInstanceHandlers(
     const nowMs = clock.now();
     return shown.flatMap((instance) => {
       const owner = ownerOf.get(instance.userId);
-      return owner === undefined ? [] : [toInstanceRecord(instance, { owner, urlOf, inactive, lastCalls, nowMs })];
+      return owner === undefined ? [] : [toInstanceView(instance, { owner, urlOf, inactive, lastCalls, nowMs })];
     });
   }
 
@@ -109,10 +109,10 @@ export function createInstanceHandlers(
   async function listAccount(principal: Principal, { query, url }: PageRequest) {
     if (query.pageSize !== undefined || query.nextPage !== undefined) {
       const page = await readPage(principal, { query, url });
-      return { body: page.instances.map(toAccountRecord), headers: page.headers };
+      return { body: page.instances.map(toAccountView), headers: page.headers };
     }
     const all = await instances.listAll(principal.accountId, query.where);
-    const body = all.map(toAccountRecord);
+    const body = all.map(toAccountView);
     return { body, headers: { 'Elements-Returned-Count': body.length, 'Elements-Total-Count': body.length } };
   }
 
@@ -138,7 +138,7 @@ export function createInstanceHandlers(
 
   async function create(principal: Principal, input: NewInstance, signal: AbortSignal) {
     const instance = await instances.create(principal, input, signal);
-    return { body: toNewInstanceRecord(instance, await aroundOf(instance)) };
+    return { body: toNewInstanceView(instance, await aroundOf(instance)) };
   }
 
   async function remove(accountId: number, id: number, signal: AbortSignal) {
@@ -174,10 +174,10 @@ export function createInstanceHandlers(
     },
 
     getInstanceConfiguration: async ({ principal, path }) => ({
-      body: toConfigurationRecord(await instances.get(principal.accountId, path.id)),
+      body: toConfigurationView(await instances.get(principal.accountId, path.id)),
     }),
     updateInstanceConfiguration: async ({ principal, path, body, signal }) => ({
-      body: toConfigurationRecord(
+      body: toConfigurationView(
         await withPointers(asWholeBody, instances.update(principal, path.id, { configuration: body }, signal)),
       ),
     }),

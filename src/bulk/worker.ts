@@ -12,7 +12,7 @@ import { type EndPorts, endJob } from './end-job.ts';
 import type { CallCount } from './file-writer.ts';
 import { type ForgetPorts, forgetNative, type NativeEndHow, type NativeOwner } from './forget-native.ts';
 import { type ClaimedJob, type JobFault, type JobKey, JobLost } from './job.ts';
-import type { TurnInput } from './slice.ts';
+import type { SliceInput } from './slice.ts';
 import { type UploadOptions, type UploadPorts, upload } from './upload.ts';
 
 export interface WorkerOptions extends DownloadOptions, UploadOptions {
@@ -67,7 +67,7 @@ export interface WorkerPorts
 
 export type BulkWorker = ReturnType<typeof createBulkWorker>;
 
-const TURNS = { DOWNLOAD: download, UPLOAD: upload } as const;
+const SLICES = { DOWNLOAD: download, UPLOAD: upload } as const;
 
 /** Within the time of a lease it is renewed so often. */
 const RENEWALS = 3;
@@ -190,20 +190,20 @@ export function createBulkWorker(
     const signal = AbortSignal.any([writeSignal, ended.signal, stopping.signal]);
     const calls: CallCount = { providerCalls: 0, rows: 0 };
     const { accountId, instanceId, userId, id } = job;
-    const turn = openRun({ kind: 'bulk', accountId, userId, instanceId, path: `/bulk/${id}/status` });
-    const end = ({ isDone = false, fault }: Partial<Turned> = {}) =>
-      turn.end({ isTold: isDone || calls.rows > 0, rows: calls.rows, fault });
+    const activityRun = openRun({ kind: 'bulk', accountId, userId, instanceId, path: `/bulk/${id}/status` });
+    const end = ({ isDone = false, fault }: Partial<SliceResult> = {}) =>
+      activityRun.end({ isReported: isDone || calls.rows > 0, rows: calls.rows, fault });
     try {
-      end(await turn.within(() => work(job, { turn, signal, writeSignal }, calls)));
+      end(await activityRun.within(() => runSlice(job, { activityRun, signal, writeSignal }, calls)));
     } catch (error) {
       if (error instanceof JobLost || signal.reason instanceof JobLost) {
         end();
         return measures.ended('lost');
       }
       try {
-        end(await turn.within(() => endWith(error, { job, turn, signal, calls })));
+        end(await activityRun.within(() => endWith(error, { job, activityRun, signal, calls })));
       } catch (failure) {
-        end({ fault: turn.faultOf(error) });
+        end({ fault: activityRun.faultOf(error) });
         measures.ended('lost');
         const what = 'could not store what came of a bulk job; it goes on when its lease ends';
         if (!(failure instanceof JobLost)) log.warn({ err: failure, accountId, jobId: id }, what);
@@ -211,13 +211,17 @@ export function createBulkWorker(
     }
   }
 
-  async function work(job: ClaimedJob, { turn, ...signals }: TurnSignals, calls: CallCount): Promise<Turned> {
+  async function runSlice(
+    job: ClaimedJob,
+    { activityRun, ...signals }: SliceSignals,
+    calls: CallCount,
+  ): Promise<SliceResult> {
     if (clock.now() >= job.createdAt.getTime() + retentionMs) return fail(job, TOO_OLD, calls);
     if (!(await isAllowed(job))) return fail(job, notAllowed(job), calls);
     const instance = await getInstance(job.accountId, job.instanceId);
-    turn.attach(instance);
+    activityRun.attach(instance);
     const ports = { store, resources, shares, clock, options, forget };
-    const end = await TURNS[job.direction](ports, { job, instance, ...signals }, calls);
+    const end = await SLICES[job.direction](ports, { job, instance, ...signals }, calls);
     if (end.kind === 'later') {
       measures.ended(end.isWait ? 'waited' : 'continued');
       await postpone(job, { dueMs: clock.now() + end.afterMs, hasWaited: end.isWait, calls });
@@ -238,7 +242,7 @@ export function createBulkWorker(
     return forgetNative({ resources, getInstance, clock, log }, job, how);
   }
 
-  async function endWith(error: unknown, { job, turn, signal, calls }: FailedTurn): Promise<Turned> {
+  async function endWith(error: unknown, { job, activityRun, signal, calls }: FailedSlice): Promise<SliceResult> {
     const nowMs = clock.now();
     // It is this service that stops, or has no room.
     if (signal.aborted || isAppError(error, 'OVERLOADED')) {
@@ -248,7 +252,7 @@ export function createBulkWorker(
       return { isDone: false };
     }
     const current = (await store.find(job)) ?? job;
-    const fault = turn.faultOf(error);
+    const fault = activityRun.faultOf(error);
     log.warn(
       { err: error, reason: fault.message, accountId: job.accountId, jobId: job.id },
       'a bulk job got no further',
@@ -261,7 +265,7 @@ export function createBulkWorker(
     return { isDone: false, fault };
   }
 
-  async function fail(job: ClaimedJob, fault: JobFault, { providerCalls }: CallCount): Promise<Turned> {
+  async function fail(job: ClaimedJob, fault: JobFault, { providerCalls }: CallCount): Promise<SliceResult> {
     await endJob(ending, job, { fault, providerCalls });
     measures.ended('failed');
     await forget(job);
@@ -321,17 +325,17 @@ export function createBulkWorker(
   };
 }
 
-interface TurnSignals extends Pick<TurnInput, 'signal' | 'writeSignal'> {
-  readonly turn: Run;
+interface SliceSignals extends Pick<SliceInput, 'signal' | 'writeSignal'> {
+  readonly activityRun: Run;
 }
 
-interface FailedTurn extends Pick<TurnSignals, 'turn' | 'signal'> {
+interface FailedSlice extends Pick<SliceSignals, 'activityRun' | 'signal'> {
   readonly job: ClaimedJob;
   readonly calls: CallCount;
 }
 
 /** What a turn made of a job. */
-interface Turned {
+interface SliceResult {
   readonly isDone: boolean;
   readonly fault?: JobFault | undefined;
 }

@@ -12,7 +12,7 @@ import type { AuthorizationCaller } from '../instances/oauth/authorizations.ts';
 import type { Proxies } from '../instances/oauth/proxies/proxies.ts';
 import { assertStorable } from '../instances/storable.ts';
 import type { Platform } from '../platform.ts';
-import { type Brandings, toTellOf } from './branding.ts';
+import { type Brandings, toAudit } from './branding.ts';
 import type { Branding } from './branding-store.ts';
 import { assertFixable, assertOffered, isCodeFlow, listOffered, type OfferNeighbours } from './offer.ts';
 import type { Origins } from './origins.ts';
@@ -213,7 +213,7 @@ function noteOf({ id, instanceId, ...session }: SessionRow) {
     redirectUrl,
     proxyId,
     instanceId,
-    branding: toTellOf(branding),
+    branding: toAudit(branding),
     expiresAt,
   };
   return { targetId: String(id), changes: told, ...(instanceId !== null && { instanceId }) };

@@ -360,10 +360,10 @@ function noteOf({ before, after }: Step): ChangeNote {
   if (instance === undefined) return {};
   const secrets = new Set([...secretKeys(instance.connector)].map(settingName));
   const show = (name: string, value: unknown) => (secrets.has(name) ? MASK : value);
-  return { instanceId: instance.id, changes: differences(toldOf(before), toldOf(after), show) };
+  return { instanceId: instance.id, changes: differences(toAudit(before), toAudit(after), show) };
 }
 
-function toldOf(instance: Instance | undefined): Readonly<Record<string, unknown>> {
+function toAudit(instance: Instance | undefined): Readonly<Record<string, unknown>> {
   if (instance === undefined) return {};
   const { id, connector, name, tags, valid, disabled, config } = instance;
   const settings = Object.entries(config).map(([key, value]) => [settingName(key), value]);
@@ -393,8 +393,8 @@ async function withoutOldSecrets<Result>({ redactor }: Instance, work: () => Pro
 
 /** What the provider told or gave when it granted access is not the caller's to leave out. */
 function providerValues({ connector, config }: Instance): Config {
-  const told = isOAuthConnector(connector)
+  const grantedKeys = isOAuthConnector(connector)
     ? Object.keys(connector.auth.values ?? {})
     : [exchangeOf(connector)?.token].filter((key) => key !== undefined);
-  return Object.fromEntries(told.flatMap((key) => (config[key] === undefined ? [] : [[key, config[key]]])));
+  return Object.fromEntries(grantedKeys.flatMap((key) => (config[key] === undefined ? [] : [[key, config[key]]])));
 }

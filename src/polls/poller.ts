@@ -12,7 +12,7 @@ import { errorTypeOf, type Span, type SpanAttributes, within } from '../trace.ts
 import type { PollMetrics, PollOutcome } from './poll-metrics.ts';
 import {
   type ClaimedPoll,
-  FAILURES_TOLD,
+  FAILURES_NOTIFIED,
   type PollStore,
   type RunResult,
   type SeenLookup,
@@ -231,7 +231,7 @@ export function createPoller(
     const path = `/instances/${instanceId}/polls/${encodeURIComponent(poll.resource)}`;
     const run = openRun({ kind: 'poll', accountId, userId: null, instanceId, path });
     run.attach(instance);
-    const note = (fault?: RunFault) => run.end({ isTold: tally.events > 0, events: tally.events, fault });
+    const note = (fault?: RunFault) => run.end({ isReported: tally.events > 0, events: tally.events, fault });
     try {
       const early = await run.within(() =>
         runPoll(
@@ -250,7 +250,7 @@ export function createPoller(
         hasWaited,
       });
       if (hasWaited || poll.failingSince === null) return finish(result);
-      await finishTold(instance, result, tellRecovered(poll, instance));
+      await finishAndNotify(instance, result, recoveredNotice(poll, instance));
     } catch (error) {
       if (error instanceof PollLost || ended.aborted) return giveBack(startedMs, note);
       // It is this service that has no room.
@@ -266,25 +266,25 @@ export function createPoller(
       const nextMs = clock.now() + backoffMs(poll, error);
       const result = resultOf(nextMs, { error: words, isGivenBack: false, hasWaited: false });
       const failures = poll.failures + 1;
-      if (failures < FAILURES_TOLD || poll.failingSince !== null) return finish(result);
-      await finishTold(instance, result, tellFailing(poll, instance, { ...fault, failures }));
+      if (failures < FAILURES_NOTIFIED || poll.failingSince !== null) return finish(result);
+      await finishAndNotify(instance, result, failingNotice(poll, instance, { ...fault, failures }));
     }
   }
 
   /** Stores what came of a run together with the event and the notification of it, or nothing of it: once for each change of state. */
-  async function finishTold(instance: Instance, result: RunResult, { type, data }: PollNotice): Promise<void> {
+  async function finishAndNotify(instance: Instance, result: RunResult, { type, data }: PollNotice): Promise<void> {
     const { accountId, instanceId, resource } = result;
     try {
-      const { callbackUrl: toldAt } = readEventSettings(instance.config);
-      const publish = await prepareNotice(accountId, { toldAt });
+      const { callbackUrl: notifiedUrl } = readEventSettings(instance.config);
+      const publish = await prepareNotice(accountId, { notifiedUrl });
       const events = await prepare([{ accountId, instanceId, type, objectName: resource, object: data }]);
-      const isTold = await store.transaction(async (via) => {
+      const isStored = await store.transaction(async (via) => {
         if ((await store.finish([result], via)) === 0) return false;
         await publish(via, type, data);
         await events.insert(via);
         return true;
       });
-      if (isTold) events.committed();
+      if (isStored) events.committed();
     } catch (error) {
       log.warn({ err: error, accountId, instanceId, resource }, NOT_STORED);
     }
@@ -410,7 +410,7 @@ interface PollNotice {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-function tellFailing(
+function failingNotice(
   poll: ClaimedPoll,
   instance: Instance,
   { code, message, failures }: RunFault & { readonly failures: number },
@@ -418,7 +418,7 @@ function tellFailing(
   return { type: 'poll.failing', data: { ...noticeDataOf(poll, instance), failures, code, message } };
 }
 
-function tellRecovered(poll: ClaimedPoll, instance: Instance): PollNotice {
+function recoveredNotice(poll: ClaimedPoll, instance: Instance): PollNotice {
   const { failures, failingSince } = poll;
   const data = { ...noticeDataOf(poll, instance), failures, failingSince: failingSince?.toISOString() };
   return { type: 'poll.recovered', data };

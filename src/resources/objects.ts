@@ -77,8 +77,8 @@ export function eventsOf({ changes = {} }: ObjectSpec): ChangeAction[] {
     ...(created === undefined ? [] : (['created'] as const)),
     ...(feed === undefined ? [] : ACTIONS),
   ];
-  const told = changes.tells ?? found;
-  return ACTIONS.filter((action) => told.includes(action));
+  const reported = changes.tells ?? found;
+  return ACTIONS.filter((action) => reported.includes(action));
 }
 
 /** The field that identifies a record, where there is one. The fields of an outline are not known. */

@@ -131,7 +131,7 @@ export function firstPosition(
  * Where the page behind that of a position begins if that one is full, before it has come.
  * @returns undefined where that does not show, and where the provider shows no such page
  */
-export function foretell(
+export function predictNext(
   { cursorAt }: Pick<ListOperation<unknown>, 'cursorAt'>,
   { query = 0, after, rowsBefore = 0, limit }: Position,
   resultWindow = Number.POSITIVE_INFINITY,

@@ -130,12 +130,12 @@ async function scanInOrder(call: InstanceCall, input: ScanInput): Promise<ScanRe
   }
 }
 
-type Outcome = { readonly [Part in keyof ScanResult]: ScanResult[Part] | undefined } & Pick<
+type ScanOutcome = { readonly [Part in keyof ScanResult]: ScanResult[Part] | undefined } & Pick<
   ScanResult,
   'records' | 'bytes'
 >;
 
-function toResult({ records, next, total, cutBy, bytes }: Outcome): ScanResult {
+function toResult({ records, next, total, cutBy, bytes }: ScanOutcome): ScanResult {
   return {
     records,
     bytes,

@@ -13,8 +13,8 @@ import {
   isEgressError,
   judgeResponse,
 } from './failure.ts';
+import { type ReportingPorts, sendReported } from './reporting.ts';
 import { judgeRateLimit, type ReadResponse, readFileResponse, readRateLimit, readResponse } from './response.ts';
-import { type TellingPorts, told } from './telling.ts';
 
 /** The access tokens of one instance. */
 export interface AccessTokens {
@@ -52,7 +52,7 @@ export interface CallTally {
   rateLimit?: RateLimitState;
 }
 
-export interface ExchangePorts extends TellingPorts {
+export interface ExchangePorts extends ReportingPorts {
   readonly egress: Pick<Egress, 'request' | 'stream'>;
   readonly clock: Clock;
 }
@@ -111,14 +111,14 @@ export async function exchange(
     return true;
   };
   try {
-    const raw = await told(
+    const raw = await sendReported(
       ports,
       { element: call.connector.key, method, url, toSimulator, redactor, resends, headers, wire },
-      (toldHeaders) =>
+      (tracedHeaders) =>
         ports.egress.request({
           url: simulator?.enter(url) ?? url,
           method,
-          headers: toldHeaders,
+          headers: tracedHeaders,
           body: outgoing.body,
           timeoutMs: Math.max(1, Math.ceil(prepared.deadlineMs - ports.clock.steady())),
           maxBytes: MAX_BYTES,

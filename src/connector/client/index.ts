@@ -25,7 +25,7 @@ import {
   planRetry,
 } from './failure.ts';
 import { type PassedRequest, pass } from './passthrough.ts';
-import { logProviderCalls, measureBudget, measureProviderCalls, type Tell } from './telling.ts';
+import { logProviderCalls, measureBudget, measureProviderCalls, type ReportRequest } from './reporting.ts';
 import { sendFile } from './upload.ts';
 import { followLink, resolveTarget } from './url.ts';
 
@@ -84,11 +84,11 @@ export function composeProviderClient(
   measureBudget(budget, metrics);
   const measure = measureProviderCalls(metrics);
   const logCall = logProviderCalls(log);
-  const tell: Tell = (request) => {
+  const report: ReportRequest = (request) => {
     measure(request);
     if (logsCalls) logCall(request);
   };
-  return { client: createProviderClient({ ...ground, tell, budget, simulatorsUrl }), budget };
+  return { client: createProviderClient({ ...ground, report, budget, simulatorsUrl }), budget };
 }
 
 const MAX_REDIRECTS = 3;

@@ -67,19 +67,19 @@ export async function listen(
       const simulator = byKey.get(key) ?? create(key);
       if (keys.includes(key)) byKey.set(key, simulator);
       const made = await simulator;
-      if (made === undefined) return tell(response, 404, `No simulator here. There are: ${keys.join(', ')}`);
+      if (made === undefined) return respond(response, 404, `No simulator here. There are: ${keys.join(', ')}`);
       request.url = rest.startsWith('/') ? rest : `/${rest}`;
       made.handle(request, response);
     } catch (error) {
       byKey.delete(key);
-      tell(response, 500, `The simulator cannot be used: ${error instanceof Error ? error.message : error}`);
+      respond(response, 500, `The simulator cannot be used: ${error instanceof Error ? error.message : error}`);
     }
   }
 
   return { server, url };
 }
 
-function tell(response: ServerResponse, status: number, message: string): void {
+function respond(response: ServerResponse, status: number, message: string): void {
   response.writeHead(status, { 'content-type': 'application/json' });
   response.end(JSON.stringify({ message }));
 }

@@ -41,12 +41,12 @@ export function readQueueFilter(where: string): QueueFilter {
 
 const REQUIRED: Readonly<Record<string, string>> = { channel: 'webhook', status: 'queued' };
 
-type Part =
+type ReleasePart =
   | { readonly kind: 'required'; readonly field: string }
   | { readonly kind: 'urls'; readonly urls: readonly string[] }
   | { readonly kind: 'fault'; readonly fault: ErrorDetail };
 
-function readPart(condition: Condition): Part {
+function readPart(condition: Condition): ReleasePart {
   if (isGroup<Condition>(condition)) {
     return {
       kind: 'fault',

@@ -94,7 +94,7 @@ function keyedSecret({ secretKey }: Webhooks, config: Config): string | undefine
   return typeof value === 'string' ? value : undefined;
 }
 
-type Outcome =
+type ReceiveOutcome =
   | 'accepted'
   | 'dropped'
   | 'handshake'
@@ -323,7 +323,7 @@ function createMeasures({ metrics }: Pick<Platform, 'metrics'>) {
     labelNames: ['outcome'],
   });
   return {
-    received: (element: string, outcome: Outcome) => received.inc({ element, outcome }),
+    received: (element: string, outcome: ReceiveOutcome) => received.inc({ element, outcome }),
     reads: (outcome: string, count: number) => reads.inc({ outcome }, count),
   };
 }

@@ -18,7 +18,7 @@ import { MOST_ROWS, type PollQuery, parsePollUrl } from './poll-url.ts';
 import { type ReadTimestamp, timestampReader } from './timestamps.ts';
 
 /** Of an object of the configuration. */
-type Members = Readonly<Record<string, unknown>>;
+type SettingMembers = Readonly<Record<string, unknown>>;
 
 const INTERVAL = 'event.poller.refresh_interval';
 const CONFIGURATION = 'event.poller.configuration';
@@ -249,7 +249,7 @@ interface ResourceContext {
 }
 
 function readResource(
-  members: Members,
+  members: SettingMembers,
   { name, zone, namesOfTwoWords: joined, faults }: ResourceContext & { readonly name: string },
 ): PolledResource {
   const path = [CONFIGURATION, name];
@@ -282,7 +282,7 @@ function readResource(
   };
 }
 
-function assertKnown(members: Members, known: readonly string[], path: readonly string[], faults: Faults): void {
+function assertKnown(members: SettingMembers, known: readonly string[], path: readonly string[], faults: Faults): void {
   for (const name of Object.keys(members)) {
     if (!known.includes(name)) faults.add([...path, name], `is unknown.${suggest(name, known).hint}`);
   }
@@ -297,7 +297,7 @@ function attempt<Result>(read: () => Result, path: readonly string[], faults: Fa
 }
 
 /** Values may be texts, because configurations are often kept as such. */
-function memberReader(members: Members, path: readonly string[], faults: Faults) {
+function memberReader(members: SettingMembers, path: readonly string[], faults: Faults) {
   const given = (name: string) => (members[name] === null || members[name] === '' ? undefined : members[name]);
   return {
     text: (name: string): string | undefined => {
@@ -323,7 +323,7 @@ function memberReader(members: Members, path: readonly string[], faults: Faults)
       if (value === false || value === 'false') return false;
       return faults.add([...path, name], 'must be true or false.');
     },
-    members: (name: string): Members => {
+    members: (name: string): SettingMembers => {
       const value = given(name);
       if (isJsonObject(value)) return value;
       if (value !== undefined) faults.add([...path, name], 'must be an object.');

@@ -292,11 +292,11 @@ interface Step {
 /** For the audit log. */
 function noteOf({ before, after, isSecretNew }: Step): ChangeNote {
   const secret = { ...(before !== undefined && { from: MASK }), to: MASK };
-  const changes = { ...differences(toldOf(before), toldOf(after)), ...(isSecretNew && { apiSecret: secret }) };
+  const changes = { ...differences(toAudit(before), toAudit(after)), ...(isSecretNew && { apiSecret: secret }) };
   return { targetId: String((after ?? before)?.id), changes };
 }
 
-function toldOf(proxy: OAuthProxy | undefined): Readonly<Record<string, unknown>> {
+function toAudit(proxy: OAuthProxy | undefined): Readonly<Record<string, unknown>> {
   if (proxy === undefined) return {};
   const { id, name, apiKey, configuration, shared, applicationUrls } = proxy;
   return { id, name, apiKey, configuration, shared, applicationUrls };
