@@ -54,7 +54,9 @@ export function createSimulator(options: FortnoxSimulatorOptions): Simulator {
       clock,
       print,
       // Without a time to wait: Fortnox documents none.
-      ...(calls !== undefined && { budget: createBudget({ calls, windowMs: WINDOW_MS, clock, tellsWait: false }) }),
+      ...(calls !== undefined && {
+        budget: createBudget({ calls, windowMs: WINDOW_MS, clock, sendsRetryAfter: false }),
+      }),
       authenticate: login.authenticate,
       open: oauth.routes,
       routes: login.exchanging(

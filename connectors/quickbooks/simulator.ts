@@ -55,7 +55,8 @@ export function createSimulator(options: QuickBooksSimulatorOptions): Simulator 
       print: (fault) => printFault(fault, clock.now()),
       headers: { intuit_tid: '1-6541d3a2-4b9f0a7c2d1e8f3600000000' },
       // A 429 does not say how long to wait.
-      budget: calls === undefined ? undefined : createBudget({ calls, windowMs: 60_000, clock, tellsWait: false }),
+      budget:
+        calls === undefined ? undefined : createBudget({ calls, windowMs: 60_000, clock, sendsRetryAfter: false }),
       authenticate: (call) => assertCompany(call, login),
       open: login.routes,
       routes: routesOf(company, clock, text),

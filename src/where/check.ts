@@ -237,11 +237,11 @@ function scalarType({ type }: { readonly type: FieldSpec['type'] }): ScalarType 
 }
 
 function unknownField({ name, loc }: FieldRef, queryable: Queryable): ErrorDetail {
-  const place = { position: loc.offset, length: loc.length };
+  const range = { position: loc.offset, length: loc.length };
   if (Object.hasOwn(queryable.fields, ownName(name, queryable))) {
-    return { ...place, message: `Only single records have the field '${name}': the provider does not list it.` };
+    return { ...range, message: `Only single records have the field '${name}': the provider does not list it.` };
   }
   const listed = Object.keys(queryable.fields).filter((field) => listedField(field, queryable) !== undefined);
   const { hint, nearest } = suggest(name, [...listed, ...Object.keys(queryable.parameters ?? {})]);
-  return { ...place, message: `There is no field '${cutText(name)}'.${hint}`, ...nearest };
+  return { ...range, message: `There is no field '${cutText(name)}'.${hint}`, ...nearest };
 }
