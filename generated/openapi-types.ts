@@ -163,6 +163,24 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/docs/reference/{page}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                page: components["parameters"]["ReferencePage"];
+            };
+            cookie?: never;
+        };
+        get: operations["getReferencePage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/docs/elements/{key}": {
         parameters: {
             query?: never;
@@ -5546,6 +5564,7 @@ export interface components {
         Hub: string;
         ActingAccount: string;
         GuideName: string;
+        ReferencePage: string;
         ElementKey: string;
         ConnectPageKey: string;
         ConnectPageFrom: string;
@@ -5833,6 +5852,23 @@ export interface operations {
             header?: never;
             path: {
                 guide: components["parameters"]["GuideName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["DocsPage"];
+            404: components["responses"]["NotFound"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+        };
+    };
+    getReferencePage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                page: components["parameters"]["ReferencePage"];
             };
             cookie?: never;
         };

@@ -66,6 +66,7 @@ export const OPERATIONS = {
   getDocs: { method: 'get', path: '/docs', scopes: ['root'], tag: 'service', list: false, largeBody: false },
   getElementGuide: { method: 'get', path: '/docs/elements/{key}', scopes: ['root'], tag: 'service', list: false, largeBody: false },
   getGuide: { method: 'get', path: '/docs/guides/{guide}', scopes: ['root'], tag: 'service', list: false, largeBody: false },
+  getReferencePage: { method: 'get', path: '/docs/reference/{page}', scopes: ['root'], tag: 'service', list: false, largeBody: false },
   getQueryReference: { method: 'get', path: '/docs/where', scopes: ['root'], tag: 'service', list: false, largeBody: false },
   listElements: { method: 'get', path: '/elements', scopes: ['platform'], tag: 'elements', list: true, largeBody: false },
   listElementKeys: { method: 'get', path: '/elements/keys', scopes: ['platform'], tag: 'elements', list: true, largeBody: false },

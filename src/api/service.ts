@@ -99,6 +99,8 @@ export function createServiceRouter(clock: Clock, parts: ServiceRouterParts): Ro
 
     getGuide: (request, response) => sendPage(response, request.path),
 
+    getReferencePage: (request, response) => sendPage(response, request.path),
+
     getElementGuide: (request, response) => sendPage(response, request.path),
 
     getConsole: pages.sendPage,

@@ -16,12 +16,12 @@ export async function createDocsPages(
   const navigation: readonly NavigationGroup[] = [
     { title: 'Guides', entries: guides.map(entryOf) },
     { title: 'Providers', entries: elements.map(entryOf) },
-    ...reference.groups,
+    reference.group,
   ];
   const page = (path: string, title: string, body: string) =>
     [path, createDocsPage({ path, title, body, navigation })] as const;
   return new Map([
-    page(REFERENCE_PATH, 'API reference', reference.body),
+    ...reference.pages.map(({ path, title, body }) => page(path, title, body)),
     ...[...guides, ...elements].map(({ path, title, html }: Guide) => page(path, title, html)),
   ]);
 }
