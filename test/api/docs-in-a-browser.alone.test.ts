@@ -22,7 +22,7 @@ describeInBrowser('the reference in a browser', () => {
 
   /** Opens the page of a tag, and enters the secrets. */
   const open = async (tag: string, token = '') => {
-    await page.goto(`${service.app.url}/docs/reference/${tag}`);
+    await page.goto(`${service.app.url}/docs/reference/api-${tag}`);
     await page.evaluate(`
       document.querySelector('#secret-element').value = ${JSON.stringify(token)};
       document.querySelector('#secret-user').value = ${JSON.stringify(service.userSecret)};
@@ -94,23 +94,23 @@ describeInBrowser('the reference in a browser', () => {
         search.dispatchEvent(new Event('input'));
         return [...document.querySelectorAll('nav a')].filter((link) => link.checkVisibility()).map((link) => link.getAttribute('href'));
       })()`);
-    expect(await find('release queued')).to.deep.equal(['/docs/reference/notifications#releaseDeliveries']);
+    expect(await find('release queued')).to.deep.equal(['/docs/reference/api-notifications#releaseDeliveries']);
     expect(await find('PATCH /instances/{id}'))
-      .to.include('/docs/reference/instances#updateInstance')
-      .and.not.include('/docs/reference/instances#getInstance');
-    expect(await find('verify signature')).to.deep.equal(['/docs/guides/events#verify-the-signature']);
+      .to.include('/docs/reference/api-instances#updateInstance')
+      .and.not.include('/docs/reference/api-instances#getInstance');
+    expect(await find('verify signature')).to.deep.equal(['/docs/reference/events#verify-the-signature']);
     expect(await find('no such thing at all')).to.deep.equal([]);
-    expect(await find('')).to.include('/docs/reference/records');
+    expect(await find('')).to.include('/docs/reference/api-records');
   });
 
   it('fits a phone, where the navigation is behind a button', async () => {
     await page.setViewportSize({ width: 390, height: 844 });
     for (const path of [
       '/docs',
-      '/docs/reference/records',
+      '/docs/reference/api-records',
       '/docs/reference/errors',
-      '/docs/guides/where',
-      '/docs/guides/deployment',
+      '/docs/reference/where',
+      '/docs/how-to/deployment',
       '/docs/elements/bamboohr',
     ]) {
       await page.goto(service.app.url + path);

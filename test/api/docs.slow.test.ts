@@ -26,10 +26,14 @@ describe('the pages of the documentation', () => {
   });
 
   it('are the reference, the README, every guide and every connector', () => {
-    const guides = readdirSync(join(ROOT, 'docs')).map((name) => `/docs/guides/${name.replace('.md', '')}`);
+    const guides = ['tutorials', 'how-to', 'reference', 'explanation'].flatMap((kind) =>
+      readdirSync(join(ROOT, 'docs', kind)).map((name) => `/docs/${kind}/${name.replace('.md', '')}`),
+    );
     const elements = readdirSync(join(ROOT, 'connectors')).map((key) => `/docs/elements/${key}`);
     const tags = new Set(Object.values(document.tags).map(({ name }) => name));
-    const reference = [...tags, 'errors', 'schemas'].map((name) => `/docs/reference/${name}`);
+    const reference = [...[...tags].map((tag) => `api-${tag}`), 'errors', 'schemas'].map(
+      (name) => `/docs/reference/${name}`,
+    );
     expect(findPages()).to.have.members(['/docs', '/docs/guides/readme', ...guides, ...elements, ...reference]);
   });
 
@@ -79,7 +83,7 @@ describe('the pages of the documentation', () => {
       for (const operation of Object.values(methods)) {
         const { operationId, tags } = Object(operation);
         if (operationId === undefined) continue;
-        const page = `/docs/reference/${tags[0]}`;
+        const page = `/docs/reference/api-${tags[0]}`;
         expect(index, path).to.include(`href="${page}#${operationId}"`);
         const [, section = ''] = pages.get(page)?.text.split(`<section class="operation" id="${operationId}">`) ?? [];
         expect(section.split('</section>')[0], operationId)
@@ -99,6 +103,12 @@ describe('the pages of the documentation', () => {
         .and.include('<li>');
     }
     expect(text.match(/&quot;code&quot;: &quot;UNAUTHENTICATED/g)).to.have.length(1);
+  });
+
+  it('redirect the former paths of guides', async () => {
+    const response = await fetch(`${service.app.url}/docs/guides/where`, { redirect: 'manual' });
+    expect(response.status).to.equal(302);
+    expect(response.headers.get('location')).to.equal('/docs/reference/where');
   });
 
   it('are a 404 where there is none', async () => {

@@ -1,7 +1,7 @@
 import { ERROR_STATUS } from '../../errors.ts';
 import { type DocumentedError, ERRORS } from './errors.ts';
 import { escapeHtml, when } from './html.ts';
-import type { NavigationEntry, NavigationGroup } from './layout.ts';
+import type { NavigationEntry } from './layout.ts';
 import { type Heading, renderInline, renderMarkdown } from './markdown.ts';
 import {
   componentsOf,
@@ -30,7 +30,7 @@ export interface ReferencePage {
 
 export interface Reference {
   readonly pages: readonly ReferencePage[];
-  readonly group: NavigationGroup;
+  readonly entries: readonly NavigationEntry[];
 }
 
 /** The part of an address in front of the paths, from the document's server. */
@@ -55,24 +55,22 @@ export function renderReference(document: DocumentPart, path: string): Reference
       { path: `${FOLDER}/errors`, title: 'Errors', body: printErrors(document) },
       { path: `${FOLDER}/schemas`, title: 'Schemas', body: printSchemas(document) },
     ],
-    group: {
-      title: 'Reference',
-      entries: [
-        { href: path, text: 'API reference', below: introduction.headings.map((each) => headingEntry(each, path)) },
-        ...tags.map(({ tag, page, own }) => ({
-          href: page,
-          text: titleOf(tag),
-          below: own.map((operation) => operationEntry(operation, page)),
-        })),
-        { href: `${FOLDER}/errors`, text: 'Errors', below: errorEntries() },
-        { href: `${FOLDER}/schemas`, text: 'Schemas', below: schemaEntries(document, `${FOLDER}/schemas`) },
-      ],
-    },
+    entries: [
+      { href: path, text: 'API reference', below: introduction.headings.map((each) => headingEntry(each, path)) },
+      ...tags.map(({ tag, page, own }) => ({
+        href: page,
+        text: titleOf(tag),
+        below: own.map((operation) => operationEntry(operation, page)),
+      })),
+      { href: `${FOLDER}/errors`, text: 'Errors', below: errorEntries() },
+      { href: `${FOLDER}/schemas`, text: 'Schemas', below: schemaEntries(document, `${FOLDER}/schemas`) },
+    ],
   };
 }
 
+/** In front of the tag, as guides are in the same folder. */
 function pageOf(tag: DocumentPart): string {
-  return `${FOLDER}/${encodeURIComponent(textOf(tag.name))}`;
+  return `${FOLDER}/api-${encodeURIComponent(textOf(tag.name))}`;
 }
 
 function titleOf(tag: DocumentPart): string {
@@ -119,7 +117,7 @@ function operationEntry({ id, method, path, summary }: DocumentedOperation, page
 /** What the forms of the page send as `Authorization`. Nothing keeps it: it is gone with the page. */
 const SECRETS = `<details class="secrets-panel" id="secrets"><summary>Secrets for “Try it”</summary>
 <p>Each operation has a form that sends an example to this service. The examples use the simulated shop that
-<a href="/docs/reference/instances#createInstance"><code>POST /instances</code></a> creates, so send that request first. Its response has the token of
+<a href="/docs/reference/api-instances#createInstance"><code>POST /instances</code></a> creates, so send that request first. Its response has the token of
 the instance. You need a new service with simulators; <code>npm start</code> starts one. <code>credentials.json</code> in its <code>DATA_DIR</code> has the first secrets.
 The page stores no secret: enter the secrets again on each page.</p>
 <form class="secrets" autocomplete="off">
