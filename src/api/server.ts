@@ -140,7 +140,7 @@ function createApi(api: ApiParts): Serve {
     const { caller, scope } = authorized;
     if (scope === 'instance' && isPassthrough(request)) return api.passthrough(request, response, caller);
     if (request.path.includes('%')) assertPath(request);
-    const query = readQuery(request);
+    assertFlatQuery(request);
     if (scope !== 'platform') joinName(request, caller?.instance?.connector);
     else if (caller.session === undefined && caller.instance !== undefined) asOriginal(request);
     const route = routes[scope](request.path);
@@ -165,7 +165,7 @@ function createApi(api: ApiParts): Serve {
       request.body = await readJsonBody(request, response, { limits: endpoint.limits, budget });
     }
     locals.sought = id;
-    const { path, headers, body } = await endpoint.validate(request, response, { params, query });
+    const { path, query, headers, body } = await endpoint.validate(request, response, params);
     locals.operation = id;
     locals.isPackable = endpoint.isPackable;
     if (endpoint.stored.length > 0) assertStorableInput(endpoint.stored, { query, body });
@@ -264,12 +264,16 @@ function assertPath({ path }: Request): void {
   }
 }
 
+const BRACKET = /\[|%5b/i;
+
 /** The validator would nest what brackets there are, and lose `__proto__[x]`. @throws AppError REQUEST_INVALID */
-function readQuery({ query, url }: Request): Request['query'] {
+function assertFlatQuery(request: Request): void {
+  const { url } = request;
   // With fewer characters there cannot be too many.
   if (url.length > MOST_PAIRS) assertFewParameters(searchOf(url));
-  const nested = Object.keys(query).find((name) => name.includes('['));
-  if (nested === undefined) return query;
+  // It takes no parsing to see that there is none.
+  const nested = BRACKET.test(url) ? Object.keys(request.query).find((name) => name.includes('[')) : undefined;
+  if (nested === undefined) return;
   const message = `Unknown query parameter '${cutText(nested)}'.`;
   throw new AppError('REQUEST_INVALID', message, { details: [{ path: pointer('query', nested), message }] });
 }

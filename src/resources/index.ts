@@ -204,10 +204,10 @@ export function composeResources(
     noteList(pushdown, records.length);
     return {
       records,
-      ...(next !== undefined && { nextPage: pageTokens.seal(next, scope) }),
-      ...(total !== undefined && { totalCount: total }),
+      nextPage: next && pageTokens.seal(next, scope),
+      totalCount: total,
       pushdown,
-      ...(cutBy !== undefined && { cutBy }),
+      cutBy,
       ...call.tally,
     };
   }

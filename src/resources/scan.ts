@@ -92,7 +92,7 @@ async function scanInOrder(call: InstanceCall, input: ScanInput): Promise<ScanRe
   let total: number | undefined;
   const end = (next?: Position, cutBy?: PartialReason): ScanResult => {
     kept.keep(bytes);
-    return toResult({ records, next, total, cutBy, bytes });
+    return { records, next, total, cutBy, bytes };
   };
   for (;;) {
     const { query = 0 } = position;
@@ -128,21 +128,6 @@ async function scanInOrder(call: InstanceCall, input: ScanInput): Promise<ScanRe
     if (isFull && !isChecked && page.next !== undefined) return end(position);
     if (call.tally.providerCalls >= input.maxProviderCalls) return end(position, isFull ? undefined : 'scan-budget');
   }
-}
-
-type ScanOutcome = { readonly [Part in keyof ScanResult]: ScanResult[Part] | undefined } & Pick<
-  ScanResult,
-  'records' | 'bytes'
->;
-
-function toResult({ records, next, total, cutBy, bytes }: ScanOutcome): ScanResult {
-  return {
-    records,
-    bytes,
-    ...(next !== undefined && { next }),
-    ...(total !== undefined && { total }),
-    ...(cutBy !== undefined && { cutBy }),
-  };
 }
 
 function readRecord(call: InstanceCall, list: ListOperation<unknown>, record: unknown): unknown {
@@ -196,7 +181,7 @@ async function scanAndSort(call: InstanceCall, input: ScanInput): Promise<ScanRe
   }
   const bytes = all - rows.bytes();
   kept.keep(bytes);
-  return toResult({ records: records.reverse(), next, total: rows.count(), cutBy: undefined, bytes });
+  return { records: records.reverse(), next, total: rows.count(), bytes };
 }
 
 function tooManyToSort(plan: Plan, input: ScanInput): AppError {
