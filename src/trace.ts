@@ -52,7 +52,7 @@ export interface Trace {
   wire?: WireLog;
 }
 
-/** One request to a provider, and what came of it. Nothing of it is redacted yet. */
+/** One request to a provider, and its outcome. Nothing of it is redacted yet. */
 export interface TracedCall {
   readonly method: string;
   /** The provider's, where a simulator is asked in its place too. */
@@ -102,7 +102,7 @@ export interface Span {
   readonly spanId: string;
   /** False: the sampler left it out. Nothing that is below it is recorded either. */
   readonly isRecorded: boolean;
-  /** By which whoever goes on with the trace knows it (W3C Trace Context); undefined where nothing is recorded. */
+  /** By which whoever continues the trace knows it (W3C Trace Context); undefined where nothing is recorded. */
   readonly traceparent: string | undefined;
   readonly child: (start: SpanStart) => Span;
   /** Begins a trace of its own, with a link to this span: for what goes on long after it. */

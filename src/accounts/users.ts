@@ -99,7 +99,7 @@ export function createUsers(
   }
 
   /**
-   * A change after which somebody can still administer the organization. @returns what became of the user
+   * A change after which somebody can still administer the organization. @returns the user after the change
    * @throws AppError NOT_FOUND, FORBIDDEN, CONFLICT
    */
   async function changeUser(

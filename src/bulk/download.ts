@@ -32,7 +32,7 @@ export interface DownloadOptions extends SliceOptions {
 const LONGEST_REST_MS = 50;
 
 /**
- * Goes on with a job: reads its rows page by page and stores them, each time with the place where the next one is found. What is not stored
+ * Continues with a job: reads its rows page by page and stores them, each time with the place where the next one is found. What is not stored
  * when it is broken off is read again from there, so that each row is in the file once. `calls` is kept up to date also when it throws.
  * @throws JobLost; AppError as calls of the provider do; the reason of the signal; what the database says
  */

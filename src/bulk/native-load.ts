@@ -132,7 +132,7 @@ function createPlannedLoad(ports: LoadPorts, input: LoadInput, plan: IngestPlan)
     }
   }
 
-  /** Nobody knows what became of its rows. */
+  /** Nobody knows the outcome of its rows. */
   function lost(position: InputPosition, { last }: NativeLoad): InputPosition {
     return { ...batchAt(position), single: { last, isDoubtful: true } };
   }

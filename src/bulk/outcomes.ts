@@ -3,7 +3,7 @@ import { packChunks, unpackChunk } from './chunks.ts';
 import { createRowPrinter } from './convert.ts';
 import type { BulkJob, FileColumn, NewChunk, RowOutcome } from './job.ts';
 
-/** What came of a row, as it stands in the file of an upload. */
+/** The outcome of a row, as it stands in the file of an upload. */
 export interface StoredOutcome {
   readonly row: number;
   /** Of the record; null where it is not known. */
@@ -35,7 +35,7 @@ export interface OutcomeFile {
   readonly byteCount: () => number;
 }
 
-/** Goes on with the file of outcomes of an upload, where it ended. */
+/** Continues with the file of outcomes of an upload, where it ended. */
 export async function openOutcomeFile(store: Pick<BulkStore, 'findChunk'>, job: BulkJob): Promise<OutcomeFile> {
   const printer = createRowPrinter(job.format, OUTCOME_COLUMNS);
   const last = job.byteCount === 0 ? undefined : await store.findChunk(job, 'result', job.byteCount - 1);

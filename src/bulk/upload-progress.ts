@@ -7,7 +7,7 @@ import { OUTCOME_COLUMNS, openOutcomeFile, type StoredOutcome } from './outcomes
 /** Where a row stands in the file that somebody sent. */
 export type RowPosition = Pick<InputRow, 'number' | 'startByte' | 'endByte'>;
 
-/** What came of the rows of an upload on its way into the database, always together with the place of what comes next. */
+/** The outcome of the rows of an upload on its way into the database, always together with the place of what comes next. */
 export interface UploadProgress {
   readonly settle: (row: RowPosition, outcome: StoredOutcome) => void;
   /** Got further, though no row has an outcome by it. */

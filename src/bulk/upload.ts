@@ -52,7 +52,7 @@ interface Batch {
 }
 
 /**
- * Goes on with an upload: jobs of the provider write its rows, where it has such jobs and there are rows enough, otherwise single calls.
+ * Continues with an upload: jobs of the provider write its rows, where it has such jobs and there are rows enough, otherwise single calls.
  * `calls` is kept up to date also when it throws.
  * @throws JobLost; AppError as calls of the provider do; the reason of the signal; what the database says
  */
@@ -100,7 +100,7 @@ interface BatchesBegun {
 }
 
 /**
- * Writes rows by single calls, batch by batch. One transaction stores what came of a batch and which rows are sent next, so that after a crash
+ * Writes rows by single calls, batch by batch. One transaction stores the outcome of a batch and which rows are sent next, so that after a crash
  * exactly those are in doubt. @returns the end of the turn, or where rows begin that are to be written in another way
  */
 async function writeBatches(

@@ -18,12 +18,12 @@ export interface RowToWrite {
   readonly isDoubtful: boolean;
 }
 
-/** What came of it: an outcome, or nothing yet, as the error is not its own. */
+/** The outcome of it: an outcome, or nothing yet, as the error is not its own. */
 export type WrittenRow =
   | { readonly kind: 'settled'; readonly outcome: StoredOutcome }
   | { readonly kind: 'open'; readonly error: unknown; readonly mayBeWritten: boolean };
 
-/** Writes a batch of rows; what comes of each is in its place. Does not reject. */
+/** Writes a batch of rows; the outcome of each is in its place. Does not reject. */
 export type WriteRows = (rows: readonly RowToWrite[]) => Promise<readonly WrittenRow[]>;
 
 export interface WritePorts {

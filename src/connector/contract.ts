@@ -428,7 +428,7 @@ export interface IngestStart extends IngestRows {
   readonly keep: (id: string) => Promise<void>;
 }
 
-/** What became of a row. There is one for each row of the job, in any order; none where the job never told its rows apart. */
+/** The outcome of a row. There is one for each row of the job, in any order; none where the job never told its rows apart. */
 export type IngestResult = {
   /** Its place among the rows of the job; absent for one that is none of them. */
   readonly row?: number;

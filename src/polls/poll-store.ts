@@ -40,14 +40,14 @@ export interface NewlySeen extends SeenVersion {
 /** A record of which a version was seen, and how many whole lists in a row did not show it. */
 export type SeenRow = Pick<SeenVersion, 'recordKey'> & RowOf<'poll_seen', 'missed'>;
 
-/** What came of a claim. */
+/** The outcome of a claim. */
 export interface Claim {
   readonly claimed: readonly ClaimedPoll[];
   /** Pollers of instances that are not to be polled any more: they are not due again before `revive` or `sync`. */
   readonly stopped: number;
 }
 
-/** What came of a run. */
+/** The outcome of a run. */
 export interface RunResult extends PollKey {
   readonly lease: string;
   readonly startedAt: Date;
@@ -434,7 +434,7 @@ const FINISH = `
     as r(account_id, instance_id, resource, lease, started_at, next_due, given_back, has_waited, error, events, provider_calls)
   where p.account_id = r.account_id and p.instance_id = r.instance_id and p.resource = r.resource and p.lease = r.lease`;
 
-/** Every process is told of a change: under the same settings the run that one has begun goes on, and says what came of it. */
+/** Every process is told of a change: under the same settings the run that one has begun goes on, and says the outcome of it. */
 const IS_KEPT = 'p.settings_version = excluded.settings_version';
 
 // Whoever changes the settings waits for the row of the instance, so nobody has older pollers on the way that are not seen here.

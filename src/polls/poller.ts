@@ -271,7 +271,7 @@ export function createPoller(
     }
   }
 
-  /** Stores what came of a run together with the event and the notification of it, or nothing of it: once for each change of state. */
+  /** Stores the outcome of a run together with the event and the notification of it, or nothing of it: once for each change of state. */
   async function finishAndNotify(instance: Instance, result: RunResult, { type, data }: PollNotice): Promise<void> {
     const { accountId, instanceId, resource } = result;
     try {

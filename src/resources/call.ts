@@ -40,7 +40,7 @@ export interface ConnectedInstance {
   readonly fault?: { readonly code: ErrorCode; readonly message: string };
 }
 
-/** What came of a call. `work` says what it was for, such as `list employees`. */
+/** The outcome of a call. `work` says what it was for, such as `list employees`. */
 export interface CredentialVerdict {
   readonly kind: 'accepted' | 'refused';
   readonly work: string;

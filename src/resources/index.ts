@@ -50,7 +50,7 @@ export interface ObjectTarget {
   readonly objectName: string;
   /** Aborts when the caller hangs up, and at the end of the request: what its answer holds is counted until then. */
   readonly signal: AbortSignal;
-  /** Goes on with the calls of the provider, those of what fails as well. */
+  /** Continues with the calls of the provider, those of what fails as well. */
   readonly tally?: CallTally;
 }
 
@@ -379,7 +379,7 @@ export function composeResources(
       const { call } = await open(target, action);
       return { look: await call.execute(ingest.look, { id }), ...call.tally };
     },
-    /** What became of the rows of a job that has ended. @throws as `lookAtIngest` */
+    /** The outcome of the rows of a job that has ended. @throws as `lookAtIngest` */
     readIngest: async (
       target: ObjectTarget,
       { ingest, action }: IngestCall,

@@ -66,7 +66,7 @@ function isRun(text: string): boolean {
   return steps.size === 1 && [-1, 0, 1].some((step) => steps.has(step));
 }
 
-/** From 9 it goes on with 0. */
+/** From 9 it continues with 0. */
 function nextStep(difference: number): number {
   return Math.abs(difference) === 9 ? -Math.sign(difference) : difference;
 }

@@ -32,7 +32,7 @@ export interface ProviderCall {
   /** For connectors with OAuth: every call of theirs needs one. */
   readonly tokens?: AccessTokens | undefined;
   readonly signal: AbortSignal;
-  /** Whose it is. */
+  /** Its owner. */
   readonly accountId?: number;
   /** Where the memory of responses is counted, what they are parsed to included. Default: one that ends with the call. */
   readonly hold?: Hold;
@@ -189,7 +189,7 @@ function redirectOf({ outgoing }: PreparedRequest, { response }: ReadResponse, s
 
 type Said = Failure | null | undefined;
 
-/** What came of a request, for good or until another try. */
+/** The outcome of a request, for good or until another try. */
 export type Verdict = Exclude<ExchangeOutcome, { readonly kind: 'redirected' }>;
 
 /** What a response means, as its connector said or by its status. @throws AppError PROVIDER_PROTOCOL where `url` was not shown the credentials that it wants */

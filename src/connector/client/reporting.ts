@@ -7,7 +7,7 @@ import type { ByteBudget } from './byte-budget.ts';
 import { describeTarget } from './described-target.ts';
 import { isEgressError } from './failure.ts';
 
-/** One request to a provider and what came of it. */
+/** One request to a provider and the outcome of it. */
 export interface SentRequest extends TracedCall {
   /** The key of the element. */
   readonly element: string;

@@ -16,7 +16,7 @@ type Column =
 /** What a provider was told of an instance, or is to be told; the secret still encrypted. */
 export type RegistrationRow = RowOf<'webhook_registration', Column>;
 
-/** What came of a look at it. */
+/** The outcome of a look at it. */
 export interface SettledRegistration
   extends Pick<RegistrationRow, 'providerId' | 'url' | 'baseUrl' | 'secret' | 'failures'> {
   readonly renewAt: Date | null;
