@@ -64,7 +64,7 @@ export function createPlaceTokens({ seal, open }: PageSeal, context: string): Pl
       const place = open(token, context);
       if (place !== undefined) return place;
       const message =
-        'nextPage does not belong to this listing: send the token of the page before, with the same filters.';
+        'nextPage does not belong to this listing. Send the token of the previous page, with the same filters.';
       throw new AppError('REQUEST_INVALID', message, { details: [{ path: '/query/nextPage', message }] });
     },
     write: (place) => (place === undefined ? undefined : seal(place, context)),

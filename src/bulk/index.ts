@@ -161,7 +161,7 @@ export function composeBulk(platform: Platform, neighbours: BulkNeighbours, role
       });
       // It may have ended since it was looked at.
       if (!isCancelled)
-        throw new AppError('CONFLICT', `Job ${id} has ended already: it is ${(await get(place)).status}.`);
+        throw new AppError('CONFLICT', `Job ${id} has already ended: it is ${(await get(place)).status}.`);
       noteEnded(place.accountId, connector.key);
       const cancelled = await get(place);
       await forgetNative(forget, cancelled, { isDone: false });
