@@ -145,24 +145,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/docs/guides/{guide}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                guide: components["parameters"]["GuideName"];
-            };
-            cookie?: never;
-        };
-        get: operations["getGuide"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/docs/elements/{key}": {
         parameters: {
             query?: never;
@@ -173,6 +155,25 @@ export interface paths {
             cookie?: never;
         };
         get: operations["getElementGuide"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/docs/{kind}/{guide}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                kind: components["parameters"]["GuideKind"];
+                guide: components["parameters"]["GuideName"];
+            };
+            cookie?: never;
+        };
+        get: operations["getGuide"];
         put?: never;
         post?: never;
         delete?: never;
@@ -5545,8 +5546,9 @@ export interface components {
     parameters: {
         Hub: string;
         ActingAccount: string;
-        GuideName: string;
         ElementKey: string;
+        GuideKind: "guides" | "tutorials" | "how-to" | "reference" | "explanation";
+        GuideName: string;
         ConnectPageKey: string;
         ConnectPageFrom: string;
         ConnectTicket: string;
@@ -5827,23 +5829,6 @@ export interface operations {
             500: components["responses"]["Internal"];
         };
     };
-    getGuide: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                guide: components["parameters"]["GuideName"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: components["responses"]["DocsPage"];
-            404: components["responses"]["NotFound"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["Internal"];
-        };
-    };
     getElementGuide: {
         parameters: {
             query?: never;
@@ -5856,6 +5841,25 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["DocsPage"];
+            404: components["responses"]["NotFound"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Internal"];
+        };
+    };
+    getGuide: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                kind: components["parameters"]["GuideKind"];
+                guide: components["parameters"]["GuideName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["DocsPage"];
+            302: components["responses"]["DocsRedirect"];
             404: components["responses"]["NotFound"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Internal"];

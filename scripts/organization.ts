@@ -1,4 +1,4 @@
-// Makes an organization with its first account and user: `npm run organization -- create --help`. See docs/administration.md.
+// Makes an organization with its first account and user: `npm run organization -- create --help`. See docs/how-to/administration.md.
 import { rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';

@@ -1,4 +1,4 @@
-// Encrypts what the database holds with the first key of ENCRYPTION_KEYS; with --check it only looks. See docs/keys.md.
+// Encrypts what the database holds with the first key of ENCRYPTION_KEYS; with --check it only looks. See docs/how-to/keys.md.
 import { parseArgs } from 'node:util';
 import { ENCRYPTED_COLUMNS } from '../src/db/encrypted-columns.ts';
 import {

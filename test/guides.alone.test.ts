@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { globSync, readdirSync, readFileSync } from 'node:fs';
 import { readFile, rm, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -16,7 +16,7 @@ const run = promisify(execFile);
 
 const FILES = [
   'README.md',
-  ...readdirSync(join(ROOT, 'docs')).map((name) => `docs/${name}`),
+  ...globSync('docs/*/*.md', { cwd: ROOT }).toSorted(),
   ...readdirSync(join(ROOT, 'connectors')).map((key) => `connectors/${key}/README.md`),
 ];
 
@@ -31,14 +31,14 @@ const LANGUAGES = ['bash', 'sh', 'js', 'html', 'json', 'text', 'ts', 'python', '
 const COMMANDS = {
   'README.md': 2,
   // In test/api/new-organization.alone.test.ts.
-  'docs/administration.md': 1,
+  'docs/how-to/administration.md': 1,
   // In test/api/connect-guide.slow.test.ts.
-  'docs/connect-sessions.md': 4,
-  'docs/connectors.md': 4,
-  'docs/deployment.md': 4,
+  'docs/tutorials/connect-sessions.md': 4,
+  'docs/reference/connectors.md': 4,
+  'docs/how-to/deployment.md': 4,
   // In test/api/files-guide.slow.test.ts.
-  'docs/files.md': 4,
-  'docs/keys.md': 1,
+  'docs/how-to/files.md': 4,
+  'docs/how-to/keys.md': 1,
 };
 
 describe('the code of the guides', () => {
@@ -55,12 +55,20 @@ describe('the code of the guides', () => {
     expect(Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0))).to.deep.equal(COMMANDS);
     const pasted = new Set(blocks.filter(({ language }) => language === 'bash').map(({ file }) => file));
     expect([...pasted]).to.deep.equal([
-      ...['README.md', 'docs/administration.md', 'docs/bulk.md', 'docs/events.md', 'docs/where.md'],
+      ...[
+        'README.md',
+        'docs/how-to/administration.md',
+        'docs/how-to/bulk.md',
+        'docs/how-to/connect-by-oauth.md',
+        'docs/reference/events.md',
+        'docs/reference/where.md',
+        'docs/tutorials/first-query.md',
+      ],
     ]);
   });
 
   it('shows the first query of each client as its own README has it', () => {
-    expect(read('README.md')).to.include(firstQueries());
+    expect(read('docs/how-to/sdks.md')).to.include(firstQueries());
   });
 
   it('has JSON that is JSON', () => {
@@ -69,8 +77,8 @@ describe('the code of the guides', () => {
   });
 });
 
-describe('docs/deployment.md', () => {
-  const [secrets = '', compose = '', backup = '', restore = ''] = codeBlocks(read('docs/deployment.md'))
+describe('docs/how-to/deployment.md', () => {
+  const [secrets = '', compose = '', backup = '', restore = ''] = codeBlocks(read('docs/how-to/deployment.md'))
     .filter(({ language }) => language === 'sh')
     .map(({ code }) => code);
   let folder = '';

@@ -1,5 +1,5 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -14,6 +14,10 @@ import { createTemporaryFolder } from './support/database.ts';
 const ROOT = resolve(import.meta.dirname, '..');
 const README = readFileSync(join(ROOT, 'README.md'), 'utf8');
 
+const readPage = (file: string) => readFileSync(join(ROOT, file), 'utf8');
+/** The README and the pages that continue it, in the order in which a newcomer reads them. */
+const FIRST_PAGES = [README, readPage('docs/tutorials/first-query.md'), readPage('docs/how-to/connect-by-oauth.md')];
+
 /** The code blocks of a language, in their order. */
 function blocks(language: string, markdown = README): string[] {
   return codeBlocks(markdown)
@@ -22,8 +26,8 @@ function blocks(language: string, markdown = README): string[] {
 }
 
 describe('the README', () => {
-  it('lists every variable as the configuration declares it', () => {
-    expect(README).to.include(describeVariables());
+  it('has a page that lists every variable as the configuration declares it', () => {
+    expect(readPage('docs/reference/configuration.md')).to.include(describeVariables());
   });
 
   it('lists every element with its hubs, and leads to its README', async () => {
@@ -37,7 +41,7 @@ describe('the README', () => {
   });
 
   it('links to files that are there', () => {
-    for (const file of ['README.md', ...readdirSync(join(ROOT, 'docs')).map((name) => `docs/${name}`)]) {
+    for (const file of ['README.md', ...globSync('docs/*/*.md', { cwd: ROOT })]) {
       const text = readFileSync(join(ROOT, file), 'utf8');
       const links = [...text.matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)].map(([, link]) =>
         join(ROOT, dirname(file), link ?? ''),
@@ -55,10 +59,10 @@ describe('the README', () => {
 
 /** Of the commands of a guide. */
 const ANSWERS: Readonly<Record<string, number>> = {
-  'where.md': 3,
-  'bulk.md': 10,
-  'events.md': 7,
-  'administration.md': 7,
+  'reference/where.md': 3,
+  'how-to/bulk.md': 10,
+  'reference/events.md': 7,
+  'how-to/administration.md': 7,
 };
 
 describe('a newcomer', () => {
@@ -95,22 +99,25 @@ describe('a newcomer', () => {
     const marker = '\n### next block ###\n';
     const script = [
       'set -eu',
-      ...blocks('bash').flatMap((block) => [block, `printf '${marker.replaceAll('\n', '\\n')}'`]),
+      ...FIRST_PAGES.flatMap((page) => blocks('bash', page)).flatMap((block) => [
+        block,
+        `printf '${marker.replaceAll('\n', '\\n')}'`,
+      ]),
     ].join('\n');
     const { stdout } = await promisify(execFile)('bash', ['-c', script], { cwd: folder });
     const [
       ,
       ,
-      discovery = '',
       query = '',
-      mistake = '',
-      passed = '',
-      bulk = '',
-      authorized = '',
       ,
       ,
       told = '',
       gone = '',
+      discovery = '',
+      mistake = '',
+      passed = '',
+      bulk = '',
+      authorized = '',
     ] = stdout.split(marker);
 
     const [objects = '', metadata = ''] = discovery.split(/(?<=\])(?=\{"name":"employees")/);
@@ -164,7 +171,8 @@ describe('a newcomer', () => {
         .filter((line) => line !== '')
         .map((line) => JSON.parse(line));
       expect(answers).to.have.length(count);
-      if (guide === 'events.md') expect(answers.flat().map(({ type }) => type)).to.include('employees.updated');
+      if (guide === 'reference/events.md')
+        expect(answers.flat().map(({ type }) => type)).to.include('employees.updated');
       for (const answer of answers) expect(Object(answer).code, JSON.stringify(answer)).to.equal(undefined);
     }
   });
@@ -178,9 +186,9 @@ describe('a newcomer', () => {
     expect(refusal).to.equal('ECONNREFUSED');
   });
 
-  it('encrypts everything again with the command of docs/keys.md', async function rotate() {
+  it('encrypts everything again with the command of docs/how-to/keys.md', async function rotate() {
     this.timeout(60_000);
-    const [command = '', ...others] = blocks('sh', readFileSync(join(ROOT, 'docs/keys.md'), 'utf8'));
+    const [command = '', ...others] = blocks('sh', readFileSync(join(ROOT, 'docs/how-to/keys.md'), 'utf8'));
     expect(others).to.deep.equal([]);
     const environment = { ...process.env, NODE_ENV: '', DATA_DIR: join(folder, '.data') };
     const { stdout } = await promisify(execFile)('bash', ['-euc', command], { cwd: ROOT, env: environment });

@@ -35,7 +35,7 @@ function quoteForShell(text: string): string {
 }
 
 function typeScript(objectName: string, query: WrittenQuery): string {
-  return `// Install the client from a clone of Causeway: docs/sdks.md says how. No registry has it.
+  return `// Install the client from a clone of Causeway: docs/how-to/sdks.md says how. No registry has it.
 import { Causeway } from '@causeway/client';
 
 // Of CAUSEWAY_URL, CAUSEWAY_USER_SECRET, CAUSEWAY_ORGANIZATION_SECRET and CAUSEWAY_ELEMENT_TOKEN.
@@ -48,7 +48,7 @@ for await (const record of causeway.records(${JSON.stringify(objectName)}).all(q
 }
 
 function python(objectName: string, query: WrittenQuery): string {
-  return `# Install the client from a clone of Causeway: docs/sdks.md says how. No registry has it.
+  return `# Install the client from a clone of Causeway: docs/how-to/sdks.md says how. No registry has it.
 from causeway_client import Causeway
 
 # Of CAUSEWAY_URL, CAUSEWAY_USER_SECRET, CAUSEWAY_ORGANIZATION_SECRET and CAUSEWAY_ELEMENT_TOKEN.

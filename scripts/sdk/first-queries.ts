@@ -1,9 +1,9 @@
-/** The first query in each language, which `npm run sdk:names` writes into the README of the project. */
+/** The first query in each language, which `npm run sdk:names` writes into docs/how-to/sdks.md. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { HAND_WRITTEN, LANGUAGES } from './languages.ts';
 
-const README = resolve(HAND_WRITTEN, '../README.md');
+const PAGE = resolve(HAND_WRITTEN, '../docs/how-to/sdks.md');
 const BEGIN = '<!-- first queries: made from sdk/*/README.md, checked by a test -->\n';
 const END = '<!-- end of first queries -->\n';
 
@@ -12,7 +12,10 @@ export function firstQueries(): string {
   const readmes = LANGUAGES.map((language) => ({ language, file: join(HAND_WRITTEN, language, 'README.md') }));
   const queries = readmes
     .filter(({ file }) => existsSync(file))
-    .map(({ language, file }) => `[${titleOf(file)}](sdk/${language}/README.md):\n\n${firstExample(file, language)}\n`);
+    .map(
+      ({ language, file }) =>
+        `[${titleOf(file)}](../../sdk/${language}/README.md):\n\n${firstExample(file, language)}\n`,
+    );
   return `${BEGIN}${queries.join('\n')}${END}`;
 }
 
@@ -28,8 +31,8 @@ function firstExample(file: string, language: string): string {
   return example;
 }
 
-export function writeReadme(): void {
-  const readme = readFileSync(README, 'utf8');
-  const [before = '', rest = ''] = readme.split(BEGIN);
-  writeFileSync(README, before + firstQueries() + (rest.split(END)[1] ?? ''));
+export function writeFirstQueries(): void {
+  const page = readFileSync(PAGE, 'utf8');
+  const [before = '', rest = ''] = page.split(BEGIN);
+  writeFileSync(PAGE, before + firstQueries() + (rest.split(END)[1] ?? ''));
 }

@@ -120,7 +120,7 @@ export function createUsers(
     };
     const { after } = await principals.change(organizationId, guarded, ({ before, after }) => ({
       targetId: String(id),
-      changes: { ...differences(toTell(before), after === undefined ? {} : toTell(after)), ...noted },
+      changes: { ...differences(toAudit(before), after === undefined ? {} : toAudit(after)), ...noted },
     }));
     return after;
   }
@@ -237,7 +237,7 @@ export function createUsers(
       };
       const user = await principals.change(organizationId, work, (made) => ({
         targetId: String(made.id),
-        changes: { ...differences({}, toTell(made)), ...toTellOf(password), ...along?.noted },
+        changes: { ...differences({}, toAudit(made)), ...toAuditPassword(password), ...along?.noted },
       }));
       return { user, secret };
     },
@@ -255,7 +255,7 @@ export function createUsers(
         await writePassword?.(via);
         if (!active) await endSessions(via, user);
       };
-      const updated = await changeUser(principal, id, write, toTellOf(changes.password));
+      const updated = await changeUser(principal, id, write, toAuditPassword(changes.password));
       return updated ?? get(principal.organizationId, id);
     },
 
@@ -292,11 +292,11 @@ function assertTexts({ email, firstName, lastName, externalId }: UserChanges): v
 }
 
 /** For the audit log. */
-function toTell({ emailAddress, firstName, lastName, externalId, active, accountId, roles }: UserRow) {
+function toAudit({ emailAddress, firstName, lastName, externalId, active, accountId, roles }: UserRow) {
   return { email: emailAddress, firstName, lastName, externalId: externalId ?? undefined, active, accountId, roles };
 }
 
-function toTellOf(password: string | undefined) {
+function toAuditPassword(password: string | undefined) {
   return password === undefined ? {} : { password: 'set' };
 }
 

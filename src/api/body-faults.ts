@@ -33,7 +33,7 @@ export function assertAsRead(rest: object, { shown, drifting = [] }: ReadBefore)
 }
 
 /** Where faults stand in this request, for work whose errors say where they would stand in another: `move` takes a place and returns a place. */
-export async function withPlaces<Result>(move: (place: string) => string, work: Promise<Result>): Promise<Result> {
+export async function withPointers<Result>(move: (pointer: string) => string, work: Promise<Result>): Promise<Result> {
   try {
     return await work;
   } catch (error) {
@@ -47,6 +47,6 @@ export async function withPlaces<Result>(move: (place: string) => string, work: 
 }
 
 /** For an operation that takes in its body what others take in the path and the query. */
-export function inBody(place: string): string {
-  return place.replace(/^\/(?:path|query)(?=\/)/, '/body');
+export function inBody(pointer: string): string {
+  return pointer.replace(/^\/(?:path|query)(?=\/)/, '/body');
 }

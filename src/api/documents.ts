@@ -3,6 +3,7 @@ import { extname, join } from 'node:path';
 import document from '../../generated/openapi.json' with { type: 'json' };
 import { type KeptResponse, keep } from '../http/kept-response.ts';
 import { createShared } from '../http/shared.ts';
+import { GUIDE_KINDS } from './docs/guides.ts';
 import { createDocsPages } from './docs/pages.ts';
 
 type KeptDocument = () => Promise<KeptResponse>;
@@ -14,14 +15,27 @@ export interface Documents {
   readonly yaml: KeptDocument;
   /** Of the documentation, by path. All of them together: each has the names of the others in its navigation. */
   readonly pages: () => Promise<ReadonlyMap<string, KeptResponse>>;
+  /** The present path of a guide that had `/docs/guides/<name>`, or nothing. */
+  readonly movedTo: (path: string) => Promise<string | undefined>;
   /** The script and the style of the pages, by the names of their files. */
   readonly assets: ReadonlyMap<string, KeptDocument>;
 }
 
 const ASSETS_FOLDER = join(import.meta.dirname, 'docs/assets');
+/** The guides had their pages here before they were sorted by kind. */
+const FORMER_GUIDES = '/docs/guides/';
 const ASSETS = ['docs.js', 'docs.css'];
 /** @param connectorFolders of all connectors, whose READMEs are part of the documentation */
 export function createDocuments(publicUrl: () => string, connectorFolders: readonly string[]): Documents {
+  const pages = createShared(async () => {
+    const made = await createDocsPages(document, connectorFolders);
+    return new Map(
+      [...made].map(([path, { html, contentSecurityPolicy }]) => [
+        path,
+        keep('.html', html, { 'Content-Security-Policy': contentSecurityPolicy }),
+      ]),
+    );
+  });
   let json: { readonly url: string; readonly response: KeptResponse } | undefined;
   return {
     json: async () => {
@@ -30,15 +44,13 @@ export function createDocuments(publicUrl: () => string, connectorFolders: reado
       return json.response;
     },
     yaml: createShared(async () => keep('.yaml', await printYaml())),
-    pages: createShared(async () => {
-      const pages = await createDocsPages(document, connectorFolders);
-      return new Map(
-        [...pages].map(([path, { html, contentSecurityPolicy }]) => [
-          path,
-          keep('.html', html, { 'Content-Security-Policy': contentSecurityPolicy }),
-        ]),
-      );
-    }),
+    pages,
+    movedTo: async (path) => {
+      const paths = [...(await pages()).keys()];
+      if (!path.startsWith(FORMER_GUIDES) || paths.includes(path)) return undefined;
+      const name = path.slice(FORMER_GUIDES.length);
+      return GUIDE_KINDS.map((kind) => `/docs/${kind}/${name}`).find((each) => paths.includes(each));
+    },
     assets: new Map(ASSETS.map((name) => [name, createShared(() => keepFile(join(ASSETS_FOLDER, name)))])),
   };
 }

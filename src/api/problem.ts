@@ -1,5 +1,5 @@
 import type { Request, RequestHandler, Response } from 'express';
-import { withCallSecrets } from '../activity/record.ts';
+import { withCallSecrets } from '../activity/entry.ts';
 import { DatabaseUnavailableError, isOutOfTime } from '../db/unavailable.ts';
 import {
   AppError,
@@ -13,7 +13,7 @@ import {
 } from '../errors.ts';
 import type { Problem } from '../http/client-error.ts';
 import { isHangUp } from '../http/request-end.ts';
-import type { RedactCall } from '../http/request-record.ts';
+import type { RedactCall } from '../http/request-log.ts';
 import { setBudget } from '../http/response.ts';
 import type { Logger } from '../log.ts';
 import type { Redactor } from '../redaction.ts';

@@ -12,7 +12,7 @@ import { isForm, readFileForm, readStreamedForm, type StreamedForm } from '../ht
 import { ORDINARY, readJsonBody } from '../http/json-body.ts';
 import { sendJson } from '../http/json-response.ts';
 import { signalEnd } from '../http/request-end.ts';
-import { type RecordParts, type RecordPorts, recordRequests } from '../http/request-record.ts';
+import { logRequests, type RequestLogParts, type RequestLogPorts } from '../http/request-log.ts';
 import { assertAcceptsJson, sendResponse } from '../http/response.ts';
 import { assertFewParameters, MOST_PAIRS, searchOf } from '../pairs.ts';
 import type { FileForm } from '../resources/upload.ts';
@@ -29,7 +29,7 @@ import { asOriginal, createRoutes, type FindRoute, joinName, type Route } from '
 import { assertStorableInput } from './storable-input.ts';
 import { parseQuery, type Scope } from './validation.ts';
 
-export interface ServerParts extends Omit<RecordParts, 'routes'> {
+export interface ServerParts extends Omit<RequestLogParts, 'routes'> {
   /** The paths outside the base path: health, documents, reference. */
   readonly root: Router;
   /** Absent in a process that only works on jobs. */
@@ -68,7 +68,7 @@ const ROUTES: ReadonlyMap<string, string> = new Map(
 );
 
 /** Every request gets its id and its line in the log; whatever is thrown on its way ends in the problem handler. */
-export function createServer(ports: RecordPorts, parts: ServerParts): RequestListener {
+export function createServer(ports: RequestLogPorts, parts: ServerParts): RequestListener {
   const { log } = ports;
   const refuse = createProblemHandler(log, parts.redactCall);
   const api = parts.api && createApi(parts.api);
@@ -81,7 +81,7 @@ export function createServer(ports: RecordPorts, parts: ServerParts): RequestLis
   const refuseLast: ErrorRequestHandler = (thrown, request, response, _next) => refuse(thrown, request, response);
   app.use(parts.root, notFound, refuseLast);
 
-  const record = recordRequests(ports, { ...parts, routes: ROUTES });
+  const record = logRequests(ports, { ...parts, routes: ROUTES });
 
   /** What Express does for a path that is written as everybody writes it, without its search for who takes it. */
   function serveApi(serve: Serve, request: Request, response: Response): void {

@@ -97,7 +97,11 @@ export function createServiceRouter(clock: Clock, parts: ServiceRouterParts): Ro
 
     getDocs: (_request, response) => sendPage(response, REFERENCE_PATH),
 
-    getGuide: (request, response) => sendPage(response, request.path),
+    getGuide: async (request, response) => {
+      const moved = await documents.movedTo(request.path);
+      if (moved === undefined) await sendPage(response, request.path);
+      else response.redirect(302, moved);
+    },
 
     getElementGuide: (request, response) => sendPage(response, request.path),
 
@@ -116,7 +120,13 @@ export function createServiceRouter(clock: Clock, parts: ServiceRouterParts): Ro
     receiveProviderEvents: receiveEvents,
     answerProvider: receiveEvents,
   };
+  const sendAsset: RequestHandler<{ readonly file: string }> = async (request, response) => {
+    const asset = documents.assets.get(request.params.file);
+    if (asset === undefined) return notFound(request);
+    await sendKept(response, await asset());
+  };
   const router = Router();
+  if (role !== 'worker') router.get(`${ASSETS_PATH}/:file`, sendAsset).all(`${ASSETS_PATH}/:file`, refuseOtherMethods);
   const served = role === 'worker' ? OF_EVERY_ROLE : (Object.keys(handlers) as RootOperationId[]);
   for (const [template, ids] of Map.groupBy(served, (id) => OPERATIONS[id].path)) {
     const path = template.replace(/\{(\w+)\}/g, ':$1');
@@ -127,13 +137,7 @@ export function createServiceRouter(clock: Clock, parts: ServiceRouterParts): Ro
     });
   }
   if (role === 'worker') return router;
-  const sendAsset: RequestHandler<{ readonly file: string }> = async (request, response) => {
-    const asset = documents.assets.get(request.params.file);
-    if (asset === undefined) return notFound(request);
-    await sendKept(response, await asset());
-  };
-  const assets = `${ASSETS_PATH}/:file`;
-  return router.use(pages.router).get(assets, sendAsset).all(assets, refuseOtherMethods);
+  return router.use(pages.router);
 }
 
 /** For the measurements. */

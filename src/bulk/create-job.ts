@@ -28,7 +28,7 @@ export interface DownloadRequest extends Pick<WalkRequest, 'where' | 'fields' | 
 export interface Callback {
   readonly url: string;
   /** Where it stands in the request. */
-  readonly place: string;
+  readonly pointer: string;
 }
 
 export interface CreatePorts {
@@ -54,7 +54,7 @@ export async function planDownload(ports: CreatePorts, asking: PlannedRequest): 
   const { format, callback, fileName = null } = request;
   const { accountId, id: instanceId } = instance;
   const asked = readRequest(request);
-  if (callback !== undefined) await assertCallable(egress, callback.url, callback.place);
+  if (callback !== undefined) await assertCallable(egress, callback.url, callback.pointer);
   const target = { instance, objectName: asked.objectName, signal };
   const { object } = await planAt(ports, target, asked);
   const also = await boundsOf(ports, { object, target, request });
@@ -126,8 +126,8 @@ async function planAt({ resources }: CreatePorts, target: ObjectTarget, asked: A
     const { objectLoc } = asked;
     if (objectLoc === undefined || !isAppError(error, 'NOT_FOUND')) throw error;
     const { code, message, details: [detail] = [] } = error;
-    const place = { position: objectLoc.offset, length: objectLoc.length };
-    throw new AppError(code, message, { details: [{ ...detail, message, ...place }], cause: error });
+    const range = { position: objectLoc.offset, length: objectLoc.length };
+    throw new AppError(code, message, { details: [{ ...detail, message, ...range }], cause: error });
   }
 }
 

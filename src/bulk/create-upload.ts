@@ -170,8 +170,8 @@ async function readPlan({ egress }: ReceivePorts, { request, object }: PlanInput
   for (const operation of NEEDED[action]) requireOperation({ instance, objectName }, object, operation);
   const identifier = identifierFieldName ?? idFieldOf(object);
   if (action !== 'create') assertFindable({ objectName, object, identifier });
-  const called = callbackUrl === undefined ? callback : { url: callbackUrl, place: '/body/metaData/callbackUrl' };
-  if (called !== undefined) await assertCallable(egress, called.url, called.place);
+  const called = callbackUrl === undefined ? callback : { url: callbackUrl, pointer: '/body/metaData/callbackUrl' };
+  if (called !== undefined) await assertCallable(egress, called.url, called.pointer);
   return { action, identifier, format, callbackUrl: called?.url ?? null };
 }
 

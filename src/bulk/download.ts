@@ -10,7 +10,7 @@ import { type BegunJob, type CallCount, createFileWriter, type FileWriter, fence
 import type { NativeOwner } from './forget-native.ts';
 import type { ClaimedJob, FileColumn } from './job.ts';
 import { createPages, type Pages } from './pages.ts';
-import { createSlice, type SliceOptions, type TurnEnd, type TurnInput } from './slice.ts';
+import { createSlice, type SliceEnd, type SliceInput, type SliceOptions } from './slice.ts';
 
 export interface DownloadPorts {
   readonly store: Pick<BulkStore, 'transaction' | 'checkpoint' | 'restart'>;
@@ -38,9 +38,9 @@ const LONGEST_REST_MS = 50;
  */
 export async function download(
   ports: DownloadPorts,
-  { job, instance, signal }: TurnInput,
+  { job, instance, signal }: SliceInput,
   calls: CallCount,
-): Promise<TurnEnd> {
+): Promise<SliceEnd> {
   const { resources, clock, options } = ports;
   const walk = await resources.planWalk({ instance, objectName: job.objectName, signal }, job.query);
   const begun = await begin(ports, { job, instance, walk });

@@ -26,7 +26,7 @@ export class BrokenFile extends Error {
   override readonly name = 'BrokenFile';
 }
 
-export interface InputPlace {
+export interface InputStart {
   /** Where the next row begins. */
   readonly byte: number;
   /** Rows before it. */
@@ -35,7 +35,7 @@ export interface InputPlace {
 
 type ReadRows = (
   bytes: AsyncIterable<Buffer>,
-  begin: InputPlace & { readonly columns: number },
+  begin: InputStart & { readonly columns: number },
   signal: AbortSignal,
 ) => AsyncGenerator<InputRow, void>;
 
@@ -147,12 +147,12 @@ async function* readLines(...[bytes, { byte, row }, signal]: Parameters<ReadRows
   function take(): InputRow | undefined {
     const line = size > MOST_ROW_BYTES ? undefined : Buffer.concat(parts).toString();
     const endByte = startByte + size;
-    const place = { startByte, endByte };
+    const bytesOfRow = { startByte, endByte };
     startByte = endByte;
     size = 0;
     parts = [];
-    if (line === undefined) return { number: ++number, ...place };
-    return line.trim() === '' ? undefined : { number: ++number, ...place, line };
+    if (line === undefined) return { number: ++number, ...bytesOfRow };
+    return line.trim() === '' ? undefined : { number: ++number, ...bytesOfRow, line };
   }
 
   function keep(part: Buffer): void {

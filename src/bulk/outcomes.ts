@@ -4,7 +4,7 @@ import { createRowPrinter } from './convert.ts';
 import type { BulkJob, FileColumn, NewChunk, RowOutcome } from './job.ts';
 
 /** What came of a row, as it stands in the file of an upload. */
-export interface Outcome {
+export interface StoredOutcome {
   readonly row: number;
   /** Of the record; null where it is not known. */
   readonly id: string | null;
@@ -28,7 +28,7 @@ export const OUTCOME_COLUMNS: readonly FileColumn[] = [
 const FULL_BYTES = 64 * 1024;
 
 export interface OutcomeFile {
-  readonly add: (outcome: Outcome) => void;
+  readonly add: (outcome: StoredOutcome) => void;
   /** What is to be stored since it was asked last. */
   readonly pack: () => Promise<readonly NewChunk[]>;
   /** Of what was packed. */

@@ -9,7 +9,7 @@ import { valueMaker } from './convert.ts';
 import type { CallCount } from './file-writer.ts';
 import type { InputRow } from './input-file.ts';
 import type { BulkJob, BulkUpload, RowOutcome, UploadAction } from './job.ts';
-import type { Outcome } from './outcomes.ts';
+import type { StoredOutcome } from './outcomes.ts';
 
 /** A row that is to be written. */
 export interface RowToWrite {
@@ -20,7 +20,7 @@ export interface RowToWrite {
 
 /** What came of it: an outcome, or nothing yet, as the error is not its own. */
 export type WrittenRow =
-  | { readonly kind: 'settled'; readonly outcome: Outcome }
+  | { readonly kind: 'settled'; readonly outcome: StoredOutcome }
   | { readonly kind: 'open'; readonly error: unknown; readonly mayBeWritten: boolean };
 
 /** Writes a batch of rows; what comes of each is in its place. Does not reject. */
@@ -55,7 +55,7 @@ interface Written {
 }
 
 /** A row while it is written, with the calls that it may make. */
-interface RowWork {
+interface RowWrite {
   readonly values: Row;
   readonly isDoubtful: boolean;
   readonly target: ObjectTarget;
@@ -70,18 +70,18 @@ export function createRowWriter({ resources }: WritePorts, input: WriteInput): W
   const readId = reader(idField);
   const toValues = valuesMaker(job, object);
 
-  async function create({ values, target }: RowWork): Promise<Written> {
+  async function create({ values, target }: RowWrite): Promise<Written> {
     const { record } = await resources.createRecord(target, withoutNulls(values));
     return { outcome: 'created', id: textOf(readId(record)), isRepeatable: false };
   }
 
-  async function update(work: RowWork, id = identify(work.values)): Promise<Written> {
-    const values = without(work.values, upload.identifier);
-    await resources.updateRecord(work.target, id, values);
+  async function update(write: RowWrite, id = identify(write.values)): Promise<Written> {
+    const values = without(write.values, upload.identifier);
+    await resources.updateRecord(write.target, id, values);
     return { outcome: 'updated', id, isRepeatable: true };
   }
 
-  async function remove({ isDoubtful, target, values }: RowWork): Promise<Written> {
+  async function remove({ isDoubtful, target, values }: RowWrite): Promise<Written> {
     const id = isById ? identify(values) : await find({ values, target });
     // It is gone by the time before.
     if (id === undefined && isDoubtful) return { outcome: 'deleted', id: null, isRepeatable: true };
@@ -94,25 +94,25 @@ export function createRowWriter({ resources }: WritePorts, input: WriteInput): W
     return { outcome: 'deleted', id: known, isRepeatable: true };
   }
 
-  async function upsert(work: RowWork): Promise<Written> {
-    const { values } = work;
+  async function upsert(write: RowWrite): Promise<Written> {
+    const { values } = write;
     if (!isById) {
-      const id = await find(work);
-      return id === undefined ? { ...(await create(work)), isRepeatable: true } : update(work, id);
+      const id = await find(write);
+      return id === undefined ? { ...(await create(write)), isRepeatable: true } : update(write, id);
     }
-    if (textOf(reader(upload.identifier)(values)) === null) return create(work);
+    if (textOf(reader(upload.identifier)(values)) === null) return create(write);
     try {
-      return await update(work);
+      return await update(write);
     } catch (error) {
       const mayHaveId = object.fields[idField]?.createable === true;
       if (!mayHaveId || !isAppError(error, 'NOT_FOUND')) throw error;
-      return { ...(await create(work)), isRepeatable: true };
+      return { ...(await create(write)), isRepeatable: true };
     }
   }
 
-  const ACTIONS: Readonly<Record<UploadAction, (work: RowWork) => Promise<Written>>> = {
+  const ACTIONS: Readonly<Record<UploadAction, (write: RowWrite) => Promise<Written>>> = {
     create,
-    update: async (work) => (isById ? update(work) : update(work, known404(await find(work), work.values))),
+    update: async (write) => (isById ? update(write) : update(write, known404(await find(write), write.values))),
     upsert,
     delete: remove,
   };
@@ -125,7 +125,7 @@ export function createRowWriter({ resources }: WritePorts, input: WriteInput): W
   }
 
   /** @throws AppError CONFLICT where several records have the value */
-  async function find({ values, target }: Pick<RowWork, 'values' | 'target'>): Promise<string | undefined> {
+  async function find({ values, target }: Pick<RowWrite, 'values' | 'target'>): Promise<string | undefined> {
     const { identifier } = upload;
     const text = identify(values);
     const where = `\`${identifier}\` = ${literalOf(reader(identifier)(values), text)}`;
@@ -149,7 +149,7 @@ export function createRowWriter({ resources }: WritePorts, input: WriteInput): W
     const end = new AbortController();
     const tally = { providerCalls: 0 };
     const target = { instance, objectName, signal: AbortSignal.any([writeSignal, end.signal]), tally };
-    const outcomeOf = (told: Omit<Outcome, 'row'>): WrittenRow => ({
+    const outcomeOf = (told: Omit<StoredOutcome, 'row'>): WrittenRow => ({
       kind: 'settled',
       outcome: { row: row.number, ...told },
     });
@@ -225,7 +225,7 @@ export function isOwnFault(error: unknown): error is AppError {
 const LONGEST_MESSAGE = 2_000;
 
 /** In the words of the API. */
-export function failureOf(error: unknown): Pick<Outcome, 'id' | 'outcome' | 'code' | 'message'> {
+export function failureOf(error: unknown): Pick<StoredOutcome, 'id' | 'outcome' | 'code' | 'message'> {
   const failed = { id: null, outcome: 'failed' } as const;
   if (!isAppError(error)) return { ...failed, code: 'INTERNAL', message: 'The row could not be written.' };
   const { code, message, providerMessage } = error;

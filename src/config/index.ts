@@ -107,7 +107,7 @@ export const VARIABLES = {
     shownDefault: '.data',
     defaultText: () => '.data',
     description:
-      'Embedded database, first credentials, generated development keys, bulk files, tokens of the simulators.',
+      'Folder of the embedded database, the first credentials, generated development keys, and tokens of the simulators.',
   },
   simulatorsPort: {
     name: 'SIMULATORS_PORT',

@@ -60,7 +60,7 @@ export function createBrandings(
         },
         (before) => ({
           targetId: String(organizationId),
-          changes: differences({ connectBranding: toTellOf(before) }, { connectBranding: toTellOf(branding) }),
+          changes: differences({ connectBranding: toAudit(before) }, { connectBranding: toAudit(branding) }),
         }),
       );
       await notifier.settle();
@@ -70,7 +70,7 @@ export function createBrandings(
 }
 
 /** For the audit log: an image that is in its URL would be long. */
-export function toTellOf({ logoUrl, ...rest }: Branding): Branding {
+export function toAudit({ logoUrl, ...rest }: Branding): Branding {
   const isImage = logoUrl?.startsWith('data:') === true;
   return {
     ...rest,

@@ -9,8 +9,8 @@ import {
   assertSecretsStay,
   type EarlierSettings,
   isSameAccess,
-  isSamePlace,
   isSameSecret,
+  isSameTarget,
 } from './credential-change.ts';
 import type { InstanceKey } from './instance.ts';
 import type { AuthorizationCaller, Authorizations } from './oauth/authorizations.ts';
@@ -118,7 +118,7 @@ export function createAuthenticate(neighbours: AuthenticateNeighbours) {
     const isClientAsked = isNewSecret || isRetried(owner, earlier);
     if (isClientAsked) await verifyClient(requestToken, { connector, config }, signal);
     const keep = isClientAsked ? tokens.acceptClient : KEEP_NOTHING;
-    if (isSamePlace(connector, owner.config, config)) return { config, verified: false, keep };
+    if (isSameTarget(connector, owner.config, config)) return { config, verified: false, keep };
     const accessToken = await currentToken(owner, signal);
     const { accountId } = owner;
     const shown = { connector, config, accountId, tokens: onlyToken(accessToken), signal };

@@ -64,15 +64,15 @@ function clientOf(connector: OAuthConnector, config: Config): readonly unknown[]
 }
 
 /** Where calls go within the provider's address, and with what. */
-function placeOf(connector: OAuthConnector, config: Config): readonly unknown[] {
+function requestTargetOf(connector: OAuthConnector, config: Config): readonly unknown[] {
   const values = Object.keys(connector.auth.values ?? {}).map((key) => config[key]);
   // With client credentials every new token is asked for with the scope.
   const scope = connector.auth.grant === 'clientCredentials' ? config[OAUTH_KEYS.scope] : undefined;
   return [connector.baseUrl(config), values, scope];
 }
 
-export function isSamePlace(connector: OAuthConnector, before: Config, after: Config): boolean {
-  return isSame(placeOf(connector, before), placeOf(connector, after));
+export function isSameTarget(connector: OAuthConnector, before: Config, after: Config): boolean {
+  return isSame(requestTargetOf(connector, before), requestTargetOf(connector, after));
 }
 
 export function isSameSecret(before: Config, after: Config): boolean {
@@ -82,7 +82,7 @@ export function isSameSecret(before: Config, after: Config): boolean {
 /** Whether nothing changed that the provider would have to agree to. */
 export function isSameAccess(connector: OAuthConnector, before: Config, after: Config): boolean {
   const isSameClient = isSame(clientOf(connector, before), clientOf(connector, after));
-  return isSameClient && isSameSecret(before, after) && isSamePlace(connector, before, after);
+  return isSameClient && isSameSecret(before, after) && isSameTarget(connector, before, after);
 }
 
 function isSame(one: readonly unknown[], other: readonly unknown[]): boolean {

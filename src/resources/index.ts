@@ -35,8 +35,8 @@ import {
   createPageTokens,
   explainQuery,
   firstPosition,
-  foretell,
   type Position,
+  predictNext,
 } from './page.ts';
 import { createQueryCache, type Query, wholeRecord } from './query.ts';
 import { createRateLimits } from './rate-limits.ts';
@@ -107,7 +107,7 @@ export interface Walk {
 }
 
 /** What jobs of the provider do with rows. */
-export interface IngestWork extends Pick<IngestStart, 'action' | 'key'> {
+export interface IngestCall extends Pick<IngestStart, 'action' | 'key'> {
   readonly ingest: NativeIngest;
 }
 
@@ -125,10 +125,10 @@ export interface WalkedPage extends CallReport {
   readonly isLost?: true;
 }
 
-type ToldChange = Omit<RecordChange, 'record'> & { readonly record?: Row };
+type MappedChange = Omit<RecordChange, 'record'> & { readonly record?: Row };
 
 export interface ChangeList extends CallReport {
-  readonly changes: readonly ToldChange[];
+  readonly changes: readonly MappedChange[];
   readonly next?: string;
   readonly until?: string;
 }
@@ -296,14 +296,14 @@ export function composeResources(
       const { changes, next, until } = await call.execute(feed, input);
       const { map } = prepare(object, {}).steps;
       const pacer = createPacer(target.signal);
-      const told: ToldChange[] = [];
+      const mapped: MappedChange[] = [];
       for (const { record, ...change } of changes) {
         if (pacer.isDue()) await pacer.pause();
         call.assertMembers(record);
-        told.push(record === undefined ? change : { ...change, record: map(record) });
+        mapped.push(record === undefined ? change : { ...change, record: map(record) });
       }
       const place = { ...(next !== undefined && { next }), ...(until !== undefined && { until }) };
-      return { changes: told, ...place, ...call.tally };
+      return { changes: mapped, ...place, ...call.tally };
     },
 
     /** @throws AppError WHERE_UNSUPPORTED for an order that the provider cannot give, as not all rows can be sorted here */
@@ -319,7 +319,8 @@ export function composeResources(
         start: native === undefined ? paged : nativeStart(native),
         key: walkKey(query, paged),
         pagesAtOnce,
-        behind: (position) => (position.native === undefined ? foretell(operation, position, resultWindow) : undefined),
+        behind: (position) =>
+          position.native === undefined ? predictNext(operation, position, resultWindow) : undefined,
       };
     },
 
@@ -363,7 +364,7 @@ export function composeResources(
     /** Begins a job of the provider that writes rows, and gives it the rows when its id is kept. @throws AppError as calls of the provider do */
     startIngest: async (
       target: ObjectTarget,
-      { ingest, action, key }: IngestWork,
+      { ingest, action, key }: IngestCall,
       input: Omit<IngestStart, 'action' | 'key'>,
     ) => {
       const { call } = await open(target, action);
@@ -371,14 +372,14 @@ export function composeResources(
       return call.tally;
     },
     /** @throws AppError as calls of the provider do; NOT_FOUND where it has no such job any more */
-    lookAtIngest: async (target: ObjectTarget, { ingest, action }: IngestWork, id: string) => {
+    lookAtIngest: async (target: ObjectTarget, { ingest, action }: IngestCall, id: string) => {
       const { call } = await open(target, action);
       return { look: await call.execute(ingest.look, { id }), ...call.tally };
     },
     /** What became of the rows of a job that has ended. @throws as `lookAtIngest` */
     readIngest: async (
       target: ObjectTarget,
-      { ingest, action }: IngestWork,
+      { ingest, action }: IngestCall,
       job: IngestRows & { readonly id: string },
     ) => {
       const { call } = await open(target, action);

@@ -5,7 +5,7 @@ import { AppError } from '../errors.ts';
 import { createPacer } from '../pace.ts';
 import { compareValues, type OrderBy, type Plan, type Row, reader } from '../where/index.ts';
 import type { InstanceCall } from './call.ts';
-import { goOn, type PagePlace, type Position, type Started, toListInput, totalOf } from './page.ts';
+import { goOn, type PagePosition, type Position, type Started, toListInput, totalOf } from './page.ts';
 import { sizeOf } from './record.ts';
 import { createTopRows } from './top-rows.ts';
 
@@ -130,12 +130,12 @@ async function scanInOrder(call: InstanceCall, input: ScanInput): Promise<ScanRe
   }
 }
 
-type Outcome = { readonly [Part in keyof ScanResult]: ScanResult[Part] | undefined } & Pick<
+type ScanOutcome = { readonly [Part in keyof ScanResult]: ScanResult[Part] | undefined } & Pick<
   ScanResult,
   'records' | 'bytes'
 >;
 
-function toResult({ records, next, total, cutBy, bytes }: Outcome): ScanResult {
+function toResult({ records, next, total, cutBy, bytes }: ScanOutcome): ScanResult {
   return {
     records,
     bytes,
@@ -165,25 +165,25 @@ async function scanAndSort(call: InstanceCall, input: ScanInput): Promise<ScanRe
   const kept = createKept(call);
   const from = start.skipMatches;
   const rows = createTopRows(createOrder(plan.orderBy), from + pageSize);
-  for (let place: PagePlace | undefined = {}; place !== undefined; ) {
-    const isFirst = place.query === undefined;
+  for (let position: PagePosition | undefined = {}; position !== undefined; ) {
+    const isFirst = position.query === undefined;
     if (!isFirst && call.tally.providerCalls >= input.maxProviderCalls) throw tooManyToSort(plan, input);
-    const page = await kept.execute(list, toListInput(input, place));
+    const page = await kept.execute(list, toListInput(input, position));
     pacer.begin();
     let lastRow: Row | undefined;
     for (const native of page.records) {
       if (pacer.isDue()) await pacer.pause();
       const row = steps.map(readRecord(call, list, native));
       lastRow = row;
-      if (!steps.matches(row, place.query ?? 0)) continue;
+      if (!steps.matches(row, position.query ?? 0)) continue;
       rows.add(row, sizeOf(row));
       if (rows.bytes() > kept.mostBytes()) throw tooLargeToSort(plan, kept.mostBytes());
       if (!kept.count(rows.bytes())) throw noRoom();
     }
     kept.keep(rows.bytes());
-    const { next, isCut } = goOn(input, place, page, lastRow);
+    const { next, isCut } = goOn(input, position, page, lastRow);
     if (isCut) throw hiddenFromSort(plan, input);
-    place = next;
+    position = next;
   }
   const more = from + pageSize < rows.count();
   const next = more ? { skipRows: 0, skipMatches: from + pageSize, limit: start.limit } : undefined;

@@ -237,11 +237,11 @@ function scalarType({ type }: { readonly type: FieldSpec['type'] }): ScalarType 
 }
 
 function unknownField({ name, loc }: FieldRef, queryable: Queryable): ErrorDetail {
-  const place = { position: loc.offset, length: loc.length };
+  const range = { position: loc.offset, length: loc.length };
   if (Object.hasOwn(queryable.fields, ownName(name, queryable))) {
-    return { ...place, message: `The provider returns the field '${name}' only for single records, not in lists.` };
+    return { ...range, message: `The provider returns the field '${name}' only for single records, not in lists.` };
   }
   const listed = Object.keys(queryable.fields).filter((field) => listedField(field, queryable) !== undefined);
   const { hint, nearest } = suggest(name, [...listed, ...Object.keys(queryable.parameters ?? {})]);
-  return { ...place, message: `There is no field '${cutText(name)}'.${hint}`, ...nearest };
+  return { ...range, message: `There is no field '${cutText(name)}'.${hint}`, ...nearest };
 }

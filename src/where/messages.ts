@@ -74,17 +74,17 @@ const EXPECTED_AT_END: Readonly<Record<TextKind, Explanation>> = {
 export function explainSyntaxError(error: IRecognitionException, what: TextKind, text: string): PositionedDetail {
   const { token } = error;
   const atEnd = tokenMatcher(token, EOF);
-  const place = { position: atEnd ? text.length : token.startOffset, length: atEnd ? 0 : token.image.length };
+  const range = { position: atEnd ? text.length : token.startOffset, length: atEnd ? 0 : token.image.length };
   const rule = ruleOf(error);
   const hint = HINTS.find(({ applies }) => applies(error, rule));
   const image = cutText(token.image);
-  if (hint !== undefined) return { ...place, message: hint.message(image), expected: hint.expected(image) };
+  if (hint !== undefined) return { ...range, message: hint.message(image), expected: hint.expected(image) };
   const { message, expected } = (rule && EXPECTED[rule]) || EXPECTED_AT_END[what];
   const found = atEnd ? 'the end' : `'${image}'`;
   const nearest = rule === 'predicate' && !atEnd ? nearestName(token.image, ['LIKE', 'BETWEEN']) : undefined;
   const suggestion = nearest === undefined ? '' : ` Did you mean ${nearest}?`;
   return {
-    ...place,
+    ...range,
     message: `${message}, found ${found}.${suggestion}`,
     expected,
     ...(nearest !== undefined && { nearest }),

@@ -11,12 +11,12 @@ import { createTemporaryFolder } from '../support/database.ts';
 import { type FileStore, startFileStore } from './support/file-store.ts';
 import { OUTSIDE_CONNECTORS } from './support/outside-connectors.ts';
 
-const GUIDE = readFileSync(resolve(import.meta.dirname, '../../docs/files.md'), 'utf8');
+const GUIDE = readFileSync(resolve(import.meta.dirname, '../../docs/how-to/files.md'), 'utf8');
 const COMMANDS = codeBlocks(GUIDE)
   .filter(({ language }) => language === 'sh')
   .map(({ code }) => code);
 
-describe('docs/files.md', () => {
+describe('docs/how-to/files.md', () => {
   const service = useSharedApp({ CONNECTORS_PATH: OUTSIDE_CONNECTORS });
   const bytes = randomBytes(3_000_000);
   let store: FileStore;

@@ -11,10 +11,10 @@ const read = (name: string) => readFileSync(join(import.meta.dirname, '../../doc
 const blocksOf = (text: string) =>
   [...text.matchAll(/^```json\n([\s\S]*?)^```$/gm)].map(([, json = '']) => JSON.parse(json));
 
-describe('docs/migrating.md', () => {
+describe('docs/how-to/migrating.md', () => {
   const service = useSharedApp();
 
-  it('shows the notification that an event of docs/events.md becomes', () => {
+  it('shows the notification that an event of docs/reference/events.md becomes', () => {
     const event = blocksOf(read('events.md')).find((block) => 'type' in block);
     const [, notification] = blocksOf(read('migrating.md'));
     const made = toOriginalBody(Buffer.from(JSON.stringify(event)), { companyId: 3 });

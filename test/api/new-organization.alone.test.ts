@@ -74,8 +74,8 @@ describe('npm run organization', () => {
     expect(await as('/accounts', { method: 'POST', body: { externalId: 'emea' } })).to.include({ externalId: 'emea' });
   });
 
-  it('is the command of docs/administration.md', async () => {
-    const [command = '', ...others] = codeBlocks(readFileSync(join(ROOT, 'docs/administration.md'), 'utf8'))
+  it('is the command of docs/how-to/administration.md', async () => {
+    const [command = '', ...others] = codeBlocks(readFileSync(join(ROOT, 'docs/how-to/administration.md'), 'utf8'))
       .filter(({ language }) => language === 'sh')
       .map(({ code }) => code);
     expect(others).to.deep.equal([]);

@@ -15,7 +15,7 @@ describe('what needs no authorization', () => {
     sendRaw(service.app.url, { path, headers });
 
   for (const path of [
-    ...['/openapi.json', '/openapi.yaml', '/docs', '/docs/where', '/docs/guides/events', '/docs/elements/odata'],
+    ...['/openapi.json', '/openapi.yaml', '/docs', '/docs/where', '/docs/reference/events', '/docs/elements/odata'],
   ]) {
     it(`is printed once and not sent to whoever has it: ${path}`, async () => {
       const first = await get(path);

@@ -3,11 +3,11 @@ import { expect } from 'chai';
 import type { Registration, WebhookRegistration } from '../../src/connector/index.ts';
 import { createKeyring } from '../../src/db/keyring.ts';
 import { AppError } from '../../src/errors.ts';
-import { createWebhookAddresses, type InstancePlace } from '../../src/events/webhooks/address.ts';
+import { createWebhookAddresses } from '../../src/events/webhooks/address.ts';
 import { createRegistrationStore } from '../../src/events/webhooks/registration-store.ts';
 import { createFindRegistrationSecret, createRegistrations } from '../../src/events/webhooks/registrations.ts';
 import type { WebhookInstance } from '../../src/instances/event-sources.ts';
-import type { Instance } from '../../src/instances/instance.ts';
+import type { Instance, InstanceKey } from '../../src/instances/instance.ts';
 import { createRedactor } from '../../src/redaction.ts';
 import { silentLog, theRow, useDatabase } from '../support/database.ts';
 import { addAccount, addInstances, addUser } from '../support/event-rows.ts';
@@ -118,7 +118,7 @@ describe('webhooks at a provider', () => {
           },
         },
         tokensOf: () => undefined,
-        noteEventWarning: async (_: InstancePlace, warning) => warnings.push(warning) > 0,
+        noteEventWarning: async (_: InstanceKey, warning) => warnings.push(warning) > 0,
         notifications: { publish: async (_, type, data) => void told.push({ type, ...data }) },
         changed: async () => {},
       },

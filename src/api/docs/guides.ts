@@ -27,11 +27,12 @@ export interface Guides {
 }
 
 const README = join(ROOT, 'README.md');
+/** The folders of docs/, in the order in which the navigation shows them. */
+export const GUIDE_KINDS = ['tutorials', 'how-to', 'reference', 'explanation'] as const;
 /** What the declarations of the connectors say stands below what is written. */
 const APPENDICES: Readonly<Record<string, string>> = { 'where.md': 'pushdown.md', 'elements.md': 'elements.md' };
-/** The reader's order; what is not here follows by name. */
+/** The reader's order of the guides of one kind; a guide that is not listed follows by name. */
 const ORDER = [
-  'readme',
   'console',
   'elements',
   'where',
@@ -48,7 +49,7 @@ const ORDER = [
   'keys',
 ];
 
-/** The README, `docs/*.md` and the README of every connector, ready to be shown. */
+/** The README, `docs/<kind>/*.md` and the README of every connector, ready to be shown. */
 export async function readGuides(connectorFolders: readonly string[]): Promise<Guides> {
   const [guides, elements] = await Promise.all([findGuides(), findElements(connectorFolders)]);
   const paths = new Map([...guides, ...elements].map(({ file, path }) => [file, path]));
@@ -57,16 +58,19 @@ export async function readGuides(connectorFolders: readonly string[]): Promise<G
 }
 
 async function findGuides(): Promise<readonly GuideSource[]> {
-  const files = (await readdir(join(ROOT, 'docs'))).filter((name) => name.endsWith('.md'));
-  const guides = files.map((name) => guideAt(join(ROOT, 'docs', name)));
-  const rank = ({ path }: GuideSource) => (ORDER.indexOf(basename(path)) + ORDER.length + 1) % (ORDER.length + 1);
-  return [guideAt(README), ...guides].sort(
-    (one, other) => rank(one) - rank(other) || one.path.localeCompare(other.path),
-  );
+  const found = GUIDE_KINDS.map(async (kind) => {
+    const names = await readdir(join(ROOT, 'docs', kind));
+    const guides = names.filter((name) => name.endsWith('.md')).map((name) => guideAt(join(ROOT, 'docs', kind, name)));
+    return guides.sort((one, other) => rank(one) - rank(other) || one.path.localeCompare(other.path));
+  });
+  return [guideAt(README), ...(await Promise.all(found)).flat()];
 }
 
+const rank = ({ path }: GuideSource) => (ORDER.indexOf(basename(path)) + ORDER.length + 1) % (ORDER.length + 1);
+
 function guideAt(file: string): GuideSource {
-  const path = `/docs/guides/${basename(file, '.md').toLowerCase()}`;
+  const kind = file === README ? 'guides' : basename(dirname(file));
+  const path = `/docs/${kind}/${basename(file, '.md').toLowerCase()}`;
   const appendix = APPENDICES[basename(file)];
   return appendix === undefined ? { file, path } : { file, path, appendix: join(ROOT, 'generated', appendix) };
 }

@@ -19,8 +19,8 @@ import {
   type Verdict,
 } from './exchange.ts';
 import { describeEgressError, isEgressError } from './failure.ts';
+import { sendReported } from './reporting.ts';
 import { readResponse } from './response.ts';
-import { told } from './telling.ts';
 import { resolveTarget } from './url.ts';
 
 /** A file on its way to the provider. */
@@ -87,14 +87,14 @@ async function sendOnce(
   countRequest(call);
   const wire = currentTrace()?.wire?.open({ headers, body: pieces }, redactor);
   try {
-    const stream = await told(
+    const stream = await sendReported(
       ports,
       { element: connector.key, method, url: target, toSimulator, redactor, headers, wire },
-      (toldHeaders) =>
+      (tracedHeaders) =>
         ports.egress.stream({
           url: simulator?.enter(target) ?? target,
           method,
-          headers: toldHeaders,
+          headers: tracedHeaders,
           body: pieces,
           silenceMs,
           toSimulator,

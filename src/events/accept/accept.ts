@@ -248,7 +248,7 @@ export function prepareEvents(
     },
     /** To be called after the commit: they are delivered from then on. */
     committed: () => {
-      for (const tell of onCommit) tell();
+      for (const notify of onCommit) notify();
       for (const { span } of acceptances) span?.end();
     },
   };
