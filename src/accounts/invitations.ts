@@ -166,7 +166,7 @@ function toAudit({ id, emailAddress, accountId, roles, expiresAt }: InvitationRo
 
 /** The same for all, so that nobody learns which there are. */
 function noInvitation(): AppError {
-  const message = 'This invitation was used or withdrawn, has expired, or is not complete. Ask for another one.';
+  const message = 'This invitation was used or revoked, has expired, or its link is incomplete. Ask for a new one.';
   return new AppError('NOT_FOUND', message);
 }
 

@@ -40,7 +40,7 @@ export function createRoles({ knex }: Pick<Platform, 'knex'>, principals: Pick<P
     const { write, side } = input;
     const role = findRole(key);
     if (role === 'org-admin')
-      throw new AppError('CONFLICT', 'Accounts cannot have the role org-admin: give it to users one by one.');
+      throw new AppError('CONFLICT', 'An account cannot have the role org-admin. Give it to single users instead.');
     const work = async (via: Knex) => {
       await store.lock(via, organizationId);
       const details = toRole(role, await store.privileges(organizationId, via));
@@ -95,7 +95,8 @@ export function createRoles({ knex }: Pick<Platform, 'knex'>, principals: Pick<P
       const role = findRole(key);
       const wanted = readPrivileges(keys);
       const after = ALL_PRIVILEGES.filter((privilege) => wanted.has(privilege));
-      if (role === 'org-admin') throw new AppError('CONFLICT', 'The role org-admin always has all privileges.');
+      if (role === 'org-admin')
+        throw new AppError('CONFLICT', 'The role org-admin always has all privileges; they cannot be changed.');
       const work = async (via: Knex) => {
         await store.lock(via, organizationId);
         const before = toRole(role, await store.privileges(organizationId, via)).privileges;

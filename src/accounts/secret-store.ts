@@ -43,7 +43,7 @@ export function createSecretStore({ keyring, keys }: Pick<Platform, 'keyring' | 
       const { table, columns, ownerTable, ownerColumns } = tablesOf(owner);
       // Those who rotate at the same time take turns: the second one ends what the first one made.
       const found = await via(ownerTable).where(ownerColumns).forNoKeyUpdate().first('id');
-      if (found === undefined) throw new AppError('NOT_FOUND', 'Whose secret it would be is not there any more.');
+      if (found === undefined) throw new AppError('NOT_FOUND', 'The owner of this secret was deleted.');
       await via(table)
         .where(columns)
         .update({ expires_at: via.raw('least(expires_at, ?)', [previousUntil]) });
@@ -83,7 +83,7 @@ export function createSecretStore({ keyring, keys }: Pick<Platform, 'keyring' | 
 }
 
 function tooMany(): AppError {
-  const message = `${MOST_VALID} secrets are valid already: wait until one ends, or rotate with overlapSeconds 0, which ends them all.`;
+  const message = `${MOST_VALID} secrets are already valid, the maximum. Wait until one expires, or rotate with overlapSeconds 0, which ends all of them.`;
   return new AppError('CONFLICT', message);
 }
 

@@ -81,7 +81,7 @@ export function createUsers(
 
   async function assertFree(via: Knex, organizationId: number, email: string): Promise<void> {
     if ((await store.findByEmail(organizationId, email, via)) === undefined) return;
-    const message = `The organization has a user with the e-mail ${cutText(email)}.`;
+    const message = `A user with the e-mail ${cutText(email)} already exists in the organization.`;
     throw new AppError('CONFLICT', message, { details: [{ path: pointer('body', 'email'), message }] });
   }
 
@@ -154,7 +154,8 @@ export function createUsers(
   ): Promise<RoleKey> {
     const { key, write } = input;
     const role = findRole(key);
-    if (id === principal.userId) throw new AppError('FORBIDDEN', 'Nobody changes his own roles.');
+    if (id === principal.userId)
+      throw new AppError('FORBIDDEN', 'You cannot change your own roles. Ask another administrator.');
     await changeUser(principal, id, async (via, user) => {
       await assertMayHandle(via, principal, role);
       await write(via, user, role);

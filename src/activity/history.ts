@@ -53,7 +53,7 @@ export function createActivityHistory({ shares }: Pick<Platform, 'shares'>) {
         const store = createActivityStore(via);
         const row = await store.find(accountId, requestId);
         if (row === undefined) {
-          const message = `There is no activity of request ${requestId}. It is there about a second after the answer, and as long as activity is kept.`;
+          const message = `There is no activity of request ${requestId}. Activity appears about a second after the response, and the service deletes it after ACTIVITY_RETENTION_DAYS.`;
           throw new AppError('NOT_FOUND', message);
         }
         return { row, messages: (await store.findWire(row)) ?? [] };

@@ -89,9 +89,9 @@ const WORDS = Object.values(OPERATIONS).flatMap(({ path }) => /^\/accounts\/([^{
 function assertNames(externalId: string): void {
   const name = externalId.trim();
   const why = /^\d+$/.test(name)
-    ? 'has digits alone, which are the id of an account in paths and headers. Add a letter, such as customer-'
+    ? 'consists of digits, which paths and headers read as the id of an account. Add a letter, such as customer-'
     : WORDS.includes(name)
-      ? `is a part of the path /accounts/${name}. Choose another, such as account-`
+      ? `is reserved for the path /accounts/${name}. Choose another, such as account-`
       : undefined;
   if (why === undefined) return;
   const message = `body.externalId ${why}${cutText(name)}.`;

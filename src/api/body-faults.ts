@@ -22,7 +22,7 @@ export function assertAsRead(rest: object, { shown, drifting = [] }: ReadBefore)
     const path = pointer('body', name);
     if (!now.has(name)) faults.push({ path, message: 'is not known here' });
     else if (value !== MASK && !isDeepStrictEqual(value, now.get(name))) {
-      faults.push({ path, message: 'cannot be changed; leave it out, or as it was read' });
+      faults.push({ path, message: 'cannot be changed; leave it out, or send it as it was read' });
     }
     if (faults.length > MOST_FAULTS) break;
   }

@@ -120,7 +120,7 @@ function chooseErrorsType(accept: string | undefined, file: FileType | undefined
   const types: readonly FileType[] = [JSON_TYPE, ...(file === undefined ? [] : [file])];
   const type = chooseType(accept, types);
   if (type !== undefined) return type;
-  const message = `The errors of this job are answered as ${types.join(' or ')}; the Accept header asks for '${accept}'.`;
+  const message = `The errors of this job are available as ${types.join(' or ')}. The Accept header asks for '${accept}'.`;
   throw new AppError('NOT_ACCEPTABLE', message, { details: [{ path: '/headers/accept', message, expected: types }] });
 }
 
@@ -179,7 +179,7 @@ function assertGivenOnce(query: object, body: object): void {
   throw invalidRequest(
     twice.map((name) => ({
       path: pointer('query', name),
-      message: `'${name}' is in the query and in the body. Give it once.`,
+      message: `'${name}' is in the query string and in the body. Send it once.`,
     })),
   );
 }
@@ -236,7 +236,7 @@ function respondWith(file: BulkFile, { accept, query, headers, instance }: FileQ
   const isCurrent = headers['if-range'] === undefined || headers['if-range'] === tag;
   const range = isWhole && isCurrent ? readRange(headers.range, byteCount) : undefined;
   if (range === null)
-    throw new AppError('RANGE_NOT_SATISFIABLE', `The file has ${byteCount} bytes; the range begins behind them.`, {
+    throw new AppError('RANGE_NOT_SATISFIABLE', `The file has ${byteCount} bytes; the range begins after its end.`, {
       byteCount,
     });
   if (range === undefined)
@@ -251,7 +251,7 @@ function chooseRendition({ format }: BulkJob, accept: string | undefined, isDefu
   const stored = STORED_TYPES[format];
   const type = chooseType(accept, [stored, ...TYPES.filter((one) => one !== stored)]);
   if (type !== undefined) return { type, isDefused: isDefused && type === 'text/csv' };
-  const message = `A bulk file is answered as ${TYPES.join(' or ')}; the Accept header asks for '${accept}'.`;
+  const message = `A bulk file is available as ${TYPES.join(' or ')}. The Accept header asks for '${accept}'.`;
   const details = [{ path: '/headers/accept', message, expected: TYPES }];
   throw new AppError('NOT_ACCEPTABLE', message, { details });
 }

@@ -59,11 +59,11 @@ function toEventView({ payload, createdAt, record }: StoredEvent): EventView {
 }
 
 function eventsAreOff(instanceId: number): AppError {
-  const message = `Events are off for instance ${instanceId}: set event.notification.enabled and event.notification.callback.url in its configuration.`;
+  const message = `Events are off for instance ${instanceId}. Set event.notification.enabled and event.notification.callback.url in its configuration.`;
   return new AppError('CONFLICT', message);
 }
 
 function unwanted(type: string, subscriptionId: number): AppError {
-  const message = `Subscription ${subscriptionId} does not want events of the type ${type}: see its eventTypes.`;
+  const message = `Subscription ${subscriptionId} does not receive events of the type ${type}. Add the type to its eventTypes.`;
   return new AppError('CONFLICT', message);
 }

@@ -258,7 +258,7 @@ function readOrder(orderBy: string): InstanceOrder {
   const [, name, direction = 'asc'] = /^\s*(\S+)(?:\s+(asc|desc))?\s*$/i.exec(orderBy) ?? [];
   const by = ORDERABLE_INSTANCE.find((each) => each === name);
   if (by !== undefined) return { by, direction: direction.toLowerCase() === 'desc' ? 'desc' : 'asc' };
-  const message = `orderBy is one of ${ORDERABLE_INSTANCE.join(', ')}, with asc (unless given) or desc behind it.`;
+  const message = `orderBy must be one of ${ORDERABLE_INSTANCE.join(', ')}, followed by asc (the default) or desc.`;
   throw new AppError('REQUEST_INVALID', message, { details: [{ path: '/query/orderBy', message }] });
 }
 
@@ -285,7 +285,7 @@ function grantOf<Grant extends object>(providerData: Grant | undefined): Grant |
 
 /** An instance stays with its element: naming another one is a mistake, not a move. */
 function anotherElement({ id, connector }: Instance): AppError {
-  const message = `Instance ${id} belongs to the element '${connector.key}'; make a new instance for another one.`;
+  const message = `Instance ${id} belongs to the element '${connector.key}'. Create a new instance for another element.`;
   return new AppError('REQUEST_INVALID', message, { details: [{ path: '/body/element/key', message }] });
 }
 

@@ -64,7 +64,7 @@ export function createPositionTokens({ seal, open }: PageSeal, context: string):
       const position = open(token, context);
       if (position !== undefined) return position;
       const message =
-        'nextPage does not belong to this listing: send the token of the page before, with the same filters.';
+        'nextPage does not belong to this listing. Send the token of the previous page, with the same filters.';
       throw new AppError('REQUEST_INVALID', message, { details: [{ path: '/query/nextPage', message }] });
     },
     write: (position) => (position === undefined ? undefined : seal(position, context)),

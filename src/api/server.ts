@@ -260,7 +260,7 @@ function assertPath({ path }: Request): void {
   try {
     decodeURIComponent(path);
   } catch (error) {
-    throw new AppError('REQUEST_INVALID', 'The path is not well percent-encoded.', { cause: error });
+    throw new AppError('REQUEST_INVALID', 'The path is not valid percent-encoding.', { cause: error });
   }
 }
 
@@ -282,7 +282,7 @@ function assertFlatQuery(request: Request): void {
 function takesForm(body: TakenBody, request: Request): boolean {
   if (body.form === 'none' || !isForm(request)) return false;
   if (request.get('idempotency-key') === undefined) return true;
-  const message = 'An Idempotency-Key is not taken with a file: send JSON, or leave it out.';
+  const message = 'A file cannot be sent with an Idempotency-Key. Send JSON, or leave out the header.';
   throw new AppError('REQUEST_INVALID', message, { details: [{ path: '/headers/idempotency-key', message }] });
 }
 

@@ -161,7 +161,7 @@ export function composeBulk(platform: Platform, neighbours: BulkNeighbours, role
       });
       // It may have ended since it was looked at.
       if (!isCancelled)
-        throw new AppError('CONFLICT', `Job ${id} has ended already: it is ${(await get(key)).status}.`);
+        throw new AppError('CONFLICT', `Job ${id} has already ended: it is ${(await get(key)).status}.`);
       noteEnded(key.accountId, connector.key);
       const cancelled = await get(key);
       await forgetNative(forget, cancelled, { isDone: false });

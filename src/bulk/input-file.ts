@@ -128,7 +128,7 @@ const FAULTS: Readonly<Partial<Record<string, string>>> = {
   CSV_MAX_RECORD_SIZE: 'is larger than 4 MB, or has a quote that is not closed',
   CSV_QUOTE_NOT_CLOSED: 'has a quote that is not closed',
   CSV_INVALID_CLOSING_QUOTE: 'has a quote within a quoted cell that is not doubled',
-  INVALID_OPENING_QUOTE: 'has a quote in a cell that does not begin with one',
+  INVALID_OPENING_QUOTE: 'has a quote inside a cell that does not begin with one',
 };
 
 function explain(error: Error & Partial<Pick<CsvError, 'code'>>): string {

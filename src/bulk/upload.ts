@@ -276,7 +276,7 @@ function createBatches(
       isBehind: place.row >= lastRow,
       fault: fault && {
         ...fault,
-        message: `Row ${behind} ${fault.message}: it and what comes behind it was not written.`,
+        message: `Row ${behind} ${fault.message}. This row and all rows after it were not written.`,
       },
     };
   }

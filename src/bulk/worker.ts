@@ -349,11 +349,11 @@ const JITTER = 0.1;
 
 const TOO_OLD: JobFault = {
   code: 'OVERLOADED',
-  message: 'The job was not done within the time that files are kept (BULK_RETENTION_DAYS). Narrow its filter.',
+  message: 'The job did not finish within BULK_RETENTION_DAYS, the time that files are kept. Narrow its filter.',
 };
 
 function notAllowed({ userId, accountId }: ClaimedJob): JobFault {
-  const message = `User ${userId}, who started the job, may not work in account ${accountId} any more. Another user can start it again.`;
+  const message = `User ${userId}, who started the job, may no longer work in account ${accountId}. Another user can start a new job.`;
   return { code: 'FORBIDDEN', message };
 }
 

@@ -121,7 +121,7 @@ export function createRowWriter({ resources }: WritePorts, input: WriteInput): W
   function identify(values: Row): string {
     const text = textOf(reader(upload.identifier)(values));
     if (text !== null && text !== '') return text;
-    throw rowInvalid(`'${upload.identifier}' has no value, by which the record is found.`);
+    throw rowInvalid(`'${upload.identifier}' has no value, but the record is found by it.`);
   }
 
   /** @throws AppError CONFLICT where several records have the value */
@@ -134,7 +134,7 @@ export function createRowWriter({ resources }: WritePorts, input: WriteInput): W
     const [first, second] = records;
     if (second !== undefined) throw new AppError('CONFLICT', `Several records have '${text}' in '${identifier}'.`);
     if (first === undefined && cutBy !== undefined)
-      throw new AppError('WHERE_UNSUPPORTED', `The provider could not be searched for '${identifier}' to the end.`);
+      throw new AppError('WHERE_UNSUPPORTED', `The search for '${identifier}' at the provider did not reach its end.`);
     return first && (textOf(readId(first)) ?? undefined);
   }
 
@@ -193,7 +193,7 @@ export function createRowWriter({ resources }: WritePorts, input: WriteInput): W
 const ROW_DONE = new Error('The row was written.');
 /** A find by a field of text ends soon; one whose answers are checked again here may take some pages. */
 const MOST_FINDING_CALLS = 25;
-const SENT_TWICE = 'The row was sent twice, as it was broken off the first time: there may be two records of it.';
+const SENT_TWICE = 'The row was sent twice, because the first request was interrupted. There may be two records of it.';
 
 /** Which say that nothing was done. */
 const UNSENT = [

@@ -27,7 +27,7 @@ const ENDED: Readonly<Record<Exclude<SessionStatus, 'open'>, string>> = {
 
 /** @throws AppError CONFLICT */
 export function refuseEnded(status: Exclude<SessionStatus, 'open'>): never {
-  throw new AppError('CONFLICT', `${ENDED[status]} A session is for one account: ask for a new one.`);
+  throw new AppError('CONFLICT', `${ENDED[status]} A session connects one account. Create a new session.`);
 }
 
 /** @throws AppError CONFLICT for one that has ended */

@@ -76,7 +76,7 @@ export function createSessions(
   async function assertReturn({ organizationId }: AuthorizationCaller, redirectUrl: string): Promise<void> {
     const { origin } = readRedirectUrl(redirectUrl, REDIRECT_POINTER);
     if ((await origins.of(organizationId)).includes(origin)) return;
-    const message = `body.redirectUrl is of ${origin}, which is no origin that the organization has registered. PUT /organizations/me/connect-origins registers it.`;
+    const message = `body.redirectUrl is of ${origin}, which the organization has not registered. Register it with PUT /organizations/me/connect-origins.`;
     throw new AppError('REQUEST_INVALID', message, { details: [{ path: REDIRECT_POINTER, message }] });
   }
 
@@ -84,7 +84,7 @@ export function createSessions(
   async function assertProxy(caller: AuthorizationCaller, proxyId: number, isOfUse: boolean): Promise<void> {
     proxies.openClient(await proxies.get(caller, proxyId));
     if (isOfUse) return;
-    const message = 'body.proxyId is of no use: no element that is offered has users authorize with OAuth 2.0.';
+    const message = 'body.proxyId has no effect: no offered element uses OAuth 2.0 with users. Leave it out.';
     throw new AppError('REQUEST_INVALID', message, { details: [{ path: '/body/proxyId', message }] });
   }
 

@@ -71,7 +71,7 @@ export function createPoolShares(options: PoolShareOptions): PoolShares {
       );
     } catch (cause) {
       if (!isOutOfTime(cause)) throw cause;
-      const message = `This took longer than ${listingMs / 1000} s and was ended. Narrow down what is listed or counted.`;
+      const message = `The listing took longer than ${listingMs / 1000} s and was stopped. Narrow the filter.`;
       throw new AppError('OVERLOADED', message, { cause });
     }
   }
@@ -86,7 +86,7 @@ export function createPoolShares(options: PoolShareOptions): PoolShares {
 }
 
 function tooMany(what: string, { atOnce, mostWaiting }: typeof LISTINGS): AppError {
-  const message = `The account has ${atOnce + mostWaiting} ${what} under way or waiting. Send the next when one has ended.`;
+  const message = `The account has ${atOnce + mostWaiting} ${what} under way or waiting. Send the next request when one of them has ended.`;
   return new AppError('RATE_LIMITED', message, { retryAfterSeconds: 1 });
 }
 

@@ -182,7 +182,7 @@ function onlyToken(accessToken: string): AccessTokens {
 
 function assertNoCode(connector: Connector, providerData: ProviderData | undefined): void {
   if (providerData === undefined) return;
-  const message = `${connector.name} does not use OAuth: leave out providerData and give its configuration keys.`;
+  const message = `${connector.name} does not use OAuth. Leave out providerData and send its configuration keys.`;
   throw new AppError('REQUEST_INVALID', message, { details: [{ path: '/body/providerData', message }] });
 }
 
@@ -201,7 +201,7 @@ async function verifySettings(client: ProviderClient, call: ProviderCall, given 
     const { connector } = call;
     const fields = connector.configuration.filter((field) => field.default === undefined && field.key in given);
     const keys = fields.map(({ key }) => key).join(', ');
-    const message = `${connector.name} refuses these credentials. Check ${keys}. Nothing was stored.`;
+    const message = `${connector.name} rejects these credentials. Check ${keys}. Nothing was stored.`;
     throw new AppError('PROVIDER_CREDENTIALS_INVALID', message, {
       ...(error.providerMessage !== undefined && { providerMessage: error.providerMessage }),
       cause: error,

@@ -54,7 +54,7 @@ function findStrayingSecrets(connector: Connector, { config: before, shown }: Ea
     .filter((key) => config[key] !== undefined && !shown.has(key))
     .map((key) => ({
       path: pointer('body', 'configuration', key),
-      message: `'${key}' must be sent in clear: with these settings calls go to another address, and the secret that is stored was given for the one of before.`,
+      message: `'${key}' must be sent again: these settings lead calls to another address, and the stored secret was given for the previous one.`,
     }));
 }
 
@@ -92,7 +92,7 @@ function isSame(one: readonly unknown[], other: readonly unknown[]): boolean {
 /** @throws AppError REQUEST_INVALID where the tokens of before cannot go on */
 export function assertSameClient(connector: OAuthConnector, earlier: EarlierSettings, after: Config): void {
   if (isSame(clientOf(connector, earlier.config), clientOf(connector, after))) return;
-  const message = `${connector.name} granted access to another client, or at another address: send a new providerData.code with these settings.`;
+  const message = `${connector.name} granted access to another client or at another address. Send a new providerData.code with these settings.`;
   throw new AppError('REQUEST_INVALID', message, {
     details: [
       { path: '/body/providerData/code', message: 'is missing' },

@@ -74,7 +74,7 @@ function cellOf(row: Pick<InstanceRow, 'accountId' | 'id' | 'elementKey' | 'conf
  * where credentials are sent, so none of them is used: the whole configuration puts it right.
  */
 function unreadableSecrets(id: number): InstanceFault {
-  const message = `The stored settings and credentials of instance ${id} cannot be used: they cannot be read, or were changed outside of the service. PATCH /instances/${id} with the whole configuration puts it right.`;
+  const message = `The stored settings and credentials of instance ${id} cannot be read, or were changed outside of the service. Send the whole configuration with PATCH /instances/${id}.`;
   return { kind: 'secrets', code: 'INSTANCE_CREDENTIALS_FAILED', message };
 }
 

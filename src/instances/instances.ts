@@ -375,7 +375,10 @@ function settingName(key: string): string {
 }
 
 function changedMeanwhile(id: number): AppError {
-  return new AppError('CONFLICT', `Instance ${id} was changed at the same time. Read it again and repeat the change.`);
+  return new AppError(
+    'CONFLICT',
+    `Instance ${id} was changed by another request at the same time. Read it again and repeat the change.`,
+  );
 }
 
 function trimmed(tags: readonly string[] = []): string[] {

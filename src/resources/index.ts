@@ -291,10 +291,7 @@ export function composeResources(
       const feed = object.changes?.feed;
       if (feed === undefined) {
         const { connector } = target.instance;
-        throw new AppError(
-          'OPERATION_UNSUPPORTED',
-          `${connector.name} tells nothing of changes of ${target.objectName}.`,
-        );
+        throw new AppError('OPERATION_UNSUPPORTED', `${connector.name} reports no changes of ${target.objectName}.`);
       }
       const { changes, next, until } = await call.execute(feed, input);
       const { map } = prepare(object, {}).steps;
@@ -541,7 +538,7 @@ function assertSortPushed({ sortPushed, orderBy }: Plan): void {
   const names = orderBy.map(({ field }) => `'${field.name}'`).join(', ');
   throw new AppError(
     'WHERE_UNSUPPORTED',
-    `The provider cannot sort by ${names}, and all rows of a bulk query are too many to sort them here. Leave the order out.`,
+    `The provider cannot sort by ${names}, and Causeway cannot sort all rows of a bulk query. Leave out the order.`,
     { details: [{ path: '/query/orderBy', message: 'Not sortable at the provider.' }] },
   );
 }
@@ -549,7 +546,7 @@ function assertSortPushed({ sortPushed, orderBy }: Plan): void {
 function hiddenFromWalk({ objectName }: ObjectTarget, resultWindow: number | undefined): AppError {
   return new AppError(
     'WHERE_UNSUPPORTED',
-    `The provider shows no more than ${resultWindow} rows of one query of '${objectName}', and there are more of this one. Narrow the filter.`,
+    `The provider returns at most ${resultWindow} rows for one query of '${objectName}', and this query has more. Narrow the filter.`,
   );
 }
 
@@ -586,7 +583,7 @@ function onRecord<Result>({ objectName }: ObjectTarget, id: string, work: Promis
 function belowRecord<Result>({ objectName, id, child }: ChildTarget, work: Promise<Result>): Promise<Result> {
   return onNotFound(
     work,
-    `There are no '${child}' of the record '${id}' in '${objectName}': there is no such record, or nothing of it that this instance may see.`,
+    `There are no '${child}' of the record '${id}' in '${objectName}': the record does not exist, or this instance may not see it.`,
   );
 }
 

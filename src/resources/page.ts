@@ -83,7 +83,7 @@ export function createPageTokens({ seal, open }: Pick<PlatformKeys, 'seal' | 'op
       // What opens was sealed here, so its form is known.
       if (plain !== undefined) return JSON.parse(plain) as Position;
       const message =
-        'nextPage does not belong to this query: send the token of the page before, with the same instance, object, where, orderBy and fields.';
+        'nextPage does not belong to this query. Send the token of the previous page, with the same instance, object, where, orderBy and fields.';
       throw new AppError('REQUEST_INVALID', message, {
         details: [{ path: '/query/nextPage', message: 'Not a token of this query.' }],
       });

@@ -187,21 +187,21 @@ async function scanAndSort(call: InstanceCall, input: ScanInput): Promise<ScanRe
 function tooManyToSort(plan: Plan, input: ScanInput): AppError {
   return notSortable(
     plan,
-    `there are more rows than ${input.maxProviderCalls} provider calls can fetch to sort them here. Narrow the filter, or raise Elements-Max-Provider-Calls.`,
+    `Causeway would need more than ${input.maxProviderCalls} provider calls to sort the rows itself. Narrow the filter, or raise Elements-Max-Provider-Calls.`,
   );
 }
 
 function hiddenFromSort(plan: Plan, { resultWindow }: ScanInput): AppError {
   return notSortable(
     plan,
-    `there are more rows than the ${resultWindow} of one query that it shows, so that they cannot be sorted here. Narrow the filter.`,
+    `Causeway cannot sort the rows itself, because the provider returns only ${resultWindow} of them. Narrow the filter.`,
   );
 }
 
 function tooLargeToSort(plan: Plan, mostBytes: number): AppError {
   return notSortable(
     plan,
-    `the rows up to the end of this page are more than ${Math.floor(mostBytes / MB)} MB, too many to sort them here. Narrow the filter, or ask for fewer fields or a smaller page.`,
+    `Causeway cannot sort the rows itself, because those up to the end of this page exceed ${Math.floor(mostBytes / MB)} MB. Narrow the filter, or request fewer fields or a smaller page.`,
   );
 }
 

@@ -20,13 +20,13 @@ const MISTAKES: Record<Mistake, (image: string) => Explanation> = {
   }),
   DoubleQuoted: (image) => {
     const text = `'${image.replaceAll('"', '').replaceAll("'", "''")}'`;
-    return { message: `Text stands in single quotes: ${text}, not ${image}.`, expected: [text] };
+    return { message: `Write text in single quotes: ${text}, not ${image}.`, expected: [text] };
   },
   TypographicQuote: (image) => ({
-    message: `${image} is a typographic quote; text stands in straight single quotes: 'text'.`,
+    message: `${image} is a typographic quote. Write text in straight single quotes: 'text'.`,
     expected: ["'"],
   }),
-  DoubleEquals: (image) => ({ message: `Equality is written '=', not '${image}'.`, expected: ['='] }),
+  DoubleEquals: (image) => ({ message: `Write '=' for equality, not '${image}'.`, expected: ['='] }),
   DoubleAmpersand: (image) => ({ message: `Write AND instead of '${image}'.`, expected: ['AND'] }),
   DoublePipe: (image) => ({ message: `Write OR instead of '${image}'.`, expected: ['OR'] }),
   EmptyName: () => ({ message: 'A field name in backticks needs at least one character.', expected: ['field'] }),
@@ -130,7 +130,7 @@ const HINTS: readonly Hint[] = [
   },
   {
     applies: ({ token }, rule) => rule === 'literal' && isWord(token),
-    message: (image) => `Text stands in single quotes: '${image}'.`,
+    message: (image) => `Write text in single quotes: '${image}'.`,
     expected: (image) => [`'${image}'`],
   },
   {

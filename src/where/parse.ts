@@ -43,7 +43,7 @@ function assertUnsigned(text: string): void {
   if (whole === undefined) return;
   const meant = `${name} ${sign === '-' ? 'desc' : 'asc'}`;
   const range = { position: before.length, length: whole.length - before.length };
-  const message = `The direction stands behind the field: '${cutText(meant)}'.`;
+  const message = `Write the direction after the field: '${cutText(meant)}'.`;
   throw syntaxError('order', [{ ...range, message, expected: [cutText(meant)] }]);
 }
 
@@ -198,7 +198,7 @@ function assertRowLimit({ limit }: Statement): void {
   if (limit === undefined || (Number.isSafeInteger(limit.rows) && limit.rows > 0)) return;
   const { offset: position, length } = limit.loc;
   throw syntaxError('statement', [
-    { position, length, message: 'LIMIT takes a whole number from 1.', expected: ['a whole number'] },
+    { position, length, message: 'LIMIT must be a whole number of at least 1.', expected: ['a whole number'] },
   ]);
 }
 

@@ -43,6 +43,6 @@ describe('docs/how-to/migrating.md', () => {
   it('is right about double quotes', async () => {
     const { token } = await service.createInstance('odata', SHOP);
     const answer = await service.call('/Products', { query: { where: 'Name = "Guide"' }, token });
-    expectProblem(answer, 'WHERE_SYNTAX', /Text stands in single quotes: 'Guide', not "Guide"\./);
+    expectProblem(answer, 'WHERE_SYNTAX', /Write text in single quotes: 'Guide', not "Guide"\./);
   });
 });

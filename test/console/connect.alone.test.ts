@@ -58,7 +58,7 @@ describeInBrowser('the connect page on a page of a product', () => {
     const key = frame.getByLabel('Username', { exact: true });
     await key.fill('wrong-key');
     await frame.getByRole('button', { name: 'Connect', exact: true }).click();
-    await frame.getByRole('alert').getByText('BambooHR refuses these credentials.').waitFor();
+    await frame.getByRole('alert').getByText('BambooHR rejects these credentials.').waitFor();
     await frame.getByRole('alert').getByText('Invalid API key').waitFor();
     expect((await read()).status).to.equal('open');
     await key.fill('demo-key');
@@ -227,7 +227,7 @@ describeInBrowser('the connect page on a page of a product', () => {
         await route.fulfill({ response, json: { url: `${url.slice(0, -3)}xxx` } });
       });
       await begin(page);
-      await outcome(page, 'ended: It may be old, or not complete.');
+      await outcome(page, 'ended: It may be old or incomplete.');
       expect(await page.locator('iframe').count()).to.equal(0);
     }
   });

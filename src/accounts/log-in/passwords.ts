@@ -109,7 +109,7 @@ export function createPasswords(
     if (session === undefined || stored.passwordHash === null) return;
     const path = '/body/currentPassword';
     if (currentPassword === undefined) {
-      const message = 'The user has a password: send it as currentPassword.';
+      const message = 'The user already has a password. Send it as currentPassword.';
       throw new AppError('REQUEST_INVALID', message, { details: [{ path, message }] });
     }
     const trier = trierOf(emailAddress, network);

@@ -57,7 +57,7 @@ const RETRY_AFTER_SECONDS = 2;
 export function noRoom(cause?: unknown): AppError {
   return new AppError(
     'OVERLOADED',
-    "There is no room at the moment for the provider's answer: others, or other calls of this account, take it up. Try again later, or ask for less: fewer fields, a smaller pageSize, a narrower filter.",
+    "The service has no memory left for the provider's response at the moment. Try again later, or request less: fewer fields, a smaller pageSize, a narrower filter.",
     { retryAfterSeconds: RETRY_AFTER_SECONDS, cause },
   );
 }

@@ -222,6 +222,6 @@ function credentialsWithheld(
 ): AppError {
   return new AppError(
     'PROVIDER_PROTOCOL',
-    `${binding.connector.name} redirected to ${host}, which wants credentials. Causeway shows them to ${target.host} only, where the call was made.`,
+    `${binding.connector.name} redirected to ${host}, which requires credentials. Causeway sends them only to ${target.host}, the host of the request.`,
   );
 }

@@ -251,7 +251,7 @@ function tooManyRedirects(name: string): AppError {
 /** A response of another shape than documented shows as an AnswerError of the kit or as a TypeError in the connector. Log and activity have the cause. */
 export function toUnreadable({ connector }: Pick<ProviderCall, 'connector'>, error: unknown): AppError {
   if (isAppError(error)) return error;
-  return new AppError('PROVIDER_PROTOCOL', `The answer of ${connector.name} is not one that Causeway understands.`, {
+  return new AppError('PROVIDER_PROTOCOL', `Causeway does not understand the response of ${connector.name}.`, {
     details: detailsOf(error),
     cause: error instanceof SyntaxError ? withoutQuote(error) : error,
   });

@@ -218,18 +218,18 @@ const RETRY_AFTER_SECONDS = 1;
 function tokenReplaced(name: string, cause: AppError): AppError {
   return new AppError(
     'PROVIDER_UNAVAILABLE',
-    `${name} refused the access token as the file was sent. There is a new one now: send the file again.`,
+    `${name} rejected the access token during the upload. Causeway now has a new one. Send the file again.`,
     { cause, retryAfterSeconds: RETRY_AFTER_SECONDS },
   );
 }
 
 function tooSlow(silenceMs: number, cause: unknown): AppError {
-  return new AppError('REQUEST_TIMEOUT', `Nothing of the file came for ${silenceMs / 1000} s.`, { cause });
+  return new AppError('REQUEST_TIMEOUT', `No bytes of the file arrived for ${silenceMs / 1000} s.`, { cause });
 }
 
 function tooEarly(name: string): AppError {
   return new AppError(
     'PROVIDER_PROTOCOL',
-    `${name} answered before it had the whole file, so that what it stored is not what was sent.`,
+    `${name} responded before it had the whole file, so it may have stored only a part of it. Check the file there.`,
   );
 }

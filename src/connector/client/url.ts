@@ -47,7 +47,7 @@ export function resolveBelow(binding: UrlBinding, path: string, search: string):
   const url = isPlain(path) && !CONTROL.test(search) ? URL.parse(binding.base + path + search) : null;
   if (url?.origin === binding.origin && url.href === new URL(binding.base).href.replace(/\/$/, '') + path + url.search)
     return url;
-  const message = `The path is not one below the address of ${binding.connector.name}: it has segments of its own, without '.' and '..', encoded slashes, control characters or an address in it.`;
+  const message = `The path must stay below the address of ${binding.connector.name}: no '.' or '..' segments, encoded slashes, control characters or addresses in it.`;
   throw new AppError('REQUEST_INVALID', message, { details: [{ path: '/path/path', message }] });
 }
 
@@ -150,7 +150,7 @@ export function createSimulatorRoute(
   if (simulatorsUrl === undefined) {
     throw new AppError(
       'REQUEST_INVALID',
-      `The simulator of ${connector.name} is not reached from this process. Whoever runs the service sets SIMULATORS_PORT where the simulators are served, and SIMULATORS_URL in the other processes.`,
+      `This process has no access to the simulator of ${connector.name}. The operator sets SIMULATORS_PORT for the process that serves the simulators, and SIMULATORS_URL for the others.`,
     );
   }
   const root = new URL(`${simulatorsUrl.replace(/\/+$/, '')}/${connector.key}`);

@@ -123,7 +123,7 @@ export function createOffload(clock: Pick<Clock, 'after'>, limits: OffloadLimits
     const all = [...waiting].map((entry) => entry.job);
     const own = all.filter(({ owner }) => owner === job.owner);
     if (sizeOf([...all, job]) <= limits.maxWaiting && sizeOf([...own, job]) <= limits.maxWaitingOfOwner) return;
-    throw new AppError('OVERLOADED', 'Too many descriptions of services wait to be read. Try again in 10 s.', {
+    throw new AppError('OVERLOADED', 'Too many descriptions of services are waiting to be read. Try again in 10 s.', {
       retryAfterSeconds: 10,
     });
   }

@@ -33,7 +33,7 @@ export function readQueueFilter(where: string): QueueFilter {
   }
   const [first] = faults;
   if (first !== undefined) {
-    const message = `${first.message} The filter takes ${FORM}.`;
+    const message = `${first.message} The filter accepts only ${FORM}.`;
     throw new AppError('WHERE_UNSUPPORTED', message, { details: faults });
   }
   return { urls: intersect(parts.flatMap((part) => (part.kind === 'urls' ? [part.urls] : []))) };
@@ -92,7 +92,7 @@ function explain(predicate: Predicate, required: string | undefined): ErrorDetai
   }
   return {
     ...range,
-    message: `'${name}' cannot narrow down a queue.`,
+    message: `'${name}' cannot filter a queue.`,
     expected: ['channel', 'status', 'config.url'],
   };
 }

@@ -158,7 +158,7 @@ export function createReceiver(platform: Pick<Platform, 'clock' | 'log' | 'metri
       // The connector's own words, see `rejected`.
       const message = isAppError(error, 'PROVIDER_REJECTED')
         ? error.message
-        : `The call is not one that ${connector.name} is known to send.`;
+        : `The request does not have a form that ${connector.name} is known to send.`;
       throw new AppError('REQUEST_INVALID', message, { cause: error });
     }
   }
@@ -217,7 +217,7 @@ export function createReceiver(platform: Pick<Platform, 'clock' | 'log' | 'metri
       const isReachable = target?.instance.connector.key === elementKey && target.instance.fault?.kind !== 'element';
       if (target === undefined || !isReachable) {
         measures.received('none', 'unknown');
-        throw new AppError('NOT_FOUND', 'There is nothing here that takes events.');
+        throw new AppError('NOT_FOUND', 'This URL does not receive events.');
       }
       if (target.instance.fault === undefined) return target;
       throw new AppError('OVERLOADED', 'Events of this instance cannot be verified at the moment.', {
@@ -269,9 +269,9 @@ function isSound({ action, objectName, objectId = '' }: ProviderEvent): boolean 
 }
 
 const REFUSALS: Readonly<Record<Exclude<WebhookVerdict, 'genuine'>, string>> = {
-  unsigned: 'The call has no signature that could be verified.',
-  forged: 'The signature of the call is not one of this instance.',
-  stale: 'The call was signed at another time.',
+  unsigned: 'The request has no signature to verify.',
+  forged: 'The signature of the request does not match this instance.',
+  stale: 'The signature of the request is too old, or dated in the future.',
 };
 
 function idleness({ instance, settings }: WebhookInstance): Idle | undefined {

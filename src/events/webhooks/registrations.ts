@@ -308,7 +308,7 @@ function registrationOf({ connector }: Instance): WebhookRegistration {
 function findObstacle({ connector, config, fault, valid }: Instance, eventUrl: string): string | undefined {
   const { protocol, hostname, origin } = new URL(eventUrl);
   if (fault !== undefined) return fault.message;
-  if (!valid) return `${connector.name} is told where to send events when its credentials are renewed.`;
+  if (!valid) return `${connector.name} receives the URL for events when its credentials are renewed.`;
   // A simulator is on this machine as well.
   if (config.simulator === true) return undefined;
   if (isLoopback(hostname.replace(/^\[|\]$/g, ''))) {
@@ -321,8 +321,10 @@ function findObstacle({ connector, config, fault, valid }: Instance, eventUrl: s
 }
 
 function describe({ connector }: Instance, isWanted: boolean, error: unknown): string {
-  const what = isWanted ? 'could not be told where to send events' : 'could not be told to send no more events';
-  return `${connector.name} ${what}, and will be asked again: ${wordsOf(error)}`;
+  const what = isWanted
+    ? 'did not accept the registration for events'
+    : 'did not accept the end of the registration for events';
+  return `${connector.name} ${what}. Causeway tries again: ${wordsOf(error)}`;
 }
 
 function tooLong(): AppError {
@@ -331,6 +333,6 @@ function tooLong(): AppError {
 
 /** Of an error that callers may read; what the provider said is redacted already. */
 function wordsOf(error: unknown): string {
-  if (!isAppError(error)) return 'Something went wrong here.';
+  if (!isAppError(error)) return 'Something went wrong in the service.';
   return error.providerMessage === undefined ? error.message : `${error.message} ${error.providerMessage}`;
 }

@@ -57,7 +57,7 @@ export function createProxies(
       return decryptBound(keyring, proxy.sealedSecret, cellOf(proxy));
     } catch (error) {
       if (!(error instanceof DecryptionError)) throw error;
-      const message = `The OAuth proxy '${proxy.name}' cannot be used: what is stored of it cannot be read, or was changed outside of the service. Delete it and make it again.`;
+      const message = `The OAuth proxy '${proxy.name}' cannot be used: its stored data cannot be read, or was changed outside of the service. Delete the proxy and create it again.`;
       throw new AppError('CONFLICT', message, { cause: error });
     }
   }
@@ -305,7 +305,7 @@ function toAudit(proxy: OAuthProxy | undefined): Readonly<Record<string, unknown
 /** @throws AppError CONFLICT for one that was not added, because there are too many */
 function assertHasUrl(proxy: Pick<ProxyRow, 'id' | 'applicationUrls'> | undefined, url: string): void {
   if (proxy === undefined || proxy.applicationUrls.includes(url)) return;
-  const message = `OAuth proxy ${proxy.id} has ${MAX_APPLICATION_URLS} application URLs; remove one first.`;
+  const message = `OAuth proxy ${proxy.id} has ${MAX_APPLICATION_URLS} application URLs, the maximum. Remove one first.`;
   throw new AppError('CONFLICT', message);
 }
 
@@ -315,12 +315,12 @@ function noSuchUrl({ id, applicationUrls }: OAuthProxy, url: string): AppError {
 }
 
 function changedMeanwhile(id: number): AppError {
-  const message = `OAuth proxy ${id} was changed at the same time. Read it again and repeat the change.`;
+  const message = `OAuth proxy ${id} was changed by another request at the same time. Read it again and repeat the change.`;
   return new AppError('CONFLICT', message);
 }
 
 function nameTaken(name: string): AppError {
-  return new AppError('CONFLICT', `There is an OAuth proxy '${name}' already.`);
+  return new AppError('CONFLICT', `An OAuth proxy '${name}' already exists. Choose another name.`);
 }
 
 function notFound(id: number): AppError {
@@ -330,7 +330,7 @@ function notFound(id: number): AppError {
 function readApplicationUrl(text: string): string {
   const url = readRedirectUrl(text, '/body/url');
   if (!url.href.includes('?')) return url.href;
-  const message = 'body.url must have no query: the proxy redirects to the URL with any query.';
+  const message = 'body.url must not have a query. The proxy redirects to the URL with any query.';
   throw new AppError('REQUEST_INVALID', message, { details: [{ path: '/body/url', message }] });
 }
 
