@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '..');
-const DOCUMENTS = ['CHANGELOG.md', 'docs/**/*.md', 'connectors/*/README.md', 'sdk/*/README.md'];
+const DOCUMENTS = ['README.md', 'CHANGELOG.md', 'docs/**/*.md', 'connectors/*/README.md', 'sdk/*/README.md'];
 const SOURCES = ['src/**/*.ts'];
 
 interface Rule {
