@@ -308,7 +308,7 @@ describe('a file that is sent', () => {
       const whole = Buffer.concat([part('name', 'x'), file(Buffer.alloc(MB))]);
       for (const length of [30, 100, 200, MB, whole.length]) {
         uploads.reset();
-        const message = /ended too early|breaks off/;
+        const message = /breaks off/;
         expectProblem(await send([whole.subarray(0, length)], { end: Buffer.alloc(0) }), 'REQUEST_INVALID', message);
         await waitUntil(async () => uploads.requests.every(({ isOver }) => isOver));
         expect(uploads.requests.filter(({ isWhole }) => isWhole)).to.deep.equal([]);
