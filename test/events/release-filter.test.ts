@@ -52,7 +52,7 @@ describe('the where of a release', () => {
   it('refuses alternatives', () => {
     const error = refusalOf(`${QUEUED} OR config.url = 'a'`);
     expect(error.code).to.equal('WHERE_UNSUPPORTED');
-    expect(error.message).to.match(/alternatives are not taken\. The filter takes/);
+    expect(error.message).to.match(/alternatives are not taken\. The filter accepts/);
     expect(refusalOf(`${QUEUED} AND (config.url = 'a' OR id = 1)`).message).to.match(/alternatives are not taken/);
   });
 

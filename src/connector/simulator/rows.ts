@@ -125,28 +125,28 @@ export function columnsFor(members: Members, form: RowForm = {}): Readonly<Recor
   return Object.fromEntries(columns);
 }
 
-/** `place` shifts the values, so that no two columns go through them together. */
-function valuesFor(member: Member, index: number, { writeTime = writeSeconds, idsOf = () => [] }: RowForm): Column {
+/** `shift` moves the values, so that no two columns go through them together. */
+function valuesFor(member: Member, shift: number, { writeTime = writeSeconds, idsOf = () => [] }: RowForm): Column {
   const { type, values, range: [least, most] = ['-Infinity', 'Infinity'], refersTo = '' } = member;
   const isHeld = (number: number) => number >= Number(least) && number <= Number(most);
   switch (type) {
     case 'string':
-      return cycle(values ?? textsFor(member), 1, index);
+      return cycle(values ?? textsFor(member), 1, shift);
     case 'integer':
-      return cycle(INTEGERS.filter(isHeld), 1, index);
+      return cycle(INTEGERS.filter(isHeld), 1, shift);
     case 'number':
-      return cycle(NUMBERS.filter(isHeld), 1, index);
+      return cycle(NUMBERS.filter(isHeld), 1, shift);
     case 'boolean':
-      return cycle([true, false, ...times(index % 3, () => false)], 1, index);
+      return cycle([true, false, ...times(shift % 3, () => false)], 1, shift);
     case 'date':
-      return (index) => dayAfter(FIRST_DAY, (index + index) * 31);
+      return (index) => dayAfter(FIRST_DAY, (index + shift) * 31);
     case 'datetime':
       return (index) =>
-        writeTime(Date.parse(FIRST_DAY) + index * 3_600_000 + Math.floor(index / 2) * (DAY_MS + 61_000));
+        writeTime(Date.parse(FIRST_DAY) + shift * 3_600_000 + Math.floor(index / 2) * (DAY_MS + 61_000));
     case 'reference':
       return (index) => {
         const ids = idsOf(refersTo);
-        return pick(ids, index + index + Math.floor(index / ids.length));
+        return pick(ids, index + shift + Math.floor(index / ids.length));
       };
     case 'array':
       return () => [];
