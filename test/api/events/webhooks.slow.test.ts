@@ -135,7 +135,11 @@ describe('a webhook of a provider', () => {
       expectProblem(await sendWith(url, 'secret one', 'k3'), 'UNAUTHENTICATED', /no signature/);
     }
     expect(reads()).to.equal(before);
-    expectProblem(await sendWith('https://shop.example.com/keys/later', 'secret later', 'k3'), 'OVERLOADED', /key of the signature cannot be read/);
+    expectProblem(
+      await sendWith('https://shop.example.com/keys/later', 'secret later', 'k3'),
+      'OVERLOADED',
+      /key of the signature cannot be read/,
+    );
     expect(await eventsOf(instance)).to.have.length(2);
   });
 
