@@ -40,7 +40,7 @@ export function useNeeds(): Needs {
 
 /** Why a control is disabled, for its title. */
 export function sayLacking(privilege: string): string {
-  return `This needs the privilege ${privilege}, which none of your roles has.`;
+  return `This needs the privilege ${privilege}, and none of your roles has it. Ask an administrator of the organization.`;
 }
 
 /** Why the user does not do something that one of the privileges is for; undefined where he does. */

@@ -49,8 +49,11 @@ const SETTINGS = {
   // Without the failed statements of clients: those are reported where they were sent, without the values.
   log_min_messages: 'log',
 };
-/** Tests keep the connections of several services in each of their processes. */
-const SETTINGS_OF_TESTS = { fsync: 'off', full_page_writes: 'off', max_connections: '200' };
+/**
+ * Tests keep the connections of several services in each of their processes. Autovacuum would start a process several times a second to
+ * look through the hundreds of databases of a run, none of which lives long enough to need it.
+ */
+const SETTINGS_OF_TESTS = { fsync: 'off', full_page_writes: 'off', max_connections: '200', autovacuum: 'off' };
 
 /** Starts the server and waits until it takes connections. */
 export async function startPostmaster(options: PostmasterOptions): Promise<Postmaster & { process: ChildProcess }> {

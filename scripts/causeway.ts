@@ -14,6 +14,6 @@ if (existsSync(PROGRAM)) {
   process.env.CAUSEWAY_COMMAND ??= 'npm run causeway --';
   await import(pathToFileURL(PROGRAM).href);
 } else {
-  console.error('The command line is not made yet. Make it, with Java 11 or newer: npm run sdk cli');
+  console.error('The command line is not built yet. Build it with Java 11 or newer: npm run sdk cli');
   process.exitCode = 1;
 }

@@ -1,4 +1,4 @@
-/** `npm run check`: types of the service and of the console, generated files, format and lint, side by side. Each prints what it found when it ends. */
+/** `npm run check`: types of the service and of the console, generated files, format, lint and prose, side by side. Each prints what it found when it ends. */
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 
@@ -10,6 +10,7 @@ const PARTS: readonly (readonly string[])[] = [
   [TSC, '--noEmit', '-p', 'console'],
   ['scripts/generate.ts', '--check'],
   ['node_modules/@biomejs/biome/bin/biome', 'check'],
+  ['scripts/check-prose.ts'],
 ];
 
 async function run(part: readonly string[]): Promise<number> {

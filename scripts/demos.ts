@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { findConnectorFolders } from '../src/connector/connector-folders.ts';
 import type { Config, Connector } from '../src/connector/index.ts';
-import { findPlaces } from '../src/connector/places.ts';
 import { createRegistry, loadConnectors, OWN_CONNECTORS } from '../src/connector/registry.ts';
 import { listen } from '../src/connector/simulators/server.ts';
 import { connect, type DiscoveredConnection } from '../suite/testing.ts';
@@ -18,7 +18,7 @@ export async function forEachDemo<Result>(use: (demo: Demo) => Promise<Result>):
   const { server, url: simulatorsUrl } = await listen({ port: 0, sources });
   try {
     const { connectors } = createRegistry(await loadConnectors(sources));
-    const simulated = (await findPlaces(sources, 'simulator.ts')).map(({ key }) => key);
+    const simulated = (await findConnectorFolders(sources, 'simulator.ts')).map(({ key }) => key);
     const results: Result[] = [];
     for (const connector of connectors.filter(({ key }) => simulated.includes(key))) {
       const config = await readConfig(connector.key);

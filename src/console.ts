@@ -5,14 +5,14 @@ import type { Bundle, Entry, Script } from '../console/build.ts';
 /** The pages that people look at, as files for their browsers. */
 export interface Console {
   /** `told` is for its scripts: attributes `data-…` of the page, of the names of these and percent-encoded. */
-  readonly page: (entry: Entry, told?: Told) => Promise<string>;
+  readonly page: (entry: Entry, data?: PageData) => Promise<string>;
   /** Undefined for a name that is none of them. */
   readonly file: (name: string) => Promise<Uint8Array | undefined>;
   /** A script of a page that is not one of these. */
   readonly script: (script: Script) => Promise<ScriptFile>;
 }
 
-export type Told = Readonly<Record<string, string>>;
+export type PageData = Readonly<Record<string, string>>;
 
 /** One of `SCRIPTS`. */
 export interface ScriptFile {
@@ -44,7 +44,7 @@ export function createConsole(): Console {
     }
   };
   return {
-    page: async (entry, told = {}) => printPage((await open()).bundle, entry, told),
+    page: async (entry, data = {}) => printPage((await open()).bundle, entry, data),
     file: async (name) => (await open()).files.get(name)?.(),
     script: async (script) => {
       const { bundle, files } = await open();
@@ -81,12 +81,12 @@ async function readReadyMade(): Promise<OpenBundle | undefined> {
   return { bundle, files: new Map(names.map((name) => [name, () => readFile(join(READY_MADE, name))])) };
 }
 
-function printPage({ entries, scripts }: OpenBundle['bundle'], entry: Entry, told: Told): string {
+function printPage({ entries, scripts }: OpenBundle['bundle'], entry: Entry, data: PageData): string {
   const { script, preloaded, styles } = entries[entry];
   // What is painted first waits for it.
   const first = entry === 'console' ? [scripts.theme] : [];
   return `<!doctype html>
-<html lang="en"${Object.entries(told)
+<html lang="en"${Object.entries(data)
     .map(([name, value]) => ` data-${name}="${encodeURIComponent(value)}"`)
     .join('')}>
 <head>

@@ -52,21 +52,21 @@ export function escapeName(name: string): string {
 }
 
 /** `body.name` for `/body/name`, in messages. */
-export function inWords(place: string): string {
-  return segmentsOf(place).join('.');
+export function inWords(pointer: string): string {
+  return segmentsOf(pointer).join('.');
 }
 
 /** The names that a pointer leads by. */
-export function segmentsOf(place: string): readonly string[] {
-  return place
+export function segmentsOf(pointer: string): readonly string[] {
+  return pointer
     .slice(1)
     .split('/')
     .map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
 /** As a whole, and name by name as they were before they were escaped for it: that form of a secret nobody looks for. */
-export function redactPointer(place: string, redact: (text: string) => string): string {
-  const redacted = redact(place);
+export function redactPointer(whole: string, redact: (text: string) => string): string {
+  const redacted = redact(whole);
   return redacted.startsWith('/') ? pointer(...segmentsOf(redacted).map(redact)) : redacted;
 }
 

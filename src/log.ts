@@ -72,12 +72,12 @@ function wrap(log: Pino, ofProcess: Redactor): Logger {
     (level: Level): Write =>
     (first, text) => {
       if (!log.isLevelEnabled(level)) return;
-      const record: LineRecord = typeof first === 'string' ? {} : first instanceof Error ? { err: first } : first;
+      const record: LogFields = typeof first === 'string' ? {} : first instanceof Error ? { err: first } : first;
       const said = typeof first === 'string' ? first : (text ?? messageOf(record.err));
       const trace = currentTrace();
       const known = [ofProcess, trace?.redactor, record.redactor].filter((one) => one !== undefined);
       const copy = createCopy(known.length === 1 ? ofProcess : combineRedactors(known));
-      const line = copy.members(record, 0, placeOf(trace, currentSpan()));
+      const line = copy.members(record, 0, contextOf(trace, currentSpan()));
       log[level](line, said === undefined ? undefined : copy.text(said));
     };
   return {
@@ -90,7 +90,7 @@ function wrap(log: Pino, ofProcess: Redactor): Logger {
   };
 }
 
-interface LineRecord {
+interface LogFields {
   readonly redactor?: Redactor;
   readonly err?: unknown;
 }
@@ -100,15 +100,15 @@ function messageOf(error: unknown): string | undefined {
 }
 
 /** What is worked on as the line is written. */
-function placeOf(trace: Trace | undefined, span: Span | undefined): Record<string, unknown> {
-  const place: Record<string, unknown> = {};
-  if (trace !== undefined) place.requestId = trace.requestId;
+function contextOf(trace: Trace | undefined, span: Span | undefined): Record<string, unknown> {
+  const context: Record<string, unknown> = {};
+  if (trace !== undefined) context.requestId = trace.requestId;
   // As OpenTelemetry calls them in logs that are not its own.
   if (span !== undefined) {
-    place.trace_id = span.traceId;
-    place.span_id = span.spanId;
+    context.trace_id = span.traceId;
+    context.span_id = span.spanId;
   }
-  return place;
+  return context;
 }
 
 /** A line holds so much text and so many values, and leaves out the rest: a body in an error can have a million of them. */

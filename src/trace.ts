@@ -52,7 +52,7 @@ export interface Trace {
   wire?: WireLog;
 }
 
-/** One request to a provider, and what came of it. Nothing of it is redacted yet. */
+/** One request to a provider, and its outcome. Nothing of it is redacted yet. */
 export interface TracedCall {
   readonly method: string;
   /** The provider's, where a simulator is asked in its place too. */
@@ -102,7 +102,7 @@ export interface Span {
   readonly spanId: string;
   /** False: the sampler left it out. Nothing that is below it is recorded either. */
   readonly isRecorded: boolean;
-  /** By which whoever goes on with the trace knows it (W3C Trace Context); undefined where nothing is recorded. */
+  /** By which whoever continues the trace knows it (W3C Trace Context); undefined where nothing is recorded. */
   readonly traceparent: string | undefined;
   readonly child: (start: SpanStart) => Span;
   /** Begins a trace of its own, with a link to this span: for what goes on long after it. */
@@ -146,7 +146,7 @@ export interface TraceHeaders {
   readonly tracestate?: string | undefined;
 }
 
-interface Place {
+interface TraceContext {
   readonly trace: Trace | undefined;
   readonly span: Span | undefined;
 }
@@ -154,35 +154,35 @@ interface Place {
 /** More would not tell more, and a query may make hundreds. */
 const MOST_CALLS = 50;
 
-const places = new AsyncLocalStorage<Place | undefined>();
+const contexts = new AsyncLocalStorage<TraceContext | undefined>();
 
 export function createTrace(requestId: string): Trace {
   return { requestId, providerCalls: 0, calls: [], callCount: 0 };
 }
 
 /** Whatever `work` leads to, however deep, finds the trace by `currentTrace`, and the span by `currentSpan`. */
-export function withTrace<Result>(place: Place, work: () => Result): Result {
-  return places.run(place, work);
+export function withTrace<Result>(context: TraceContext, work: () => Result): Result {
+  return contexts.run(context, work);
 }
 
 /** Undefined in background work. */
 export function currentTrace(): Trace | undefined {
-  return places.getStore()?.trace;
+  return contexts.getStore()?.trace;
 }
 
 /** Undefined in background work, and where nothing is exported. */
 export function currentSpan(): Span | undefined {
-  return places.getStore()?.span;
+  return contexts.getStore()?.span;
 }
 
 /** For work that a request happens to start and that is not its own: it serves others as well. */
 export function inBackground<Result>(work: () => Result): Result {
-  return places.getStore() === undefined ? work() : places.run(undefined, work);
+  return contexts.getStore() === undefined ? work() : contexts.run(undefined, work);
 }
 
 /** What `work` leads to is below the span. */
 export function within<Result>(span: Span, work: () => Result): Result {
-  return places.run({ trace: currentTrace(), span }, work);
+  return contexts.run({ trace: currentTrace(), span }, work);
 }
 
 /** Does the work in a span below the current one, and nothing but the work where there is none. */

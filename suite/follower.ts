@@ -63,7 +63,7 @@ export function createFollower(followed: Followed): Follower {
         egress,
         clock,
         random: { fraction: () => 0 },
-        tell: () => undefined,
+        report: () => undefined,
         simulatorsUrl,
       }),
       budget: createByteBudget(Number.POSITIVE_INFINITY),

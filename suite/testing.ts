@@ -87,7 +87,7 @@ export function connect(connector: Connector, options: ConnectOptions): Connecti
     // What is waited for between retries comes at once.
     clock: { ...SYSTEM_CLOCK, after: (_ms, call) => SYSTEM_CLOCK.after(0, call) },
     random: { fraction: () => 0 },
-    tell: ({ method, url }) => void requests.push(`${method} ${url}`),
+    report: ({ method, url }) => void requests.push(`${method} ${url}`),
     ...(simulatorsUrl !== undefined && { simulatorsUrl }),
   });
   const call: ProviderCall = {

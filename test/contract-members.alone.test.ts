@@ -23,7 +23,7 @@ const TOLD: ReadonlySet<string> = new Set([
   'ListInput',
   'ListQuery',
   'NativeEnd',
-  'NativePlace',
+  'NativePageInput',
   'ProviderResponse',
   'PushedField',
   'RecordInput',

@@ -30,7 +30,7 @@ const LANGUAGES = ['bash', 'sh', 'js', 'html', 'json', 'text', 'ts', 'python', '
 /** The files that have commands for operators, and how many. */
 const COMMANDS = {
   'README.md': 2,
-  // In test/api/new-organization.alone.test.ts.
+  // In test/api/new-organization.slow.test.ts.
   'docs/how-to/administration.md': 1,
   // In test/api/connect-guide.slow.test.ts.
   'docs/tutorials/connect-sessions.md': 4,

@@ -15,7 +15,7 @@ const entry = (id: string, action: string, lastChanged: string) => ({ [id]: { id
 
 describe('what BambooHR tells of changed employees', () => {
   it('is asked for with a time without fractions', () => {
-    if (!('request' in changedEmployees)) throw new Error('It is not asked for.');
+    if (!('request' in changedEmployees)) throw new Error('It is unknown here.');
     expect(changedEmployees.request({ since: SINCE }, {}).query).to.deep.equal({ since: '2026-03-01T09:30:00Z' });
   });
 

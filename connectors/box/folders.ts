@@ -41,7 +41,7 @@ export const contents = list<never>({
 });
 
 /** Some rows of a list, and where it goes on. */
-export interface Part {
+export interface FolderPart {
   readonly rows: readonly Json[];
   readonly next?: string | undefined;
 }
@@ -62,7 +62,7 @@ interface Cursor {
  * @param read returns the part at a place, or the first part where there is no place
  */
 export function listParts<Native>(
-  read: (context: ConnectorContext, input: ListInput<Native>, place: string | undefined) => Promise<Part>,
+  read: (context: ConnectorContext, input: ListInput<Native>, place: string | undefined) => Promise<FolderPart>,
 ): ListOperation<Native> {
   return {
     maxPageSize: PAGE,
@@ -125,7 +125,7 @@ export interface Walk {
 const WALKED_PAGE = 100;
 
 /** Reads one part of a folder. The folders in it are read before the next part, so that few of them wait. */
-export async function walk({ send }: ConnectorContext, { place, members, isKept }: Walk): Promise<Part> {
+export async function walk({ send }: ConnectorContext, { place, members, isKept }: Walk): Promise<FolderPart> {
   const [first = ROOT, ...later] = place.split(' ');
   const [folder = ROOT, begun] = first.split(':');
   const marker = begun === undefined ? undefined : decodeURIComponent(begun);

@@ -13,7 +13,7 @@ import {
   type Value,
 } from '#connector';
 import { membersOf } from './fields.ts';
-import { entriesOf, findFolder, listParts, type Part, ROOT, walk } from './folders.ts';
+import { entriesOf, type FolderPart, findFolder, listParts, ROOT, walk } from './folders.ts';
 
 /** What `where` sets: names as words, bounds apart. */
 const COLUMNS = inputs({
@@ -85,7 +85,7 @@ interface Asked {
   readonly place: string;
 }
 
-async function ask({ send }: ConnectorContext, { input, wanted, place }: Asked): Promise<Part> {
+async function ask({ send }: ConnectorContext, { input, wanted, place }: Asked): Promise<FolderPart> {
   const [offset = 0, folder = ROOT] = place.split(' ');
   if (Number(offset) >= MOST_FOUND) {
     throw rejected(`Box shows the first ${MOST_FOUND} of what it finds only, and there is more. Search for less.`);

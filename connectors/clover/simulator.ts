@@ -62,7 +62,7 @@ export function createSimulator(options: CloverSimulatorOptions): Simulator {
       clock,
       print,
       // Without a time to wait: only the limits of calls at the same time tell one.
-      budget: calls === undefined ? undefined : createBudget({ calls, windowMs: 1000, clock, tellsWait: false }),
+      budget: calls === undefined ? undefined : createBudget({ calls, windowMs: 1000, clock, sendsRetryAfter: false }),
       authenticate: (call) => assertMerchant(call, login.accepts),
       open: login.routes,
       routes: {

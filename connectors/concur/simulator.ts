@@ -69,7 +69,8 @@ export function createSimulator(options: ConcurSimulatorOptions): Simulator {
     {
       clock,
       print: (fault, { path }) => printFault(fault, path, clock.now()),
-      budget: calls === undefined ? undefined : createBudget({ calls, windowMs: 60_000, clock, tellsWait: false }),
+      budget:
+        calls === undefined ? undefined : createBudget({ calls, windowMs: 60_000, clock, sendsRetryAfter: false }),
       authenticate: (call) => {
         if (call.headers['transfer-encoding'] !== undefined)
           throw badRequest('Chunked transfer encoding is not supported.');

@@ -31,7 +31,7 @@ const instant = {
   filter: { ...can.only('exact', '<', '>='), ...can.null },
 } as const satisfies FieldSpec;
 
-/** By a name of the table: a type and what may be done with it. `memo` is text of any length, which is not asked for. */
+/** By a name of the table: a type and what may be done with it. `memo` is text of any length, which is unknown here. */
 export const shown = {
   text,
   memo: { type: 'string' },
@@ -60,7 +60,7 @@ export const written = {
 /** What is only said on a creation, and never shown again. */
 export const input = (label: string) => ({ type: 'string', label, ...GIVEN }) as const satisfies FieldSpec;
 
-/** One of the words of the schema. Another one is an error in a condition, so it is not asked for. */
+/** One of the words of the schema. Another one is an error in a condition, so it is unknown here. */
 export function oneOf(...values: readonly string[]) {
   const filter = can.only('superset', '=', '!=', 'IN', 'NOT IN');
   return {

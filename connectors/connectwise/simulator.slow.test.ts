@@ -66,8 +66,8 @@ describe('the ConnectWise simulator', () => {
     JSON.parse((await ask(path, options)).text);
   const send = (method: string, path: string, body: unknown) => read(path, { method, body });
   const count = async (parameters: Body, path = '/service/tickets') => {
-    const { count: found, message } = await read(`${path}/count?${new URLSearchParams(Object(parameters))}`);
-    return found ?? message;
+    const { length, message } = await read(`${path}?pageSize=1000&${new URLSearchParams(Object(parameters))}`);
+    return length ?? message;
   };
   const tickets = (conditions: string) => count({ conditions });
 
@@ -92,13 +92,13 @@ describe('the ConnectWise simulator', () => {
       { clientId, authorization: basicOf(`other+${PUBLIC_KEY}`) },
       { clientId, authorization, forwarded: 'host=api-na.myconnectwise.example' },
     ];
-    const refused = await Promise.all(wrong.map((headers) => ask('/system/info', { headers: headers ?? {} })));
+    const refused = await Promise.all(wrong.map((headers) => ask('/service/tickets/5000', { headers: headers ?? {} })));
     expect(refused.map(({ status }) => status)).to.deep.equal([401, 401, 401, 400, 400]);
     expect(refused[3]?.text).to.equal('Cannot route. Codebase/company is invalid');
-    expect(await read('/system/info')).to.include({ isCloud: true });
+    expect(await read('/service/tickets/5000')).to.include({ id: 5000 });
     const { ServiceAPI } = createClient(served.url, 'wrong');
     expect(await failureOf(ServiceAPI.getServiceTickets())).to.include({ status: 401 });
-    const limited = await ask('/system/info', { headers: { ...LOGIN, 'x-simulate': '429; retry-after=30' } });
+    const limited = await ask('/service/tickets/5000', { headers: { ...LOGIN, 'x-simulate': '429; retry-after=30' } });
     const message = 'Too many requests. Please try again in 30 seconds.';
     expect(JSON.parse(limited.text)).to.deep.equal({ error: 'ConnectWiseAPI', message });
     expect(await read('/nothing')).to.deep.equal({ code: 'ConnectWiseApi', message: 'The endpoint does not exist.' });

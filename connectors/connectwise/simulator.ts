@@ -26,7 +26,7 @@ import {
   showRow,
 } from './simulator/company.ts';
 import { CANNOT_ROUTE, print } from './simulator/fault.ts';
-import { count, list, show } from './simulator/lists.ts';
+import { list, show } from './simulator/lists.ts';
 
 export { COMPANY, SIGNING_KEY, signCallback } from './simulator/callbacks.ts';
 export const PUBLIC_KEY = 'demo-public-key';
@@ -76,8 +76,6 @@ export function createSimulator(options: ConnectWiseSimulatorOptions): Simulator
       budget: calls === undefined ? undefined : createBudget({ calls, windowMs: 60_000, clock }),
       open: { [`GET ${KEY_PATH}`]: tellKey },
       routes: {
-        [`GET ${BASE}/system/info`]: (call) =>
-          show(call, { version: 'v2025.16.112233', isCloud: true, cloudRegion: 'NA' }),
         ...Object.assign({}, ...Object.values(company).map((collection) => routesOf(company, collection, text))),
       },
       commands: changesOf({
@@ -112,7 +110,6 @@ function routesOf(company: Company, collection: Company[Name], text: TextRule): 
     return { company, resource: collection, rows, text };
   };
   return {
-    [`GET ${BASE}/${path}/count`]: (call) => count(listing(call), call),
     ...recordRoutes(`${BASE}/${path}`, collection, {
       list: (call) => list(listing(call), call),
       show: (row, call, status) => show(call, showRow(company, collection, row), status),

@@ -73,7 +73,7 @@ describe('Keap, from the connector to its simulator', () => {
     ]);
     expect(asked('files', "user_id = '17'")).to.deep.equal([{ filter: 'user_id==17' }]);
     expect(() => prepareQuery({ where: "permission = 'ALL'" }, objectOf(OBJECTS, 'files'))).to.throw(
-      "'permission' takes one of: USER, COMPANY, BOTH.",
+      "'permission' must be one of: USER, COMPANY, BOTH.",
     );
   });
 

@@ -240,7 +240,7 @@ const BLANK = { ...ratesOf('product-throttle', ['', '']), ...ratesOf('product-qu
 function createRates(clock: MovableClock, callsPerMinute: number | undefined) {
   const limit = callsPerMinute ?? PER_MINUTE;
   return createBudget({
-    ...{ calls: callsPerMinute ?? Number.MAX_SAFE_INTEGER, windowMs: 60_000, clock, tellsWait: false },
+    ...{ calls: callsPerMinute ?? Number.MAX_SAFE_INTEGER, windowMs: 60_000, clock, sendsRetryAfter: false },
     headers: ({ calls, left }) => {
       const used = Math.min(calls - left, limit);
       const [minute, day] = [limit - used, PER_DAY - used];

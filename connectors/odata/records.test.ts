@@ -261,7 +261,7 @@ describe('OData records on the simulator', () => {
     const byPlace = await create('Products', { Name: 'hidden' });
     expect(byPlace.code).to.equal('PROVIDER_PROTOCOL');
     expect(byPlace.message).to.match(
-      /^The service created the record at https:\/\/demo\.example\.com\/odata\/v4\/shop\/Products\(241\)\. Do not create it again\. Reading it back failed: \w+[^:]* answered 404: there is nothing/,
+      /^The service created the record at https:\/\/demo\.example\.com\/odata\/v4\/shop\/Products\(241\)\. Do not create it again\. Reading it back failed: \w+[^:]* answered 404: it has nothing/,
     );
     const byKey = await create('Orders', { Code: 'hidden' });
     expect(byKey.message).to.match(/^The service created the record with the id 'hidden'\. Do not create it again\./);

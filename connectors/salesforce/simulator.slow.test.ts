@@ -14,28 +14,14 @@ describe('the Salesforce simulator, to jsforce', () => {
   });
   after(() => simulator.stop());
 
-  it('logs in by code with PKCE, and tells who that is', async () => {
+  it('logs in by code with PKCE', async () => {
     expect(connection.userInfo?.organizationId).to.match(/^00D\w{15}$/);
     expect(connection.instanceUrl).to.equal(simulator.url);
-    expect((await connection.identity()).username).to.equal('demo@acme.example');
   });
 
-  it('counts rows, and those with a value in a field', async () => {
+  it('counts rows', async () => {
     const rows = await connection.query('SELECT COUNT() FROM Account');
     expect([rows.totalSize, rows.records]).to.deep.equal([30, []]);
-    const fields: readonly (readonly [soql: string, name: string, count: number])[] = [
-      ['SELECT COUNT(Id) FROM Account', 'expr0', 30],
-      ['SELECT count(Id) total FROM Account LIMIT 1', 'total', 30],
-      ["SELECT COUNT(Id) FROM Account WHERE Name = 'nobody'", 'expr0', 0],
-      ['SELECT COUNT(Tier__c) FROM Account', 'expr0', 22],
-    ];
-    for (const [soql, name, count] of fields) {
-      const answer = await connection.query(soql);
-      expect([answer.totalSize, answer.records], soql).to.deep.equal([
-        1,
-        [{ attributes: { type: 'AggregateResult' }, [name]: count }],
-      ]);
-    }
   });
 
   it('takes a code once', async () => {
@@ -155,7 +141,6 @@ describe('the Salesforce simulator, to jsforce', () => {
     "SELECT Id FROM Account WHERE Name = 'a' AND NOT Name = 'b'": 'MALFORMED_QUERY',
     "SELECT Id FROM Account WHERE Name = '\\%'": 'MALFORMED_QUERY',
     'SELECT Id FROM Account WHERE Name IS NULL': 'MALFORMED_QUERY',
-    'SELECT Id FROM Account OFFSET 2001': 'NUMBER_OUTSIDE_VALID_RANGE',
   })) {
     it(`refuses ${soql} with ${errorCode}`, async () => {
       expect(await nameOf(connection.query(soql))).to.equal(errorCode);

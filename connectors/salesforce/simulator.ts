@@ -8,6 +8,7 @@ import {
   createRouter,
   empty,
   Fault,
+  foldCases,
   html,
   json,
   type RouteHandler,
@@ -19,7 +20,6 @@ import {
 import { createIngestJobs, MOST_BYTES } from './simulator/bulk/ingest-jobs.ts';
 import { createJobOffice, versionOf } from './simulator/bulk/jobs.ts';
 import { createQueryJobs } from './simulator/bulk/query-jobs.ts';
-import { DEMO_USER_ID, ORGANIZATION_ID } from './simulator/ids.ts';
 import { createLogin } from './simulator/login.ts';
 import { createOrganization, getObject, type Organization } from './simulator/organization.ts';
 import { createOutboundMessages } from './simulator/outbound.ts';
@@ -41,15 +41,9 @@ export interface SalesforceSimulatorOptions extends SimulatorOptions {
 }
 
 const FOLDS: Readonly<Record<NonNullable<SalesforceSimulatorOptions['text']>, (text: string) => string>> = {
-  // One letter for one: İ is no other letter with a dot above it.
-  'ignoring case': (text) => Array.from(text, lowerCaseOf).join(''),
+  'ignoring case': foldCases,
   'ignoring accents and blanks': (text) => text.toLowerCase().normalize('NFD').replace(/\p{M}/gu, '').trim(),
 };
-
-function lowerCaseOf(letter: string): string {
-  const lower = letter.toLowerCase();
-  return [...lower].length === 1 ? lower : letter;
-}
 
 /** Salesforce in memory: its login, its REST API, and SOQL parsed by somebody else's parser. */
 export function createSimulator(options: SalesforceSimulatorOptions): Simulator {
@@ -74,7 +68,6 @@ export function createSimulator(options: SalesforceSimulatorOptions): Simulator 
         'POST /services/oauth2/revoke': login.revoke,
       },
       routes: {
-        'GET /id/{organization}/{user}': describeUser,
         ...createRoutes(organization, queries),
         ...createQueryJobs(office, queries),
         ...createIngestJobs(office, organization),
@@ -92,24 +85,10 @@ export function createSimulator(options: SalesforceSimulatorOptions): Simulator 
 }
 
 /** A session is good at its own instance only. */
-function assertSession(
-  { headers, host = '.my.salesforce.com', path }: Call,
-  accepts: (token: string) => boolean,
-): void {
+function assertSession({ headers, host = '.my.salesforce.com' }: Call, accepts: (token: string) => boolean): void {
   const token = readBearer(headers.authorization, ['Bearer', 'OAuth']) ?? '';
-  const isInstance = host.endsWith('.my.salesforce.com') || path.startsWith('/id/');
-  if (isInstance && accepts(token)) return;
+  if (host.endsWith('.my.salesforce.com') && accepts(token)) return;
   throw new Fault(401, 'INVALID_SESSION_ID', 'Session expired or invalid');
-}
-
-function describeUser(): Answer {
-  return json({
-    id: `/id/${ORGANIZATION_ID}/${DEMO_USER_ID}`,
-    user_id: DEMO_USER_ID,
-    organization_id: ORGANIZATION_ID,
-    username: 'demo@acme.example',
-    display_name: 'Dana Demo',
-  });
 }
 
 /** Salesforce's form: `[{ errorCode, message, fields }]`. */

@@ -41,11 +41,15 @@ export async function discoverObjects(context: ConnectorContext): Promise<Object
   const [tables, tellsDeletions] = await Promise.all([readTables(context), canReadDeletions(context)]);
   if (tables.length === 0) throw unusable(`ServiceNow shows no tables. ${RIGHTS}`);
   const byName = new Map(tables.map((table) => [table.name, table]));
-  const instance: Instance = { byName, tellsDeletions, timeEntries: TIME_ENTRIES.find((name) => byName.has(name)) };
+  const instance: ServiceNowInstance = {
+    byName,
+    tellsDeletions,
+    timeEntries: TIME_ENTRIES.find((name) => byName.has(name)),
+  };
   return Object.fromEntries(tables.map((table) => [table.name, outlineOf(table, instance)]));
 }
 
-interface Instance {
+interface ServiceNowInstance {
   readonly byName: ReadonlyMap<string, Table>;
   readonly tellsDeletions: boolean;
   /** The table of what is worked. */
@@ -65,7 +69,7 @@ async function canReadDeletions({ send, signal }: ConnectorContext): Promise<boo
 }
 
 /** Thousands of tables refer to thousands of others, and few of them are used. */
-function outlineOf(table: Table, instance: Instance): ObjectSpec {
+function outlineOf(table: Table, instance: ServiceNowInstance): ObjectSpec {
   const { name, isDated } = table;
   return defined({
     ...namesOf(table, instance),
@@ -76,7 +80,7 @@ function outlineOf(table: Table, instance: Instance): ObjectSpec {
   });
 }
 
-function namesOf({ name, label }: Table, { timeEntries }: Instance): Omit<ObjectSpec, 'fields'> {
+function namesOf({ name, label }: Table, { timeEntries }: ServiceNowInstance): Omit<ObjectSpec, 'fields'> {
   const alias = name === timeEntries ? 'time-entries' : ALIASES[name];
   const aliases = alias === undefined ? undefined : [alias];
   return defined({ label, aliases, custom: /^[ux]_/.test(name), idField: ID });
@@ -87,7 +91,11 @@ function abilitiesOf(table: string): Outline['operations'] {
   return isWritten(table) ? ['list', 'get', 'create', 'update', 'remove'] : ['list', 'get'];
 }
 
-async function describeTable(context: ConnectorContext, table: Table, instance: Instance): Promise<ObjectSpec> {
+async function describeTable(
+  context: ConnectorContext,
+  table: Table,
+  instance: ServiceNowInstance,
+): Promise<ObjectSpec> {
   const { name } = table;
   const fields = await readFields(context, table);
   const children = childrenOf(table, instance).map(([child, of, columns]) => [child, childOf(of, columns)] as const);
@@ -104,7 +112,7 @@ async function describeTable(context: ConnectorContext, table: Table, instance: 
 
 const ALL = ['created', 'updated', 'deleted'] as const;
 
-function changesOf(table: Table, { tellsDeletions }: Instance, fields: ObjectSpec['fields']) {
+function changesOf(table: Table, { tellsDeletions }: ServiceNowInstance, fields: ObjectSpec['fields']) {
   if (!Object.hasOwn(fields, CHANGED)) return {};
   const changes: Changes = {
     updated: CHANGED,
@@ -165,7 +173,7 @@ function operationsOf(table: string): Pick<ObjectSpec, 'get' | 'create' | 'updat
 type Child = readonly [name: string, table: Table, columns: readonly string[]];
 
 /** What belongs to a record of any table, and of tasks, and then the records of other tables that refer to it. */
-function childrenOf({ name, chain, references }: Table, { byName, timeEntries }: Instance): readonly Child[] {
+function childrenOf({ name, chain, references }: Table, { byName, timeEntries }: ServiceNowInstance): readonly Child[] {
   const isTask = chain.includes('task');
   const named = [
     ...(isWritten(name) ? [['attachments', ATTACHMENTS, ['table_sys_id']] as const] : []),

@@ -20,7 +20,7 @@ import {
 import { createBusinessRule } from './simulator/business-rule.ts';
 import { noRecord, printFault, refusal, reply } from './simulator/fault.ts';
 import { presenter } from './simulator/fields.ts';
-import { contentOf, createInstance, type Instance, isVisible, type TableSpec } from './simulator/instance.ts';
+import { contentOf, createInstance, type InstanceTables, isVisible, type TableSpec } from './simulator/instance.ts';
 import { createLogin, INSTANCE, PASSWORD, USERNAME } from './simulator/login.ts';
 import { compileQuery, type QueryPlace, type TextRules } from './simulator/query.ts';
 
@@ -114,7 +114,7 @@ function list({ table, name }: Collection<TableSpec>, call: Call, place: QueryPl
 }
 
 /** The Attachment API: a record for each file, and its bytes. */
-function attachmentRoutes(instance: Instance): Routes {
+function attachmentRoutes(instance: InstanceTables): Routes {
   const { sys_attachment: attachments } = instance;
   if (attachments === undefined) return {};
   const files = new Map<string, Buffer>();
@@ -134,7 +134,7 @@ function attachmentRoutes(instance: Instance): Routes {
 }
 
 /** @throws Fault 400 where something is missing, 404 where there is no record to attach it to */
-function readUpload(instance: Instance, { query, body, headers }: Call): TableRow {
+function readUpload(instance: InstanceTables, { query, body, headers }: Call): TableRow {
   const given = ['table_name', 'table_sys_id', 'file_name'].map((name) => [name, query.get(name) ?? '']);
   const missing = given.find(([, value]) => value === '');
   if (missing !== undefined) throw refusal(400, `Missing required parameter: ${missing[0]}`);

@@ -13,7 +13,8 @@ export interface UserProps {
 /** Gives and takes roles, at once. */
 export function UserRoles({ user, onChanged }: UserProps) {
   const { session } = useWho();
-  const oneself = user.id === session.user.id ? 'Nobody changes his own roles.' : undefined;
+  const oneself =
+    user.id === session.user.id ? 'You cannot change your own roles. Ask another administrator.' : undefined;
   const refusal = useRefusal(['editOrganizationUsers', 'editAccountUsers']) ?? oneself;
   /** What was clicked, until the user is known to be so. */
   const [wanted, setWanted] = useState<{ readonly key: string; readonly has: boolean }>();

@@ -12,7 +12,7 @@ import { startSite } from './hostile/provider.ts';
 import { PROVIDERS } from './hostile/providers.ts';
 import { createRandom } from './hostile/random.ts';
 import { RECEIVERS } from './hostile/receivers.ts';
-import { createBaseline, type Outcome, rest, run, type Theatre } from './hostile/run.ts';
+import { createBaseline, rest, run, type ScenarioOutcome, type Theatre } from './hostile/run.ts';
 import { createHome } from './hostile/service.ts';
 import { SOCKETS } from './hostile/sockets.ts';
 import type { HostileInput, Inputs } from './hostile/stage.ts';
@@ -137,7 +137,7 @@ function isFinal({ outcome }: Row): boolean {
 }
 
 /** A miss weighs more than anything that could not be judged. */
-function faultsOf(outcome: Outcome): number {
+function faultsOf(outcome: ScenarioOutcome): number {
   return missesOf(outcome).length * 100 + openOf(outcome).length;
 }
 

@@ -127,7 +127,7 @@ async function orTaken<Result>(externalId: string | undefined, work: Promise<Res
     return await work;
   } catch (error) {
     if (!isUniqueViolation(error)) throw error;
-    const message = `The organization has an account with the external id '${externalId}'.`;
+    const message = `An account with the external id '${externalId}' already exists in the organization.`;
     throw new AppError('CONFLICT', message, { details: [{ path: pointer('body', 'externalId'), message }] });
   }
 }

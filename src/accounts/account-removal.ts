@@ -17,7 +17,7 @@ export interface RemovalPlatform extends Pick<Platform, 'knex' | 'clock' | 'log'
 const LEASE_MS = 120_000;
 /** What failed, or waits for deliveries. */
 const AGAIN_MS = 300_000;
-/** What was under way when the account was deleted has ended by then, and what came of it is removed as well. */
+/** What was under way when the account was deleted has ended by then, and the outcome of it is removed as well. */
 const SETTLED_MS = 3_600_000;
 
 /**

@@ -39,7 +39,7 @@ export function createActiveElements(
     /** @throws AppError CONFLICT for an element that is inactive in the account */
     assertActive: async (accountId: number, elementKey: string) => {
       if (!(await inactiveOf(accountId)).has(elementKey)) return;
-      const message = `The element '${elementKey}' is inactive in account ${accountId}, which makes no new instances of it. PUT /elements/${elementKey}/active makes it active again.`;
+      const message = `The element '${elementKey}' is inactive in account ${accountId}, so no new instances of it can be created. Activate it with PUT /elements/${elementKey}/active.`;
       throw new AppError('CONFLICT', message);
     },
 

@@ -26,11 +26,11 @@ export interface AuditFilter {
   readonly userId?: number | undefined;
   readonly condition?: Sql | undefined;
   /** Only what comes after it: the listing goes from new to old. */
-  readonly after?: AuditPlace | undefined;
+  readonly after?: AuditPosition | undefined;
   readonly limit: number;
 }
 
-export type AuditPlace = Pick<AuditRow, 'at' | 'requestId'>;
+export type AuditPosition = Pick<AuditRow, 'at' | 'requestId'>;
 
 const COLUMNS = columnsOf('audit_log', [
   'id',

@@ -4,14 +4,14 @@ import { AppError } from '../errors.ts';
 import type { Platform } from '../platform.ts';
 import {
   type AuditFilter,
-  type AuditPlace,
+  type AuditPosition,
   type AuditRow,
   type AuditScope,
   createAuditLogStore,
   FILTERABLE_AUDIT_ENTRY,
 } from './audit-log-store.ts';
 
-export type { AuditPlace, AuditScope };
+export type { AuditPosition as AuditPlace, AuditScope };
 export type StoredAuditEntry = AuditRow;
 
 /** What to list; `where` is a filter in the query language over `FILTERABLE_AUDIT_ENTRY`. */

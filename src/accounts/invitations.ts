@@ -95,7 +95,7 @@ export function createInvitations(
         await assertRoom(via, accountId);
         return store.insert(via, { ...row, keyHash: keys.lookupHash(key) });
       };
-      const invitation = await change(knex, insert, toTell);
+      const invitation = await change(knex, insert, toAudit);
       return { invitation, url: `${publicUrl()}${INVITATION_PATH}#${key}` };
     },
 
@@ -116,7 +116,7 @@ export function createInvitations(
         if (!(await store.revoke(via, found, endedAt))) throw alreadyEnded(id);
         return { ...found, status: 'revoked', endedAt } as const;
       };
-      return change(knex, revoke, toTell);
+      return change(knex, revoke, toAudit);
     },
 
     /** What whoever has the link is shown. @throws AppError NOT_FOUND */
@@ -157,7 +157,7 @@ export function statusOf({ status, expiresAt }: InvitationRow, nowMs: number): I
 }
 
 /** For the audit log. */
-function toTell({ id, emailAddress, accountId, roles, expiresAt }: InvitationRow) {
+function toAudit({ id, emailAddress, accountId, roles, expiresAt }: InvitationRow) {
   return {
     targetId: String(id),
     changes: { email: emailAddress, accountId, roles, expiresAt: expiresAt.toISOString() },
@@ -166,7 +166,7 @@ function toTell({ id, emailAddress, accountId, roles, expiresAt }: InvitationRow
 
 /** The same for all, so that nobody learns which there are. */
 function noInvitation(): AppError {
-  const message = 'This invitation was used or withdrawn, has expired, or is not complete. Ask for another one.';
+  const message = 'This invitation was used or revoked, has expired, or its link is incomplete. Ask for a new one.';
   return new AppError('NOT_FOUND', message);
 }
 

@@ -94,7 +94,10 @@ export function privilegesOf(roles: readonly string[], given: RolePrivileges): R
 /** @param needs such as `This needs` */
 export function lacking(needs: string, ...enough: readonly Privilege[]): AppError {
   const names = enough.map((privilege) => `${privilege} (${PRIVILEGES[privilege][0]})`).join(' or ');
-  return new AppError('FORBIDDEN', `${needs} the privilege ${names}, which none of your roles has.`);
+  return new AppError(
+    'FORBIDDEN',
+    `${needs} the privilege ${names}, and none of your roles has it. Ask an administrator of the organization.`,
+  );
 }
 
 /**

@@ -35,12 +35,12 @@ export function createRoles({ knex }: Pick<Platform, 'knex'>, principals: Pick<P
   async function changeAccount(
     { organizationId, accountId, privileges }: Principal,
     key: string,
-    input: { readonly write: (via: Knex, role: AccountRoleKey) => Promise<void>; readonly told: 'from' | 'to' },
+    input: { readonly write: (via: Knex, role: AccountRoleKey) => Promise<void>; readonly side: 'from' | 'to' },
   ): Promise<RoleDetails> {
-    const { write, told } = input;
+    const { write, side } = input;
     const role = findRole(key);
     if (role === 'org-admin')
-      throw new AppError('CONFLICT', 'Accounts cannot have the role org-admin: give it to users one by one.');
+      throw new AppError('CONFLICT', 'An account cannot have the role org-admin. Give it to single users instead.');
     const work = async (via: Knex) => {
       await store.lock(via, organizationId);
       const details = toRole(role, await store.privileges(organizationId, via));
@@ -50,7 +50,7 @@ export function createRoles({ knex }: Pick<Platform, 'knex'>, principals: Pick<P
     };
     return principals.change(organizationId, work, () => ({
       targetId: String(accountId),
-      changes: { roles: { [told]: role } },
+      changes: { roles: { [side]: role } },
     }));
   }
 
@@ -65,7 +65,7 @@ export function createRoles({ knex }: Pick<Platform, 'knex'>, principals: Pick<P
     grantToAccount: (principal: Principal, key: string) =>
       changeAccount(principal, key, {
         write: (via, role) => store.grantToAccount(via, principal.accountId, role),
-        told: 'to',
+        side: 'to',
       }),
 
     /** @throws AppError NOT_FOUND also for one that the account does not have; FORBIDDEN for a role above the caller's; CONFLICT for `org-admin` */
@@ -75,7 +75,7 @@ export function createRoles({ knex }: Pick<Platform, 'knex'>, principals: Pick<P
           if (await store.revokeFromAccount(via, principal.accountId, role)) return;
           throw new AppError('NOT_FOUND', `Account ${principal.accountId} does not have the role ${role}.`);
         },
-        told: 'from',
+        side: 'from',
       }),
 
     /** From most to least. */
@@ -95,7 +95,8 @@ export function createRoles({ knex }: Pick<Platform, 'knex'>, principals: Pick<P
       const role = findRole(key);
       const wanted = readPrivileges(keys);
       const after = ALL_PRIVILEGES.filter((privilege) => wanted.has(privilege));
-      if (role === 'org-admin') throw new AppError('CONFLICT', 'The role org-admin always has all privileges.');
+      if (role === 'org-admin')
+        throw new AppError('CONFLICT', 'The role org-admin always has all privileges; they cannot be changed.');
       const work = async (via: Knex) => {
         await store.lock(via, organizationId);
         const before = toRole(role, await store.privileges(organizationId, via)).privileges;

@@ -40,10 +40,10 @@ export function createSecretStore({ keyring, keys }: Pick<Platform, 'keyring' | 
      * @throws AppError NOT_FOUND for an owner who was deleted; CONFLICT when too many are valid
      */
     add: async (via: Knex, owner: SecretOwner, secret: string, previousUntil = new Date(0)): Promise<NewSecret> => {
-      const { table, columns, ownerTable, ownerColumns } = placeOf(owner);
+      const { table, columns, ownerTable, ownerColumns } = tablesOf(owner);
       // Those who rotate at the same time take turns: the second one ends what the first one made.
       const found = await via(ownerTable).where(ownerColumns).forNoKeyUpdate().first('id');
-      if (found === undefined) throw new AppError('NOT_FOUND', 'Whose secret it would be is not there any more.');
+      if (found === undefined) throw new AppError('NOT_FOUND', 'The owner of this secret was deleted.');
       await via(table)
         .where(columns)
         .update({ expires_at: via.raw('least(expires_at, ?)', [previousUntil]) });
@@ -59,7 +59,7 @@ export function createSecretStore({ keyring, keys }: Pick<Platform, 'keyring' | 
 
     /** Those that are valid, the current one first. */
     list: async (via: Knex, owner: SecretOwner): Promise<readonly StoredSecret[]> => {
-      const { table, columns } = placeOf(owner);
+      const { table, columns } = tablesOf(owner);
       const rows = await via(table)
         .where(columns)
         .whereRaw('(expires_at is null or expires_at > now())')
@@ -76,18 +76,18 @@ export function createSecretStore({ keyring, keys }: Pick<Platform, 'keyring' | 
 
     /** All end at once. */
     removeAll: async (via: Knex, owner: SecretOwner): Promise<void> => {
-      const { table, columns } = placeOf(owner);
+      const { table, columns } = tablesOf(owner);
       await via(table).where(columns).delete();
     },
   };
 }
 
 function tooMany(): AppError {
-  const message = `${MOST_VALID} secrets are valid already: wait until one ends, or rotate with overlapSeconds 0, which ends them all.`;
+  const message = `${MOST_VALID} secrets are already valid, the maximum. Wait until one expires, or rotate with overlapSeconds 0, which ends all of them.`;
   return new AppError('CONFLICT', message);
 }
 
-function placeOf(owner: SecretOwner) {
+function tablesOf(owner: SecretOwner) {
   return 'userId' in owner
     ? ({
         table: 'user_secret',

@@ -96,8 +96,8 @@ export function createUserStore(knex: Knex) {
 
     insert: async (via: Knex, row: NewUserRow): Promise<void> => {
       const values = toColumns('app_user', row);
-      const places = Object.keys(values).map(() => '?');
-      await via.raw(`insert into app_user (??) overriding system value values (${places.join(', ')})`, [
+      const placeholders = Object.keys(values).map(() => '?');
+      await via.raw(`insert into app_user (??) overriding system value values (${placeholders.join(', ')})`, [
         Object.keys(values),
         ...Object.values(values),
       ]);

@@ -81,7 +81,7 @@ export function createUsers(
 
   async function assertFree(via: Knex, organizationId: number, email: string): Promise<void> {
     if ((await store.findByEmail(organizationId, email, via)) === undefined) return;
-    const message = `The organization has a user with the e-mail ${cutText(email)}.`;
+    const message = `A user with the e-mail ${cutText(email)} already exists in the organization.`;
     throw new AppError('CONFLICT', message, { details: [{ path: pointer('body', 'email'), message }] });
   }
 
@@ -99,7 +99,7 @@ export function createUsers(
   }
 
   /**
-   * A change after which somebody can still administer the organization. @returns what became of the user
+   * A change after which somebody can still administer the organization. @returns the user after the change
    * @throws AppError NOT_FOUND, FORBIDDEN, CONFLICT
    */
   async function changeUser(
@@ -120,7 +120,7 @@ export function createUsers(
     };
     const { after } = await principals.change(organizationId, guarded, ({ before, after }) => ({
       targetId: String(id),
-      changes: { ...differences(toTell(before), after === undefined ? {} : toTell(after)), ...noted },
+      changes: { ...differences(toAudit(before), after === undefined ? {} : toAudit(after)), ...noted },
     }));
     return after;
   }
@@ -154,7 +154,8 @@ export function createUsers(
   ): Promise<RoleKey> {
     const { key, write } = input;
     const role = findRole(key);
-    if (id === principal.userId) throw new AppError('FORBIDDEN', 'Nobody changes his own roles.');
+    if (id === principal.userId)
+      throw new AppError('FORBIDDEN', 'You cannot change your own roles. Ask another administrator.');
     await changeUser(principal, id, async (via, user) => {
       await assertMayHandle(via, principal, role);
       await write(via, user, role);
@@ -236,7 +237,7 @@ export function createUsers(
       };
       const user = await principals.change(organizationId, work, (made) => ({
         targetId: String(made.id),
-        changes: { ...differences({}, toTell(made)), ...toTellOf(password), ...along?.noted },
+        changes: { ...differences({}, toAudit(made)), ...toAuditPassword(password), ...along?.noted },
       }));
       return { user, secret };
     },
@@ -254,7 +255,7 @@ export function createUsers(
         await writePassword?.(via);
         if (!active) await endSessions(via, user);
       };
-      const updated = await changeUser(principal, id, write, toTellOf(changes.password));
+      const updated = await changeUser(principal, id, write, toAuditPassword(changes.password));
       return updated ?? get(principal.organizationId, id);
     },
 
@@ -291,11 +292,11 @@ function assertTexts({ email, firstName, lastName, externalId }: UserChanges): v
 }
 
 /** For the audit log. */
-function toTell({ emailAddress, firstName, lastName, externalId, active, accountId, roles }: UserRow) {
+function toAudit({ emailAddress, firstName, lastName, externalId, active, accountId, roles }: UserRow) {
   return { email: emailAddress, firstName, lastName, externalId: externalId ?? undefined, active, accountId, roles };
 }
 
-function toTellOf(password: string | undefined) {
+function toAuditPassword(password: string | undefined) {
   return password === undefined ? {} : { password: 'set' };
 }
 

@@ -3,7 +3,7 @@ import { arrayLiteral } from '../db/array-literal.ts';
 import type { RowOf } from '../db/row.ts';
 import type { WireContent } from '../trace.ts';
 import { EXACT_IN_SQL, type FieldSpec, type Sql, type SqlQueryable } from '../where/index.ts';
-import type { ActivityCall, RunKind } from './record.ts';
+import type { ActivityCall, RunKind } from './entry.ts';
 
 type StoredColumns = Omit<RowOf<'activity'>, 'calls'>;
 
@@ -19,7 +19,7 @@ export interface WireRow extends RowKey {
 }
 
 /** Where a page begins: behind that row. */
-export type ActivityPlace = Pick<ActivityRow, 'at' | 'requestId'>;
+export type ActivityPosition = Pick<ActivityRow, 'at' | 'requestId'>;
 
 /** `request`: what callers asked for. */
 export type ActivityKind = 'request' | RunKind | 'all';
@@ -35,7 +35,7 @@ export interface ActivitySelection {
   /** Not included. */
   readonly to?: Date | undefined;
   readonly condition?: Sql | undefined;
-  readonly after?: ActivityPlace | undefined;
+  readonly after?: ActivityPosition | undefined;
   readonly limit: number;
 }
 

@@ -2,7 +2,7 @@ import { AppError } from '../errors.ts';
 import type { Platform } from '../platform.ts';
 import type { WireContent } from '../trace.ts';
 import { prepareSql, type SqlQueryable } from '../where/index.ts';
-import { type ActivityKind, type ActivityPlace, type ActivityRow, createActivityStore } from './activity-store.ts';
+import { type ActivityKind, type ActivityPosition, type ActivityRow, createActivityStore } from './activity-store.ts';
 
 export interface ActivityQuery {
   readonly kind: ActivityKind;
@@ -15,14 +15,14 @@ export interface ActivityQuery {
   /** A filter in the query language over `fields`. */
   readonly where?: string | undefined;
   readonly fields: SqlQueryable;
-  readonly after?: ActivityPlace | undefined;
+  readonly after?: ActivityPosition | undefined;
   readonly limit: number;
 }
 
 export interface ActivityPage {
   readonly rows: readonly ActivityRow[];
   /** Where the next page begins; absent at the end. */
-  readonly next?: ActivityPlace;
+  readonly next?: ActivityPosition;
 }
 
 /** A request with what trace logging kept of it: for each of its calls, or for none. */
@@ -53,7 +53,7 @@ export function createActivityHistory({ shares }: Pick<Platform, 'shares'>) {
         const store = createActivityStore(via);
         const row = await store.find(accountId, requestId);
         if (row === undefined) {
-          const message = `There is no activity of request ${requestId}. It is there about a second after the answer, and as long as activity is kept.`;
+          const message = `There is no activity of request ${requestId}. Activity appears about a second after the response, and the service deletes it after ACTIVITY_RETENTION_DAYS.`;
           throw new AppError('NOT_FOUND', message);
         }
         return { row, messages: (await store.findWire(row)) ?? [] };

@@ -28,7 +28,7 @@ export interface ActivityOptions {
 
 export type ActivityPlatform = Pick<Platform, 'knex' | 'behind' | 'shares' | 'log' | 'clock' | 'metrics'>;
 
-/** What was asked of the service and what came of it: written behind the answers, read by accounts, kept for a while. */
+/** What was asked of the service and the outcome of it: written behind the answers, read by accounts, kept for a while. */
 export function composeActivity(
   platform: ActivityPlatform,
   { retentionDays, recorder: options, basePath }: ActivityOptions,

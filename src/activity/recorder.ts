@@ -4,7 +4,7 @@ import type { Metrics } from '../metrics.ts';
 import { combineRedactors } from '../redaction.ts';
 import { inBackground, type TracedCall } from '../trace.ts';
 import type { ActivityRow, WireRow } from './activity-store.ts';
-import { type ActivityCall, type ActivityRecord, withCallSecrets } from './record.ts';
+import { type ActivityCall, type ActivityEntry, withCallSecrets } from './entry.ts';
 import { type CountedMetric, createTallies, type Tallies } from './tallies.ts';
 import { createWireLog, createWireRoom, type WireSecrets } from './wire-log.ts';
 
@@ -53,12 +53,12 @@ const WARN_EACH_MS = 60_000;
 export function createRecorder({ write, clock, log, metrics, options: given }: RecorderPorts) {
   const options: RecorderOptions = { ...DEFAULT_RECORDER_OPTIONS, ...given };
   const wireRoom = createWireRoom(options.mostWireBytes);
-  let waiting: ActivityRecord[] = [];
+  let waiting: ActivityEntry[] = [];
   let waitingBytes = 0;
   /** Of what is no request. */
   let counts = createTallies();
   /** Under way, or to be tried again. */
-  let batch: (ActivityBatch & { readonly records: readonly ActivityRecord[]; readonly bytes: number }) | undefined;
+  let batch: (ActivityBatch & { readonly records: readonly ActivityEntry[]; readonly bytes: number }) | undefined;
   let failures = 0;
   let writing: Promise<void> | undefined;
   let endWait: EndWait | undefined;
@@ -152,7 +152,7 @@ export function createRecorder({ write, clock, log, metrics, options: given }: R
     for (const { trace } of one.records) trace.wire?.close();
   }
 
-  function drop(record: ActivityRecord): void {
+  function drop(record: ActivityEntry): void {
     record.trace.wire?.close();
     noteDropped(1);
   }
@@ -177,7 +177,7 @@ export function createRecorder({ write, clock, log, metrics, options: given }: R
 
   return {
     /** Takes a request that has ended. It costs microseconds, and never fails. */
-    record: (record: ActivityRecord) => {
+    record: (record: ActivityEntry) => {
       const bytes = sizeOf(record);
       if (heldRows() >= options.mostRows || heldBytes() + bytes > options.mostBytes) return drop(record);
       waiting.push(record);
@@ -211,7 +211,7 @@ export function createRecorder({ write, clock, log, metrics, options: given }: R
 const ROW_BYTES = 600;
 const CALL_BYTES = 300;
 
-function sizeOf({ path, reason = '', trace }: ActivityRecord): number {
+function sizeOf({ path, reason = '', trace }: ActivityEntry): number {
   return ROW_BYTES + path.length + reason.length + trace.calls.length * CALL_BYTES;
 }
 
@@ -221,7 +221,7 @@ function isRefused(error: unknown): boolean {
 }
 
 /** Late, so that calls which a caller broke off are there as well. */
-function toRow(record: ActivityRecord): ActivityRow {
+function toRow(record: ActivityEntry): ActivityRow {
   const { trace, accountId, userId, requestId, method, path, status, cut } = record;
   return {
     kind: record.kind ?? null,
@@ -252,17 +252,17 @@ function toRow(record: ActivityRecord): ActivityRow {
 /** As a message of the API may be long. */
 const MOST_REASON_CHARACTERS = 1_000;
 
-function showReason(record: ActivityRecord, reason: string): string {
+function showReason(record: ActivityEntry, reason: string): string {
   const text = withCallSecrets(record).redact(reason).replaceAll('\0', '');
   return text.slice(0, MOST_REASON_CHARACTERS).toWellFormed();
 }
 
 /** What it reads to show itself, and gives up when another page is opened. What was refused or reached a provider is of interest whoever asked for it. */
-function isConsoleRead({ isOfConsole, method, status, cut, trace }: ActivityRecord): boolean {
+function isConsoleRead({ isOfConsole, method, status, cut, trace }: ActivityEntry): boolean {
   return isOfConsole && method === 'GET' && (status < 400 || cut) && trace.callCount === 0;
 }
 
-function toCall(record: ActivityRecord, call: TracedCall): ActivityCall {
+function toCall(record: ActivityEntry, call: TracedCall): ActivityCall {
   const { method, url, outcome, durationMs, resends = 0 } = call;
   const { redact } = combineRedactors([record.redactor, call.redactor]);
   return {
@@ -275,7 +275,7 @@ function toCall(record: ActivityRecord, call: TracedCall): ActivityCall {
   };
 }
 
-function toWireRow({ accountId, atMs, requestId, trace }: ActivityRecord): readonly WireRow[] {
+function toWireRow({ accountId, atMs, requestId, trace }: ActivityEntry): readonly WireRow[] {
   if (trace.wire === undefined || trace.calls.length === 0) return [];
   const messages = trace.calls.map(({ wire }) => wire?.content ?? null);
   return [{ accountId, at: new Date(atMs), requestId, messages }];

@@ -3,12 +3,12 @@ import type { Clock } from '../clock.ts';
 import { ERROR_STATUS, type ErrorCode, isAppError, reasonOf } from '../errors.ts';
 import { NO_SECRETS, type Redactor } from '../redaction.ts';
 import { createTrace, currentSpan, type WireLog, withTrace } from '../trace.ts';
-import { type ActivityRecord, withCallSecrets } from './record.ts';
+import { type ActivityEntry, withCallSecrets } from './entry.ts';
 import type { Recorder } from './recorder.ts';
 
 /** What runs in the background. */
-export interface RunSubject extends Pick<ActivityRecord, 'accountId'> {
-  readonly kind: NonNullable<ActivityRecord['kind']>;
+export interface RunSubject extends Pick<ActivityEntry, 'accountId'> {
+  readonly kind: NonNullable<ActivityEntry['kind']>;
   readonly userId: number | null;
   readonly instanceId: number;
   /** Of its resource, below the base path. */
@@ -31,9 +31,9 @@ export interface RunFault {
   readonly message: string;
 }
 
-export interface RunOutcome extends Partial<Pick<ActivityRecord, 'events' | 'rows'>> {
+export interface RunOutcome extends Partial<Pick<ActivityEntry, 'events' | 'rows'>> {
   /** False: it found nothing to do. Such a run has no row, unless it failed. */
-  readonly isTold: boolean;
+  readonly isReported: boolean;
   readonly fault?: RunFault | undefined;
 }
 
@@ -69,8 +69,8 @@ export function createOpenRun(
         return { code, message: withCallSecrets({ redactor: redactor(), trace }).redact(message) };
       },
       /** Once. */
-      end: ({ isTold, events, rows, fault }: RunOutcome): void => {
-        if (!isTold && fault === undefined) {
+      end: ({ isReported, events, rows, fault }: RunOutcome): void => {
+        if (!isReported && fault === undefined) {
           trace.wire?.close();
           return;
         }

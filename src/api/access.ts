@@ -99,7 +99,7 @@ const DELETE_USER: UserAccess = { ofAccount: 'deleteAccountUsers', ofOrganizatio
 const viewUser = { user: { ...VIEW_USER, isForOneself: true } } as const;
 const editUser = { user: { ...EDIT_USER, isForOneself: true }, audit: { action: 'update', ...USER_AUDIT } } as const;
 const deleteUser = { user: DELETE_USER, audit: { action: 'delete', ...USER_AUDIT } } as const;
-/** Nobody changes his own roles. */
+/** You cannot change your own roles. Ask another administrator. */
 const editRoles = { user: EDIT_USER, audit: { action: 'update', ...USER_AUDIT } } as const;
 
 /** They are roles of its users. */

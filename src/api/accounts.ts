@@ -15,14 +15,14 @@ export function createAccountHandlers({ accountRecords }: { readonly accountReco
     const { organizationId, accountId } = principal;
     const { externalId, name, description, active, ...rest } = body;
     const account = await accountRecords.get(organizationId, accountId);
-    assertAsRead(rest, { shown: toAccountRecord(account) });
+    assertAsRead(rest, { shown: toAccountView(account) });
     // By it the organization knows the account.
     if (externalId !== undefined && externalId.trim() !== account.externalId) {
       assertPrivilege(principal, 'manageOrganization');
       assertNames(externalId);
     }
     const changes = { externalId, name, description, active };
-    return { body: toAccountRecord(await accountRecords.update(organizationId, accountId, changes)) };
+    return { body: toAccountView(await accountRecords.update(organizationId, accountId, changes)) };
   }
 
   const direct = {
@@ -33,17 +33,17 @@ export function createAccountHandlers({ accountRecords }: { readonly accountReco
       const tokens = createPageTokens(seal, JSON.stringify(['accounts', organizationId, id, where]));
       const filter = { id, where, limit: pageSize, afterId: tokens.read(nextPage) };
       const page = await accountRecords.list(principal, filter);
-      const body = page.accounts.map(toAccountRecord);
+      const body = page.accounts.map(toAccountView);
       return { body, headers: listHeaders(body.length, { url, token: tokens.write(page.nextAfterId) }) };
     },
 
     createAccount: async ({ principal, body }) => {
       assertNames(body.externalId);
-      return { body: toAccountRecord(await accountRecords.create(principal.organizationId, body)) };
+      return { body: toAccountView(await accountRecords.create(principal.organizationId, body)) };
     },
 
     getAccount: async ({ principal: { organizationId, accountId } }) => ({
-      body: toAccountRecord(await accountRecords.get(organizationId, accountId)),
+      body: toAccountView(await accountRecords.get(organizationId, accountId)),
     }),
 
     updateAccount: ({ principal, body }) => update(principal, body),
@@ -89,16 +89,16 @@ const WORDS = Object.values(OPERATIONS).flatMap(({ path }) => /^\/accounts\/([^{
 function assertNames(externalId: string): void {
   const name = externalId.trim();
   const why = /^\d+$/.test(name)
-    ? 'has digits alone, which are the id of an account in paths and headers. Add a letter, such as customer-'
+    ? 'consists of digits, which paths and headers read as the id of an account. Add a letter, such as customer-'
     : WORDS.includes(name)
-      ? `is a part of the path /accounts/${name}. Choose another, such as account-`
+      ? `is reserved for the path /accounts/${name}. Choose another, such as account-`
       : undefined;
   if (why === undefined) return;
   const message = `body.externalId ${why}${cutText(name)}.`;
   throw new AppError('REQUEST_INVALID', message, { details: [{ path: '/body/externalId', message }] });
 }
 
-function toAccountRecord(account: AccountRecord): OperationResult<'getAccount'> {
+function toAccountView(account: AccountRecord): OperationResult<'getAccount'> {
   const { id, externalId, name, description, active, defaultAccount, createdAt } = account;
   return {
     id,

@@ -1,21 +1,21 @@
 import type { ActivityRow } from '../activity/activity-store.ts';
 import { percentile } from '../activity/durations.ts';
+import type { ActivityCall } from '../activity/entry.ts';
 import type { TracedActivity } from '../activity/history.ts';
 import type { Interval } from '../activity/intervals.ts';
-import type { ActivityCall } from '../activity/record.ts';
 import type { Tally } from '../activity/tallies.ts';
 import type { OperationResult } from './operation.ts';
 
 type ActivityRecordView = OperationResult<'listActivity'>[number];
-type TracedRecord = OperationResult<'getActivity'>;
-type UsageRecord = OperationResult<'getUsage'>;
+type TracedView = OperationResult<'getActivity'>;
+type UsageView = OperationResult<'getUsage'>;
 type UsageTime = OperationResult<'measureUsageTimes'>[number];
-type MetricRecord = OperationResult<'getMetric'>[number];
+type MetricView = OperationResult<'getMetric'>[number];
 
 /** What is shown of an element beside its key. */
 export type ElementNameOf = (key: string) => string;
 
-export function toActivityRecord(row: ActivityRow): ActivityRecordView {
+export function toActivityView(row: ActivityRow): ActivityRecordView {
   const { requestId, kind, at, accountId, userId, method, path, status, durationUs, calls, callCount, cut } = row;
   return {
     requestId,
@@ -34,7 +34,7 @@ export function toActivityRecord(row: ActivityRow): ActivityRecordView {
     ...(row.isConsoleRead && { consoleRead: true as const }),
     durationMs: toMs(durationUs),
     ...(cut && { cut }),
-    providerCalls: calls.map(toCallRecord),
+    providerCalls: calls.map(toCallView),
     ...(callCount > calls.length && { moreProviderCalls: callCount - calls.length }),
     ...(row.rows !== null && { rows: row.rows }),
     ...(row.events !== null && { events: row.events }),
@@ -43,12 +43,12 @@ export function toActivityRecord(row: ActivityRow): ActivityRecordView {
 }
 
 /** With what trace logging kept. */
-export function toTracedRecord({ row, messages }: TracedActivity): TracedRecord {
-  const { providerCalls, ...record } = toActivityRecord(row);
+export function toTracedView({ row, messages }: TracedActivity): TracedView {
+  const { providerCalls, ...record } = toActivityView(row);
   return { ...record, providerCalls: providerCalls.map((call, index) => ({ ...call, ...messages[index] })) };
 }
 
-function toCallRecord({ method, host, path, outcome, durationUs, retries }: ActivityCall) {
+function toCallView({ method, host, path, outcome, durationUs, retries }: ActivityCall) {
   const came = typeof outcome === 'number' ? { status: outcome } : { failure: outcome };
   return { method, host, path, ...came, durationMs: toMs(durationUs), retries };
 }
@@ -66,7 +66,7 @@ export function isRequest(row: ActivityRow): row is RequestRow {
   return row.kind === null && row.userId !== null;
 }
 
-export function toUsageRecord(row: RequestRow, organizationId: number, nameOf: ElementNameOf): UsageRecord {
+export function toUsageView(row: RequestRow, organizationId: number, nameOf: ElementNameOf): UsageView {
   const { requestId, at, accountId, userId, path, status, durationUs, elementKey, address } = row;
   return {
     user_id: userId,
@@ -124,7 +124,7 @@ export function elementsOf(tallies: readonly Tally[]): Readonly<Record<string, n
 }
 
 /** An entry for each account, in the order of their ids. */
-export function toMetricRecords(tallies: readonly Tally[], interval: Interval, detailsOf: DetailsOf): MetricRecord[] {
+export function toMetricViews(tallies: readonly Tally[], interval: Interval, detailsOf: DetailsOf): MetricView[] {
   const byAccount = Map.groupBy(tallies, ({ accountId }) => accountId);
   return [...byAccount]
     .sort(([one], [other]) => one - other)

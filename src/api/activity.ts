@@ -13,14 +13,14 @@ import {
   elementsOf,
   isRequest,
   outcomesOf,
-  toActivityRecord,
-  toMetricRecords,
+  toActivityView,
+  toMetricViews,
   toTime,
-  toTracedRecord,
-  toUsageRecord,
+  toTracedView,
   toUsageTime,
+  toUsageView,
 } from './activity-view.ts';
-import { createPlaceTokens, listHeaders, type PageSeal } from './listing.ts';
+import { createPositionTokens, listHeaders, type PageSeal } from './listing.ts';
 import type { Handlers, OperationPath, OperationQuery } from './operation.ts';
 
 export interface ActivityServices {
@@ -65,11 +65,11 @@ export function createActivityHandlers(
   async function list(accountId: number, listing: Listing): Promise<{ page: ActivityPage; headers: ListHeaders }> {
     const { name, kind, fields, instanceId, query, url } = listing;
     const { where, from, to, consoleReads: hasConsoleReads, pageSize: limit = PAGE_SIZE, nextPage } = query;
-    const tokens = createPlaceTokens(
+    const tokens = createPositionTokens(
       seal,
       JSON.stringify([name, kind, accountId, instanceId, where, from, to, hasConsoleReads]),
     );
-    const after = readPlace(tokens.read(nextPage));
+    const after = readPosition(tokens.read(nextPage));
     const period = {
       from: from === undefined ? undefined : new Date(readStart(from)),
       to: to === undefined ? undefined : new Date(readEnd(to)),
@@ -88,7 +88,7 @@ export function createActivityHandlers(
       kind,
       fields: FILTERABLE_ACTIVITY,
     });
-    return { body: page.rows.map(toActivityRecord), headers };
+    return { body: page.rows.map(toActivityView), headers };
   }
 
   /** What an account asked, with its period. */
@@ -103,7 +103,7 @@ export function createActivityHandlers(
     const { metric, isCounted, detailsOf } = METRICS[request.path.metric];
     const { consoleReads: hasConsoleReads } = request.query;
     const tallies = await usage.list({ ...owner, metric, period, hasConsoleReads });
-    return listed(toMetricRecords(tallies.filter(isCounted), period.interval, detailsOf));
+    return listed(toMetricViews(tallies.filter(isCounted), period.interval, detailsOf));
   }
 
   return {
@@ -115,7 +115,7 @@ export function createActivityHandlers(
     },
 
     getActivity: async ({ principal, path }) => ({
-      body: toTracedRecord(await history.get(principal.accountId, path.requestId)),
+      body: toTracedView(await history.get(principal.accountId, path.requestId)),
     }),
 
     listUsage: async ({ principal: { accountId, organizationId }, query, url }) => {
@@ -126,14 +126,14 @@ export function createActivityHandlers(
         query,
         url,
       });
-      return { body: page.rows.filter(isRequest).map((row) => toUsageRecord(row, organizationId, nameOf)), headers };
+      return { body: page.rows.filter(isRequest).map((row) => toUsageView(row, organizationId, nameOf)), headers };
     },
 
     getUsage: async ({ principal, path }) => {
       const { row } = await history.get(principal.accountId, path.requestId);
       if (!isRequest(row))
         throw new AppError('NOT_FOUND', `${path.requestId} is a run in the background, not a request.`);
-      return { body: toUsageRecord(row, principal.organizationId, nameOf) };
+      return { body: toUsageView(row, principal.organizationId, nameOf) };
     },
 
     countUsage: async ({ principal, query }) => {
@@ -195,7 +195,7 @@ function byPoint(period: Period, tallies: readonly Tally[]): readonly (readonly 
 }
 
 /** As it was sealed. */
-function readPlace(place: string | undefined) {
-  const [at, requestId] = place?.split(' ') ?? [];
+function readPosition(position: string | undefined) {
+  const [at, requestId] = position?.split(' ') ?? [];
   return at === undefined || requestId === undefined ? undefined : { at: new Date(at), requestId };
 }

@@ -3,10 +3,10 @@ import type { AuditLog, AuditPlace, AuditQuery, AuditScope, StoredAuditEntry } f
 import type { Registry } from '../connector/registry.ts';
 import { AppError, cutText, invalidRequest, pointer } from '../errors.ts';
 import type { AuditTarget } from './access.ts';
-import { createPlaceTokens, listHeaders, type PageSeal } from './listing.ts';
+import { createPositionTokens, listHeaders, type PageSeal } from './listing.ts';
 import type { Handlers, OperationHeaders, OperationQuery, OperationResult } from './operation.ts';
 
-type EntryRecord = OperationResult<'listAuditLogs'>[number];
+type EntryView = OperationResult<'listAuditLogs'>[number];
 
 export interface AuditLogServices {
   readonly auditLog: Pick<AuditLog, 'list'>;
@@ -22,23 +22,23 @@ interface Reading {
 }
 
 /** What of the log is meant. */
-type Part = Pick<AuditQuery, 'section' | 'instanceId' | 'target'>;
+type AuditSelection = Pick<AuditQuery, 'section' | 'instanceId' | 'target'>;
 
 /** Unless the caller asks for another number: the default of the spec. */
 const PAGE_SIZE = 200;
 const ELEMENT: AuditTarget = 'element';
 
 export function createAuditLogHandlers({ auditLog, accounts, registry }: AuditLogServices, seal: PageSeal) {
-  async function list({ principal, query, headers, url }: Reading, part: Part) {
+  async function list({ principal, query, headers, url }: Reading, part: AuditSelection) {
     const { from, to, userId, where, pageSize: limit = PAGE_SIZE, nextPage } = query;
     const scope = await scopeOf(accounts, principal, query.accountId ?? headers['elements-account-id']);
     const period = readPeriod(from, to);
-    const tokens = createPlaceTokens(seal, JSON.stringify(['audit', scope, part, period, userId, where]));
-    const after = readPlace(tokens.read(nextPage));
+    const tokens = createPositionTokens(seal, JSON.stringify(['audit', scope, part, period, userId, where]));
+    const after = readPosition(tokens.read(nextPage));
     const filter = { ...part, ...period, userId, where, after, limit };
     const page = await auditLog.list(principal.accountId, scope, filter);
-    const body = page.entries.map(toEntryRecord);
-    const token = tokens.write(page.nextAfter && writePlace(page.nextAfter));
+    const body = page.entries.map(toEntryView);
+    const token = tokens.write(page.nextAfter && writePosition(page.nextAfter));
     return { body, headers: listHeaders(body.length, { url, token }) };
   }
 
@@ -81,17 +81,17 @@ function readPeriod(from: string | undefined, to: string | undefined) {
   return period;
 }
 
-function writePlace({ at, requestId }: AuditPlace): string {
+function writePosition({ at, requestId }: AuditPlace): string {
   return `${at.toISOString()} ${requestId}`;
 }
 
 /** It was sealed by us. */
-function readPlace(place: string | undefined): AuditPlace | undefined {
-  const [at = '', requestId = ''] = place?.split(' ') ?? [];
-  return place === undefined ? undefined : { at: new Date(at), requestId };
+function readPosition(position: string | undefined): AuditPlace | undefined {
+  const [at = '', requestId = ''] = position?.split(' ') ?? [];
+  return position === undefined ? undefined : { at: new Date(at), requestId };
 }
 
-function toEntryRecord({ at, instanceId, changes, ...row }: StoredAuditEntry): EntryRecord {
+function toEntryView({ at, instanceId, changes, ...row }: StoredAuditEntry): EntryView {
   return {
     id: row.id,
     timestamp: at.toISOString(),

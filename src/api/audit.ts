@@ -3,7 +3,7 @@ import { OPERATIONS } from '../../generated/operations.ts';
 import type { TenantIds } from '../accounts/store.ts';
 import { writeEntry } from '../db/audit-row.ts';
 import { isAppError } from '../errors.ts';
-import type { RedactCall } from '../http/request-record.ts';
+import type { RedactCall } from '../http/request-log.ts';
 import type { Instance } from '../instances/instance.ts';
 import type { Platform } from '../platform.ts';
 import type { AuditEntry, AuditSection } from '../trace.ts';

@@ -177,7 +177,7 @@ export function createAuthorization(parts: AuthorizationParts): Authorize {
       find: () => accounts.findPrincipal({ userSecret: user, organizationSecret: organization }),
       hasOrganization: organization !== undefined,
       instance: element === undefined ? undefined : { token: element },
-      refusal: 'The User or Organization secret is not valid.',
+      refusal: 'The User or Organization secret in the Authorization header is not valid.',
       isNeeded: true,
     };
   }
@@ -191,7 +191,7 @@ export function createAuthorization(parts: AuthorizationParts): Authorize {
       find: () => sessions.find(token),
       hasOrganization: true,
       instance: instanceId === undefined ? undefined : { id: instanceId },
-      refusal: 'The session of the console has ended, or there was none. Log in again.',
+      refusal: 'There is no open session of the console. Log in again.',
     };
   }
 
@@ -266,7 +266,7 @@ function ignoreRefusal(error: unknown): undefined {
   if (!(error instanceof AppError && error.code === 'UNAUTHENTICATED')) throw error;
 }
 
-const NO_PAGE = 'The key is of no connect session, or of one that may not be used any more. Ask for a new one.';
+const NO_PAGE = 'This key belongs to no open connect session. Create a new session with POST /connect/sessions.';
 
 /** The secrets of an `Authorization` header, by the keyword in front of each. */
 interface HeaderSecrets {
@@ -285,20 +285,21 @@ const MAX_HEADER_LENGTH = 4096;
  * @throws AppError UNAUTHENTICATED for a missing or malformed header
  */
 function readSecrets(header: string | undefined): HeaderSecrets {
-  if (header === undefined || header.trim() === '') refuse(`The Authorization header is missing; it is ${FORM}.`);
-  if (header.length > MAX_HEADER_LENGTH) refuse('The Authorization header is too long.');
+  if (header === undefined || header.trim() === '') refuse(`The Authorization header is missing. Send ${FORM}.`);
+  if (header.length > MAX_HEADER_LENGTH)
+    refuse(`The Authorization header is longer than ${MAX_HEADER_LENGTH} characters.`);
   const secrets: { user?: string; organization?: string; element?: string } = {};
   for (const part of header.split(',')) {
     // Some clients of the original write `Element: <token>`.
     const [, word = '', secret] = /^([A-Za-z]+)(?:\s*:|(?=\s)|$)\s*(\S+)?$/.exec(part.trim()) ?? [];
     const keyword = KEYWORDS.find((known) => known === word.toLowerCase());
-    if (keyword === undefined) refuse(`The Authorization header cannot be read; it is ${FORM}.`);
+    if (keyword === undefined) refuse(`The Authorization header cannot be read. Send ${FORM}.`);
     if (secret === undefined) refuse(`The Authorization header has no secret after ${word}.`);
     if (secrets[keyword] !== undefined) refuse(`The Authorization header has ${word} twice.`);
     secrets[keyword] = secret;
   }
   const { user, ...others } = secrets;
-  return user === undefined ? refuse(`The Authorization header has no User; it is ${FORM}.`) : { user, ...others };
+  return user === undefined ? refuse(`The Authorization header has no User. Send ${FORM}.`) : { user, ...others };
 }
 
 function firstSegments(scope: ApiScope): ReadonlySet<string | undefined> {
@@ -321,7 +322,7 @@ function scopeOf(request: Request, first: string, { instance }: Credentials): Ex
     const isPlatform = PLATFORM_SEGMENTS.has(first) && (first !== 'hubs' || findPlatform(path) !== undefined);
     if (isPlatform || !INSTANCE_SEGMENTS.has(first)) return 'platform';
     refuse(
-      'This path is for calls on an instance: name it, by `Element <token>` in the Authorization header, or in a session of the console by Elements-Element-Instance-Id.',
+      'This path needs an instance. Add `Element <token>` to the Authorization header; in a session of the console, send the header Elements-Element-Instance-Id.',
     );
   }
   if (!INSTANCE_SEGMENTS.has(first)) return 'record';
@@ -348,12 +349,12 @@ function readInstanceId(text: string): number {
   if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
   throw new AppError(
     'REQUEST_INVALID',
-    'The header Elements-Element-Instance-Id is the id of an instance, a whole number.',
+    'The header Elements-Element-Instance-Id must be the id of an instance, a whole number.',
   );
 }
 
 function assertOrganization({ hasOrganization }: Credentials): void {
-  if (!hasOrganization) refuse('This path needs `Organization <secret>` in the Authorization header as well.');
+  if (!hasOrganization) refuse('This path also needs `Organization <secret>` in the Authorization header.');
 }
 
 /** @throws AppError UNAUTHENTICATED */

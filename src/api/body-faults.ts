@@ -22,7 +22,7 @@ export function assertAsRead(rest: object, { shown, drifting = [] }: ReadBefore)
     const path = pointer('body', name);
     if (!now.has(name)) faults.push({ path, message: 'is not known here' });
     else if (value !== MASK && !isDeepStrictEqual(value, now.get(name))) {
-      faults.push({ path, message: 'cannot be changed; leave it out, or as it was read' });
+      faults.push({ path, message: 'cannot be changed; leave it out, or send it as it was read' });
     }
     if (faults.length > MOST_FAULTS) break;
   }
@@ -33,7 +33,7 @@ export function assertAsRead(rest: object, { shown, drifting = [] }: ReadBefore)
 }
 
 /** Where faults stand in this request, for work whose errors say where they would stand in another: `move` takes a place and returns a place. */
-export async function withPlaces<Result>(move: (place: string) => string, work: Promise<Result>): Promise<Result> {
+export async function withPointers<Result>(move: (pointer: string) => string, work: Promise<Result>): Promise<Result> {
   try {
     return await work;
   } catch (error) {
@@ -47,6 +47,6 @@ export async function withPlaces<Result>(move: (place: string) => string, work: 
 }
 
 /** For an operation that takes in its body what others take in the path and the query. */
-export function inBody(place: string): string {
-  return place.replace(/^\/(?:path|query)(?=\/)/, '/body');
+export function inBody(pointer: string): string {
+  return pointer.replace(/^\/(?:path|query)(?=\/)/, '/body');
 }

@@ -13,7 +13,7 @@ import type { StreamResponse } from '../http/response.ts';
 import { safeFileHeaders } from '../http/response.ts';
 import type { Instance } from '../instances/instance.ts';
 import { chooseType } from '../resources/media.ts';
-import { withPlaces } from './body-faults.ts';
+import { withPointers } from './body-faults.ts';
 import { createPageTokens, listHeaders, type PageSeal } from './listing.ts';
 import type { Handlers, OperationRequest, OperationResult } from './operation.ts';
 import { inHub } from './records.ts';
@@ -23,7 +23,7 @@ const PAGE_SIZE = 200;
 const TYPES: readonly FileType[] = ['text/csv', 'application/x-ndjson', 'application/json'];
 
 export function createBulkHandlers(bulk: Omit<Bulk, 'start' | 'stop' | 'keep' | 'removeSome'>, seal: PageSeal) {
-  const placeOf = ({ instance, path }: { readonly instance: Instance; readonly path: { readonly id: number } }) => ({
+  const jobKeyOf = ({ instance, path }: { readonly instance: Instance; readonly path: { readonly id: number } }) => ({
     accountId: instance.accountId,
     instanceId: instance.id,
     id: path.id,
@@ -40,7 +40,7 @@ export function createBulkHandlers(bulk: Omit<Bulk, 'start' | 'stop' | 'keep' | 
     createBulkQuery: async ({ principal: { userId }, instance, body, query, headers, signal }) => {
       const asked = { query, body };
       const request = readRequest(asked, headers[CALLBACK_HEADER]);
-      const job = await withPlaces(placesIn(asked), bulk.createDownload({ instance, userId, request, signal }));
+      const job = await withPointers(pointersIn(asked), bulk.createDownload({ instance, userId, request, signal }));
       const { id, status, instanceId } = job;
       return { body: { id, status, instanceId }, headers: headersOf(instance) };
     },
@@ -54,7 +54,7 @@ export function createBulkHandlers(bulk: Omit<Bulk, 'start' | 'stop' | 'keep' | 
         objectName: path.id,
         metaData: () => fields.get('metaData'),
         bytes,
-        callback: url === undefined ? undefined : { url, place: `/headers/${CALLBACK_HEADER}` },
+        callback: url === undefined ? undefined : { url, pointer: `/headers/${CALLBACK_HEADER}` },
         signal,
       });
       const { id, status, instanceId } = job;
@@ -66,25 +66,25 @@ export function createBulkHandlers(bulk: Omit<Bulk, 'start' | 'stop' | 'keep' | 
       return { body, headers: { ...headersOf(instance), ...headers } };
     },
 
-    getBulkStatus: async (request) => show(request.instance, await bulk.get(placeOf(request))),
+    getBulkStatus: async (request) => show(request.instance, await bulk.get(jobKeyOf(request))),
 
-    cancelBulkJob: async (request) => show(request.instance, await bulk.cancel(placeOf(request))),
+    cancelBulkJob: async (request) => show(request.instance, await bulk.cancel(jobKeyOf(request))),
 
     deleteBulkJob: async (request) => {
-      await bulk.remove(placeOf(request));
+      await bulk.remove(jobKeyOf(request));
       return { body: { id: request.path.id }, headers: headersOf(request.instance) };
     },
 
     listBulkErrors: async (request) => {
       const { instance, accept, query, url } = request;
-      const place = placeOf(request);
+      const jobKey = jobKeyOf(request);
       const { where, pageSize: limit = PAGE_SIZE, nextPage } = query;
-      const { direction, format, ...shown } = await bulk.get(place);
+      const { direction, format, ...shown } = await bulk.get(jobKey);
       const file = direction === 'UPLOAD' ? STORED_TYPES[format] : undefined;
       const type = chooseErrorsType(accept, file);
-      if (type !== JSON_TYPE) return failedRows(await bulk.openFailedRows(place, where), request);
-      const tokens = createPageTokens(seal, JSON.stringify(['bulk-errors', place, where]));
-      const { errors, nextAfterRow } = await bulk.listErrors(place, { where, limit, afterRow: tokens.read(nextPage) });
+      if (type !== JSON_TYPE) return failedRows(await bulk.openFailedRows(jobKey, where), request);
+      const tokens = createPageTokens(seal, JSON.stringify(['bulk-errors', jobKey, where]));
+      const { errors, nextAfterRow } = await bulk.listErrors(jobKey, { where, limit, afterRow: tokens.read(nextPage) });
       const own = direction === 'DOWNLOAD' || where === undefined ? errorOfJob(shown) : [];
       const body = [...(nextPage === undefined ? own : []), ...errors.map(toError)];
       const listed = listHeaders(body.length, { url, token: tokens.write(nextAfterRow) });
@@ -92,7 +92,7 @@ export function createBulkHandlers(bulk: Omit<Bulk, 'start' | 'stop' | 'keep' | 
     },
 
     getBulkFile: async (request) => {
-      const file = await bulk.open(placeOf(request), request.path.objectName);
+      const file = await bulk.open(jobKeyOf(request), request.path.objectName);
       return respondWith(file, request);
     },
   } satisfies Partial<Handlers>;
@@ -120,7 +120,7 @@ function chooseErrorsType(accept: string | undefined, file: FileType | undefined
   const types: readonly FileType[] = [JSON_TYPE, ...(file === undefined ? [] : [file])];
   const type = chooseType(accept, types);
   if (type !== undefined) return type;
-  const message = `The errors of this job are answered as ${types.join(' or ')}; the Accept header asks for '${accept}'.`;
+  const message = `The errors of this job are available as ${types.join(' or ')}. The Accept header asks for '${accept}'.`;
   throw new AppError('NOT_ACCEPTABLE', message, { details: [{ path: '/headers/accept', message, expected: types }] });
 }
 
@@ -162,14 +162,14 @@ function readRequest({ query, body }: AskedDownload, callbackUrl: string | undef
   assertGivenOnce(parts, body ?? {});
   const { from, to, format = 'csv', callbackUrl: own, ...rest } = { ...(body ?? {}), ...parts };
   const url = own ?? callbackUrl;
-  const place = own === undefined ? `/headers/${CALLBACK_HEADER}` : '/body/callbackUrl';
+  const pointer = own === undefined ? `/headers/${CALLBACK_HEADER}` : '/body/callbackUrl';
   return {
     ...rest,
     statement,
     format,
     from: from === undefined ? undefined : new Date(from),
     to: to === undefined ? undefined : new Date(to),
-    callback: url === undefined ? undefined : { url, place },
+    callback: url === undefined ? undefined : { url, pointer },
   };
 }
 
@@ -179,7 +179,7 @@ function assertGivenOnce(query: object, body: object): void {
   throw invalidRequest(
     twice.map((name) => ({
       path: pointer('query', name),
-      message: `'${name}' is in the query and in the body. Give it once.`,
+      message: `'${name}' is in the query string and in the body. Send it once.`,
     })),
   );
 }
@@ -188,10 +188,10 @@ function assertGivenOnce(query: object, body: object): void {
 const IN_STATEMENT: ReadonlySet<string> = new Set(['objectName', 'where', 'fields', 'orderBy', 'limit']);
 
 /** Where a member of a download is in its request: in the query, in the body, or in the statement. */
-function placesIn({ query, body }: AskedDownload): (place: string) => string {
-  return (place) => {
-    const name = /^\/(?:path|query|body)\/(\w+)$/.exec(place)?.[1];
-    if (name === undefined) return place;
+function pointersIn({ query, body }: AskedDownload): (place: string) => string {
+  return (bodyPointer) => {
+    const name = /^\/(?:path|query|body)\/(\w+)$/.exec(bodyPointer)?.[1];
+    if (name === undefined) return bodyPointer;
     if (Object.hasOwn(query, name)) return pointer('query', name);
     const isInStatement = query.q !== undefined && IN_STATEMENT.has(name) && !Object.hasOwn(body ?? {}, name);
     return isInStatement ? '/query/q' : pointer('body', name);
@@ -236,7 +236,7 @@ function respondWith(file: BulkFile, { accept, query, headers, instance }: FileQ
   const isCurrent = headers['if-range'] === undefined || headers['if-range'] === tag;
   const range = isWhole && isCurrent ? readRange(headers.range, byteCount) : undefined;
   if (range === null)
-    throw new AppError('RANGE_NOT_SATISFIABLE', `The file has ${byteCount} bytes; the range begins behind them.`, {
+    throw new AppError('RANGE_NOT_SATISFIABLE', `The file has ${byteCount} bytes; the range begins after its end.`, {
       byteCount,
     });
   if (range === undefined)
@@ -251,7 +251,7 @@ function chooseRendition({ format }: BulkJob, accept: string | undefined, isDefu
   const stored = STORED_TYPES[format];
   const type = chooseType(accept, [stored, ...TYPES.filter((one) => one !== stored)]);
   if (type !== undefined) return { type, isDefused: isDefused && type === 'text/csv' };
-  const message = `A bulk file is answered as ${TYPES.join(' or ')}; the Accept header asks for '${accept}'.`;
+  const message = `A bulk file is available as ${TYPES.join(' or ')}. The Accept header asks for '${accept}'.`;
   const details = [{ path: '/headers/accept', message, expected: TYPES }];
   throw new AppError('NOT_ACCEPTABLE', message, { details });
 }

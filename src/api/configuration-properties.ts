@@ -5,7 +5,7 @@ import type { Instance } from '../instances/instance.ts';
 import type { PlatformField } from '../instances/platform-field.ts';
 import { hashKey } from './element-mark.ts';
 import { toConfigurationField } from './element-view.ts';
-import { toConfigurationRecord } from './instance-view.ts';
+import { toConfigurationView } from './instance-view.ts';
 import type { OperationResult } from './operation.ts';
 
 type ConfigurationProperty = OperationResult<'getConfigurationProperty'>;
@@ -17,7 +17,7 @@ export function toConfigurationProperties(instance: Instance): ConfigurationProp
 
 export function toConfigurationProperty(instance: Instance, field: PlatformField): ConfigurationProperty {
   const { key, name, description, type, required } = toConfigurationField(field);
-  const value: unknown = toConfigurationRecord(instance)[key];
+  const value: unknown = toConfigurationView(instance)[key];
   return {
     id: hashKey(key),
     key,

@@ -3,12 +3,12 @@ import { type Connected, callerOf } from '../connect/completion.ts';
 import { type Arrival, AWAY_MS, type RefusedArrival } from '../connect/departures.ts';
 import type { ConnectPage } from '../connect/page.ts';
 import { PAGE_PATH } from '../connect/sessions.ts';
-import type { Console, Told } from '../console.ts';
+import type { Console, PageData } from '../console.ts';
 import { type AppError, isAppError, redactAppError } from '../errors.ts';
 import type { TokenBuckets } from '../http/rate-limits.ts';
 import { networkOf } from '../http/remote-address.ts';
 import { signalEnd } from '../http/request-end.ts';
-import type { RedactCall } from '../http/request-record.ts';
+import type { RedactCall } from '../http/request-log.ts';
 import { decodeQuery, findCookie, searchOf } from '../pairs.ts';
 import { createRedactor } from '../redaction.ts';
 import type { Trace } from '../trace.ts';
@@ -77,8 +77,8 @@ export function createConnectPages(parts: ConnectPageParts): ConnectPages {
    * What stands in a frame or window of another page that cannot have the page of a session there: says why, and knows nothing of the session.
    * So any page may have it in a frame, where nothing else could say it.
    */
-  async function standIn(response: Response, status: number, told: Told = {}): Promise<void> {
-    const html = await console.page('connect-refused', told);
+  async function standIn(response: Response, status: number, data: PageData = {}): Promise<void> {
+    const html = await console.page('connect-refused', data);
     response
       .status(status)
       .set('Content-Security-Policy', policyFor({ frames: ['*'] }))

@@ -9,7 +9,7 @@ import type { SessionRow } from '../connect/session-store.ts';
 import type { Connector } from '../connector/contract.ts';
 import type { Registry } from '../connector/registry.ts';
 import { pointer } from '../errors.ts';
-import { withPlaces } from './body-faults.ts';
+import { withPointers } from './body-faults.ts';
 import { markOf } from './element-mark.ts';
 import { toConfigurationField } from './element-view.ts';
 import { createPageTokens, listHeaders, type PageSeal } from './listing.ts';
@@ -20,8 +20,8 @@ export interface ConnectServices {
   readonly registry: Pick<Registry, 'findConnector'>;
 }
 
-type SessionRecord = OperationResult<'getConnectSession'>;
-type PageRecord = OperationResult<'getConnectPage'>;
+type SessionView = OperationResult<'getConnectSession'>;
+type PageView = OperationResult<'getConnectPage'>;
 
 /** Unless the caller asks for another number: the default of the spec. */
 const PAGE_SIZE = 200;
@@ -47,7 +47,7 @@ export function createConnectHandlers(
 
     createConnectSession: async ({ principal, body }) => {
       const { session, url } = await sessions.create(principal, body);
-      return { body: { ...toSessionRecord(session, []), ...withBranding(session), url } };
+      return { body: { ...toSessionView(session, []), ...withBranding(session), url } };
     },
 
     listConnectSessions: async ({ principal: { organizationId, accountId }, query, url }) => {
@@ -55,25 +55,22 @@ export function createConnectHandlers(
       const tokens = createPageTokens(seal, JSON.stringify(['connect-sessions', accountId, where]));
       const found = await sessions.list(accountId, { where, limit, afterId: tokens.read(nextPage) });
       const registered = await origins.of(organizationId);
-      const body = found.sessions.map((session) => toSessionRecord(session, registered));
+      const body = found.sessions.map((session) => toSessionView(session, registered));
       return { body, headers: listHeaders(body.length, { url, token: tokens.write(found.nextAfterId) }) };
     },
 
     getConnectSession: async ({ principal, path }) => {
       const { session, token } = await sessions.get(principal.accountId, path.id);
-      const record = toSessionRecord(session, await origins.of(principal.organizationId));
+      const record = toSessionView(session, await origins.of(principal.organizationId));
       return { body: { ...record, ...withBranding(session), ...(token !== undefined && { token }) } };
     },
 
     deleteConnectSession: async ({ principal, path }) => ({
-      body: toSessionRecord(
-        await sessions.end(principal.accountId, path.id),
-        await origins.of(principal.organizationId),
-      ),
+      body: toSessionView(await sessions.end(principal.accountId, path.id), await origins.of(principal.organizationId)),
     }),
 
     getConnectPage: async ({ pageSession }) => ({
-      body: toPageRecord(await page.describe(pageSession), clock.now()),
+      body: toPageView(await page.describe(pageSession), clock.now()),
     }),
 
     completeConnectPage: ({ pageSession, body, signal, runAs }) =>
@@ -85,7 +82,7 @@ export function createConnectHandlers(
     authorizeConnectPage: async ({ pageSession, body }) => {
       const { opener = 'popup', ...input } = body;
       const begun = page.begin(pageSession, { ...input, opener });
-      return { body: { url: await withPlaces(inConfiguration(registry.findConnector(body.elementKey)), begun) } };
+      return { body: { url: await withPointers(inConfiguration(registry.findConnector(body.elementKey)), begun) } };
     },
 
     cancelConnectPage: ({ pageSession, runAs }) =>
@@ -97,7 +94,7 @@ export function createConnectHandlers(
 }
 
 /** The parameters of an authorization URL are fields of the form here. */
-function inConfiguration(connector: Connector | undefined): (place: string) => string {
+function inConfiguration(connector: Connector | undefined): (bodyPointer: string) => string {
   const { siteAddressKey, sandboxKey, merchantIdKey } = connector?.auth.type === 'oauth2' ? connector.auth : {};
   const keys: Readonly<Record<string, string | undefined>> = {
     '/query/siteAddress': siteAddressKey,
@@ -106,14 +103,14 @@ function inConfiguration(connector: Connector | undefined): (place: string) => s
     '/query/apiKey': 'oauth.api.key',
     '/query/scope': 'oauth.scope',
   };
-  return (place) => {
-    const key = keys[place];
-    return key === undefined ? place : pointer('body', 'configuration', key);
+  return (bodyPointer) => {
+    const key = keys[bodyPointer];
+    return key === undefined ? bodyPointer : pointer('body', 'configuration', key);
   };
 }
 
 /** @param registered the connect origins of the organization now */
-function toSessionRecord(session: SessionRow, registered: readonly string[]): SessionRecord {
+function toSessionView(session: SessionRow, registered: readonly string[]): SessionView {
   const { id, status, elements, tags, name, redirectUrl, proxyId, reauthenticates, instanceId } = session;
   const { elementKey, error, createdAt, expiresAt, endedAt } = session;
   const problem = problemOf(session, registered);
@@ -129,25 +126,25 @@ function toSessionRecord(session: SessionRow, registered: readonly string[]): Se
     ...(instanceId !== null && { instanceId }),
     ...(elementKey !== null && { elementKey }),
     ...(error !== null && { error: { ...error } }),
-    ...(problem !== undefined && { problem: toProblemRecord(problem) }),
+    ...(problem !== undefined && { problem: toProblemView(problem) }),
     createdDate: createdAt.toISOString(),
     expiresDate: expiresAt.toISOString(),
     ...(endedAt !== null && { endedDate: endedAt.toISOString() }),
   };
 }
 
-function withBranding({ branding }: Pick<SessionRow, 'branding'>): Pick<SessionRecord, 'branding'> {
+function withBranding({ branding }: Pick<SessionRow, 'branding'>): Pick<SessionView, 'branding'> {
   return Object.keys(branding).length === 0 ? {} : { branding: { ...branding } };
 }
 
-function toProblemRecord({ at, ...problem }: SessionProblem): SessionRecord['problem'] {
+function toProblemView({ at, ...problem }: SessionProblem): SessionView['problem'] {
   return { ...problem, date: at.toISOString() };
 }
 
-function toPageRecord(
+function toPageView(
   { session, offers, returnsTo, returnUrl, origins, branding }: Description,
   nowMs: number,
-): PageRecord {
+): PageView {
   const { id, name, reauthenticates, elementKey, instanceId, error, expiresAt } = session;
   const status = statusOf(session, nowMs);
   return {
@@ -161,13 +158,13 @@ function toPageRecord(
     ...(error !== null && { error: { ...error } }),
     ...(returnsTo !== undefined && { returnsTo }),
     ...(returnUrl !== undefined && { returnUrl }),
-    elements: offers.map(toOfferRecord),
+    elements: offers.map(toOfferView),
     origins: [...origins],
     ...withBranding({ branding }),
   };
 }
 
-function toOfferRecord({ connector, isAuthorized, fields }: Offer): PageRecord['elements'][number] {
+function toOfferView({ connector, isAuthorized, fields }: Offer): PageView['elements'][number] {
   const { key, name, description, hub, auth, documentation = [] } = connector;
   return {
     key,

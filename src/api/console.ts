@@ -16,8 +16,8 @@ export interface ConsoleParts extends Pick<Platform, 'log'> {
 
 /** The same for everybody who is not let in, whatever it was. */
 const WRONG =
-  'The e-mail address or the password is wrong. Whoever is a user of several organizations may have to name the organizationId.';
-const INCOMPLETE = 'A log-in needs a body with email and password, or the secrets in the Authorization header.';
+  'The e-mail address or the password is wrong. If you are a user of several organizations, send the organizationId too.';
+const INCOMPLETE = 'Send a body with email and password, or your secrets in the Authorization header.';
 
 export function createConsoleHandlers(
   { passwords, sessions }: Pick<LogIn, 'passwords' | 'sessions'>,

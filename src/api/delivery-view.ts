@@ -6,15 +6,15 @@ import { MASK } from '../instances/configuration.ts';
 import { parseJson } from '../numbers/exact-json.ts';
 import type { OperationResult } from './operation.ts';
 
-type SubscriptionRecord = OperationResult<'getSubscription'>;
-type DeliveryRecord = OperationResult<'redeliver'>;
+type SubscriptionView = OperationResult<'getSubscription'>;
+type DeliveryView = OperationResult<'redeliver'>;
 type DeliveryAttempt = OperationResult<'getDelivery'>['attemptHistory'][number];
-type NotificationRecord = OperationResult<'listNotifications'>[number];
+type NotificationView = OperationResult<'listNotifications'>[number];
 
 const CHANNEL = 'webhook';
 
 /** With the secret in clear, if it can be read. */
-export function toSubscriptionRecord(subscription: Subscription): SubscriptionRecord {
+export function toSubscriptionView(subscription: Subscription): SubscriptionView {
   const { id, url, state, reason, secret, previousSecretExpiresAt, queued, retrying } = subscription;
   return {
     id,
@@ -34,11 +34,11 @@ export function toSubscriptionRecord(subscription: Subscription): SubscriptionRe
 }
 
 /** For lists. */
-export function toMaskedSubscriptionRecord(subscription: Subscription): SubscriptionRecord {
-  return { ...toSubscriptionRecord(subscription), secret: MASK };
+export function toMaskedSubscriptionView(subscription: Subscription): SubscriptionView {
+  return { ...toSubscriptionView(subscription), secret: MASK };
 }
 
-export function toDeliveryRecord(delivery: Delivery): DeliveryRecord {
+export function toDeliveryView(delivery: Delivery): DeliveryView {
   const { id, status, url, subscriptionId, attempts, nextAttemptAt, lastError, instanceId, record } = delivery;
   return {
     id,
@@ -58,13 +58,13 @@ export function toDeliveryRecord(delivery: Delivery): DeliveryRecord {
 }
 
 /** As its receiver gets it: the payload is the body that is sent. */
-function toEvent({ eventId, type, payload }: Delivery): DeliveryRecord['event'] {
+function toEvent({ eventId, type, payload }: Delivery): DeliveryView['event'] {
   if (payload === undefined) return { id: eventId, type };
   // As `buildPayload` printed it.
-  return parseJson(payload) as DeliveryRecord['event'];
+  return parseJson(payload) as DeliveryView['event'];
 }
 
-export function toAttemptRecord(attempt: AttemptRow): DeliveryAttempt {
+export function toAttemptView(attempt: AttemptRow): DeliveryAttempt {
   const { statusCode, error, answer, requestHeaders } = attempt;
   return {
     attempt: attempt.attempt,
@@ -78,6 +78,6 @@ export function toAttemptRecord(attempt: AttemptRow): DeliveryAttempt {
   };
 }
 
-export function toNotificationRecord({ id, type, createdAt, data }: Notification): NotificationRecord {
+export function toNotificationView({ id, type, createdAt, data }: Notification): NotificationView {
   return { id, type, createdDate: createdAt.toISOString(), data: { ...data } };
 }

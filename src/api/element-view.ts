@@ -151,7 +151,10 @@ function nameOf(key: string): string {
 export function toElementMetadata(connector: Connector): ElementMetadata {
   const { id, key, name, description, webhooks } = connector;
   const polling = polledObjects(connector);
-  const told = Object.entries(webhooks?.tells ?? {}).map(([object, events]) => [object, { events: [...events] }]);
+  const webhookObjects = Object.entries(webhooks?.tells ?? {}).map(([object, events]) => [
+    object,
+    { events: [...events] },
+  ]);
   const isPolled = typeof connector.objects === 'function' || Object.keys(polling).length > 0;
   const methods = [
     ...(isPolled ? (['polling'] as const) : []),
@@ -166,7 +169,7 @@ export function toElementMetadata(connector: Connector): ElementMetadata {
       supported: methods.length > 0,
       methods,
       ...(isPolled && { polling }),
-      ...(told.length > 0 && { webhook: Object.fromEntries(told) }),
+      ...(webhookObjects.length > 0 && { webhook: Object.fromEntries(webhookObjects) }),
     },
   };
 }

@@ -5,7 +5,7 @@ import type { Registry } from '../connector/registry.ts';
 import type { FindDemoAccount } from '../connector/simulators/index.ts';
 import { AppError, cutText, suggest } from '../errors.ts';
 import type { AuthorizationCaller, Authorizations, UrlRequest } from '../instances/oauth/authorizations.ts';
-import { inBody, withPlaces } from './body-faults.ts';
+import { inBody, withPointers } from './body-faults.ts';
 import { type Element, toConfigurationForm, toElement, toElementDetail, toElementMetadata } from './element-view.ts';
 import type { PageSeal } from './listing.ts';
 import type { Handlers, OperationRequest, OperationResult } from './operation.ts';
@@ -40,7 +40,7 @@ export function createElementHandlers(
     return listRows<Element>(
       seal,
       elements,
-      { queryable: ELEMENTS, placeOf: ({ key }) => key, context },
+      { queryable: ELEMENTS, positionOf: ({ key }) => key, context },
       { query, url },
     );
   }
@@ -101,7 +101,7 @@ export function createElementHandlers(
     deactivateElement: (request) => setActive(request, false),
 
     getOAuthUrl: ({ principal, path, query }) => beginOAuth(principal, path.keyOrId, query),
-    beginOAuth: ({ principal, path, body }) => withPlaces(inBody, beginOAuth(principal, path.keyOrId, body)),
+    beginOAuth: ({ principal, path, body }) => withPointers(inBody, beginOAuth(principal, path.keyOrId, body)),
 
     listHubKeys: () => {
       const body = hubs()
@@ -116,7 +116,7 @@ export function createElementHandlers(
     },
 
     listHubs: ({ principal, query, url }) => {
-      const listing = { queryable: HUBS, placeOf: ({ key }: Hub) => key, context: ['hubs', principal.accountId] };
+      const listing = { queryable: HUBS, positionOf: ({ key }: Hub) => key, context: ['hubs', principal.accountId] };
       const { rows, headers } = listRows(seal, hubs(), listing, { query, url });
       return { body: rows, headers };
     },
@@ -125,5 +125,5 @@ export function createElementHandlers(
 
 function mentions({ key, name, description }: Connector, text: string): boolean {
   const wanted = text.toLowerCase();
-  return [key, name, description].some((place) => place.toLowerCase().includes(wanted));
+  return [key, name, description].some((text) => text.toLowerCase().includes(wanted));
 }

@@ -4,7 +4,7 @@ import { type Accepted, type FindSource, type NewEvent, type ReadySubscription, 
 import { instanceNotFound } from '../instances/instance.ts';
 import { parseJson } from '../numbers/exact-json.ts';
 import { ofToken } from './instances.ts';
-import { createPlaceTokens, listHeaders, type PageSeal } from './listing.ts';
+import { createPositionTokens, listHeaders, type PageSeal } from './listing.ts';
 import type { Handlers, OperationResult } from './operation.ts';
 
 export interface EventServices {
@@ -14,7 +14,7 @@ export interface EventServices {
   readonly ensureSubscription: (accountId: number, url: string) => Promise<ReadySubscription>;
 }
 
-type EventRecord = OperationResult<'listInstanceEvents'>[number];
+type EventView = OperationResult<'listInstanceEvents'>[number];
 
 /** The defaults of the spec. */
 const PAGE_SIZE = 200;
@@ -41,9 +41,9 @@ export function createEventHandlers(services: EventServices, seal: PageSeal) {
       const { where, pageSize: limit = PAGE_SIZE, nextPage } = query;
       const source = await services.findSource(accountId, id);
       if (source === undefined) throw instanceNotFound(id);
-      const tokens = createPlaceTokens(seal, JSON.stringify(['events', accountId, id, where]));
+      const tokens = createPositionTokens(seal, JSON.stringify(['events', accountId, id, where]));
       const page = await services.eventHistory.list({ accountId, id }, { where, limit, before: tokens.read(nextPage) });
-      const body = page.events.map(toEventRecord);
+      const body = page.events.map(toEventView);
       return { body, headers: listHeaders(body.length, { url, token: tokens.write(page.nextBefore) }) };
     },
   } satisfies Partial<Handlers>;
@@ -52,18 +52,18 @@ export function createEventHandlers(services: EventServices, seal: PageSeal) {
 }
 
 /** As its receiver gets it. */
-function toEventRecord({ payload, createdAt, record }: StoredEvent): EventRecord {
+function toEventView({ payload, createdAt, record }: StoredEvent): EventView {
   // It was written by `buildPayload`.
-  const body = parseJson(payload) as Omit<EventRecord, 'createdDate' | 'record'>;
+  const body = parseJson(payload) as Omit<EventView, 'createdDate' | 'record'>;
   return { ...body, createdDate: createdAt.toISOString(), ...(record !== null && { record }) };
 }
 
 function eventsAreOff(instanceId: number): AppError {
-  const message = `Events are off for instance ${instanceId}: set event.notification.enabled and event.notification.callback.url in its configuration.`;
+  const message = `Events are off for instance ${instanceId}. Set event.notification.enabled and event.notification.callback.url in its configuration.`;
   return new AppError('CONFLICT', message);
 }
 
 function unwanted(type: string, subscriptionId: number): AppError {
-  const message = `Subscription ${subscriptionId} does not want events of the type ${type}: see its eventTypes.`;
+  const message = `Subscription ${subscriptionId} does not receive events of the type ${type}. Add the type to its eventTypes.`;
   return new AppError('CONFLICT', message);
 }

@@ -6,8 +6,8 @@ import { type Instance, type InstanceKey, isTraced } from '../instances/instance
 import { toElement, toElementSummary } from './element-view.ts';
 import type { OperationResult } from './operation.ts';
 
-type InstanceRecord = OperationResult<'getInstance'>;
-type AccountInstanceRecord = OperationResult<'listAccountInstances'>[number];
+type InstanceView = OperationResult<'getInstance'>;
+type AccountInstanceView = OperationResult<'listAccountInstances'>[number];
 
 /** What the contract shows of every instance alike: features that are off. */
 const FIXED = {
@@ -72,10 +72,10 @@ export interface AroundInstance {
 }
 
 /** The record with its configuration; secrets are masked. */
-export function toInstanceRecord(
+export function toInstanceView(
   instance: Instance,
   { owner, urlOf, inactive, lastCalls, nowMs }: AroundInstance,
-): InstanceRecord {
+): InstanceView {
   const { connector } = instance;
   const element = toElement(connector, inactive);
   const deleted = isElementGone(instance);
@@ -84,17 +84,17 @@ export function toInstanceRecord(
     ...toLastCalls(lastCalls.get(instance.id)),
     ...(connector.webhooks !== undefined && { eventUrl: urlOf(connector.key, instance) }),
     element: { ...element, deleted, active: element.active && !deleted },
-    configuration: toConfigurationRecord(instance),
+    configuration: toConfigurationView(instance),
     user: toOwner(owner),
   };
 }
 
 /** The contract shows the configuration of a new instance as an empty object. */
-export function toNewInstanceRecord(instance: Instance, around: AroundInstance): InstanceRecord {
-  return { ...toInstanceRecord(instance, around), configuration: {} };
+export function toNewInstanceView(instance: Instance, around: AroundInstance): InstanceView {
+  return { ...toInstanceView(instance, around), configuration: {} };
 }
 
-export function toAccountInstanceRecord(instance: Instance, nowMs: number): AccountInstanceRecord {
+export function toAccountInstanceView(instance: Instance, nowMs: number): AccountInstanceView {
   return {
     ...common(instance, nowMs),
     element: { ...toElementSummary(instance.connector), deleted: isElementGone(instance) },
@@ -103,12 +103,12 @@ export function toAccountInstanceRecord(instance: Instance, nowMs: number): Acco
   };
 }
 
-export function toConfigurationRecord({ connector, config }: Instance): InstanceRecord['configuration'] {
+export function toConfigurationView({ connector, config }: Instance): InstanceView['configuration'] {
   // Settings are texts, numbers and booleans: `resolveConfiguration` lets nothing else through.
-  return maskSecrets(connector, config) as InstanceRecord['configuration'];
+  return maskSecrets(connector, config) as InstanceView['configuration'];
 }
 
-function toLastCalls(calls: LastCalls | undefined): Pick<InstanceRecord, 'lastCallDate' | 'lastError'> {
+function toLastCalls(calls: LastCalls | undefined): Pick<InstanceView, 'lastCallDate' | 'lastError'> {
   if (calls === undefined) return {};
   const { lastCallAt, lastError } = calls;
   const lastCallDate = lastCallAt.toISOString();
@@ -117,6 +117,6 @@ function toLastCalls(calls: LastCalls | undefined): Pick<InstanceRecord, 'lastCa
   return { lastCallDate, lastError: { date: at.toISOString(), status, ...(code !== null && { code }), requestId } };
 }
 
-function toOwner({ id, emailAddress, firstName, lastName }: User): InstanceRecord['user'] {
+function toOwner({ id, emailAddress, firstName, lastName }: User): InstanceView['user'] {
   return { id, emailAddress, firstName, lastName };
 }

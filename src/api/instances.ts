@@ -7,8 +7,8 @@ import { AppError, cutText } from '../errors.ts';
 import type { WebhookRoom } from '../events/webhooks/index.ts';
 import type { Instance } from '../instances/instance.ts';
 import type { Instances, NewInstance } from '../instances/instances.ts';
-import { type InstanceListPlace, type InstanceOrder, ORDERABLE_INSTANCE } from '../instances/store.ts';
-import { assertAsRead, withPlaces } from './body-faults.ts';
+import { type InstanceListPosition, type InstanceOrder, ORDERABLE_INSTANCE } from '../instances/store.ts';
+import { assertAsRead, withPointers } from './body-faults.ts';
 import {
   getConfigurationField,
   toConfigurationProperties,
@@ -16,12 +16,12 @@ import {
 } from './configuration-properties.ts';
 import {
   type AroundInstance,
-  toAccountInstanceRecord,
-  toConfigurationRecord,
-  toInstanceRecord,
-  toNewInstanceRecord,
+  toAccountInstanceView,
+  toConfigurationView,
+  toInstanceView,
+  toNewInstanceView,
 } from './instance-view.ts';
-import { createPlaceTokens, listHeaders, type PageSeal } from './listing.ts';
+import { createPositionTokens, listHeaders, type PageSeal } from './listing.ts';
 import type { Handlers, OperationBody, OperationPath, OperationQuery } from './operation.ts';
 
 export interface InstanceServices {
@@ -52,7 +52,7 @@ export function createInstanceHandlers(
   { seal, clock }: { readonly seal: PageSeal; readonly clock: Pick<Clock, 'now'> },
 ) {
   const { urlOf, registrations } = webhooks;
-  const toAccountRecord = (instance: Instance) => toAccountInstanceRecord(instance, clock.now());
+  const toAccountView = (instance: Instance) => toAccountInstanceView(instance, clock.now());
 
   async function aroundOf({ accountId, userId, id }: Instance): Promise<AroundInstance> {
     const [owner, inactive, lastCalls] = await Promise.all([
@@ -64,7 +64,7 @@ export function createInstanceHandlers(
   }
 
   async function show(instance: Instance) {
-    return { body: toInstanceRecord(instance, await aroundOf(instance)) };
+    return { body: toInstanceView(instance, await aroundOf(instance)) };
   }
 
   async function update(principal: Principal, instance: Instance, { body, signal }: Change<'updateInstance'>) {
@@ -101,7 +101,7 @@ export function createInstanceHandlers(
     const nowMs = clock.now();
     return shown.flatMap((instance) => {
       const owner = ownerOf.get(instance.userId);
-      return owner === undefined ? [] : [toInstanceRecord(instance, { owner, urlOf, inactive, lastCalls, nowMs })];
+      return owner === undefined ? [] : [toInstanceView(instance, { owner, urlOf, inactive, lastCalls, nowMs })];
     });
   }
 
@@ -109,10 +109,10 @@ export function createInstanceHandlers(
   async function listAccount(principal: Principal, { query, url }: PageRequest) {
     if (query.pageSize !== undefined || query.nextPage !== undefined) {
       const page = await readPage(principal, { query, url });
-      return { body: page.instances.map(toAccountRecord), headers: page.headers };
+      return { body: page.instances.map(toAccountView), headers: page.headers };
     }
     const all = await instances.listAll(principal.accountId, query.where);
-    const body = all.map(toAccountRecord);
+    const body = all.map(toAccountView);
     return { body, headers: { 'Elements-Returned-Count': body.length, 'Elements-Total-Count': body.length } };
   }
 
@@ -129,16 +129,16 @@ export function createInstanceHandlers(
     const { tags, searchText, where, orderBy, pageSize = PAGE_SIZE, nextPage } = query;
     const filter = { elementKey, tags, searchText, where };
     const order = orderBy === undefined ? undefined : readOrder(orderBy);
-    const tokens = createPlaceTokens(seal, `instances:${accountId}:${JSON.stringify({ ...filter, order })}`);
-    const after = readInstancePlace(tokens.read(nextPage));
+    const tokens = createPositionTokens(seal, `instances:${accountId}:${JSON.stringify({ ...filter, order })}`);
+    const after = readInstancePosition(tokens.read(nextPage));
     const page = await instances.list(accountId, { ...filter, order, limit: pageSize, after });
-    const token = tokens.write(page.next && writeInstancePlace(page.next));
+    const token = tokens.write(page.next && writeInstancePosition(page.next));
     return { instances: page.instances, headers: listHeaders(page.instances.length, { url, token }) };
   }
 
   async function create(principal: Principal, input: NewInstance, signal: AbortSignal) {
     const instance = await instances.create(principal, input, signal);
-    return { body: toNewInstanceRecord(instance, await aroundOf(instance)) };
+    return { body: toNewInstanceView(instance, await aroundOf(instance)) };
   }
 
   async function remove(accountId: number, id: number, signal: AbortSignal) {
@@ -174,11 +174,11 @@ export function createInstanceHandlers(
     },
 
     getInstanceConfiguration: async ({ principal, path }) => ({
-      body: toConfigurationRecord(await instances.get(principal.accountId, path.id)),
+      body: toConfigurationView(await instances.get(principal.accountId, path.id)),
     }),
     updateInstanceConfiguration: async ({ principal, path, body, signal }) => ({
-      body: toConfigurationRecord(
-        await withPlaces(asWholeBody, instances.update(principal, path.id, { configuration: body }, signal)),
+      body: toConfigurationView(
+        await withPointers(asWholeBody, instances.update(principal, path.id, { configuration: body }, signal)),
       ),
     }),
 
@@ -195,9 +195,9 @@ export function createInstanceHandlers(
       const field = getConfigurationField(instance.connector, path.configId);
       assertAsRead(rest, { shown: toConfigurationProperty(instance, field) });
       const configuration = { [field.key]: propertyValue };
-      const asProperty = (place: string) => place.replace(/^\/body\/configuration\/.*$/, '/body/propertyValue');
+      const asProperty = (pointer: string) => pointer.replace(/^\/body\/configuration\/.*$/, '/body/propertyValue');
       const changed = instances.update(principal, path.id, { configuration }, signal);
-      return { body: toConfigurationProperty(await withPlaces(asProperty, changed), field) };
+      return { body: toConfigurationProperty(await withPointers(asProperty, changed), field) };
     },
   } satisfies Partial<Handlers>;
 
@@ -258,19 +258,19 @@ function readOrder(orderBy: string): InstanceOrder {
   const [, name, direction = 'asc'] = /^\s*(\S+)(?:\s+(asc|desc))?\s*$/i.exec(orderBy) ?? [];
   const by = ORDERABLE_INSTANCE.find((each) => each === name);
   if (by !== undefined) return { by, direction: direction.toLowerCase() === 'desc' ? 'desc' : 'asc' };
-  const message = `orderBy is one of ${ORDERABLE_INSTANCE.join(', ')}, with asc (unless given) or desc behind it.`;
+  const message = `orderBy must be one of ${ORDERABLE_INSTANCE.join(', ')}, followed by asc (the default) or desc.`;
   throw new AppError('REQUEST_INVALID', message, { details: [{ path: '/query/orderBy', message }] });
 }
 
 /** The id first: the value may have any character. */
-function writeInstancePlace({ id, value }: InstanceListPlace): string {
+function writeInstancePosition({ id, value }: InstanceListPosition): string {
   return value === undefined ? String(id) : `${id} ${value}`;
 }
 
-function readInstancePlace(place: string | undefined): InstanceListPlace | undefined {
-  if (place === undefined) return undefined;
-  const end = place.indexOf(' ');
-  return end === -1 ? { id: Number(place) } : { id: Number(place.slice(0, end)), value: place.slice(end + 1) };
+function readInstancePosition(pointer: string | undefined): InstanceListPosition | undefined {
+  if (pointer === undefined) return undefined;
+  const end = pointer.indexOf(' ');
+  return end === -1 ? { id: Number(pointer) } : { id: Number(pointer.slice(0, end)), value: pointer.slice(end + 1) };
 }
 
 interface Change<Id extends 'updateInstance' | 'replaceInstance'> {
@@ -285,13 +285,13 @@ function grantOf<Grant extends object>(providerData: Grant | undefined): Grant |
 
 /** An instance stays with its element: naming another one is a mistake, not a move. */
 function anotherElement({ id, connector }: Instance): AppError {
-  const message = `Instance ${id} belongs to the element '${connector.key}'; make a new instance for another one.`;
+  const message = `Instance ${id} belongs to the element '${connector.key}'. Create a new instance for another element.`;
   return new AppError('REQUEST_INVALID', message, { details: [{ path: '/body/element/key', message }] });
 }
 
 /** Where the configuration is not a part of the body but all of it, faults are a step nearer. */
-function asWholeBody(place: string): string {
-  return place.replace(/^\/body\/configuration(?=\/)/, '/body');
+function asWholeBody(pointer: string): string {
+  return pointer.replace(/^\/body\/configuration(?=\/)/, '/body');
 }
 
 interface ById {

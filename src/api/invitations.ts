@@ -13,7 +13,7 @@ export interface InvitationParts {
   readonly requests: TokenBuckets;
 }
 
-type InvitationRecord = OperationResult<'revokeInvitation'>;
+type InvitationView = OperationResult<'revokeInvitation'>;
 
 /** Unless the caller asks for another number: the default of the spec. */
 const PAGE_SIZE = 200;
@@ -22,7 +22,7 @@ export function createInvitationHandlers(
   { invitations }: { readonly invitations: Invitations },
   { seal, clock, requests }: InvitationParts,
 ) {
-  const toRecord = (invitation: InvitationRow) => toInvitationRecord(invitation, clock.now());
+  const toRecord = (invitation: InvitationRow) => toInvitationView(invitation, clock.now());
 
   return {
     createInvitation: async ({ principal, body }) => {
@@ -59,7 +59,7 @@ export function createInvitationHandlers(
   } satisfies Partial<Handlers>;
 }
 
-function toInvitationRecord(invitation: InvitationRow, nowMs: number): InvitationRecord {
+function toInvitationView(invitation: InvitationRow, nowMs: number): InvitationView {
   const { id, accountId, emailAddress, roles, inviterId, userId, createdAt, expiresAt, endedAt } = invitation;
   return {
     id,

@@ -40,33 +40,33 @@ export interface PageTokens {
 }
 
 export function createPageTokens(pageSeal: PageSeal, context: string): PageTokens {
-  const { read, write } = createPlaceTokens(pageSeal, context);
+  const { read, write } = createPositionTokens(pageSeal, context);
   return {
     read: (token) => {
-      const place = read(token);
-      return place === undefined ? undefined : Number(place);
+      const position = read(token);
+      return position === undefined ? undefined : Number(position);
     },
     write: (afterId) => write(afterId?.toString()),
   };
 }
 
 /** As `PageTokens`, for listings whose places are texts. */
-export interface PlaceTokens {
+export interface PositionTokens {
   /** @throws AppError REQUEST_INVALID */
   readonly read: (token: string | undefined) => string | undefined;
-  readonly write: (place: string | undefined) => string | undefined;
+  readonly write: (position: string | undefined) => string | undefined;
 }
 
-export function createPlaceTokens({ seal, open }: PageSeal, context: string): PlaceTokens {
+export function createPositionTokens({ seal, open }: PageSeal, context: string): PositionTokens {
   return {
     read: (token) => {
       if (token === undefined) return undefined;
-      const place = open(token, context);
-      if (place !== undefined) return place;
+      const position = open(token, context);
+      if (position !== undefined) return position;
       const message =
-        'nextPage does not belong to this listing: send the token of the page before, with the same filters.';
+        'nextPage does not belong to this listing. Send the token of the previous page, with the same filters.';
       throw new AppError('REQUEST_INVALID', message, { details: [{ path: '/query/nextPage', message }] });
     },
-    write: (place) => (place === undefined ? undefined : seal(place, context)),
+    write: (position) => (position === undefined ? undefined : seal(position, context)),
   };
 }

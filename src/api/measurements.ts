@@ -22,7 +22,7 @@ export function createMeasurements(
     const given = request.headers.authorization ?? '';
     if (expected !== undefined && !timingSafeEqual(digestOf(given), expected)) {
       response.setHeader('WWW-Authenticate', 'Bearer realm="causeway metrics"');
-      refuse('The measurements need `Authorization: Bearer <METRICS_TOKEN>`.');
+      refuse('/metrics needs the header `Authorization: Bearer <METRICS_TOKEN>`.');
     }
     response.set('Content-Type', registry.contentType).send(await print());
   };

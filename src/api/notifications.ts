@@ -6,11 +6,11 @@ import type { Subscriptions } from '../events/subscriptions/subscriptions.ts';
 import type { Instances } from '../instances/instances.ts';
 import { assertAsRead } from './body-faults.ts';
 import {
-  toAttemptRecord,
-  toDeliveryRecord,
-  toMaskedSubscriptionRecord,
-  toNotificationRecord,
-  toSubscriptionRecord,
+  toAttemptView,
+  toDeliveryView,
+  toMaskedSubscriptionView,
+  toNotificationView,
+  toSubscriptionView,
 } from './delivery-view.ts';
 import { createPageTokens, listHeaders, type PageSeal } from './listing.ts';
 import type { Handlers } from './operation.ts';
@@ -46,24 +46,24 @@ export function createNotificationHandlers(services: NotificationServices, seal:
       const { where, pageSize: limit = PAGE_SIZE, nextPage } = query;
       const tokens = tokensOf('subscriptions', accountId, where);
       const page = await subscriptions.list(accountId, { where, limit, afterId: tokens.read(nextPage) });
-      const body = page.subscriptions.map(toMaskedSubscriptionRecord);
+      const body = page.subscriptions.map(toMaskedSubscriptionView);
       return { body, headers: listHeaders(body.length, { url, token: tokens.write(page.nextAfterId) }) };
     },
 
     getSubscription: async ({ principal, path }) => ({
-      body: toSubscriptionRecord(await subscriptions.get(principal.accountId, path.id)),
+      body: toSubscriptionView(await subscriptions.get(principal.accountId, path.id)),
     }),
 
     updateSubscription: async ({ principal: { accountId }, path: { id }, body }) => {
       const { state, eventTypes, rotateSecret, ...rest } = body;
-      const shown = toSubscriptionRecord(await subscriptions.get(accountId, id));
+      const shown = toSubscriptionView(await subscriptions.get(accountId, id));
       assertAsRead(rest, { shown, drifting: DRIFTING });
       // Sent back as it was read, an active subscription is not resumed once more.
       const isSame = Object.keys(rest).length > 0 && state === shown.state;
       await subscriptions.update(accountId, id, { eventTypes, rotateSecret });
       if (state === 'active' && !isSame) await deliveries.resume(accountId, id);
       if (state === 'deactivated' && !isSame) await deliveries.suspend(accountId, id, BY_CALLER);
-      return { body: toSubscriptionRecord(await subscriptions.get(accountId, id)) };
+      return { body: toSubscriptionView(await subscriptions.get(accountId, id)) };
     },
 
     deleteSubscription: async ({ principal: { accountId }, path: { id } }) => {
@@ -81,7 +81,7 @@ export function createNotificationHandlers(services: NotificationServices, seal:
       const tokens = tokensOf('deliveries', accountId, where, newestFirst);
       const afterId = tokens.read(nextPage);
       const page = await deliveries.list(accountId, { where, newestFirst, hydrate, limit, afterId });
-      const body = page.deliveries.map(toDeliveryRecord);
+      const body = page.deliveries.map(toDeliveryView);
       return { body, headers: listHeaders(body.length, { url, token: tokens.write(page.nextAfterId) }) };
     },
 
@@ -104,11 +104,11 @@ export function createNotificationHandlers(services: NotificationServices, seal:
 
     getDelivery: async ({ principal, path }) => {
       const delivery = await deliveries.get(principal.accountId, path.id);
-      return { body: { ...toDeliveryRecord(delivery), attemptHistory: delivery.history.map(toAttemptRecord) } };
+      return { body: { ...toDeliveryView(delivery), attemptHistory: delivery.history.map(toAttemptView) } };
     },
 
     redeliver: async ({ principal, path }) => ({
-      body: toDeliveryRecord(await deliveries.redeliver(principal.accountId, path.id)),
+      body: toDeliveryView(await deliveries.redeliver(principal.accountId, path.id)),
     }),
 
     redeliverPeriod: async ({ principal, body: { from, to, subscriptionId, status } }) => {
@@ -120,7 +120,7 @@ export function createNotificationHandlers(services: NotificationServices, seal:
       const { where, newestFirst = false, pageSize: limit = PAGE_SIZE, nextPage } = query;
       const tokens = tokensOf('notifications', accountId, where, newestFirst);
       const page = await notifications.list(accountId, { where, newestFirst, limit, afterId: tokens.read(nextPage) });
-      const body = page.notifications.map(toNotificationRecord);
+      const body = page.notifications.map(toNotificationView);
       return { body, headers: listHeaders(body.length, { url, token: tokens.write(page.nextAfterId) }) };
     },
   } satisfies Partial<Handlers>;

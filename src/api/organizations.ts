@@ -11,35 +11,35 @@ export interface OrganizationServices {
 
 export function createOrganizationHandlers({ organizations, secrets }: OrganizationServices) {
   async function update({ organizationId }: Principal, { name, ...rest }: OperationBody<'updateOrganization'>) {
-    const shown = toOrganizationRecord(await organizations.get(organizationId));
+    const shown = toOrganizationView(await organizations.get(organizationId));
     assertAsRead(rest, { shown });
-    return { body: toOrganizationRecord(await organizations.rename(organizationId, name ?? shown.name)) };
+    return { body: toOrganizationView(await organizations.rename(organizationId, name ?? shown.name)) };
   }
 
   return {
     getOrganization: async ({ principal }) => ({
-      body: toOrganizationRecord(await organizations.get(principal.organizationId)),
+      body: toOrganizationView(await organizations.get(principal.organizationId)),
     }),
 
     updateOrganization: ({ principal, body }) => update(principal, body),
     replaceOrganization: ({ principal, body }) => update(principal, body),
 
     listOrganizationSecrets: async ({ principal: { organizationId }, sent }) => {
-      const body = (await secrets.list({ organizationId }, sent.organization)).map(toSecretRecord);
+      const body = (await secrets.list({ organizationId }, sent.organization)).map(toSecretView);
       return { body, headers: { 'Elements-Returned-Count': body.length } };
     },
 
     rotateOrganizationSecret: async ({ principal: { organizationId }, body }) => ({
-      body: toSecretRecord(await secrets.rotate(organizationId, { organizationId }, body.overlapSeconds)),
+      body: toSecretView(await secrets.rotate(organizationId, { organizationId }, body.overlapSeconds)),
     }),
   } satisfies Partial<Handlers>;
 }
 
-function toOrganizationRecord({ id, name, createdAt }: Organization) {
+function toOrganizationView({ id, name, createdAt }: Organization) {
   return { id, name, createdDate: createdAt.toISOString() };
 }
 
-export function toSecretRecord({ id, secret, createdAt, expiresAt }: Secret) {
+export function toSecretView({ id, secret, createdAt, expiresAt }: Secret) {
   return {
     id,
     ...(secret !== undefined && { secret }),

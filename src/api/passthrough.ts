@@ -93,8 +93,8 @@ interface TakenBody {
 /** @throws AppError PAYLOAD_TOO_LARGE, at once where the length is told, while it is passed on where it is not */
 async function takeBody(request: Request, response: Response): Promise<TakenBody> {
   if (!hasBody(request.headers)) return {};
-  const told = request.headers['content-length'];
-  const length = told === undefined ? undefined : Number(told);
+  const contentLength = request.headers['content-length'];
+  const length = contentLength === undefined ? undefined : Number(contentLength);
   if (length !== undefined && length > MOST_STREAMED_BYTES) throw tooMuchSent();
   askForBody(request, response);
   // Ending the request early must not end the connection: the caller is still to be told why.

@@ -5,7 +5,7 @@ import type { PageSeal } from './listing.ts';
 import type { Handlers, OperationResult } from './operation.ts';
 import { fieldsOf, listRows } from './row-listing.ts';
 
-type PollRecord = OperationResult<'runInstancePoll'>;
+type PollView = OperationResult<'runInstancePoll'>;
 
 const POLLS = fieldsOf('Poll');
 
@@ -13,11 +13,11 @@ export function createPollHandlers(
   polls: Pick<Polls, 'list' | 'runNow' | 'replay'>,
   { clock, seal }: { readonly clock: Clock; readonly seal: PageSeal },
 ) {
-  async function list(accountId: number, instanceId: number): Promise<PollRecord[]> {
-    return (await polls.list(accountId, instanceId)).map((poll) => toPollRecord(poll, clock.now()));
+  async function list(accountId: number, instanceId: number): Promise<PollView[]> {
+    return (await polls.list(accountId, instanceId)).map((poll) => toPollView(poll, clock.now()));
   }
 
-  async function show(accountId: number, instanceId: number, resource: string): Promise<PollRecord> {
+  async function show(accountId: number, instanceId: number, resource: string): Promise<PollView> {
     const found = (await list(accountId, instanceId)).find((poll) => poll.resource === resource);
     if (found === undefined) throw new Error('The poll was removed at this moment.');
     return found;
@@ -27,7 +27,7 @@ export function createPollHandlers(
     listInstancePolls: async ({ principal: { accountId }, path: { id }, query, url }) => {
       const listing = {
         queryable: POLLS,
-        placeOf: ({ resource }: PollRecord) => resource,
+        positionOf: ({ resource }: PollView) => resource,
         context: ['polls', accountId, id],
       };
       const { rows, headers } = listRows(seal, await list(accountId, id), listing, { query, url });
@@ -46,7 +46,7 @@ export function createPollHandlers(
   } satisfies Partial<Handlers>;
 }
 
-function toPollRecord(poll: PollRow, nowMs: number): PollRecord {
+function toPollView(poll: PollRow, nowMs: number): PollView {
   const { due, leaseUntil, kind, watermark, feedWatermark, lastRunAt, lastSuccessAt, lastError } = poll;
   const isRunning = leaseUntil !== null && leaseUntil.getTime() > nowMs;
   // Who reads everything has seen what was there when it began.

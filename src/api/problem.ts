@@ -1,5 +1,5 @@
 import type { Request, RequestHandler, Response } from 'express';
-import { withCallSecrets } from '../activity/record.ts';
+import { withCallSecrets } from '../activity/entry.ts';
 import { DatabaseUnavailableError, isOutOfTime } from '../db/unavailable.ts';
 import {
   AppError,
@@ -13,7 +13,7 @@ import {
 } from '../errors.ts';
 import type { Problem } from '../http/client-error.ts';
 import { isHangUp } from '../http/request-end.ts';
-import type { RedactCall } from '../http/request-record.ts';
+import type { RedactCall } from '../http/request-log.ts';
 import { setBudget } from '../http/response.ts';
 import type { Logger } from '../log.ts';
 import type { Redactor } from '../redaction.ts';
@@ -60,7 +60,10 @@ function toProblem({ code, message, details = [], providerMessage }: AppError, r
   return {
     requestId,
     code,
-    message: code === 'INTERNAL' ? 'Something went wrong here. The request id finds it in the log.' : message,
+    message:
+      code === 'INTERNAL'
+        ? 'Something went wrong in the service. Send the request id to its operator, who finds the error in the log.'
+        : message,
     ...(details.length > 0 && { details }),
     ...(providerMessage !== undefined && { providerMessage }),
   };
@@ -83,8 +86,9 @@ function withHead(methods: readonly string[]): readonly string[] {
 function toAppError(thrown: unknown, request: Request, redact: Redactor['redact']): AppError {
   if (thrown instanceof AppError) return thrown;
   if (thrown instanceof DatabaseUnavailableError)
-    return overloaded('The database cannot be reached at the moment.', thrown);
-  if (isOutOfTime(thrown)) return overloaded('The database did not get to this in time.', thrown);
+    return overloaded('The service cannot reach its database at the moment. Try again later.', thrown);
+  if (isOutOfTime(thrown))
+    return overloaded('The database of the service did not respond in time. Try again later.', thrown);
   const fault = readFault(thrown, request, redact);
   const code = fault.status === undefined ? undefined : CODE_OF_STATUS[fault.status];
   switch (code) {
@@ -93,7 +97,7 @@ function toAppError(thrown: unknown, request: Request, redact: Redactor['redact'
     case 'NOT_FOUND':
       return nothingThere(request);
     case 'UNSUPPORTED_MEDIA_TYPE':
-      return new AppError(code, 'Bodies are JSON: send Content-Type: application/json.');
+      return new AppError(code, 'This path accepts JSON. Send Content-Type: application/json.');
     default:
       return new AppError(code, sentence(fault), { details: listFaults(fault.faults), cause: thrown });
   }

@@ -1,5 +1,5 @@
 import type { Resources } from '../resources/index.ts';
-import { inBody, withPlaces } from './body-faults.ts';
+import { inBody, withPointers } from './body-faults.ts';
 import type { Handlers } from './operation.ts';
 
 export function createQueryHandlers(resources: Pick<Resources, 'explain'>) {
@@ -7,7 +7,7 @@ export function createQueryHandlers(resources: Pick<Resources, 'explain'>) {
     explainQuery: async ({ instance, body, signal }) => {
       const { objectName, ...query } = body;
       const explained = resources.explain({ instance, objectName, signal }, query);
-      const { predicates, ...explanation } = await withPlaces(inBody, explained);
+      const { predicates, ...explanation } = await withPointers(inBody, explained);
       return {
         body: { ...explanation, predicates: [...predicates] },
         headers: { 'Elements-Element-Instance-Id': instance.id },

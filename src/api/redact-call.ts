@@ -2,7 +2,7 @@ import type { Request, Response } from 'express';
 import type { Recorder } from '../activity/recorder.ts';
 import { openWire } from '../activity/runs.ts';
 import type { Clock } from '../clock.ts';
-import type { RedactCall } from '../http/request-record.ts';
+import type { RedactCall } from '../http/request-log.ts';
 import { MASK } from '../instances/configuration.ts';
 import { cookiesIn } from '../pairs.ts';
 import { combineRedactors, createRedactor, type Redactor } from '../redaction.ts';

@@ -10,12 +10,12 @@ export interface RoleServices {
   readonly users: Pick<Users, 'grant' | 'revoke'>;
 }
 
-type RoleRecord = OperationResult<'getRole'>;
+type RoleView = OperationResult<'getRole'>;
 type GivenPrivilege = OperationBody<'replaceRole'>['privileges'][number];
 
 export function createRoleHandlers({ roles, users }: RoleServices) {
   const show = async (organizationId: number, key: string) => ({
-    body: toRoleRecord(await roles.get(organizationId, key)),
+    body: toRoleView(await roles.get(organizationId, key)),
   });
 
   return {
@@ -23,10 +23,10 @@ export function createRoleHandlers({ roles, users }: RoleServices) {
     getRole: ({ principal, path }) => show(principal.organizationId, path.key),
 
     replaceRole: async ({ principal, path: { key }, body: { privileges, ...rest } }) => {
-      assertAsRead(rest, { shown: toRoleRecord(await roles.get(principal.organizationId, key)) });
+      assertAsRead(rest, { shown: toRoleView(await roles.get(principal.organizationId, key)) });
       assertPrivilegesAsRead(privileges);
       const keys = privileges.map((given) => (typeof given === 'string' ? given : given.key));
-      return { body: toRoleRecord(await roles.setPrivileges(principal, key, keys)) };
+      return { body: toRoleView(await roles.setPrivileges(principal, key, keys)) };
     },
 
     listUserRoles: async ({ user }) => {
@@ -42,7 +42,7 @@ export function createRoleHandlers({ roles, users }: RoleServices) {
       show(user.organizationId, await users.grant(principal, user.id, path.key)),
     listAccountRoles: async ({ principal }) => listAnswer(await roles.listOfAccount(principal)),
     grantAccountRole: async ({ principal, path }) => ({
-      body: toRoleRecord(await roles.grantToAccount(principal, path.key)),
+      body: toRoleView(await roles.grantToAccount(principal, path.key)),
     }),
     revokeAccountRole: async ({ principal, path }) => {
       const { id, key } = await roles.revokeFromAccount(principal, path.key);
@@ -57,14 +57,14 @@ export function createRoleHandlers({ roles, users }: RoleServices) {
 }
 
 function listAnswer(listed: readonly RoleDetails[]) {
-  return { body: listed.map(toRoleRecord), headers: { 'Elements-Returned-Count': listed.length } };
+  return { body: listed.map(toRoleView), headers: { 'Elements-Returned-Count': listed.length } };
 }
 
-function toRoleRecord({ id, key, name, description, privileges }: RoleDetails): RoleRecord {
-  return { id, key, name, description, privileges: privileges.map(toPrivilegeRecord) };
+function toRoleView({ id, key, name, description, privileges }: RoleDetails): RoleView {
+  return { id, key, name, description, privileges: privileges.map(toPrivilegeView) };
 }
 
-function toPrivilegeRecord(key: Privilege) {
+function toPrivilegeView(key: Privilege) {
   const [name, category] = PRIVILEGES[key];
   return { key, name, category };
 }
@@ -76,14 +76,14 @@ function assertPrivilegesAsRead(given: readonly GivenPrivilege[]): void {
 }
 
 function faultsOf({ key, ...rest }: Exclude<GivenPrivilege, string>, index: number): ErrorDetail[] {
-  const shown = new Map<string, unknown>(isPrivilege(key) ? Object.entries(toPrivilegeRecord(key)) : []);
+  const shown = new Map<string, unknown>(isPrivilege(key) ? Object.entries(toPrivilegeView(key)) : []);
   return Object.entries(rest).flatMap(([member, value]): ErrorDetail[] =>
     shown.get(member) === value
       ? []
       : [
           {
             path: pointer('body', 'privileges', String(index), member),
-            message: `${member} of the privilege '${cutText(key)}' cannot be changed; leave it out, or as it was read.`,
+            message: `${member} of the privilege '${cutText(key)}' cannot be changed; leave it out, or send it as it was read.`,
           },
         ],
   );

@@ -7,14 +7,14 @@ import {
   type Queryable,
   type Row,
 } from '../where/index.ts';
-import { createPlaceTokens, listHeaders, type PageSeal } from './listing.ts';
+import { createPositionTokens, listHeaders, type PageSeal } from './listing.ts';
 
 /** A list whose rows are in memory, as they are shown. */
 export interface RowListing<Row> {
   /** What `where` may name, see `fieldsOf`. */
   readonly queryable: Queryable;
   /** Of its kind a text of its own: the rows come in the order of these. */
-  readonly placeOf: (row: Row) => string;
+  readonly positionOf: (row: Row) => string;
   /** The list as it is without its pages: a page token holds for one with the same. */
   readonly context: readonly unknown[];
 }
@@ -38,19 +38,19 @@ const PAGE_SIZE = 200;
 export function listRows<Shown extends Row>(
   seal: PageSeal,
   rows: readonly Shown[],
-  { queryable, placeOf, context }: RowListing<Shown>,
+  { queryable, positionOf, context }: RowListing<Shown>,
   { query: { where, pageSize = PAGE_SIZE, nextPage }, url }: RowRequest,
 ) {
   const condition = where === undefined ? undefined : prepareCondition(where, queryable);
   const matches = condition === undefined ? () => true : compileCondition(condition);
-  const tokens = createPlaceTokens(seal, JSON.stringify([...context, where]));
+  const tokens = createPositionTokens(seal, JSON.stringify([...context, where]));
   const after = tokens.read(nextPage);
   const found = rows
-    .filter((row) => (after === undefined || placeOf(row) > after) && matches(row))
-    .toSorted((one, other) => (placeOf(one) < placeOf(other) ? -1 : 1));
+    .filter((row) => (after === undefined || positionOf(row) > after) && matches(row))
+    .toSorted((one, other) => (positionOf(one) < positionOf(other) ? -1 : 1));
   const page = found.slice(0, pageSize);
   const last = page.at(-1);
-  const token = found.length > pageSize && last !== undefined ? tokens.write(placeOf(last)) : undefined;
+  const token = found.length > pageSize && last !== undefined ? tokens.write(positionOf(last)) : undefined;
   return { rows: page, headers: listHeaders(page.length, { url, token }) };
 }
 

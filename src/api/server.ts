@@ -12,7 +12,7 @@ import { isForm, readFileForm, readStreamedForm, type StreamedForm } from '../ht
 import { ORDINARY, readJsonBody } from '../http/json-body.ts';
 import { sendJson } from '../http/json-response.ts';
 import { signalEnd } from '../http/request-end.ts';
-import { type RecordParts, type RecordPorts, recordRequests } from '../http/request-record.ts';
+import { logRequests, type RequestLogParts, type RequestLogPorts } from '../http/request-log.ts';
 import { assertAcceptsJson, sendResponse } from '../http/response.ts';
 import { assertFewParameters, MOST_PAIRS, searchOf } from '../pairs.ts';
 import type { FileForm } from '../resources/upload.ts';
@@ -29,7 +29,7 @@ import { asOriginal, createRoutes, type FindRoute, joinName, type Route } from '
 import { assertStorableInput } from './storable-input.ts';
 import { parseQuery, type Scope } from './validation.ts';
 
-export interface ServerParts extends Omit<RecordParts, 'routes'> {
+export interface ServerParts extends Omit<RequestLogParts, 'routes'> {
   /** The paths outside the base path: health, documents, reference. */
   readonly root: Router;
   /** Absent in a process that only works on jobs. */
@@ -68,7 +68,7 @@ const ROUTES: ReadonlyMap<string, string> = new Map(
 );
 
 /** Every request gets its id and its line in the log; whatever is thrown on its way ends in the problem handler. */
-export function createServer(ports: RecordPorts, parts: ServerParts): RequestListener {
+export function createServer(ports: RequestLogPorts, parts: ServerParts): RequestListener {
   const { log } = ports;
   const refuse = createProblemHandler(log, parts.redactCall);
   const api = parts.api && createApi(parts.api);
@@ -81,7 +81,7 @@ export function createServer(ports: RecordPorts, parts: ServerParts): RequestLis
   const refuseLast: ErrorRequestHandler = (thrown, request, response, _next) => refuse(thrown, request, response);
   app.use(parts.root, notFound, refuseLast);
 
-  const record = recordRequests(ports, { ...parts, routes: ROUTES });
+  const record = logRequests(ports, { ...parts, routes: ROUTES });
 
   /** What Express does for a path that is written as everybody writes it, without its search for who takes it. */
   function serveApi(serve: Serve, request: Request, response: Response): void {
@@ -140,7 +140,7 @@ function createApi(api: ApiParts): Serve {
     const { caller, scope } = authorized;
     if (scope === 'instance' && isPassthrough(request)) return api.passthrough(request, response, caller);
     if (request.path.includes('%')) assertPath(request);
-    const query = readQuery(request);
+    assertFlatQuery(request);
     if (scope !== 'platform') joinName(request, caller?.instance?.connector);
     else if (caller.session === undefined && caller.instance !== undefined) asOriginal(request);
     const route = routes[scope](request.path);
@@ -165,7 +165,7 @@ function createApi(api: ApiParts): Serve {
       request.body = await readJsonBody(request, response, { limits: endpoint.limits, budget });
     }
     locals.sought = id;
-    const { path, headers, body } = await endpoint.validate(request, response, { params, query });
+    const { path, query, headers, body } = await endpoint.validate(request, response, params);
     locals.operation = id;
     locals.isPackable = endpoint.isPackable;
     if (endpoint.stored.length > 0) assertStorableInput(endpoint.stored, { query, body });
@@ -260,16 +260,20 @@ function assertPath({ path }: Request): void {
   try {
     decodeURIComponent(path);
   } catch (error) {
-    throw new AppError('REQUEST_INVALID', 'The path is not well percent-encoded.', { cause: error });
+    throw new AppError('REQUEST_INVALID', 'The path is not valid percent-encoding.', { cause: error });
   }
 }
 
+const BRACKET = /\[|%5b/i;
+
 /** The validator would nest what brackets there are, and lose `__proto__[x]`. @throws AppError REQUEST_INVALID */
-function readQuery({ query, url }: Request): Request['query'] {
+function assertFlatQuery(request: Request): void {
+  const { url } = request;
   // With fewer characters there cannot be too many.
   if (url.length > MOST_PAIRS) assertFewParameters(searchOf(url));
-  const nested = Object.keys(query).find((name) => name.includes('['));
-  if (nested === undefined) return query;
+  // It takes no parsing to see that there is none.
+  const nested = BRACKET.test(url) ? Object.keys(request.query).find((name) => name.includes('[')) : undefined;
+  if (nested === undefined) return;
   const message = `Unknown query parameter '${cutText(nested)}'.`;
   throw new AppError('REQUEST_INVALID', message, { details: [{ path: pointer('query', nested), message }] });
 }
@@ -278,7 +282,7 @@ function readQuery({ query, url }: Request): Request['query'] {
 function takesForm(body: TakenBody, request: Request): boolean {
   if (body.form === 'none' || !isForm(request)) return false;
   if (request.get('idempotency-key') === undefined) return true;
-  const message = 'An Idempotency-Key is not taken with a file: send JSON, or leave it out.';
+  const message = 'A file cannot be sent with an Idempotency-Key. Send JSON, or leave out the header.';
   throw new AppError('REQUEST_INVALID', message, { details: [{ path: '/headers/idempotency-key', message }] });
 }
 

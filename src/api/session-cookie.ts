@@ -44,7 +44,7 @@ export function createSessionCookie(publicUrl: () => string): SessionCookie {
       const own = new URL(publicUrl()).origin;
       const isOwn =
         (origin === undefined || origin === own) && (site === undefined || OWN_SITES.includes(String(site)));
-      if (!isOwn) throw new AppError('FORBIDDEN', `Only pages of ${own} may use the sessions of the console.`);
+      if (!isOwn) throw new AppError('FORBIDDEN', `Only pages of ${own} may use a session of the console.`);
     },
   };
 }

@@ -6,14 +6,14 @@ import { AppError } from '../errors.ts';
 import { assertAsRead } from './body-faults.ts';
 import { createPageTokens, listHeaders, type PageSeal } from './listing.ts';
 import type { Handlers, OperationBody, OperationQuery, OperationRequest, OperationResult } from './operation.ts';
-import { toSecretRecord } from './organizations.ts';
+import { toSecretView } from './organizations.ts';
 
 export interface UserServices {
   readonly users: Users;
   readonly secrets: Secrets;
 }
 
-type UserRecord = OperationResult<'getUser'>;
+type UserView = OperationResult<'getUser'>;
 
 interface PageRequest {
   readonly query: OperationQuery<'listUsers'>;
@@ -33,7 +33,7 @@ export function createUserHandlers({ users, secrets }: UserServices, seal: PageS
     const { where, pageSize: limit = PAGE_SIZE, nextPage } = query;
     const tokens = createPageTokens(seal, `users:${JSON.stringify([scope, where])}`);
     const page = await users.list(accountId, scope, { where, limit, afterId: tokens.read(nextPage) });
-    const body = page.users.map(toUserRecord);
+    const body = page.users.map(toUserView);
     return { body, headers: listHeaders(body.length, { url, token: tokens.write(page.nextAfterId) }) };
   }
 
@@ -45,8 +45,8 @@ export function createUserHandlers({ users, secrets }: UserServices, seal: PageS
   async function write({ principal, user, session }: Named, changes: UserChanges, rest: object) {
     // Whoever finds a console open does not know the password that is asked for there.
     if (changes.password !== undefined && session !== undefined && user.id === principal.userId) throw asksForCurrent();
-    assertAsRead(rest, { shown: toUserRecord(user), drifting: ['lastLoginDate'] });
-    return { body: toUserRecord(await users.update(principal, user.id, changes)) };
+    assertAsRead(rest, { shown: toUserView(user), drifting: ['lastLoginDate'] });
+    return { body: toUserView(await users.update(principal, user.id, changes)) };
   }
 
   async function remove({ principal, user: { id } }: Omit<Named, 'session'>) {
@@ -62,7 +62,7 @@ export function createUserHandlers({ users, secrets }: UserServices, seal: PageS
       const named = principal.isAccountNamed === true ? principal.accountId : undefined;
       return { body: toCreatedUser(await users.create(principal, accountId ?? named, input)) };
     },
-    getOrganizationUser: ({ user }) => ({ body: toUserRecord(user) }),
+    getOrganizationUser: ({ user }) => ({ body: toUserView(user) }),
     updateOrganizationUser: ({ body, ...named }) => update(named, body),
     deleteOrganizationUser: remove,
 
@@ -70,7 +70,7 @@ export function createUserHandlers({ users, secrets }: UserServices, seal: PageS
     createAccountUser: async ({ principal, body }) => ({
       body: toCreatedUser(await users.create(principal, principal.accountId, body)),
     }),
-    getAccountUser: ({ user }) => ({ body: toUserRecord(user) }),
+    getAccountUser: ({ user }) => ({ body: toUserView(user) }),
     updateAccountUser: ({ body, ...named }) => update(named, body),
     replaceAccountUser: ({ body, ...named }) => {
       const { email, firstName, lastName, externalId = null, active = true, password, ...rest } = body;
@@ -79,21 +79,21 @@ export function createUserHandlers({ users, secrets }: UserServices, seal: PageS
     deleteAccountUser: remove,
 
     listUsers: ({ principal, query, url }) => listPage(principal, visibleTo(principal), { query, url }),
-    getUser: ({ user }) => ({ body: toUserRecord(user) }),
+    getUser: ({ user }) => ({ body: toUserView(user) }),
     updateUser: ({ body, ...named }) => update(named, body),
     deleteUser: remove,
 
-    getOwnUser: async ({ principal }) => ({ body: toUserRecord(await getSelf(principal)) }),
+    getOwnUser: async ({ principal }) => ({ body: toUserView(await getSelf(principal)) }),
     updateOwnUser: async ({ principal, session, body }) =>
       update({ principal, session, user: await getSelf(principal) }, body),
 
     listOwnUserSecrets: async ({ principal: { homeAccountId, userId }, sent }) => {
       const owned = await secrets.list({ accountId: homeAccountId, userId }, sent.user);
-      return { body: owned.map(toSecretRecord), headers: { 'Elements-Returned-Count': owned.length } };
+      return { body: owned.map(toSecretView), headers: { 'Elements-Returned-Count': owned.length } };
     },
     rotateOwnUserSecret: async ({ principal: { organizationId, homeAccountId, userId }, body }) => {
       const owner = { accountId: homeAccountId, userId };
-      return { body: toSecretRecord(await secrets.rotate(organizationId, owner, body.overlapSeconds)) };
+      return { body: toSecretView(await secrets.rotate(organizationId, owner, body.overlapSeconds)) };
     },
   } satisfies Partial<Handlers>;
 }
@@ -113,7 +113,7 @@ function visibleTo(principal: Principal): UserScope {
   return privileges.has('viewAccountUsers') ? ofAccount(principal) : { ...widestOf(principal), userId };
 }
 
-function toUserRecord(user: UserRow): UserRecord {
+function toUserView(user: UserRow): UserView {
   const { id, emailAddress, firstName, lastName, externalId, active, accountId, roles, createdAt, lastLoginAt } = user;
   return {
     id,
@@ -137,5 +137,5 @@ function asksForCurrent(): AppError {
 }
 
 function toCreatedUser({ user, secret }: CreatedUser) {
-  return { ...toUserRecord(user), secret };
+  return { ...toUserView(user), secret };
 }

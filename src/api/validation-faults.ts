@@ -54,10 +54,10 @@ function toDetail(
   const isUnknownParameter = text.startsWith('Unknown query parameter ');
   const namesUnknown = isUnknownParameter || keyword === 'additionalProperties';
   const pointed = namesUnknown ? escapeEnd(String(path ?? ''), request) : String(path ?? '');
-  const place = redactPointer(pointed, redact).replace(/^\/params(?=\/|$)/, '/path');
-  if (!isUnknownParameter) return { path: place, message: text };
-  const { hint, nearest } = suggestQueryName(request.res?.locals.sought, segmentsOf(place).at(-1) ?? '');
-  return { path: place, message: `${text}${hint === '' ? '' : `.${hint}`}`, ...nearest };
+  const pointer = redactPointer(pointed, redact).replace(/^\/params(?=\/|$)/, '/path');
+  if (!isUnknownParameter) return { path: pointer, message: text };
+  const { hint, nearest } = suggestQueryName(request.res?.locals.sought, segmentsOf(pointer).at(-1) ?? '');
+  return { path: pointer, message: `${text}${hint === '' ? '' : `.${hint}`}`, ...nearest };
 }
 
 /** The validator escapes the names that lead to a name which is not known, and not that name itself. It is not cut here: secrets are looked for first. */

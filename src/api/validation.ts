@@ -2,6 +2,7 @@ import { parse } from 'node:querystring';
 import type { Request, RequestHandler, Response } from 'express';
 import type { OpenAPIV3 } from 'express-openapi-validator/dist/framework/types.js';
 import { OpenApiValidator } from 'express-openapi-validator/dist/openapi.validator.js';
+import { LRUCache } from 'lru-cache';
 import document from '../../generated/openapi.json' with { type: 'json' };
 import { OPERATIONS, type OperationId } from '../../generated/operations.ts';
 import { AppError, pointer } from '../errors.ts';
@@ -14,15 +15,15 @@ export interface ValidatedInput {
   readonly body: unknown;
 }
 
-/** What a request has before it is checked. */
-export interface RawInput {
-  /** Decoded. */
-  readonly params: Readonly<Record<string, string>>;
-  readonly query: Request['query'];
-}
-
-/** Checks and converts a request for an operation, in place where it can. @throws what the problem handler makes a REQUEST_INVALID of */
-export type Validate = (request: Request, response: Response, raw: RawInput) => Promise<ValidatedInput>;
+/**
+ * Checks and converts a request for an operation, its headers in place. `params` are those of its path, decoded.
+ * @throws what the problem handler makes a REQUEST_INVALID of
+ */
+export type Validate = (
+  request: Request,
+  response: Response,
+  params: Readonly<Record<string, string>>,
+) => Promise<ValidatedInput>;
 
 /** What the validator knows of the operation that a request is for. */
 interface OperationMetadata {
@@ -60,22 +61,54 @@ export function findValidation(id: OperationId, validateResponses: boolean): Val
 /** Nothing in a validator belongs to a service, and a process of tests starts many. */
 const made = new Map<string, Validate>();
 
+type ValidRequest = Pick<ShownRequest, 'params' | 'query' | 'headers'>;
+
+/** The valid requests of GETs on instances. A request that comes again, with the same URL and headers, is not checked again. */
+const validated = new LRUCache<string, ValidRequest>({
+  maxSize: 8 * 1024 * 1024,
+  sizeCalculation: (_input, key) => BYTES_OF_VALIDATED + key.length * BYTES_OF_KEY_CHARACTER,
+});
+const BYTES_OF_VALIDATED = 1_000;
+/** In the key, and again in the values. */
+const BYTES_OF_KEY_CHARACTER = 4;
+/** Characters. A longer request seldom comes again, and would take the place of many that do. */
+const LONGEST_KEPT = 2_048;
+
 function createValidation(id: OperationId, validateResponses: boolean): Validate {
-  let steps: { readonly first: readonly RequestHandler[]; readonly others: readonly RequestHandler[] } | undefined;
+  let steps: ReturnType<typeof createSteps> | undefined;
   let metadata: OperationMetadata | undefined;
   const parameters = parametersOf(id);
   const flags = parameters.filter((one) => one.in === 'query' && one.schema.type === 'boolean').map(({ name }) => name);
   const hasNumbers = parameters.some((one) => one.in === 'path' && one.schema.type !== 'string');
+  const headerNames = parameters.filter((one) => one.in === 'header').map(({ name }) => name.toLowerCase());
+  const { method: ownMethod, scopes } = OPERATIONS[id];
+  // The URLs of others may have keys in them.
+  const isKept = ownMethod === 'get' && scopes.every((scope) => scope === 'instance' || scope === 'record');
 
-  return async (request, response, { params, query }) => {
-    for (const name of flags) {
+  /** All that a check depends on; there is no line break in a URL or a header. Undefined where the outcome is not kept. */
+  function keyOf({ url, headers, body }: Request): string | undefined {
+    if (!isKept || body !== undefined) return undefined;
+    let key = `${id} ${url}`;
+    for (const name of headerNames) key += headers[name] === undefined ? '\n' : `\n=${headers[name]}`;
+    return key.length > LONGEST_KEPT ? undefined : key;
+  }
+
+  return async (request, response, params) => {
+    const { app, method, baseUrl, path, headers, body } = request;
+    const key = metadata && keyOf(request);
+    const known = key === undefined ? undefined : validated.get(key);
+    // The validator compiles its schemas anew for every spelling of the type, and keeps them all.
+    headers['content-type'] = 'application/json';
+    if (known !== undefined) {
+      Object.assign(headers, known.headers);
+      if (!validateResponses) return { path: known.params, query: known.query, headers, body };
+    }
+    const query = known?.query ?? request.query;
+    for (const name of known === undefined ? flags : []) {
       const value = query[name];
       // Python writes `True`.
       if (value === 'True' || value === 'False') query[name] = value.toLowerCase();
     }
-    const { app, method, baseUrl, path, headers, body } = request;
-    // The validator compiles its schemas anew for every spelling of the type, and keeps them all.
-    headers['content-type'] = 'application/json';
     const shown: ShownRequest = {
       app,
       method,
@@ -86,14 +119,21 @@ function createValidation(id: OperationId, validateResponses: boolean): Validate
       headers,
       query,
       body,
-      params: {},
+      params: known?.params ?? {},
       openapi: metadata && { ...metadata, pathParams: { ...params } },
     };
     steps ??= createSteps(id, { basePath: baseUrl, validateResponses });
-    for (const step of metadata === undefined ? steps.first : steps.others)
+    const checking = metadata === undefined ? steps.first : steps.others;
+    for (const step of known === undefined ? checking : steps.ofResponse)
       await take(step, { request, shown, response });
     metadata ??= metadataOf(shown, id);
-    if (hasNumbers) assertDigits(shown.params, params);
+    if (hasNumbers && known === undefined) assertDigits(shown.params, params);
+    if (key !== undefined && known === undefined) {
+      for (const value of [query, shown.params, ...Object.values(query)]) Object.freeze(value);
+      const sent = headerNames.filter((name) => headers[name] !== undefined);
+      const converted = Object.fromEntries(sent.map((name) => [name, headers[name]]));
+      validated.set(key, { params: shown.params, query, headers: converted });
+    }
     return { path: shown.params, query, headers, body };
   };
 }
@@ -129,7 +169,7 @@ function createSteps(
   const once = made.filter(({ name }) => ONCE.includes(name));
   if (once.length !== 1 || others.length !== (validateResponses ? 2 : 1))
     throw new Error('The validator has not the steps that are looked for');
-  return { first: [...once, ...others], others };
+  return { first: [...once, ...others], others, ofResponse: others.slice(1) };
 }
 
 interface DocumentedParameter {
@@ -185,7 +225,7 @@ function isScalar(parameter: object): boolean {
 }
 
 /** @throws AppError REQUEST_INVALID for a number in another spelling than its digits: to the validator `0x1`, `1e0` and `+1` are 1 */
-function assertDigits(converted: Readonly<Record<string, unknown>>, params: RawInput['params']): void {
+function assertDigits(converted: Readonly<Record<string, unknown>>, params: Readonly<Record<string, string>>): void {
   for (const [name, value] of Object.entries(converted)) {
     if (typeof value !== 'number' || params[name] === String(value)) continue;
     const message = 'must be integer';

@@ -28,7 +28,7 @@ const LIMITS = {
 
 /** Of a body. The largest one that is not stored as it comes takes this long at a megabit a second. */
 const BODY_MS = 60_000;
-/** Of what comes of a body after its response: as much as is passed on of any body. */
+/** Of the outcome of a body after its response: as much as is passed on of any body. */
 const MOST_DROPPED_BYTES = MOST_STREAMED_BYTES;
 
 /** Listens where it is told to; resolves when it does. @throws StartError that names the variable; whatever else listening says */

@@ -19,7 +19,7 @@ export type NewJob = Pick<
 export type StoredJob = Pick<BulkJob, 'accountId' | 'id' | 'createdAt'>;
 
 /** Of one instance. */
-export type JobPlace = Pick<BulkJob, 'accountId' | 'instanceId' | 'id'>;
+export type InstanceJobKey = Pick<BulkJob, 'accountId' | 'instanceId' | 'id'>;
 
 export interface JobFilter extends Pick<BulkJob, 'accountId'> {
   /** Undefined: of all instances. */
@@ -152,7 +152,7 @@ export function createBulkStore(knex: Knex) {
       return Number(row?.count);
     },
 
-    find: async ({ accountId, instanceId, id }: JobPlace): Promise<BulkJob | undefined> => {
+    find: async ({ accountId, instanceId, id }: InstanceJobKey): Promise<BulkJob | undefined> => {
       const [row] = await selectJobs(knex).where({ account_id: accountId, instance_id: instanceId, id });
       return row && toJob(row);
     },

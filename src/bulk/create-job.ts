@@ -28,7 +28,7 @@ export interface DownloadRequest extends Pick<WalkRequest, 'where' | 'fields' | 
 export interface Callback {
   readonly url: string;
   /** Where it stands in the request. */
-  readonly place: string;
+  readonly pointer: string;
 }
 
 export interface CreatePorts {
@@ -54,7 +54,7 @@ export async function planDownload(ports: CreatePorts, asking: PlannedRequest): 
   const { format, callback, fileName = null } = request;
   const { accountId, id: instanceId } = instance;
   const asked = readRequest(request);
-  if (callback !== undefined) await assertCallable(egress, callback.url, callback.place);
+  if (callback !== undefined) await assertCallable(egress, callback.url, callback.pointer);
   const target = { instance, objectName: asked.objectName, signal };
   const { object } = await planAt(ports, target, asked);
   const also = await boundsOf(ports, { object, target, request });
@@ -112,7 +112,7 @@ function readRequest({ statement, objectName, fields, where, orderBy, limit }: D
   }
   throw invalidRequest(
     twice.map((name) => {
-      const message = `'${name}' and the ${CLAUSES[name]} of the statement in 'q' exclude each other.`;
+      const message = `'${name}' and the ${CLAUSES[name]} of the statement in 'q' cannot be used together.`;
       return { path: pointer('body', name), message };
     }),
   );
@@ -126,8 +126,8 @@ async function planAt({ resources }: CreatePorts, target: ObjectTarget, asked: A
     const { objectLoc } = asked;
     if (objectLoc === undefined || !isAppError(error, 'NOT_FOUND')) throw error;
     const { code, message, details: [detail] = [] } = error;
-    const place = { position: objectLoc.offset, length: objectLoc.length };
-    throw new AppError(code, message, { details: [{ ...detail, message, ...place }], cause: error });
+    const range = { position: objectLoc.offset, length: objectLoc.length };
+    throw new AppError(code, message, { details: [{ ...detail, message, ...range }], cause: error });
   }
 }
 
@@ -185,7 +185,7 @@ async function endOfJob(
 ): Promise<Date> {
   const path = '/body/continueFromJobId';
   if (request.from !== undefined)
-    throw invalidRequest([{ path: '/body/from', message: "'from' and 'continueFromJobId' exclude each other." }]);
+    throw invalidRequest([{ path: '/body/from', message: "'from' and 'continueFromJobId' cannot be used together." }]);
   const job = await store.find({ accountId: instance.accountId, instanceId: instance.id, id });
   if (job === undefined) throw jobNotFound(id);
   if (job.direction !== 'DOWNLOAD' || job.objectName !== objectName) {
@@ -193,23 +193,26 @@ async function endOfJob(
     throw invalidRequest([{ path, message }]);
   }
   if (job.status !== 'COMPLETED' || job.startedAt === null)
-    throw new AppError('CONFLICT', `Job ${id} is ${job.status}: only one that is COMPLETED can be continued.`);
+    throw new AppError('CONFLICT', `Job ${id} is ${job.status}. Only a COMPLETED job can be continued.`);
   const startMs = job.startedAt.getTime() - MOST_SKEW_MS;
   const endMs = Math.min(startMs, job.changedBefore?.getTime() ?? Number.POSITIVE_INFINITY);
   return new Date(endMs - (object.changes?.overlapSeconds ?? DEFAULT_OVERLAP_SECONDS) * 1000);
 }
 
 export function jobNotFound(id: number): AppError {
-  return new AppError('NOT_FOUND', `This instance has no bulk job ${id}. Jobs and their files are kept for some days.`);
+  return new AppError(
+    'NOT_FOUND',
+    `This instance has no bulk job ${id}. The service deletes jobs and their files after BULK_RETENTION_DAYS.`,
+  );
 }
 
 function untold(name: string, objectName: string): AppError {
-  const message = `'${objectName}' does not say when its records changed, so that '${name}' cannot be answered.`;
+  const message = `'${objectName}' has no date of change, so '${name}' cannot be used with it.`;
   return invalidRequest([{ path: pointer('body', name), message }]);
 }
 
 export function tooMany(): AppError {
-  const message = `The account has ${MOST_OPEN_JOBS} bulk jobs that have not ended. Send the next when some have.`;
+  const message = `The account has ${MOST_OPEN_JOBS} bulk jobs that have not ended, the maximum. Start the next one when some have ended.`;
   return new AppError('RATE_LIMITED', message, { retryAfterSeconds: RETRY_SECONDS });
 }
 

@@ -70,7 +70,7 @@ export async function receiveUpload<Result>(
     }
     file.end();
     const plan = early ?? (await readPlan(ports, { request, object }));
-    if (plan === undefined) throw formInvalid('metaData', 'is missing: it says what to do with the rows');
+    if (plan === undefined) throw formInvalid('metaData', 'is missing; it tells what to do with the rows');
     const upload = await readUpload(file.head(), plan, { object, byteCount: file.byteCount() });
     const last = await file.take();
     return await store.transaction(async (via) => {
@@ -170,8 +170,8 @@ async function readPlan({ egress }: ReceivePorts, { request, object }: PlanInput
   for (const operation of NEEDED[action]) requireOperation({ instance, objectName }, object, operation);
   const identifier = identifierFieldName ?? idFieldOf(object);
   if (action !== 'create') assertFindable({ objectName, object, identifier });
-  const called = callbackUrl === undefined ? callback : { url: callbackUrl, place: '/body/metaData/callbackUrl' };
-  if (called !== undefined) await assertCallable(egress, called.url, called.place);
+  const called = callbackUrl === undefined ? callback : { url: callbackUrl, pointer: '/body/metaData/callbackUrl' };
+  if (called !== undefined) await assertCallable(egress, called.url, called.pointer);
   return { action, identifier, format, callbackUrl: called?.url ?? null };
 }
 
@@ -236,7 +236,10 @@ function assertFindable({ objectName, object, identifier }: Findable): void {
   }
   if (object.list !== undefined && object.fields[identifier]?.filter?.['='] !== undefined) return;
   throw invalidRequest([
-    { path, message: `The provider cannot look for records of '${objectName}' by '${identifier}'.` },
+    {
+      path,
+      message: `The provider cannot find records of '${objectName}' by '${identifier}'. Choose another identifier.`,
+    },
   ]);
 }
 
@@ -277,7 +280,7 @@ function assertColumns(columns: readonly string[], { object, action, identifier 
     if (name === '') faults.push(`has a header whose column ${index + 1} has no name.`);
     else if (seen.has(name)) faults.push(`has the column '${cutText(name)}' twice.`);
     else if (action !== 'delete' && !names.includes(name))
-      faults.push(`has a column '${cutText(name)}' that is no field.${suggest(name, names).hint}`);
+      faults.push(`has a column '${cutText(name)}' that is not a field.${suggest(name, names).hint}`);
     seen.add(name);
   }
   if (action !== 'create' && !seen.has(identifier))

@@ -10,7 +10,7 @@ import { type BegunJob, type CallCount, createFileWriter, type FileWriter, fence
 import type { NativeOwner } from './forget-native.ts';
 import type { ClaimedJob, FileColumn } from './job.ts';
 import { createPages, type Pages } from './pages.ts';
-import { createSlice, type SliceOptions, type TurnEnd, type TurnInput } from './slice.ts';
+import { createSlice, type SliceEnd, type SliceInput, type SliceOptions } from './slice.ts';
 
 export interface DownloadPorts {
   readonly store: Pick<BulkStore, 'transaction' | 'checkpoint' | 'restart'>;
@@ -32,15 +32,15 @@ export interface DownloadOptions extends SliceOptions {
 const LONGEST_REST_MS = 50;
 
 /**
- * Goes on with a job: reads its rows page by page and stores them, each time with the place where the next one is found. What is not stored
+ * Continues with a job: reads its rows page by page and stores them, each time with the place where the next one is found. What is not stored
  * when it is broken off is read again from there, so that each row is in the file once. `calls` is kept up to date also when it throws.
  * @throws JobLost; AppError as calls of the provider do; the reason of the signal; what the database says
  */
 export async function download(
   ports: DownloadPorts,
-  { job, instance, signal }: TurnInput,
+  { job, instance, signal }: SliceInput,
   calls: CallCount,
-): Promise<TurnEnd> {
+): Promise<SliceEnd> {
   const { resources, clock, options } = ports;
   const walk = await resources.planWalk({ instance, objectName: job.objectName, signal }, job.query);
   const begun = await begin(ports, { job, instance, walk });

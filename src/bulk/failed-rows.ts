@@ -21,7 +21,7 @@ const END_OF_ROW = Buffer.from('\r\n');
 /** @throws AppError NOT_FOUND for a download; WHERE_SYNTAX, WHERE_INVALID */
 export function openFailedRows(ports: FailedRowsPorts, job: BulkJob, where: string | undefined) {
   const { upload } = job;
-  if (upload === null) throw new AppError('NOT_FOUND', `Job ${job.id} is a download: none of its rows can fail.`);
+  if (upload === null) throw new AppError('NOT_FOUND', `Job ${job.id} is a download, so it has no failed rows.`);
   const condition = where === undefined ? undefined : prepareSql(where, FILTERABLE_ROW_ERROR);
   const read = bytesReader(ports, job, 'input');
   const { beginByte } = upload;

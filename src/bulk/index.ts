@@ -13,8 +13,8 @@ import {
   createBulkStore,
   FILTERABLE_JOB,
   FILTERABLE_ROW_ERROR,
+  type InstanceJobKey,
   type JobFilter,
-  type JobPlace,
   type NewJob,
 } from './bulk-store.ts';
 import { type CreatePorts, jobNotFound, type PlannedRequest, planDownload } from './create-job.ts';
@@ -93,9 +93,9 @@ export function composeBulk(platform: Platform, neighbours: BulkNeighbours, role
     return job;
   }
 
-  async function get(place: JobPlace): Promise<BulkJob> {
-    const job = await store.find(place);
-    if (job === undefined) throw jobNotFound(place.id);
+  async function get(key: InstanceJobKey): Promise<BulkJob> {
+    const job = await store.find(key);
+    if (job === undefined) throw jobNotFound(key.id);
     return job;
   }
 
@@ -127,8 +127,8 @@ export function composeBulk(platform: Platform, neighbours: BulkNeighbours, role
       receiveUpload({ store, resources, egress, clock, maxBytes: maxUploadBytes }, request, begin),
 
     /** What went wrong with rows of an upload. @throws AppError NOT_FOUND, WHERE_SYNTAX, WHERE_INVALID */
-    listErrors: async (place: JobPlace, query: ErrorQuery) => {
-      const job = await get(place);
+    listErrors: async (key: InstanceJobKey, query: ErrorQuery) => {
+      const job = await get(key);
       const { rows, last } = await listPage(FILTERABLE_ROW_ERROR, query, (filter) =>
         shares.list(job.accountId, (via) => store.listRowErrors(via, job, filter)),
       );
@@ -136,8 +136,8 @@ export function composeBulk(platform: Platform, neighbours: BulkNeighbours, role
     },
 
     /** The rows that failed, as they came: a file that can be sent again. @throws AppError NOT_FOUND, WHERE_SYNTAX, WHERE_INVALID */
-    openFailedRows: async (place: JobPlace, where: string | undefined) =>
-      openFailedRows({ store, shares }, await get(place), where),
+    openFailedRows: async (key: InstanceJobKey, where: string | undefined) =>
+      openFailedRows({ store, shares }, await get(key), where),
 
     /** @throws AppError NOT_FOUND */
     get,
@@ -151,29 +151,29 @@ export function composeBulk(platform: Platform, neighbours: BulkNeighbours, role
     },
 
     /** @throws AppError NOT_FOUND, CONFLICT for one that has come to an end */
-    cancel: async (place: JobPlace) => {
-      const { id } = await get(place);
-      const { connector } = await instances.get(place.accountId, place.instanceId);
+    cancel: async (key: InstanceJobKey) => {
+      const { id } = await get(key);
+      const { connector } = await instances.get(key.accountId, key.instanceId);
       const isCancelled = await store.transaction(async (via) => {
-        const cancelled = await store.cancel(via, place, new Date(clock.now()));
-        if (cancelled) await notifier.publish(GONE_TOPIC, keyOf(place), via);
+        const cancelled = await store.cancel(via, key, new Date(clock.now()));
+        if (cancelled) await notifier.publish(GONE_TOPIC, keyOf(key), via);
         return cancelled;
       });
       // It may have ended since it was looked at.
       if (!isCancelled)
-        throw new AppError('CONFLICT', `Job ${id} has ended already: it is ${(await get(place)).status}.`);
-      noteEnded(place.accountId, connector.key);
-      const cancelled = await get(place);
+        throw new AppError('CONFLICT', `Job ${id} has already ended: it is ${(await get(key)).status}.`);
+      noteEnded(key.accountId, connector.key);
+      const cancelled = await get(key);
       await forgetNative(forget, cancelled, { isDone: false });
       return cancelled;
     },
 
     /** With its file; one that is under way is broken off. @throws AppError NOT_FOUND */
-    remove: async (place: JobPlace) => {
-      await get(place);
+    remove: async (key: InstanceJobKey) => {
+      await get(key);
       const removed = await store.transaction(async (via) => {
-        const last = await store.remove(via, place);
-        await notifier.publish(GONE_TOPIC, keyOf(place), via);
+        const last = await store.remove(via, key);
+        await notifier.publish(GONE_TOPIC, keyOf(key), via);
         return last;
       });
       // That of a job that has ended was told already.
@@ -181,8 +181,8 @@ export function composeBulk(platform: Platform, neighbours: BulkNeighbours, role
     },
 
     /** @throws AppError NOT_FOUND before there is one, with the status of the job */
-    open: async (place: JobPlace, objectName: string) => {
-      const job = await get(place);
+    open: async (key: InstanceJobKey, objectName: string) => {
+      const job = await get(key);
       if (job.objectName !== objectName)
         throw new AppError('NOT_FOUND', `Job ${job.id} is about '${job.objectName}', not '${objectName}'.`);
       // What came of the rows that were written is there whatever the end was.

@@ -2,13 +2,13 @@ import type { IngestAction, NativeIngest, ObjectSpec } from '../connector/index.
 import { isAppError } from '../errors.ts';
 import { ExactNumber } from '../numbers/exact-json.ts';
 import { readDecimal } from '../numbers/number-value.ts';
-import type { IngestWork } from '../resources/index.ts';
+import type { IngestCall } from '../resources/index.ts';
 import { writeRecord } from '../resources/record.ts';
 import { type FieldSpec, pushedField, type Row, reader } from '../where/index.ts';
 import { idFieldOf, without, withoutNulls } from './write-rows.ts';
 
 /** How rows become those of jobs of the provider. */
-export interface IngestPlan extends IngestWork {
+export interface IngestPlan extends IngestCall {
   /** By what the record of a row is found; undefined where there is nothing. */
   readonly keyOf: (values: Row) => string | undefined;
   /** Native values. @returns undefined for a row that a job cannot write, or not as a call of its own would */

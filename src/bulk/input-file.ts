@@ -26,7 +26,7 @@ export class BrokenFile extends Error {
   override readonly name = 'BrokenFile';
 }
 
-export interface InputPlace {
+export interface InputStart {
   /** Where the next row begins. */
   readonly byte: number;
   /** Rows before it. */
@@ -35,7 +35,7 @@ export interface InputPlace {
 
 type ReadRows = (
   bytes: AsyncIterable<Buffer>,
-  begin: InputPlace & { readonly columns: number },
+  begin: InputStart & { readonly columns: number },
   signal: AbortSignal,
 ) => AsyncGenerator<InputRow, void>;
 
@@ -128,7 +128,7 @@ const FAULTS: Readonly<Partial<Record<string, string>>> = {
   CSV_MAX_RECORD_SIZE: 'is larger than 4 MB, or has a quote that is not closed',
   CSV_QUOTE_NOT_CLOSED: 'has a quote that is not closed',
   CSV_INVALID_CLOSING_QUOTE: 'has a quote within a quoted cell that is not doubled',
-  INVALID_OPENING_QUOTE: 'has a quote in a cell that does not begin with one',
+  INVALID_OPENING_QUOTE: 'has a quote inside a cell that does not begin with one',
 };
 
 function explain(error: Error & Partial<Pick<CsvError, 'code'>>): string {
@@ -147,12 +147,12 @@ async function* readLines(...[bytes, { byte, row }, signal]: Parameters<ReadRows
   function take(): InputRow | undefined {
     const line = size > MOST_ROW_BYTES ? undefined : Buffer.concat(parts).toString();
     const endByte = startByte + size;
-    const place = { startByte, endByte };
+    const bytesOfRow = { startByte, endByte };
     startByte = endByte;
     size = 0;
     parts = [];
-    if (line === undefined) return { number: ++number, ...place };
-    return line.trim() === '' ? undefined : { number: ++number, ...place, line };
+    if (line === undefined) return { number: ++number, ...bytesOfRow };
+    return line.trim() === '' ? undefined : { number: ++number, ...bytesOfRow, line };
   }
 
   function keep(part: Buffer): void {

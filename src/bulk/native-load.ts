@@ -12,9 +12,9 @@ import type { NativeEndHow, NativeOwner } from './forget-native.ts';
 import { type IngestPlan, planIngest } from './ingest-plan.ts';
 import { BrokenFile, type InputRow, ROW_READERS } from './input-file.ts';
 import type { BulkUpload, ClaimedJob, InputPosition, NativeLoad, RowOutcome } from './job.ts';
-import type { Outcome } from './outcomes.ts';
-import type { TurnEnd } from './slice.ts';
-import type { RowPlace, UploadProgress } from './upload-progress.ts';
+import type { StoredOutcome } from './outcomes.ts';
+import type { SliceEnd } from './slice.ts';
+import type { RowPosition, UploadProgress } from './upload-progress.ts';
 import { failureOf, isOwnFault, valuesMaker } from './write-rows.ts';
 
 export interface LoadPorts extends FilePorts {
@@ -35,7 +35,7 @@ export interface LoadInput {
 /** One step with the rows from a place on: where the upload is after it, or that it is to come again later. */
 export type LoadStep = (
   position: InputPosition,
-) => Promise<InputPosition | Extract<TurnEnd, { readonly kind: 'later' }>>;
+) => Promise<InputPosition | Extract<SliceEnd, { readonly kind: 'later' }>>;
 
 /** Of an upload: the batch that is next begins here. */
 export function batchAt({ byte, row }: Pick<InputPosition, 'byte' | 'row'>): InputPosition {
@@ -132,7 +132,7 @@ function createPlannedLoad(ports: LoadPorts, input: LoadInput, plan: IngestPlan)
     }
   }
 
-  /** Nobody knows what became of its rows. */
+  /** Nobody knows the outcome of its rows. */
   function lost(position: InputPosition, { last }: NativeLoad): InputPosition {
     return { ...batchAt(position), single: { last, isDoubtful: true } };
   }
@@ -147,7 +147,7 @@ function createPlannedLoad(ports: LoadPorts, input: LoadInput, plan: IngestPlan)
   }
 
   /** Of a job that never got its rows a provider may have no results. */
-  async function readResults({ id, isClosed }: NativeLoad, meaning: 'done' | 'failed', part: Part) {
+  async function readResults({ id, isClosed }: NativeLoad, meaning: 'done' | 'failed', part: LoadPart) {
     try {
       return (await counted((target) => resources.readIngest(target, plan, { id, rows: nativeRows(part) }))).rows;
     } catch (error) {
@@ -169,10 +169,10 @@ function createPlannedLoad(ports: LoadPorts, input: LoadInput, plan: IngestPlan)
     if (byRow.size !== results.length || results.length !== part.rows.length || byRow.has(undefined))
       throw strangeResults(instance);
     const left = [...part.single];
-    for (const [index, { place }] of part.rows.entries()) {
-      const outcome = outcomeOf(plan, place, byRow.get(index));
-      if (outcome === undefined) left.push(place.number);
-      else progress.settle(place, outcome);
+    for (const [index, { position }] of part.rows.entries()) {
+      const outcome = outcomeOf(plan, position, byRow.get(index));
+      if (outcome === undefined) left.push(position.number);
+      else progress.settle(position, outcome);
     }
     if (left.length === 0) return batchAt({ byte: load.endByte, row: load.last });
     const rows = left.toSorted((a, b) => a - b);
@@ -186,13 +186,13 @@ function createPlannedLoad(ports: LoadPorts, input: LoadInput, plan: IngestPlan)
 const REFUSALS = ['PROVIDER_REJECTED', 'NOT_FOUND', 'CONFLICT', 'PAYLOAD_TOO_LARGE', 'OPERATION_UNSUPPORTED'] as const;
 
 interface Ended {
-  readonly part: Part;
+  readonly part: LoadPart;
   readonly meaning: 'done' | 'failed';
   readonly results: readonly IngestedRow[];
 }
 
 /** Rows of a file that one job takes. */
-interface Part {
+interface LoadPart {
   readonly rows: readonly PartRow[];
   /** Numbers of those among them that it does not take. */
   readonly single: readonly number[];
@@ -201,7 +201,7 @@ interface Part {
 }
 
 interface PartRow {
-  readonly place: RowPlace;
+  readonly position: RowPosition;
   readonly native: Row;
 }
 
@@ -213,7 +213,7 @@ interface PartInput {
 }
 
 /** What cannot be read ends it: that is told when it is read the next time. */
-async function readPart(ports: FilePorts, input: LoadInput, { plan, from, until }: PartInput): Promise<Part> {
+async function readPart(ports: FilePorts, input: LoadInput, { plan, from, until }: PartInput): Promise<LoadPart> {
   const { job, object, signal } = input;
   const { byteCount, columns = [] } = job.upload;
   const bytes = bytesReader(ports, job, 'input')(from.byte, byteCount);
@@ -260,22 +260,22 @@ function openPart(plan: IngestPlan, toValues: ReturnType<typeof valuesMaker>, fr
       if (native !== undefined && bytes + size > ingest.mostBytes) return false;
       if (native === undefined) single.push(number);
       else {
-        rows.push({ place: { number, startByte, endByte }, native });
+        rows.push({ position: { number, startByte, endByte }, native });
         bytes += size;
       }
       if (key !== undefined) keys.add(key);
       end = { byte: endByte, row: number };
       return true;
     },
-    close: (): Part => ({ rows, single, end }),
+    close: (): LoadPart => ({ rows, single, end }),
   };
 }
 
-function nativeRows({ rows }: Part): readonly Row[] {
+function nativeRows({ rows }: LoadPart): readonly Row[] {
   return rows.map(({ native }) => native);
 }
 
-function digestOf(part: Part): string {
+function digestOf(part: LoadPart): string {
   return createHash('sha256')
     .update(JSON.stringify(nativeRows(part)))
     .digest('base64');
@@ -291,9 +291,9 @@ const DONE: Readonly<Record<IngestPlan['action'], (isNew: boolean) => Exclude<Ro
 /** @returns undefined for a row that was not written, and may be, by another try */
 function outcomeOf(
   { action }: IngestPlan,
-  { number: row }: RowPlace,
+  { number: row }: RowPosition,
   result: IngestedRow | undefined,
-): Outcome | undefined {
+): StoredOutcome | undefined {
   if (result === undefined || result.kind === 'unprocessed') return undefined;
   if (result.kind === 'written') {
     return { row, id: result.id, outcome: DONE[action](result.isNew), doubtful: false, code: null, message: null };
@@ -302,5 +302,5 @@ function outcomeOf(
 }
 
 function strangeResults({ connector }: Instance): AppError {
-  return new AppError('PROVIDER_PROTOCOL', `${connector.name} tells of other rows of its job than it was sent.`);
+  return new AppError('PROVIDER_PROTOCOL', `${connector.name} returned outcomes for other rows than it was sent.`);
 }

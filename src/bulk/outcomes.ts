@@ -3,8 +3,8 @@ import { packChunks, unpackChunk } from './chunks.ts';
 import { createRowPrinter } from './convert.ts';
 import type { BulkJob, FileColumn, NewChunk, RowOutcome } from './job.ts';
 
-/** What came of a row, as it stands in the file of an upload. */
-export interface Outcome {
+/** The outcome of a row, as it stands in the file of an upload. */
+export interface StoredOutcome {
   readonly row: number;
   /** Of the record; null where it is not known. */
   readonly id: string | null;
@@ -28,14 +28,14 @@ export const OUTCOME_COLUMNS: readonly FileColumn[] = [
 const FULL_BYTES = 64 * 1024;
 
 export interface OutcomeFile {
-  readonly add: (outcome: Outcome) => void;
+  readonly add: (outcome: StoredOutcome) => void;
   /** What is to be stored since it was asked last. */
   readonly pack: () => Promise<readonly NewChunk[]>;
   /** Of what was packed. */
   readonly byteCount: () => number;
 }
 
-/** Goes on with the file of outcomes of an upload, where it ended. */
+/** Continues with the file of outcomes of an upload, where it ended. */
 export async function openOutcomeFile(store: Pick<BulkStore, 'findChunk'>, job: BulkJob): Promise<OutcomeFile> {
   const printer = createRowPrinter(job.format, OUTCOME_COLUMNS);
   const last = job.byteCount === 0 ? undefined : await store.findChunk(job, 'result', job.byteCount - 1);

@@ -5,7 +5,7 @@ import { waitForCallersMs } from '../resources/rate-limits.ts';
 import type { Checkpoint } from './bulk-store.ts';
 import type { ClaimedJob, JobFault } from './job.ts';
 
-export interface TurnInput {
+export interface SliceInput {
   readonly job: ClaimedJob;
   readonly instance: Instance;
   /** Ends the turn: nothing is begun any more, and what is read is broken off. */
@@ -15,7 +15,7 @@ export interface TurnInput {
 }
 
 /** How a turn of a job ended. */
-export type TurnEnd =
+export type SliceEnd =
   /** Nothing is left to do but to store the last step; `fault`: the rest cannot be done. */
   | { readonly kind: 'done'; readonly last: Checkpoint; readonly fault?: JobFault }
   | ({ readonly kind: 'later' } & EarlyStop);
@@ -42,7 +42,7 @@ export function createSlice(
     readonly clock: Pick<Clock, 'steady'>;
     readonly options: SliceOptions;
   },
-  { job, instance }: Pick<TurnInput, 'job' | 'instance'>,
+  { job, instance }: Pick<SliceInput, 'job' | 'instance'>,
 ) {
   const { resources, clock, options } = ports;
   const endsAtMs = clock.steady() + options.sliceMs;

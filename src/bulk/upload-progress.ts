@@ -2,14 +2,14 @@ import type { BulkStore, Checkpoint } from './bulk-store.ts';
 import { type CallCount, fenced } from './file-writer.ts';
 import type { InputRow } from './input-file.ts';
 import type { ClaimedJob, InputPosition, RowError } from './job.ts';
-import { OUTCOME_COLUMNS, type Outcome, openOutcomeFile } from './outcomes.ts';
+import { OUTCOME_COLUMNS, openOutcomeFile, type StoredOutcome } from './outcomes.ts';
 
 /** Where a row stands in the file that somebody sent. */
-export type RowPlace = Pick<InputRow, 'number' | 'startByte' | 'endByte'>;
+export type RowPosition = Pick<InputRow, 'number' | 'startByte' | 'endByte'>;
 
-/** What came of the rows of an upload on its way into the database, always together with the place of what comes next. */
+/** The outcome of the rows of an upload on its way into the database, always together with the place of what comes next. */
 export interface UploadProgress {
-  readonly settle: (row: RowPlace, outcome: Outcome) => void;
+  readonly settle: (row: RowPosition, outcome: StoredOutcome) => void;
   /** Got further, though no row has an outcome by it. */
   readonly move: () => void;
   /** In this turn. */
@@ -56,13 +56,16 @@ export async function openProgress(
     },
     hasAdvanced: () => hasAdvanced,
     advance: async (next, nativeJob) => {
-      const told = { ...(await step(next)), nativeJob };
-      await fenced(store, (via) => store.checkpoint(via, job, told));
+      const checkpoint = { ...(await step(next)), nativeJob };
+      await fenced(store, (via) => store.checkpoint(via, job, checkpoint));
     },
     finish: step,
   };
 }
 
-function errorOf({ startByte, endByte }: RowPlace, { row, outcome, doubtful, code, message }: Outcome): RowError {
+function errorOf(
+  { startByte, endByte }: RowPosition,
+  { row, outcome, doubtful, code, message }: StoredOutcome,
+): RowError {
   return { rowNumber: row, outcome, isDoubtful: doubtful, code, message: message ?? '', startByte, endByte };
 }

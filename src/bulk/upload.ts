@@ -12,8 +12,8 @@ import {
   type SingleRows,
 } from './job.ts';
 import { batchAt, createLoad, type LoadInput, type LoadPorts } from './native-load.ts';
-import type { Outcome } from './outcomes.ts';
-import { createSlice, type SliceOptions, type TurnEnd, type TurnInput } from './slice.ts';
+import type { StoredOutcome } from './outcomes.ts';
+import { createSlice, type SliceEnd, type SliceInput, type SliceOptions } from './slice.ts';
 import { openProgress } from './upload-progress.ts';
 import { createRowWriter, failureOf, isRepeatable, type WritePorts, type WrittenRow } from './write-rows.ts';
 
@@ -52,17 +52,17 @@ interface Batch {
 }
 
 /**
- * Goes on with an upload: jobs of the provider write its rows, where it has such jobs and there are rows enough, otherwise single calls.
+ * Continues with an upload: jobs of the provider write its rows, where it has such jobs and there are rows enough, otherwise single calls.
  * `calls` is kept up to date also when it throws.
  * @throws JobLost; AppError as calls of the provider do; the reason of the signal; what the database says
  */
-export async function upload(ports: UploadPorts, input: TurnInput, calls: CallCount): Promise<TurnEnd> {
+export async function upload(ports: UploadPorts, input: SliceInput, calls: CallCount): Promise<SliceEnd> {
   const { instance, signal, writeSignal } = input;
   const job = assertUpload(input.job);
   const object = await ports.resources.getObject({ instance, objectName: job.objectName, signal });
   const progress = await openProgress(ports.store, job, calls);
   const slice = createSlice(ports, input);
-  const work: UploadWork = { job, instance, object, calls, signal, writeSignal, progress, slice };
+  const work: UploadSlice = { job, instance, object, calls, signal, writeSignal, progress, slice };
   const load = createLoad(ports, work);
   let position = job.inputPosition ?? batchAt({ byte: job.upload.beginByte, row: 0 });
   for (;;) {
@@ -83,7 +83,7 @@ export async function upload(ports: UploadPorts, input: TurnInput, calls: CallCo
   }
 }
 
-interface UploadWork extends LoadInput, Pick<TurnInput, 'writeSignal'> {
+interface UploadSlice extends LoadInput, Pick<SliceInput, 'writeSignal'> {
   readonly job: UploadJob;
   readonly slice: ReturnType<typeof createSlice>;
 }
@@ -100,14 +100,14 @@ interface BatchesBegun {
 }
 
 /**
- * Writes rows by single calls, batch by batch. One transaction stores what came of a batch and which rows are sent next, so that after a crash
+ * Writes rows by single calls, batch by batch. One transaction stores the outcome of a batch and which rows are sent next, so that after a crash
  * exactly those are in doubt. @returns the end of the turn, or where rows begin that are to be written in another way
  */
 async function writeBatches(
   ports: UploadPorts,
-  work: UploadWork,
+  work: UploadSlice,
   { begun, isWhole }: BatchesBegun,
-): Promise<TurnEnd | InputPosition> {
+): Promise<SliceEnd | InputPosition> {
   const { options } = ports;
   const { job, signal, progress, slice } = work;
   const writeRows = createRowWriter(ports, { ...work, width: options.batchWidth });
@@ -175,7 +175,7 @@ function openRows(written: readonly WrittenRow[]): readonly OpenRow[] {
   return written.flatMap((result, index) => (result.kind === 'open' ? [{ ...result, index }] : []));
 }
 
-function failureOfOpen({ upload }: UploadJob, { number }: InputRow, result: WrittenRow | undefined): Outcome {
+function failureOfOpen({ upload }: UploadJob, { number }: InputRow, result: WrittenRow | undefined): StoredOutcome {
   const { error, mayBeWritten } = result?.kind === 'open' ? result : { error: undefined, mayBeWritten: true };
   return { row: number, ...failureOf(error), doubtful: mayBeWritten && !isRepeatable(upload) };
 }
@@ -276,7 +276,7 @@ function createBatches(
       isBehind: place.row >= lastRow,
       fault: fault && {
         ...fault,
-        message: `Row ${behind} ${fault.message}: it and what comes behind it was not written.`,
+        message: `Row ${behind} ${fault.message}. This row and all rows after it were not written.`,
       },
     };
   }

@@ -12,7 +12,7 @@ import { type EndPorts, endJob } from './end-job.ts';
 import type { CallCount } from './file-writer.ts';
 import { type ForgetPorts, forgetNative, type NativeEndHow, type NativeOwner } from './forget-native.ts';
 import { type ClaimedJob, type JobFault, type JobKey, JobLost } from './job.ts';
-import type { TurnInput } from './slice.ts';
+import type { SliceInput } from './slice.ts';
 import { type UploadOptions, type UploadPorts, upload } from './upload.ts';
 
 export interface WorkerOptions extends DownloadOptions, UploadOptions {
@@ -67,7 +67,7 @@ export interface WorkerPorts
 
 export type BulkWorker = ReturnType<typeof createBulkWorker>;
 
-const TURNS = { DOWNLOAD: download, UPLOAD: upload } as const;
+const SLICES = { DOWNLOAD: download, UPLOAD: upload } as const;
 
 /** Within the time of a lease it is renewed so often. */
 const RENEWALS = 3;
@@ -97,7 +97,7 @@ export function createBulkWorker(
     options,
   }: WorkerPorts,
 ) {
-  const places = createPool(options.concurrency);
+  const slots = createPool(options.concurrency);
   const running = new Set<Running>();
   const alarm = createAlarm(clock, look);
   const ending: EndPorts = { store, clock, prepare, getInstance, noteEnded };
@@ -123,7 +123,7 @@ export function createBulkWorker(
     try {
       let found: number;
       do found = await claim();
-      while (found > 0 && places.free() > 0 && !stopping.signal.aborted);
+      while (found > 0 && slots.free() > 0 && !stopping.signal.aborted);
       alarm.ringIn(await untilDueMs());
     } catch (error) {
       log.warn({ err: error }, 'could not look for due bulk jobs; trying again');
@@ -133,7 +133,7 @@ export function createBulkWorker(
 
   async function untilDueMs(): Promise<number> {
     // Somebody leaves first, who looks again.
-    if (places.free() <= 0) return options.lookMs;
+    if (slots.free() <= 0) return options.lookMs;
     const nowMs = clock.now();
     const due = await store.nextDue(new Date(nowMs));
     // Due and not taken are those of accounts that have all they may have.
@@ -143,7 +143,7 @@ export function createBulkWorker(
 
   /** @returns how many */
   async function claim(): Promise<number> {
-    const limit = places.free();
+    const limit = slots.free();
     if (limit <= 0) return 0;
     const nowMs = clock.now();
     const busy = new Set([...running].map(({ job }) => job.accountId));
@@ -151,20 +151,20 @@ export function createBulkWorker(
       now: new Date(nowMs),
       leaseUntil: new Date(nowMs + options.leaseMs),
       limit,
-      share: Math.max(1, places.room(-1)),
-      except: [...busy].filter((accountId) => places.room(accountId) <= 0),
+      share: Math.max(1, slots.room(-1)),
+      except: [...busy].filter((accountId) => slots.room(accountId) <= 0),
     });
     for (const job of claimed) begin(job);
     return claimed.length;
   }
 
   function begin(job: ClaimedJob): void {
-    places.take(job.accountId);
+    slots.take(job.accountId);
     const one: Running = { job, broken: new AbortController(), ended: new AbortController(), work: Promise.resolve() };
     running.add(one);
     one.work = behindCallers(() => run(one)).finally(() => {
       running.delete(one);
-      places.give(job.accountId);
+      slots.give(job.accountId);
       look();
     });
   }
@@ -190,20 +190,20 @@ export function createBulkWorker(
     const signal = AbortSignal.any([writeSignal, ended.signal, stopping.signal]);
     const calls: CallCount = { providerCalls: 0, rows: 0 };
     const { accountId, instanceId, userId, id } = job;
-    const turn = openRun({ kind: 'bulk', accountId, userId, instanceId, path: `/bulk/${id}/status` });
-    const end = ({ isDone = false, fault }: Partial<Turned> = {}) =>
-      turn.end({ isTold: isDone || calls.rows > 0, rows: calls.rows, fault });
+    const activityRun = openRun({ kind: 'bulk', accountId, userId, instanceId, path: `/bulk/${id}/status` });
+    const end = ({ isDone = false, fault }: Partial<SliceResult> = {}) =>
+      activityRun.end({ isReported: isDone || calls.rows > 0, rows: calls.rows, fault });
     try {
-      end(await turn.within(() => work(job, { turn, signal, writeSignal }, calls)));
+      end(await activityRun.within(() => runSlice(job, { activityRun, signal, writeSignal }, calls)));
     } catch (error) {
       if (error instanceof JobLost || signal.reason instanceof JobLost) {
         end();
         return measures.ended('lost');
       }
       try {
-        end(await turn.within(() => endWith(error, { job, turn, signal, calls })));
+        end(await activityRun.within(() => endWith(error, { job, activityRun, signal, calls })));
       } catch (failure) {
-        end({ fault: turn.faultOf(error) });
+        end({ fault: activityRun.faultOf(error) });
         measures.ended('lost');
         const what = 'could not store what came of a bulk job; it goes on when its lease ends';
         if (!(failure instanceof JobLost)) log.warn({ err: failure, accountId, jobId: id }, what);
@@ -211,13 +211,17 @@ export function createBulkWorker(
     }
   }
 
-  async function work(job: ClaimedJob, { turn, ...signals }: TurnSignals, calls: CallCount): Promise<Turned> {
+  async function runSlice(
+    job: ClaimedJob,
+    { activityRun, ...signals }: SliceSignals,
+    calls: CallCount,
+  ): Promise<SliceResult> {
     if (clock.now() >= job.createdAt.getTime() + retentionMs) return fail(job, TOO_OLD, calls);
     if (!(await isAllowed(job))) return fail(job, notAllowed(job), calls);
     const instance = await getInstance(job.accountId, job.instanceId);
-    turn.attach(instance);
+    activityRun.attach(instance);
     const ports = { store, resources, shares, clock, options, forget };
-    const end = await TURNS[job.direction](ports, { job, instance, ...signals }, calls);
+    const end = await SLICES[job.direction](ports, { job, instance, ...signals }, calls);
     if (end.kind === 'later') {
       measures.ended(end.isWait ? 'waited' : 'continued');
       await postpone(job, { dueMs: clock.now() + end.afterMs, hasWaited: end.isWait, calls });
@@ -238,7 +242,7 @@ export function createBulkWorker(
     return forgetNative({ resources, getInstance, clock, log }, job, how);
   }
 
-  async function endWith(error: unknown, { job, turn, signal, calls }: FailedTurn): Promise<Turned> {
+  async function endWith(error: unknown, { job, activityRun, signal, calls }: FailedSlice): Promise<SliceResult> {
     const nowMs = clock.now();
     // It is this service that stops, or has no room.
     if (signal.aborted || isAppError(error, 'OVERLOADED')) {
@@ -248,7 +252,7 @@ export function createBulkWorker(
       return { isDone: false };
     }
     const current = (await store.find(job)) ?? job;
-    const fault = turn.faultOf(error);
+    const fault = activityRun.faultOf(error);
     log.warn(
       { err: error, reason: fault.message, accountId: job.accountId, jobId: job.id },
       'a bulk job got no further',
@@ -261,7 +265,7 @@ export function createBulkWorker(
     return { isDone: false, fault };
   }
 
-  async function fail(job: ClaimedJob, fault: JobFault, { providerCalls }: CallCount): Promise<Turned> {
+  async function fail(job: ClaimedJob, fault: JobFault, { providerCalls }: CallCount): Promise<SliceResult> {
     await endJob(ending, job, { fault, providerCalls });
     measures.ended('failed');
     await forget(job);
@@ -321,17 +325,17 @@ export function createBulkWorker(
   };
 }
 
-interface TurnSignals extends Pick<TurnInput, 'signal' | 'writeSignal'> {
-  readonly turn: Run;
+interface SliceSignals extends Pick<SliceInput, 'signal' | 'writeSignal'> {
+  readonly activityRun: Run;
 }
 
-interface FailedTurn extends Pick<TurnSignals, 'turn' | 'signal'> {
+interface FailedSlice extends Pick<SliceSignals, 'activityRun' | 'signal'> {
   readonly job: ClaimedJob;
   readonly calls: CallCount;
 }
 
 /** What a turn made of a job. */
-interface Turned {
+interface SliceResult {
   readonly isDone: boolean;
   readonly fault?: JobFault | undefined;
 }
@@ -345,11 +349,11 @@ const JITTER = 0.1;
 
 const TOO_OLD: JobFault = {
   code: 'OVERLOADED',
-  message: 'The job was not done within the time that files are kept (BULK_RETENTION_DAYS). Narrow its filter.',
+  message: 'The job did not finish within BULK_RETENTION_DAYS, the time that files are kept. Narrow its filter.',
 };
 
 function notAllowed({ userId, accountId }: ClaimedJob): JobFault {
-  const message = `User ${userId}, who started the job, may not work in account ${accountId} any more. Another user can start it again.`;
+  const message = `User ${userId}, who started the job, may no longer work in account ${accountId}. Another user can start a new job.`;
   return { code: 'FORBIDDEN', message };
 }
 

@@ -9,7 +9,7 @@ import { valueMaker } from './convert.ts';
 import type { CallCount } from './file-writer.ts';
 import type { InputRow } from './input-file.ts';
 import type { BulkJob, BulkUpload, RowOutcome, UploadAction } from './job.ts';
-import type { Outcome } from './outcomes.ts';
+import type { StoredOutcome } from './outcomes.ts';
 
 /** A row that is to be written. */
 export interface RowToWrite {
@@ -18,12 +18,12 @@ export interface RowToWrite {
   readonly isDoubtful: boolean;
 }
 
-/** What came of it: an outcome, or nothing yet, as the error is not its own. */
+/** The outcome of it: an outcome, or nothing yet, as the error is not its own. */
 export type WrittenRow =
-  | { readonly kind: 'settled'; readonly outcome: Outcome }
+  | { readonly kind: 'settled'; readonly outcome: StoredOutcome }
   | { readonly kind: 'open'; readonly error: unknown; readonly mayBeWritten: boolean };
 
-/** Writes a batch of rows; what comes of each is in its place. Does not reject. */
+/** Writes a batch of rows; the outcome of each is in its place. Does not reject. */
 export type WriteRows = (rows: readonly RowToWrite[]) => Promise<readonly WrittenRow[]>;
 
 export interface WritePorts {
@@ -55,7 +55,7 @@ interface Written {
 }
 
 /** A row while it is written, with the calls that it may make. */
-interface RowWork {
+interface RowWrite {
   readonly values: Row;
   readonly isDoubtful: boolean;
   readonly target: ObjectTarget;
@@ -70,18 +70,18 @@ export function createRowWriter({ resources }: WritePorts, input: WriteInput): W
   const readId = reader(idField);
   const toValues = valuesMaker(job, object);
 
-  async function create({ values, target }: RowWork): Promise<Written> {
+  async function create({ values, target }: RowWrite): Promise<Written> {
     const { record } = await resources.createRecord(target, withoutNulls(values));
     return { outcome: 'created', id: textOf(readId(record)), isRepeatable: false };
   }
 
-  async function update(work: RowWork, id = identify(work.values)): Promise<Written> {
-    const values = without(work.values, upload.identifier);
-    await resources.updateRecord(work.target, id, values);
+  async function update(write: RowWrite, id = identify(write.values)): Promise<Written> {
+    const values = without(write.values, upload.identifier);
+    await resources.updateRecord(write.target, id, values);
     return { outcome: 'updated', id, isRepeatable: true };
   }
 
-  async function remove({ isDoubtful, target, values }: RowWork): Promise<Written> {
+  async function remove({ isDoubtful, target, values }: RowWrite): Promise<Written> {
     const id = isById ? identify(values) : await find({ values, target });
     // It is gone by the time before.
     if (id === undefined && isDoubtful) return { outcome: 'deleted', id: null, isRepeatable: true };
@@ -94,25 +94,25 @@ export function createRowWriter({ resources }: WritePorts, input: WriteInput): W
     return { outcome: 'deleted', id: known, isRepeatable: true };
   }
 
-  async function upsert(work: RowWork): Promise<Written> {
-    const { values } = work;
+  async function upsert(write: RowWrite): Promise<Written> {
+    const { values } = write;
     if (!isById) {
-      const id = await find(work);
-      return id === undefined ? { ...(await create(work)), isRepeatable: true } : update(work, id);
+      const id = await find(write);
+      return id === undefined ? { ...(await create(write)), isRepeatable: true } : update(write, id);
     }
-    if (textOf(reader(upload.identifier)(values)) === null) return create(work);
+    if (textOf(reader(upload.identifier)(values)) === null) return create(write);
     try {
-      return await update(work);
+      return await update(write);
     } catch (error) {
       const mayHaveId = object.fields[idField]?.createable === true;
       if (!mayHaveId || !isAppError(error, 'NOT_FOUND')) throw error;
-      return { ...(await create(work)), isRepeatable: true };
+      return { ...(await create(write)), isRepeatable: true };
     }
   }
 
-  const ACTIONS: Readonly<Record<UploadAction, (work: RowWork) => Promise<Written>>> = {
+  const ACTIONS: Readonly<Record<UploadAction, (write: RowWrite) => Promise<Written>>> = {
     create,
-    update: async (work) => (isById ? update(work) : update(work, known404(await find(work), work.values))),
+    update: async (write) => (isById ? update(write) : update(write, known404(await find(write), write.values))),
     upsert,
     delete: remove,
   };
@@ -121,11 +121,11 @@ export function createRowWriter({ resources }: WritePorts, input: WriteInput): W
   function identify(values: Row): string {
     const text = textOf(reader(upload.identifier)(values));
     if (text !== null && text !== '') return text;
-    throw rowInvalid(`'${upload.identifier}' has no value, by which the record is found.`);
+    throw rowInvalid(`'${upload.identifier}' has no value, but the record is found by it.`);
   }
 
   /** @throws AppError CONFLICT where several records have the value */
-  async function find({ values, target }: Pick<RowWork, 'values' | 'target'>): Promise<string | undefined> {
+  async function find({ values, target }: Pick<RowWrite, 'values' | 'target'>): Promise<string | undefined> {
     const { identifier } = upload;
     const text = identify(values);
     const where = `\`${identifier}\` = ${literalOf(reader(identifier)(values), text)}`;
@@ -134,7 +134,7 @@ export function createRowWriter({ resources }: WritePorts, input: WriteInput): W
     const [first, second] = records;
     if (second !== undefined) throw new AppError('CONFLICT', `Several records have '${text}' in '${identifier}'.`);
     if (first === undefined && cutBy !== undefined)
-      throw new AppError('WHERE_UNSUPPORTED', `The provider could not be searched for '${identifier}' to the end.`);
+      throw new AppError('WHERE_UNSUPPORTED', `The search for '${identifier}' at the provider did not reach its end.`);
     return first && (textOf(readId(first)) ?? undefined);
   }
 
@@ -149,7 +149,7 @@ export function createRowWriter({ resources }: WritePorts, input: WriteInput): W
     const end = new AbortController();
     const tally = { providerCalls: 0 };
     const target = { instance, objectName, signal: AbortSignal.any([writeSignal, end.signal]), tally };
-    const outcomeOf = (told: Omit<Outcome, 'row'>): WrittenRow => ({
+    const outcomeOf = (told: Omit<StoredOutcome, 'row'>): WrittenRow => ({
       kind: 'settled',
       outcome: { row: row.number, ...told },
     });
@@ -193,7 +193,7 @@ export function createRowWriter({ resources }: WritePorts, input: WriteInput): W
 const ROW_DONE = new Error('The row was written.');
 /** A find by a field of text ends soon; one whose answers are checked again here may take some pages. */
 const MOST_FINDING_CALLS = 25;
-const SENT_TWICE = 'The row was sent twice, as it was broken off the first time: there may be two records of it.';
+const SENT_TWICE = 'The row was sent twice, because the first request was interrupted. There may be two records of it.';
 
 /** Which say that nothing was done. */
 const UNSENT = [
@@ -225,7 +225,7 @@ export function isOwnFault(error: unknown): error is AppError {
 const LONGEST_MESSAGE = 2_000;
 
 /** In the words of the API. */
-export function failureOf(error: unknown): Pick<Outcome, 'id' | 'outcome' | 'code' | 'message'> {
+export function failureOf(error: unknown): Pick<StoredOutcome, 'id' | 'outcome' | 'code' | 'message'> {
   const failed = { id: null, outcome: 'failed' } as const;
   if (!isAppError(error)) return { ...failed, code: 'INTERNAL', message: 'The row could not be written.' };
   const { code, message, providerMessage } = error;

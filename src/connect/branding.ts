@@ -60,7 +60,7 @@ export function createBrandings(
         },
         (before) => ({
           targetId: String(organizationId),
-          changes: differences({ connectBranding: toTellOf(before) }, { connectBranding: toTellOf(branding) }),
+          changes: differences({ connectBranding: toAudit(before) }, { connectBranding: toAudit(branding) }),
         }),
       );
       await notifier.settle();
@@ -70,7 +70,7 @@ export function createBrandings(
 }
 
 /** For the audit log: an image that is in its URL would be long. */
-export function toTellOf({ logoUrl, ...rest }: Branding): Branding {
+export function toAudit({ logoUrl, ...rest }: Branding): Branding {
   const isImage = logoUrl?.startsWith('data:') === true;
   return {
     ...rest,
@@ -107,5 +107,5 @@ function findLogoFault(text: string, registered: readonly string[]): string | un
   if (url === null || url.username !== '' || url.password !== '')
     return `must be an address of ${MAX_URL} characters at most, such as https://app.example.com/logo.png, or ${KINDS}.`;
   if (registered.includes(url.origin)) return undefined;
-  return `is of ${url.origin}, which is no origin that the organization has registered. PUT /organizations/me/connect-origins registers it; or send the image itself, as ${KINDS}.`;
+  return `is of ${url.origin}, which the organization has not registered. Register it with PUT /organizations/me/connect-origins; or send the image itself, as ${KINDS}.`;
 }

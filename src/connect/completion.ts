@@ -166,6 +166,6 @@ export function callerOf({ organizationId, accountId, userId }: PageSession): Au
 }
 
 function nameFixed(): AppError {
-  const message = 'body.name is fixed by the session: leave it out.';
+  const message = 'body.name is fixed by the session. Leave it out.';
   return new AppError('REQUEST_INVALID', message, { details: [{ path: '/body/name', message }] });
 }

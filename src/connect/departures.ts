@@ -156,7 +156,7 @@ export function createDepartures(
       return isOpen(session) ? { kind: 'arrived', session, request } : { kind: 'refused', reason: 'ended' };
     },
 
-    /** Goes on with what the provider sent. @throws AppError, which the session has then as its error */
+    /** Continues with what the provider sent. @throws AppError, which the session has then as its error */
     finish: async (
       { session, request }: Arrival,
       { [STATE_PARAMETER]: _, ...providerData }: Parameters,

@@ -60,9 +60,7 @@ export function assertFixable(offered: readonly Connector[], fixed: Config): voi
     }
     if (known.includes(key)) return [];
     const { hint, nearest } = suggest(key, known);
-    return [
-      { path, message: `No element that is offered has a configuration key '${cutText(key)}'.${hint}`, ...nearest },
-    ];
+    return [{ path, message: `No offered element has a configuration key '${cutText(key)}'.${hint}`, ...nearest }];
   });
   const faults = offered.flatMap((connector) => findFormFaults(configurationFields(connector), fixed));
   const different = [...new Map(faults.map((fault) => [fault.path, fault])).values()];

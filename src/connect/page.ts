@@ -117,6 +117,6 @@ export function createConnectPage(
 }
 
 function mustAuthorize({ name }: Connector): AppError {
-  const message = `An account of ${name} is connected by authorizing there: POST /connect/session/authorization answers where.`;
+  const message = `To connect an account of ${name}, authorize there. POST /connect/session/authorization returns the URL.`;
   return new AppError('REQUEST_INVALID', message);
 }

@@ -52,5 +52,5 @@ function sayRefusal({ origin, canRegister }: RefusedPage): string {
   const remedy = canRegister
     ? 'If that page is yours, register its origin with PUT /organizations/me/connect-origins.'
     : 'That cannot be registered as a connect origin: serve the page over https, or from localhost.';
-  return `${page} tried to show the page of this session, and may not. ${remedy}`;
+  return `${page} tried to show the page of this session, but its origin is not registered. ${remedy}`;
 }

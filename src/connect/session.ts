@@ -27,7 +27,7 @@ const ENDED: Readonly<Record<Exclude<SessionStatus, 'open'>, string>> = {
 
 /** @throws AppError CONFLICT */
 export function refuseEnded(status: Exclude<SessionStatus, 'open'>): never {
-  throw new AppError('CONFLICT', `${ENDED[status]} A session is for one account: ask for a new one.`);
+  throw new AppError('CONFLICT', `${ENDED[status]} A session connects one account. Create a new session.`);
 }
 
 /** @throws AppError CONFLICT for one that has ended */
@@ -36,7 +36,7 @@ export function assertOpen(session: Pick<SessionRow, 'status' | 'expiresAt'>, no
   if (status !== 'open') refuseEnded(status);
 }
 
-/** Where the browser goes from an ended session, with what came of it in the query; undefined where it stays. */
+/** Where the browser goes from an ended session, with the outcome of it in the query; undefined where it stays. */
 export function returnUrlOf(session: SessionRow, nowMs: number): string | undefined {
   const { id, redirectUrl, instanceId } = session;
   const status = statusOf(session, nowMs);

@@ -12,7 +12,7 @@ import type { AuthorizationCaller } from '../instances/oauth/authorizations.ts';
 import type { Proxies } from '../instances/oauth/proxies/proxies.ts';
 import { assertStorable } from '../instances/storable.ts';
 import type { Platform } from '../platform.ts';
-import { type Brandings, toTellOf } from './branding.ts';
+import { type Brandings, toAudit } from './branding.ts';
 import type { Branding } from './branding-store.ts';
 import { assertFixable, assertOffered, isCodeFlow, listOffered, type OfferNeighbours } from './offer.ts';
 import type { Origins } from './origins.ts';
@@ -74,17 +74,17 @@ export function createSessions(
   }
 
   async function assertReturn({ organizationId }: AuthorizationCaller, redirectUrl: string): Promise<void> {
-    const { origin } = readRedirectUrl(redirectUrl, REDIRECT_PLACE);
+    const { origin } = readRedirectUrl(redirectUrl, REDIRECT_POINTER);
     if ((await origins.of(organizationId)).includes(origin)) return;
-    const message = `body.redirectUrl is of ${origin}, which is no origin that the organization has registered. PUT /organizations/me/connect-origins registers it.`;
-    throw new AppError('REQUEST_INVALID', message, { details: [{ path: REDIRECT_PLACE, message }] });
+    const message = `body.redirectUrl is of ${origin}, which the organization has not registered. Register it with PUT /organizations/me/connect-origins.`;
+    throw new AppError('REQUEST_INVALID', message, { details: [{ path: REDIRECT_POINTER, message }] });
   }
 
   /** Nobody is sent to authorize a client that cannot be used afterwards. */
   async function assertProxy(caller: AuthorizationCaller, proxyId: number, isOfUse: boolean): Promise<void> {
     proxies.openClient(await proxies.get(caller, proxyId));
     if (isOfUse) return;
-    const message = 'body.proxyId is of no use: no element that is offered has users authorize with OAuth 2.0.';
+    const message = 'body.proxyId has no effect: no offered element uses OAuth 2.0 with users. Leave it out.';
     throw new AppError('REQUEST_INVALID', message, { details: [{ path: '/body/proxyId', message }] });
   }
 
@@ -199,7 +199,7 @@ function tooMany(owner: string, most: number): AppError {
   return new AppError('RATE_LIMITED', message, { retryAfterSeconds: RETRY_SECONDS });
 }
 
-const REDIRECT_PLACE = '/body/redirectUrl';
+const REDIRECT_POINTER = '/body/redirectUrl';
 
 /** For the audit log: nothing of what is fixed, and nothing of the key. */
 function noteOf({ id, instanceId, ...session }: SessionRow) {
@@ -213,7 +213,7 @@ function noteOf({ id, instanceId, ...session }: SessionRow) {
     redirectUrl,
     proxyId,
     instanceId,
-    branding: toTellOf(branding),
+    branding: toAudit(branding),
     expiresAt,
   };
   return { targetId: String(id), changes: told, ...(instanceId !== null && { instanceId }) };

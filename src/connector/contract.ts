@@ -383,7 +383,7 @@ export interface NativeEnd extends RecordKey {
   readonly isKept?: boolean;
 }
 
-export interface NativeQuery<Native = unknown> extends NativeJob<NativePlace, NativePage> {
+export interface NativeQuery<Native = unknown> extends NativeJob<NativePageInput, NativePage> {
   /** Maximum number of rows per page. */
   readonly pageSize: number;
   /** How many rows the query has, by one cheap call. Where it fails, the pages of `list` are read. */
@@ -393,7 +393,7 @@ export interface NativeQuery<Native = unknown> extends NativeJob<NativePlace, Na
 }
 
 /** A page of a job: `cursor` is the `next` of the page before, and absent for the first. */
-export interface NativePlace extends RecordKey, Pick<ListInput<unknown>, 'cursor' | 'limit' | 'fields'> {}
+export interface NativePageInput extends RecordKey, Pick<ListInput<unknown>, 'cursor' | 'limit' | 'fields'> {}
 
 export interface NativePage extends Pick<ListPage, 'next'> {
   /** Native records, as the list has them. They are made one by one where the iterable makes them. */
@@ -428,7 +428,7 @@ export interface IngestStart extends IngestRows {
   readonly keep: (id: string) => Promise<void>;
 }
 
-/** What became of a row. There is one for each row of the job, in any order; none where the job never told its rows apart. */
+/** The outcome of a row. There is one for each row of the job, in any order; none where the job never told its rows apart. */
 export type IngestResult = {
   /** Its place among the rows of the job; absent for one that is none of them. */
   readonly row?: number;

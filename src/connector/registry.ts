@@ -3,8 +3,8 @@ import { pathToFileURL } from 'node:url';
 import type { ProviderHost } from '../config/index.ts';
 import { AppError, cutText, suggestName } from '../errors.ts';
 import { matchesHost } from './client/url.ts';
+import { type ConnectorFolder, type ConnectorSources, findConnectorFolders, findPackage } from './connector-folders.ts';
 import type { Connector } from './contract.ts';
-import { type ConnectorPlace, type ConnectorSources, findPackage, findPlaces } from './places.ts';
 import { provideContract } from './provide-contract.ts';
 import { ConnectorError, findProblems } from './validate.ts';
 
@@ -61,7 +61,7 @@ function allowHosts(connector: Connector, allowed: readonly ProviderHost[]): Con
   };
 }
 
-export { OWN_CONNECTORS } from './places.ts';
+export { OWN_CONNECTORS } from './connector-folders.ts';
 
 /**
  * Loads every `<folder>/<key>/index.ts`, and the `index.ts` of every package; its default export is the connector.
@@ -70,8 +70,8 @@ export { OWN_CONNECTORS } from './places.ts';
  */
 export async function loadConnectors(sources: ConnectorSources): Promise<readonly Connector[]> {
   provideContract();
-  const places = await findPlaces(sources, INDEX);
-  const loaded = await Promise.all(places.map(load));
+  const folders = await findConnectorFolders(sources, INDEX);
+  const loaded = await Promise.all(folders.map(load));
   const missing = (sources.packages ?? []).filter((name) => findPackage(name) === undefined);
   const problems = [
     ...missing.map(
@@ -87,7 +87,7 @@ const INDEX = 'index.ts';
 
 type Loaded = { readonly connector: Connector } | { readonly problem: string };
 
-async function load({ key, folder }: ConnectorPlace): Promise<Loaded> {
+async function load({ key, folder }: ConnectorFolder): Promise<Loaded> {
   const module: { readonly default?: Connector } = await import(pathToFileURL(join(folder, INDEX)).href);
   const connector = module.default;
   if (connector === undefined) return { problem: `${key}: ${INDEX} has no default export` };

@@ -22,11 +22,11 @@ export function webhookProblems(connector: Connector): readonly string[] {
       `maxBytes of webhooks is a whole number from 1 to ${MOST_BYTES}`,
     ),
     ...(response === undefined ? [] : responseProblems(response)),
-    ...toldProblems(connector, webhooks),
+    ...announcedProblems(connector, webhooks),
   ];
 }
 
-function toldProblems({ objects }: Connector, { tells = {} }: Webhooks): readonly string[] {
+function announcedProblems({ objects }: Connector, { tells = {} }: Webhooks): readonly string[] {
   return Object.entries(tells).flatMap(([name, actions]) => [
     ...when(actions.length === 0, `webhooks tell nothing of '${name}'`),
     ...when(

@@ -30,7 +30,7 @@ export function binaryTexts(texts: readonly (Buffer | undefined)[]): Buffer {
   const size = texts.reduce((sum, text) => sum + INT_BYTES + (text?.length ?? 0), HEADER_INTS * INT_BYTES);
   const array = Buffer.allocUnsafe(size);
   const header = [DIMENSIONS, MAY_HAVE_NULLS, TEXT_OID, texts.length, LOWER_BOUND];
-  let at = header.reduce((place, int) => array.writeInt32BE(int, place), 0);
+  let at = header.reduce((offset, int) => array.writeInt32BE(int, offset), 0);
   for (const text of texts) {
     at = array.writeInt32BE(text?.length ?? NULL, at);
     if (text !== undefined) at += text.copy(array, at);

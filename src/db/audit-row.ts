@@ -44,27 +44,27 @@ function sectionOf({ action, section }: AuditEntry, status: number): AuditSectio
   return OF_AUTHENTICATION.includes(action) || REFUSED.includes(status) ? 'authentication' : section;
 }
 
-type Members = Readonly<Record<string, unknown>>;
+type AuditMembers = Readonly<Record<string, unknown>>;
 
 /** Text by text: over a whole JSON a secret could break it. */
-function redacted(members: Members, redact: Redactor['redact']): Members {
+function redacted(members: AuditMembers, redact: Redactor['redact']): AuditMembers {
   return Object.fromEntries(
-    Object.entries(members).map(([name, value]) => [told(name, redact), redactedValue(value, redact)]),
+    Object.entries(members).map(([name, value]) => [redactedText(name, redact), redactedValue(value, redact)]),
   );
 }
 
 function redactedValue(value: unknown, redact: Redactor['redact']): unknown {
-  if (typeof value === 'string') return told(value, redact);
+  if (typeof value === 'string') return redactedText(value, redact);
   if (Array.isArray(value)) return value.map((each) => redactedValue(each, redact));
   // What becomes something else in JSON, such as a date, has no members of its own.
   return isPlain(value) ? redacted(value, redact) : value;
 }
 
-function isPlain(value: unknown): value is Members {
+function isPlain(value: unknown): value is AuditMembers {
   return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 }
 
-function told(text: string, redact: Redactor['redact']): string {
+function redactedText(text: string, redact: Redactor['redact']): string {
   return cut(storable(redact(text)), MAX_TEXT);
 }
 
@@ -78,7 +78,7 @@ function cut(text: string, most: number): string {
 }
 
 /** As many members as have room; the rest is counted. */
-function bounded(members: Members): Members {
+function bounded(members: AuditMembers): AuditMembers {
   const entries = Object.entries(members);
   let room = MAX_CHANGES;
   const kept = entries.filter(([name, value]) => {

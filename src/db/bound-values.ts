@@ -9,7 +9,7 @@ import {
 import { DecryptionError, type Keyring } from './keyring.ts';
 
 /** Where a ciphertext stands, and what stands beside it. */
-export interface BoundPlace {
+export interface BoundCell {
   readonly column: EncryptedColumn;
   readonly key: readonly KeyValue[];
   /** The values of `EncryptedColumnSpec.bound`, in its order; empty where there are none. */
@@ -23,8 +23,8 @@ export interface OpenedValue {
 }
 
 /** Encrypts a value for its row, and for what stands beside it there. */
-export function encryptBound(keyring: Pick<Keyring, 'encrypt'>, plain: string, place: BoundPlace): string {
-  return keyring.encrypt(plain, contextOf(place));
+export function encryptBound(keyring: Pick<Keyring, 'encrypt'>, plain: string, cell: BoundCell): string {
+  return keyring.encrypt(plain, contextOf(cell));
 }
 
 /**
@@ -32,12 +32,12 @@ export function encryptBound(keyring: Pick<Keyring, 'encrypt'>, plain: string, p
  * what is authenticated, so a bound value never passes for one that is not.
  * @throws DecryptionError `REFUSED` also when something beside the value was changed without it
  */
-export function decryptBound(keyring: Pick<Keyring, 'decrypt'>, ciphertext: string, place: BoundPlace): OpenedValue {
+export function decryptBound(keyring: Pick<Keyring, 'decrypt'>, ciphertext: string, cell: BoundCell): OpenedValue {
   try {
-    return { plain: keyring.decrypt(ciphertext, contextOf(place)), isBound: true };
+    return { plain: keyring.decrypt(ciphertext, contextOf(cell)), isBound: true };
   } catch (error) {
-    if (!isRefused(error) || boundColumnsOf(place.column).length === 0) throw error;
-    const plain = openUnbound(keyring, ciphertext, place);
+    if (!isRefused(error) || boundColumnsOf(cell.column).length === 0) throw error;
+    const plain = openUnbound(keyring, ciphertext, cell);
     if (plain === undefined) throw error;
     return { plain, isBound: false };
   }
@@ -55,7 +55,7 @@ export function boundColumnsOf(column: EncryptedColumn): readonly string[] {
 function openUnbound(
   keyring: Pick<Keyring, 'decrypt'>,
   ciphertext: string,
-  { column, key }: BoundPlace,
+  { column, key }: BoundCell,
 ): string | undefined {
   try {
     return keyring.decrypt(ciphertext, encryptionContext(column, ...key));
@@ -66,7 +66,7 @@ function openUnbound(
 }
 
 /** What is bound stands in it as a hash: contexts get into messages, and what is beside a secret is nobody else's business. */
-function contextOf({ column, key, bound }: BoundPlace): string {
+function contextOf({ column, key, bound }: BoundCell): string {
   const row = encryptionContext(column, ...key);
   if (boundColumnsOf(column).length === 0) return row;
   return `${row}:${createHash('sha256').update(canonicalJson(bound)).digest('base64url')}`;

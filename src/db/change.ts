@@ -33,7 +33,7 @@ function withNote(entry: AuditEntry, { changes, ...note }: ChangeNote = {}): Aud
   return { ...entry, ...note, ...(changes !== undefined && { changes: { ...entry.changes, ...changes } }) };
 }
 
-type Members = Readonly<Record<string, unknown>>;
+type StateMembers = Readonly<Record<string, unknown>>;
 
 /** A member before and after; without `from` it is new, without `to` it is gone. */
 export interface Difference {
@@ -46,8 +46,8 @@ export interface Difference {
  * compared as they are, and told as shown. A member that is undefined is not there.
  */
 export function differences(
-  before: Members,
-  after: Members,
+  before: StateMembers,
+  after: StateMembers,
   show: (name: string, value: unknown) => unknown = (_, value) => value,
 ): Readonly<Record<string, Difference>> {
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];

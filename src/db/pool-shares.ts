@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import type { Clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
-import { createTurns, createTurnsByKey } from './turns.ts';
+import { createKeyedSemaphore, createSemaphore } from './semaphore.ts';
 import { isOutOfTime } from './unavailable.ts';
 
 /** Runs one statement of a longer work when there is room for it. */
@@ -45,11 +45,15 @@ export function createPoolShares(options: PoolShareOptions): PoolShares {
   const { knex, poolSize, listingMs = LISTING_MS, waitMs = WAIT_MS } = options;
   const quarter = Math.max(1, Math.floor(poolSize / 4));
   const half = Math.max(1, Math.floor(poolSize / 2));
-  const heavy = createTurns({ atOnce: half, waitMs, refuse: () => overloaded('Too many listings are under way.') });
-  const steps = createTurns({ atOnce: quarter, waitMs, refuse: () => overloaded('Too many changes are under way.') });
-  const listings = createTurnsByKey({ ...LISTINGS, refuse: () => tooMany('listings', LISTINGS) });
-  const bulkChanges = createTurnsByKey({ ...BULK_CHANGES, refuse: () => tooMany('bulk changes', BULK_CHANGES) });
-  const lookUps = createTurnsByKey({
+  const heavy = createSemaphore({ atOnce: half, waitMs, refuse: () => overloaded('Too many listings are under way.') });
+  const steps = createSemaphore({
+    atOnce: quarter,
+    waitMs,
+    refuse: () => overloaded('Too many changes are under way.'),
+  });
+  const listings = createKeyedSemaphore({ ...LISTINGS, refuse: () => tooMany('listings', LISTINGS) });
+  const bulkChanges = createKeyedSemaphore({ ...BULK_CHANGES, refuse: () => tooMany('bulk changes', BULK_CHANGES) });
+  const lookUps = createKeyedSemaphore({
     atOnce: quarter,
     mostWaiting: WAITING_LOOK_UPS,
     waitMs,
@@ -67,7 +71,7 @@ export function createPoolShares(options: PoolShareOptions): PoolShares {
       );
     } catch (cause) {
       if (!isOutOfTime(cause)) throw cause;
-      const message = `This took longer than ${listingMs / 1000} s and was ended. Narrow down what is listed or counted.`;
+      const message = `The listing took longer than ${listingMs / 1000} s and was stopped. Narrow the filter.`;
       throw new AppError('OVERLOADED', message, { cause });
     }
   }
@@ -82,7 +86,7 @@ export function createPoolShares(options: PoolShareOptions): PoolShares {
 }
 
 function tooMany(what: string, { atOnce, mostWaiting }: typeof LISTINGS): AppError {
-  const message = `The account has ${atOnce + mostWaiting} ${what} under way or waiting. Send the next when one has ended.`;
+  const message = `The account has ${atOnce + mostWaiting} ${what} under way or waiting. Send the next request when one of them has ended.`;
   return new AppError('RATE_LIMITED', message, { retryAfterSeconds: 1 });
 }
 

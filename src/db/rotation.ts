@@ -120,10 +120,10 @@ function renewAll(keyring: Keyring, column: EncryptedColumn, batch: readonly Enc
   const renewals: Renewal[] = [];
   const faults: Unreadable[] = [];
   for (const row of batch) {
-    const place = { column, ...row };
+    const cell = { column, ...row };
     try {
-      const { plain } = decryptBound(keyring, row.ciphertext, place);
-      renewals.push({ ...row, renewed: encryptBound(keyring, plain, place) });
+      const { plain } = decryptBound(keyring, row.ciphertext, cell);
+      renewals.push({ ...row, renewed: encryptBound(keyring, plain, cell) });
     } catch (error) {
       if (!(error instanceof DecryptionError)) throw error;
       faults.push({ column, key: row.key, fault: error.code, keyId: error.keyId });

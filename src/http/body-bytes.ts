@@ -37,7 +37,7 @@ export async function readBody(request: IncomingMessage, maxBytes: number, room:
   const encoding = request.headers['content-encoding']?.toLowerCase() ?? 'identity';
   const unpack = UNPACK.get(encoding);
   if (unpack === undefined) {
-    throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'The body has a Content-Encoding that is not supported.');
+    throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'The Content-Encoding of the body is not supported.');
   }
   const collected = await collect(request, maxBytes, room);
   // To put a large one together takes milliseconds.
@@ -47,7 +47,7 @@ export async function readBody(request: IncomingMessage, maxBytes: number, room:
   if (encoding === 'identity') return sent;
   const unpacked = await unpack(sent, { maxOutputLength: maxBytes }).catch((cause: unknown) => {
     if (cause instanceof RangeError) throw tooLarge(maxBytes);
-    throw new AppError('REQUEST_INVALID', 'The body cannot be unpacked as its Content-Encoding says.', { cause });
+    throw new AppError('REQUEST_INVALID', 'The body cannot be decompressed by its Content-Encoding.', { cause });
   });
   // It takes the place of what was sent.
   if (!room.take(unpacked.length - sent.length)) throw noRoom();
@@ -126,13 +126,13 @@ const RETRY_AFTER_SECONDS = 2;
 export function noRoom(): AppError {
   return new AppError(
     'OVERLOADED',
-    'There is no room at the moment for the body: those of others, or other bodies of this account, take it up. Try again later, or send less at a time.',
+    'The service has no memory left for this body at the moment. Try again later, or send smaller bodies.',
     { retryAfterSeconds: RETRY_AFTER_SECONDS },
   );
 }
 
 export function brokenOff(cause?: unknown): AppError {
-  return new AppError('REQUEST_INVALID', 'The body breaks off.', { cause });
+  return new AppError('REQUEST_INVALID', 'The body ended too early.', { cause });
 }
 
 /** The memory for one body. */

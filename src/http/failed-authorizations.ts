@@ -111,7 +111,7 @@ export function createFailedAuthorizations({ steady }: Clock): FailedAuthorizati
 
 function tooManyFailures(waitMs: number): AppError {
   const retryAfterSeconds = Math.ceil(waitMs / 1000);
-  const message = `Too many wrong secrets came from this address. Try again in ${inSeconds(retryAfterSeconds)}.`;
+  const message = `Too many requests with wrong secrets came from this address. Try again in ${inSeconds(retryAfterSeconds)}.`;
   const budget = { limit: FREE_FAILURES, remaining: 0, resetSeconds: retryAfterSeconds };
   return new AppError('RATE_LIMITED', message, { retryAfterSeconds, budget });
 }

@@ -105,7 +105,7 @@ interface FormInput extends FormBounds {
 async function openForm(request: Request, response: Response, input: FormInput): Promise<StreamedForm> {
   const { budget, signal, rules, roomBytes } = input;
   if (request.headers['content-encoding'] !== undefined)
-    throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'A form with a file is taken without a Content-Encoding.');
+    throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'A form with a file must not have a Content-Encoding.');
   assertLength(request, rules.maxBytes);
   const principal: TenantIds | undefined = response.locals.principal;
   if (!openBodyRoom(budget, principal?.accountId, response).take(roomBytes)) throw noRoom();

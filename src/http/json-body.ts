@@ -96,7 +96,7 @@ function assertShape({ depth, members, ownMembers }: JsonShape, limits: BodyLimi
   if (members > limits.members) {
     throw new AppError(
       'PAYLOAD_TOO_LARGE',
-      `The body has more than ${limits.members} members, those inside others counted.`,
+      `The body has more than ${limits.members} members, nested members included.`,
     );
   }
   if (ownMembers > limits.ownMembers) {
@@ -106,7 +106,7 @@ function assertShape({ depth, members, ownMembers }: JsonShape, limits: BodyLimi
 
 function assertJsonType(type: string): void {
   if (!/^application\/json\s*(?:;|$)/i.test(type)) {
-    throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'Bodies are JSON: send Content-Type: application/json.');
+    throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'This path accepts JSON. Send Content-Type: application/json.');
   }
   const [, charset = 'utf-8'] = /;\s*charset\s*=\s*"?([^";\s]*)/i.exec(type) ?? [];
   if (charset.toLowerCase() !== 'utf-8') throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'The body must be in UTF-8.');

@@ -52,7 +52,7 @@ export function createTokenBuckets(
     const retryAfterSeconds = secondsFor(1 - tokens);
     throw new AppError(
       'RATE_LIMITED',
-      `Too many requests of ${whose}: ${perMinute} a minute are taken. Try again in ${inSeconds(retryAfterSeconds)}.`,
+      `Too many requests of ${whose}: the limit is ${perMinute} a minute. Try again in ${inSeconds(retryAfterSeconds)}.`,
       { retryAfterSeconds, budget: budgetOf(tokens) },
     );
   }

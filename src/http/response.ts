@@ -70,7 +70,7 @@ export function setBudget(response: Response, { limit, remaining, resetSeconds }
 /** @throws AppError NOT_ACCEPTABLE */
 export function assertAcceptsJson(accept: string | undefined): void {
   if (accept === undefined || accept === '*/*' || chooseAnswer(accept, []).kind === 'record') return;
-  throw new AppError('NOT_ACCEPTABLE', 'Answers are JSON: send Accept: application/json.');
+  throw new AppError('NOT_ACCEPTABLE', 'This path returns JSON. Send Accept: application/json.');
 }
 
 const MEDIA_TYPE = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:\s*;\s*[\w.-]+=(?:[\w!#$&^.+:'()-]+|"[^"\\\p{Cc}]*"))*$/u;

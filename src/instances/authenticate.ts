@@ -9,8 +9,8 @@ import {
   assertSecretsStay,
   type EarlierSettings,
   isSameAccess,
-  isSamePlace,
   isSameSecret,
+  isSameTarget,
 } from './credential-change.ts';
 import type { InstanceKey } from './instance.ts';
 import type { AuthorizationCaller, Authorizations } from './oauth/authorizations.ts';
@@ -118,7 +118,7 @@ export function createAuthenticate(neighbours: AuthenticateNeighbours) {
     const isClientAsked = isNewSecret || isRetried(owner, earlier);
     if (isClientAsked) await verifyClient(requestToken, { connector, config }, signal);
     const keep = isClientAsked ? tokens.acceptClient : KEEP_NOTHING;
-    if (isSamePlace(connector, owner.config, config)) return { config, verified: false, keep };
+    if (isSameTarget(connector, owner.config, config)) return { config, verified: false, keep };
     const accessToken = await currentToken(owner, signal);
     const { accountId } = owner;
     const shown = { connector, config, accountId, tokens: onlyToken(accessToken), signal };
@@ -182,7 +182,7 @@ function onlyToken(accessToken: string): AccessTokens {
 
 function assertNoCode(connector: Connector, providerData: ProviderData | undefined): void {
   if (providerData === undefined) return;
-  const message = `${connector.name} does not use OAuth: leave out providerData and give its configuration keys.`;
+  const message = `${connector.name} does not use OAuth. Leave out providerData and send its configuration keys.`;
   throw new AppError('REQUEST_INVALID', message, { details: [{ path: '/body/providerData', message }] });
 }
 
@@ -201,7 +201,7 @@ async function verifySettings(client: ProviderClient, call: ProviderCall, given 
     const { connector } = call;
     const fields = connector.configuration.filter((field) => field.default === undefined && field.key in given);
     const keys = fields.map(({ key }) => key).join(', ');
-    const message = `${connector.name} refuses these credentials. Check ${keys}. Nothing was stored.`;
+    const message = `${connector.name} rejects these credentials. Check ${keys}. Nothing was stored.`;
     throw new AppError('PROVIDER_CREDENTIALS_INVALID', message, {
       ...(error.providerMessage !== undefined && { providerMessage: error.providerMessage }),
       cause: error,

@@ -114,7 +114,7 @@ export function assertAsked(
   const missing = asked.filter(({ key, required, default: usual }) => required && isMissing(given[key] ?? usual));
   const faults = [
     ...others.slice(0, MOST_FAULTS + 1).map((key) => ({
-      ...fault(key, `'${cutText(key)}' is not asked for.${suggest(key, keys).hint}`),
+      ...fault(key, `'${cutText(key)}' is unknown here.${suggest(key, keys).hint}`),
       expected: keys,
     })),
     ...missing.map(({ key, description }) => fault(key, `'${key}' is required: ${description}`)),
@@ -279,7 +279,7 @@ export function providerSecrets(connector: Connector): readonly string[] {
 export function assertUnmasked(connector: Connector, given: Readonly<Record<string, unknown>>): void {
   const faults = Object.keys(given)
     .filter((key) => given[key] === MASK)
-    .map((key) => fault(key, `'${key}' must be sent in clear: what was stored cannot be read any more.`));
+    .map((key) => fault(key, `'${key}' must be sent again: the stored value can no longer be read.`));
   if (faults.length > 0) throw invalidConfiguration(connector, faults);
 }
 

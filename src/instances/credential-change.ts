@@ -54,7 +54,7 @@ function findStrayingSecrets(connector: Connector, { config: before, shown }: Ea
     .filter((key) => config[key] !== undefined && !shown.has(key))
     .map((key) => ({
       path: pointer('body', 'configuration', key),
-      message: `'${key}' must be sent in clear: with these settings calls go to another address, and the secret that is stored was given for the one of before.`,
+      message: `'${key}' must be sent again: these settings lead calls to another address, and the stored secret was given for the previous one.`,
     }));
 }
 
@@ -64,15 +64,15 @@ function clientOf(connector: OAuthConnector, config: Config): readonly unknown[]
 }
 
 /** Where calls go within the provider's address, and with what. */
-function placeOf(connector: OAuthConnector, config: Config): readonly unknown[] {
+function requestTargetOf(connector: OAuthConnector, config: Config): readonly unknown[] {
   const values = Object.keys(connector.auth.values ?? {}).map((key) => config[key]);
   // With client credentials every new token is asked for with the scope.
   const scope = connector.auth.grant === 'clientCredentials' ? config[OAUTH_KEYS.scope] : undefined;
   return [connector.baseUrl(config), values, scope];
 }
 
-export function isSamePlace(connector: OAuthConnector, before: Config, after: Config): boolean {
-  return isSame(placeOf(connector, before), placeOf(connector, after));
+export function isSameTarget(connector: OAuthConnector, before: Config, after: Config): boolean {
+  return isSame(requestTargetOf(connector, before), requestTargetOf(connector, after));
 }
 
 export function isSameSecret(before: Config, after: Config): boolean {
@@ -82,7 +82,7 @@ export function isSameSecret(before: Config, after: Config): boolean {
 /** Whether nothing changed that the provider would have to agree to. */
 export function isSameAccess(connector: OAuthConnector, before: Config, after: Config): boolean {
   const isSameClient = isSame(clientOf(connector, before), clientOf(connector, after));
-  return isSameClient && isSameSecret(before, after) && isSamePlace(connector, before, after);
+  return isSameClient && isSameSecret(before, after) && isSameTarget(connector, before, after);
 }
 
 function isSame(one: readonly unknown[], other: readonly unknown[]): boolean {
@@ -92,7 +92,7 @@ function isSame(one: readonly unknown[], other: readonly unknown[]): boolean {
 /** @throws AppError REQUEST_INVALID where the tokens of before cannot go on */
 export function assertSameClient(connector: OAuthConnector, earlier: EarlierSettings, after: Config): void {
   if (isSame(clientOf(connector, earlier.config), clientOf(connector, after))) return;
-  const message = `${connector.name} granted access to another client, or at another address: send a new providerData.code with these settings.`;
+  const message = `${connector.name} granted access to another client or at another address. Send a new providerData.code with these settings.`;
   throw new AppError('REQUEST_INVALID', message, {
     details: [
       { path: '/body/providerData/code', message: 'is missing' },

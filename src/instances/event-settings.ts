@@ -92,7 +92,7 @@ export function wantsRegistration({ webhooks }: Connector, config: Config): bool
 /** The fault of events that are enabled and have nowhere to go. */
 export function missingCallback(config: Config): { readonly key: string; readonly message: string } | undefined {
   if (config[EVENTS_ENABLED] !== true || textOf(config[CALLBACK_URL]) !== undefined) return undefined;
-  return { key: CALLBACK_URL, message: `'${CALLBACK_URL}' is required while '${EVENTS_ENABLED}' is true.` };
+  return { key: CALLBACK_URL, message: `'${CALLBACK_URL}' is required when '${EVENTS_ENABLED}' is true.` };
 }
 
 function textOf(value: unknown): string | undefined {

@@ -1,6 +1,6 @@
 import type { Accounts } from '../accounts/accounts.ts';
 import type { ProviderClient } from '../connector/client/index.ts';
-import { logProviderCalls } from '../connector/client/telling.ts';
+import { logProviderCalls } from '../connector/client/reporting.ts';
 import type { Registry } from '../connector/registry.ts';
 import type { FindSource } from '../events/model.ts';
 import type { Notifications } from '../events/notifications/notifications.ts';

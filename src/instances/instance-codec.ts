@@ -1,6 +1,6 @@
 import type { Config, Connector } from '../connector/contract.ts';
 import type { Registry } from '../connector/registry.ts';
-import { type BoundPlace, decryptBound, encryptBound } from '../db/bound-values.ts';
+import { type BoundCell, decryptBound, encryptBound } from '../db/bound-values.ts';
 import { encryptionContext } from '../db/encrypted-columns.ts';
 import { DecryptionError } from '../db/keyring.ts';
 import type { Platform } from '../platform.ts';
@@ -32,7 +32,7 @@ export function createInstanceCodec(
     decode: (row: InstanceRow): Instance => {
       const { elementKey, credentials, token: sealedToken, ...rest } = row;
       const known = registry.findConnector(elementKey);
-      const opened = open(row, 'credentials', () => decryptBound(keyring, credentials, placeOf(row)).plain);
+      const opened = open(row, 'credentials', () => decryptBound(keyring, credentials, cellOf(row)).plain);
       const token = open(row, 'token', () => keyring.decrypt(sealedToken, tokenContextOf(row)));
       // Without the connector nobody knows which of its keys are secrets, so they stay out of sight.
       const secrets: Config = opened === undefined || known === undefined ? {} : JSON.parse(opened);
@@ -51,8 +51,8 @@ export function createInstanceCodec(
 
     encodeSettings: (connector: Connector, config: Config, key: InstanceKey) => {
       const { plain, secret } = splitSecrets(connector, config);
-      const place = placeOf({ ...key, elementKey: connector.key, configuration: plain });
-      return { configuration: plain, credentials: encryptBound(keyring, JSON.stringify(secret), place) };
+      const cell = cellOf({ ...key, elementKey: connector.key, configuration: plain });
+      return { configuration: plain, credentials: encryptBound(keyring, JSON.stringify(secret), cell) };
     },
 
     encodeToken: (token: string, key: InstanceKey) => keyring.encrypt(token, tokenContextOf(key)),
@@ -64,7 +64,7 @@ function tokenContextOf({ accountId, id }: InstanceKey): string {
 }
 
 /** Settings say where credentials are sent, so these open only beside the very settings they were stored with. */
-function placeOf(row: Pick<InstanceRow, 'accountId' | 'id' | 'elementKey' | 'configuration'>): BoundPlace {
+function cellOf(row: Pick<InstanceRow, 'accountId' | 'id' | 'elementKey' | 'configuration'>): BoundCell {
   const { accountId, id, elementKey, configuration } = row;
   return { column: 'instance.credentials', key: [accountId, id], bound: [elementKey, configuration] };
 }
@@ -74,7 +74,7 @@ function placeOf(row: Pick<InstanceRow, 'accountId' | 'id' | 'elementKey' | 'con
  * where credentials are sent, so none of them is used: the whole configuration puts it right.
  */
 function unreadableSecrets(id: number): InstanceFault {
-  const message = `The stored settings and credentials of instance ${id} cannot be used: they cannot be read, or were changed outside of the service. PATCH /instances/${id} with the whole configuration puts it right.`;
+  const message = `The stored settings and credentials of instance ${id} cannot be read, or were changed outside of the service. Send the whole configuration with PATCH /instances/${id}.`;
   return { kind: 'secrets', code: 'INSTANCE_CREDENTIALS_FAILED', message };
 }
 

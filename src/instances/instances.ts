@@ -32,7 +32,7 @@ import {
   FILTERABLE_INSTANCE,
   type InstanceChanges,
   type InstanceFilter,
-  type InstanceListPlace,
+  type InstanceListPosition,
   type InstanceRow,
   type InstanceStore,
 } from './store.ts';
@@ -52,7 +52,7 @@ export type InstanceQuery = Omit<InstanceFilter, 'condition'> & { readonly where
 export interface InstancePage {
   readonly instances: readonly Instance[];
   /** Where the next page begins; absent at the end. */
-  readonly next?: InstanceListPlace;
+  readonly next?: InstanceListPosition;
 }
 
 /** Who changes an instance; its first one owns it. */
@@ -182,7 +182,7 @@ export function createInstances(
 
   async function listAll(accountId: number, where?: string): Promise<readonly Instance[]> {
     const all: Instance[] = [];
-    for (let after: InstanceListPlace | undefined = { id: 0 }; after !== undefined; ) {
+    for (let after: InstanceListPosition | undefined = { id: 0 }; after !== undefined; ) {
       const page: InstancePage = await list(accountId, { where, limit: PART, after });
       all.push(...page.instances);
       after = page.next;
@@ -360,10 +360,10 @@ function noteOf({ before, after }: Step): ChangeNote {
   if (instance === undefined) return {};
   const secrets = new Set([...secretKeys(instance.connector)].map(settingName));
   const show = (name: string, value: unknown) => (secrets.has(name) ? MASK : value);
-  return { instanceId: instance.id, changes: differences(toldOf(before), toldOf(after), show) };
+  return { instanceId: instance.id, changes: differences(toAudit(before), toAudit(after), show) };
 }
 
-function toldOf(instance: Instance | undefined): Readonly<Record<string, unknown>> {
+function toAudit(instance: Instance | undefined): Readonly<Record<string, unknown>> {
   if (instance === undefined) return {};
   const { id, connector, name, tags, valid, disabled, config } = instance;
   const settings = Object.entries(config).map(([key, value]) => [settingName(key), value]);
@@ -375,7 +375,10 @@ function settingName(key: string): string {
 }
 
 function changedMeanwhile(id: number): AppError {
-  return new AppError('CONFLICT', `Instance ${id} was changed at the same time. Read it again and repeat the change.`);
+  return new AppError(
+    'CONFLICT',
+    `Instance ${id} was changed by another request at the same time. Read it again and repeat the change.`,
+  );
 }
 
 function trimmed(tags: readonly string[] = []): string[] {
@@ -393,8 +396,8 @@ async function withoutOldSecrets<Result>({ redactor }: Instance, work: () => Pro
 
 /** What the provider told or gave when it granted access is not the caller's to leave out. */
 function providerValues({ connector, config }: Instance): Config {
-  const told = isOAuthConnector(connector)
+  const grantedKeys = isOAuthConnector(connector)
     ? Object.keys(connector.auth.values ?? {})
     : [exchangeOf(connector)?.token].filter((key) => key !== undefined);
-  return Object.fromEntries(told.flatMap((key) => (config[key] === undefined ? [] : [[key, config[key]]])));
+  return Object.fromEntries(grantedKeys.flatMap((key) => (config[key] === undefined ? [] : [[key, config[key]]])));
 }

@@ -94,7 +94,7 @@ export function createInstanceRecords(
       cache.find(`${accountId}:${token}`, (kept) => shares.lookUp(accountId, () => load(accountId, token, kept))),
 
     /**
-     * What came of a call, whose `work` is such as `list employees`. A refusal makes the instance invalid. A success makes it
+     * The outcome of a call, whose `work` is such as `list employees`. A refusal makes the instance invalid. A success makes it
      * valid again only where the same was refused before: what a provider does for everybody proves nothing.
      */
     noteCredentials: async (

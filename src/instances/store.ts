@@ -28,7 +28,7 @@ export type NewInstanceRow = RowOf<
 >;
 
 /** Where a row stands in a listing: among rows of one value by the id. */
-export interface InstanceListPlace extends Pick<InstanceRow, 'id'> {
+export interface InstanceListPosition extends Pick<InstanceRow, 'id'> {
   /** By which the listing is ordered; absent where it is by the id alone. */
   readonly value?: string | undefined;
 }
@@ -79,7 +79,7 @@ export const ORDERABLE_INSTANCE = Object.keys(ORDERS) as readonly InstanceOrder[
 
 export interface InstanceFilter extends Omit<Selection, 'afterId' | 'newestFirst'> {
   /** The place of an earlier row: behind it the page begins. */
-  readonly after?: InstanceListPlace | undefined;
+  readonly after?: InstanceListPosition | undefined;
   /** Default: from old to new. */
   readonly order?: InstanceOrder | undefined;
   readonly elementKey?: string | undefined;
@@ -159,7 +159,7 @@ export function createInstanceStore(knex: Knex) {
       (await select(accountId).where({ token_hash: tokenHash }))[0],
 
     /** With what each row is ordered by, as text. */
-    list: async (accountId: number, filter: InstanceFilter): Promise<(InstanceRow & InstanceListPlace)[]> => {
+    list: async (accountId: number, filter: InstanceFilter): Promise<(InstanceRow & InstanceListPosition)[]> => {
       const { order, after, condition, limit } = filter;
       const query = select(accountId);
       if (order === undefined) selectPage(query, { condition, limit, afterId: after?.id });

@@ -138,17 +138,17 @@ function sameDecimal(one: string, other: string): boolean {
   return canonical !== undefined && canonical === canonicalDecimal(other);
 }
 
-type Members = unknown[] | Record<string, unknown>;
+type JsonMembers = unknown[] | Record<string, unknown>;
 
 /** An array or object of JSON. A number with more digits than a double has is none. */
-export function isMembers(value: unknown): value is Members {
+export function isMembers(value: unknown): value is JsonMembers {
   return typeof value === 'object' && value !== null && !(value instanceof ExactNumber);
 }
 
 /** Step by step, because the text may be nested deeper than functions can call themselves. */
 function restoreNumbers(parsed: unknown): unknown {
   const root = [parsed];
-  const open: Members[] = [root];
+  const open: JsonMembers[] = [root];
   for (let members = open.pop(); members !== undefined; members = open.pop()) {
     if (Array.isArray(members)) {
       for (let index = 0; index < members.length; index++) {
@@ -166,7 +166,7 @@ function restoreNumbers(parsed: unknown): unknown {
 }
 
 /** The number in place of its mark; anything else is still to be looked into. */
-function restore(member: Members, open: Members[]): unknown {
+function restore(member: JsonMembers, open: JsonMembers[]): unknown {
   const [text] = Array.isArray(member) && member.length === 1 ? member : [];
   if (typeof text === 'string' && text.startsWith(MARK)) return new ExactNumber(text.slice(MARK.length));
   open.push(member);

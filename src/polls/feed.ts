@@ -71,7 +71,7 @@ function timesOf({ until = '' }: ChangeList, changes: readonly Change[], waterma
   return [...changes.flatMap(({ updatedMs = [] }) => updatedMs), ...(isStep ? [untilMs] : [])];
 }
 
-interface Told {
+interface AcceptedPage {
   readonly changes: readonly Change[];
   /** They are not news. */
   readonly isSilent: boolean;
@@ -79,7 +79,7 @@ interface Told {
   readonly isLast: boolean;
 }
 
-async function acceptChanges(run: PollRun, { changes, isSilent, isLast }: Told): Promise<EarlyEnd | undefined> {
+async function acceptChanges(run: PollRun, { changes, isSilent, isLast }: AcceptedPage): Promise<EarlyEnd | undefined> {
   const unseen = await run.findUnseen(changes);
   for (let at = 0; at < unseen.length; at += FEED_CHUNK) {
     const end = at === 0 ? undefined : run.endEarly(true);
@@ -92,10 +92,10 @@ async function acceptChanges(run: PollRun, { changes, isSilent, isLast }: Told):
 }
 
 async function toEvents(run: PollRun, changes: readonly Change[]): Promise<readonly NewEvent[]> {
-  const untold = changes.filter(({ action, record }) => action !== 'deleted' && record === undefined);
+  const unread = changes.filter(({ action, record }) => action !== 'deleted' && record === undefined);
   const records = await readRecords(
     run,
-    untold.map(({ id }) => id),
+    unread.map(({ id }) => id),
   );
   return changes.map(({ id, action, updatedMs, record = records.get(id) }) =>
     run.eventOf({ id, action, updatedMs, record: action === 'deleted' ? undefined : record }),

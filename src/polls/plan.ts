@@ -52,8 +52,8 @@ export function planPoll(resource: PolledResource, settings: PollSettings, objec
   const createdOf = readerOf(created);
   const granularityMs = query?.granularityMs ?? granularityOf(spec);
   const isWindow = query === undefined ? isAskable : query.granularityMs !== undefined || resource.filterByUpdated;
-  const told = [idField, updated?.field, created?.field].filter((field) => field !== undefined);
-  const needed = query?.child === undefined ? told.filter((field) => Object.hasOwn(object.fields, field)) : [];
+  const named = [idField, updated?.field, created?.field].filter((field) => field !== undefined);
+  const needed = query?.child === undefined ? named.filter((field) => Object.hasOwn(object.fields, field)) : [];
   const hasFeed = changes.feed !== undefined && query === undefined;
   const overlapMs = resource.overlapMs ?? (changes.overlapSeconds ?? DEFAULT_OVERLAP_SECONDS) * 1000;
   return {

@@ -1,7 +1,7 @@
 import type { Metrics } from '../metrics.ts';
 import type { RunTally } from './run.ts';
 
-/** What came of a run. */
+/** The outcome of a run. */
 export type PollOutcome = 'events' | 'empty' | 'failed' | 'waited' | 'lost';
 
 export type PollMetrics = ReturnType<typeof createPollMetrics>;

@@ -38,16 +38,16 @@ export interface NewlySeen extends SeenVersion {
 }
 
 /** A record of which a version was seen, and how many whole lists in a row did not show it. */
-export type SeenRecord = Pick<SeenVersion, 'recordKey'> & RowOf<'poll_seen', 'missed'>;
+export type SeenRow = Pick<SeenVersion, 'recordKey'> & RowOf<'poll_seen', 'missed'>;
 
-/** What came of a claim. */
+/** The outcome of a claim. */
 export interface Claim {
   readonly claimed: readonly ClaimedPoll[];
   /** Pollers of instances that are not to be polled any more: they are not due again before `revive` or `sync`. */
   readonly stopped: number;
 }
 
-/** What came of a run. */
+/** The outcome of a run. */
 export interface RunResult extends PollKey {
   readonly lease: string;
   readonly startedAt: Date;
@@ -184,7 +184,7 @@ export function createPollStore(knex: Knex) {
     seenRecords: async (
       { accountId, instanceId, resource }: PollKey,
       { after, before, limit }: { readonly after: Buffer; readonly before: Date | undefined; readonly limit: number },
-    ): Promise<readonly SeenRecord[]> =>
+    ): Promise<readonly SeenRow[]> =>
       knex('poll_seen')
         .select({ recordKey: 'record_key', missed: 'missed' })
         .where({ account_id: accountId, instance_id: instanceId, resource })
@@ -413,7 +413,7 @@ const SEE = `
   on conflict do nothing`;
 
 /** Failures in a row after which a poller is told to be failing. */
-export const FAILURES_TOLD = 3;
+export const FAILURES_NOTIFIED = 3;
 
 const FINISH = `
   update poll p set
@@ -424,7 +424,7 @@ const FINISH = `
     last_error = case when r.given_back then p.last_error else r.error end,
     failures = case when r.given_back then p.failures when r.error is null then 0 else p.failures + 1 end,
     failing_since = case when r.given_back then p.failing_since when r.error is null then null
-      when p.failures + 1 >= ${FAILURES_TOLD} then coalesce(p.failing_since, r.started_at) else p.failing_since end,
+      when p.failures + 1 >= ${FAILURES_NOTIFIED} then coalesce(p.failing_since, r.started_at) else p.failing_since end,
     waits = case when r.has_waited then p.waits + 1 when r.given_back or r.error is not null then p.waits else 0 end,
     runs = p.runs + case when r.given_back then 0 else 1 end,
     empty_runs = p.empty_runs + case when not r.given_back and r.error is null and r.events = 0 then 1 else 0 end,
@@ -434,7 +434,7 @@ const FINISH = `
     as r(account_id, instance_id, resource, lease, started_at, next_due, given_back, has_waited, error, events, provider_calls)
   where p.account_id = r.account_id and p.instance_id = r.instance_id and p.resource = r.resource and p.lease = r.lease`;
 
-/** Every process is told of a change: under the same settings the run that one has begun goes on, and says what came of it. */
+/** Every process is told of a change: under the same settings the run that one has begun goes on, and says the outcome of it. */
 const IS_KEPT = 'p.settings_version = excluded.settings_version';
 
 // Whoever changes the settings waits for the row of the instance, so nobody has older pollers on the way that are not seen here.

@@ -12,7 +12,7 @@ import { errorTypeOf, type Span, type SpanAttributes, within } from '../trace.ts
 import type { PollMetrics, PollOutcome } from './poll-metrics.ts';
 import {
   type ClaimedPoll,
-  FAILURES_TOLD,
+  FAILURES_NOTIFIED,
   type PollStore,
   type RunResult,
   type SeenLookup,
@@ -82,7 +82,7 @@ export function createPoller(
 ) {
   const stopping = new AbortController();
   const { signal } = stopping;
-  const places = createPool(options.concurrency);
+  const slots = createPool(options.concurrency);
   const running = new Map<ClaimedPoll, { readonly work: Promise<void>; readonly end: AbortController }>();
   const finished: RunResult[] = [];
   const readSettings = createSettingsCache();
@@ -121,7 +121,7 @@ export function createPoller(
         freed = 0;
         found = await claim();
         // Other accounts than those that have all they may have now.
-      } while (isBehind && found > 0 && places.free() > 0 && !signal.aborted);
+      } while (isBehind && found > 0 && slots.free() > 0 && !signal.aborted);
       alarm.ringIn(found > 0 || isBehind ? options.gatherMs : await untilDueMs());
     } catch (error) {
       log.warn({ err: error }, 'could not look for due polls; trying again');
@@ -138,13 +138,13 @@ export function createPoller(
 
   /** @returns how many */
   async function claim(): Promise<number> {
-    const limit = places.free();
+    const limit = slots.free();
     isBehind = limit <= 0;
     if (isBehind) return 0;
     // What an account gets that has nothing under way.
-    const share = Math.max(1, places.room(-1));
+    const share = Math.max(1, slots.room(-1));
     const busy = new Set([...running.keys()].map(({ accountId }) => accountId));
-    const full = [...busy].filter((accountId) => places.room(accountId) <= 0);
+    const full = [...busy].filter((accountId) => slots.room(accountId) <= 0);
     const nowMs = clock.now();
     const leaseUntil = new Date(nowMs + options.leaseMs);
     const { claimed, stopped } = await store.claim({ now: new Date(nowMs), leaseUntil, limit, share, except: full });
@@ -158,7 +158,7 @@ export function createPoller(
   async function begin(claimed: readonly ClaimedPoll[]): Promise<void> {
     const instances = await instancesOf(claimed);
     for (const poll of claimed) {
-      places.take(poll.accountId);
+      slots.take(poll.accountId);
       const end = new AbortController();
       if (signal.aborted) end.abort(signal.reason);
       const instance = instances.get(nameOf({ accountId: poll.accountId, id: poll.instanceId }));
@@ -170,7 +170,7 @@ export function createPoller(
 
   function leave(poll: ClaimedPoll): void {
     running.delete(poll);
-    places.give(poll.accountId);
+    slots.give(poll.accountId);
     freed++;
     if (isBehind && freed >= options.concurrency * REFILL_SHARE) look();
   }
@@ -231,7 +231,7 @@ export function createPoller(
     const path = `/instances/${instanceId}/polls/${encodeURIComponent(poll.resource)}`;
     const run = openRun({ kind: 'poll', accountId, userId: null, instanceId, path });
     run.attach(instance);
-    const note = (fault?: RunFault) => run.end({ isTold: tally.events > 0, events: tally.events, fault });
+    const note = (fault?: RunFault) => run.end({ isReported: tally.events > 0, events: tally.events, fault });
     try {
       const early = await run.within(() =>
         runPoll(
@@ -250,7 +250,7 @@ export function createPoller(
         hasWaited,
       });
       if (hasWaited || poll.failingSince === null) return finish(result);
-      await finishTold(instance, result, tellRecovered(poll, instance));
+      await finishAndNotify(instance, result, recoveredNotice(poll, instance));
     } catch (error) {
       if (error instanceof PollLost || ended.aborted) return giveBack(startedMs, note);
       // It is this service that has no room.
@@ -266,25 +266,25 @@ export function createPoller(
       const nextMs = clock.now() + backoffMs(poll, error);
       const result = resultOf(nextMs, { error: words, isGivenBack: false, hasWaited: false });
       const failures = poll.failures + 1;
-      if (failures < FAILURES_TOLD || poll.failingSince !== null) return finish(result);
-      await finishTold(instance, result, tellFailing(poll, instance, { ...fault, failures }));
+      if (failures < FAILURES_NOTIFIED || poll.failingSince !== null) return finish(result);
+      await finishAndNotify(instance, result, failingNotice(poll, instance, { ...fault, failures }));
     }
   }
 
-  /** Stores what came of a run together with the event and the notification of it, or nothing of it: once for each change of state. */
-  async function finishTold(instance: Instance, result: RunResult, { type, data }: PollNotice): Promise<void> {
+  /** Stores the outcome of a run together with the event and the notification of it, or nothing of it: once for each change of state. */
+  async function finishAndNotify(instance: Instance, result: RunResult, { type, data }: PollNotice): Promise<void> {
     const { accountId, instanceId, resource } = result;
     try {
-      const { callbackUrl: toldAt } = readEventSettings(instance.config);
-      const publish = await prepareNotice(accountId, { toldAt });
+      const { callbackUrl: notifiedUrl } = readEventSettings(instance.config);
+      const publish = await prepareNotice(accountId, { notifiedUrl });
       const events = await prepare([{ accountId, instanceId, type, objectName: resource, object: data }]);
-      const isTold = await store.transaction(async (via) => {
+      const isStored = await store.transaction(async (via) => {
         if ((await store.finish([result], via)) === 0) return false;
         await publish(via, type, data);
         await events.insert(via);
         return true;
       });
-      if (isTold) events.committed();
+      if (isStored) events.committed();
     } catch (error) {
       log.warn({ err: error, accountId, instanceId, resource }, NOT_STORED);
     }
@@ -410,20 +410,20 @@ interface PollNotice {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-function tellFailing(
+function failingNotice(
   poll: ClaimedPoll,
   instance: Instance,
   { code, message, failures }: RunFault & { readonly failures: number },
 ): PollNotice {
-  return { type: 'poll.failing', data: { ...placeOf(poll, instance), failures, code, message } };
+  return { type: 'poll.failing', data: { ...noticeDataOf(poll, instance), failures, code, message } };
 }
 
-function tellRecovered(poll: ClaimedPoll, instance: Instance): PollNotice {
+function recoveredNotice(poll: ClaimedPoll, instance: Instance): PollNotice {
   const { failures, failingSince } = poll;
-  const data = { ...placeOf(poll, instance), failures, failingSince: failingSince?.toISOString() };
+  const data = { ...noticeDataOf(poll, instance), failures, failingSince: failingSince?.toISOString() };
   return { type: 'poll.recovered', data };
 }
 
-function placeOf({ instanceId, resource }: ClaimedPoll, { name, connector }: Instance) {
+function noticeDataOf({ instanceId, resource }: ClaimedPoll, { name, connector }: Instance) {
   return { instanceId, name, elementKey: connector.key, resource };
 }

@@ -277,6 +277,6 @@ export function hourOf(ms: number): number {
 function endless(): AppError {
   return new AppError(
     'PROVIDER_PROTOCOL',
-    'The list that is polled has no end, or too many pages. Poll it by a field that tells when records changed.',
+    'The polled list does not end, or has too many pages. Poll it by a field with the date of change.',
   );
 }

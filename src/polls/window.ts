@@ -17,7 +17,7 @@ interface Since {
 }
 
 /** Where the next page begins. */
-interface Place {
+interface PagePosition {
   readonly request: Partial<ListRequest>;
   readonly fromMs: number;
   /** The provider's pages are followed: nothing is complete then. */
@@ -86,19 +86,19 @@ async function beginning(run: PollRun): Promise<{ readonly watermarkMs: number; 
  */
 async function readPass(run: PollRun, since: Since, isFirstPass: boolean) {
   const { isSorted, sinceMs } = since;
-  let place: Place = { request: run.plan.since(sinceMs), fromMs: sinceMs, hasFollowed: false };
+  let position: PagePosition = { request: run.plan.since(sinceMs), fromMs: sinceMs, hasFollowed: false };
   const found = { count: 0, newestMs: Number.NEGATIVE_INFINITY };
   for (;;) {
-    const page = await readPage(run, place.request, since);
+    const page = await readPage(run, position.request, since);
     found.count += page.unseen.length;
     found.newestMs = Math.max(found.newestMs, page.newestMs);
-    await commitPage(run, page, place, since);
-    if (page.nextPage === undefined) return { ...found, isComplete: !place.hasFollowed, end: undefined };
+    await commitPage(run, page, position, since);
+    if (page.nextPage === undefined) return { ...found, isComplete: !position.hasFollowed, end: undefined };
     // What is in no order begins anew with each run: it is left alone before it has begun, or read whole.
-    const mayEnd = isSorted || (isFirstPass && !place.hasFollowed);
+    const mayEnd = isSorted || (isFirstPass && !position.hasFollowed);
     const end = mayEnd ? run.endEarly(isSorted) : undefined;
     if (end !== undefined) return { ...found, isComplete: false, end };
-    place = nextPlace(run, { ...page, nextPage: page.nextPage }, place, since);
+    position = nextPosition(run, { ...page, nextPage: page.nextPage }, position, since);
   }
 }
 
@@ -117,10 +117,15 @@ async function readPage(run: PollRun, request: Partial<ListRequest>, { sinceMs }
   };
 }
 
-async function commitPage(run: PollRun, page: WindowPage, place: Place, { before, isSorted, wasThere }: Since) {
+async function commitPage(
+  run: PollRun,
+  page: WindowPage,
+  position: PagePosition,
+  { before, isSorted, wasThere }: Since,
+) {
   const { unseen, lastMs, nextPage } = page;
   if (unseen.length === 0 && !(isSorted && nextPage !== undefined)) return;
-  const reachedMs = place.hasFollowed ? place.fromMs : lastMs;
+  const reachedMs = position.hasFollowed ? position.fromMs : lastMs;
   const isReached =
     isSorted && reachedMs !== undefined && reachedMs > before.watermark.getTime() && run.isCredible(reachedMs);
   const next = isReached ? { ...before, watermark: new Date(reachedMs) } : before;
@@ -138,12 +143,12 @@ function toEvent(run: PollRun, { row, id, updatedMs, wasThere }: Unseen<Reading>
   return run.eventOf({ id, action: isCreated ? 'created' : 'updated', updatedMs, record: row });
 }
 
-function nextPlace(
+function nextPosition(
   { plan }: PollRun,
   { lastMs, nextPage }: Pick<WindowPage, 'lastMs'> & { readonly nextPage: string },
-  { request, fromMs, hasFollowed }: Place,
+  { request, fromMs, hasFollowed }: PagePosition,
   { isSorted }: Since,
-): Place {
+): PagePosition {
   if (isSorted && !hasFollowed && lastMs !== undefined && lastMs > fromMs) {
     return { request: plan.since(lastMs), fromMs: lastMs, hasFollowed: false };
   }

@@ -40,7 +40,7 @@ export interface ConnectedInstance {
   readonly fault?: { readonly code: ErrorCode; readonly message: string };
 }
 
-/** What came of a call. `work` says what it was for, such as `list employees`. */
+/** The outcome of a call. `work` says what it was for, such as `list employees`. */
 export interface CredentialVerdict {
   readonly kind: 'accepted' | 'refused';
   readonly work: string;
@@ -81,7 +81,7 @@ export function startCall(
   if (instance.disabled && work !== undefined) {
     throw new AppError(
       'FORBIDDEN',
-      `Instance ${instance.id} is disabled; PUT /instances/${instance.id}/enabled switches it on.`,
+      `Instance ${instance.id} is disabled; Enable it with PUT /instances/${instance.id}/enabled.`,
     );
   }
   const hold = budget.open(instance.accountId);

@@ -35,8 +35,8 @@ import {
   createPageTokens,
   explainQuery,
   firstPosition,
-  foretell,
   type Position,
+  predictNext,
 } from './page.ts';
 import { createQueryCache, type Query, wholeRecord } from './query.ts';
 import { createRateLimits } from './rate-limits.ts';
@@ -50,7 +50,7 @@ export interface ObjectTarget {
   readonly objectName: string;
   /** Aborts when the caller hangs up, and at the end of the request: what its answer holds is counted until then. */
   readonly signal: AbortSignal;
-  /** Goes on with the calls of the provider, those of what fails as well. */
+  /** Continues with the calls of the provider, those of what fails as well. */
   readonly tally?: CallTally;
 }
 
@@ -107,7 +107,7 @@ export interface Walk {
 }
 
 /** What jobs of the provider do with rows. */
-export interface IngestWork extends Pick<IngestStart, 'action' | 'key'> {
+export interface IngestCall extends Pick<IngestStart, 'action' | 'key'> {
   readonly ingest: NativeIngest;
 }
 
@@ -125,10 +125,10 @@ export interface WalkedPage extends CallReport {
   readonly isLost?: true;
 }
 
-type ToldChange = Omit<RecordChange, 'record'> & { readonly record?: Row };
+type MappedChange = Omit<RecordChange, 'record'> & { readonly record?: Row };
 
 export interface ChangeList extends CallReport {
-  readonly changes: readonly ToldChange[];
+  readonly changes: readonly MappedChange[];
   readonly next?: string;
   readonly until?: string;
 }
@@ -204,10 +204,10 @@ export function composeResources(
     noteList(pushdown, records.length);
     return {
       records,
-      ...(next !== undefined && { nextPage: pageTokens.seal(next, scope) }),
-      ...(total !== undefined && { totalCount: total }),
+      nextPage: next && pageTokens.seal(next, scope),
+      totalCount: total,
       pushdown,
-      ...(cutBy !== undefined && { cutBy }),
+      cutBy,
       ...call.tally,
     };
   }
@@ -291,22 +291,19 @@ export function composeResources(
       const feed = object.changes?.feed;
       if (feed === undefined) {
         const { connector } = target.instance;
-        throw new AppError(
-          'OPERATION_UNSUPPORTED',
-          `${connector.name} tells nothing of changes of ${target.objectName}.`,
-        );
+        throw new AppError('OPERATION_UNSUPPORTED', `${connector.name} reports no changes of ${target.objectName}.`);
       }
       const { changes, next, until } = await call.execute(feed, input);
       const { map } = prepare(object, {}).steps;
       const pacer = createPacer(target.signal);
-      const told: ToldChange[] = [];
+      const mapped: MappedChange[] = [];
       for (const { record, ...change } of changes) {
         if (pacer.isDue()) await pacer.pause();
         call.assertMembers(record);
-        told.push(record === undefined ? change : { ...change, record: map(record) });
+        mapped.push(record === undefined ? change : { ...change, record: map(record) });
       }
       const place = { ...(next !== undefined && { next }), ...(until !== undefined && { until }) };
-      return { changes: told, ...place, ...call.tally };
+      return { changes: mapped, ...place, ...call.tally };
     },
 
     /** @throws AppError WHERE_UNSUPPORTED for an order that the provider cannot give, as not all rows can be sorted here */
@@ -322,7 +319,8 @@ export function composeResources(
         start: native === undefined ? paged : nativeStart(native),
         key: walkKey(query, paged),
         pagesAtOnce,
-        behind: (position) => (position.native === undefined ? foretell(operation, position, resultWindow) : undefined),
+        behind: (position) =>
+          position.native === undefined ? predictNext(operation, position, resultWindow) : undefined,
       };
     },
 
@@ -366,7 +364,7 @@ export function composeResources(
     /** Begins a job of the provider that writes rows, and gives it the rows when its id is kept. @throws AppError as calls of the provider do */
     startIngest: async (
       target: ObjectTarget,
-      { ingest, action, key }: IngestWork,
+      { ingest, action, key }: IngestCall,
       input: Omit<IngestStart, 'action' | 'key'>,
     ) => {
       const { call } = await open(target, action);
@@ -374,14 +372,14 @@ export function composeResources(
       return call.tally;
     },
     /** @throws AppError as calls of the provider do; NOT_FOUND where it has no such job any more */
-    lookAtIngest: async (target: ObjectTarget, { ingest, action }: IngestWork, id: string) => {
+    lookAtIngest: async (target: ObjectTarget, { ingest, action }: IngestCall, id: string) => {
       const { call } = await open(target, action);
       return { look: await call.execute(ingest.look, { id }), ...call.tally };
     },
-    /** What became of the rows of a job that has ended. @throws as `lookAtIngest` */
+    /** The outcome of the rows of a job that has ended. @throws as `lookAtIngest` */
     readIngest: async (
       target: ObjectTarget,
-      { ingest, action }: IngestWork,
+      { ingest, action }: IngestCall,
       job: IngestRows & { readonly id: string },
     ) => {
       const { call } = await open(target, action);
@@ -540,7 +538,7 @@ function assertSortPushed({ sortPushed, orderBy }: Plan): void {
   const names = orderBy.map(({ field }) => `'${field.name}'`).join(', ');
   throw new AppError(
     'WHERE_UNSUPPORTED',
-    `The provider cannot sort by ${names}, and all rows of a bulk query are too many to sort them here. Leave the order out.`,
+    `The provider cannot sort by ${names}, and Causeway cannot sort all rows of a bulk query. Leave out the order.`,
     { details: [{ path: '/query/orderBy', message: 'Not sortable at the provider.' }] },
   );
 }
@@ -548,7 +546,7 @@ function assertSortPushed({ sortPushed, orderBy }: Plan): void {
 function hiddenFromWalk({ objectName }: ObjectTarget, resultWindow: number | undefined): AppError {
   return new AppError(
     'WHERE_UNSUPPORTED',
-    `The provider shows no more than ${resultWindow} rows of one query of '${objectName}', and there are more of this one. Narrow the filter.`,
+    `The provider returns at most ${resultWindow} rows for one query of '${objectName}', and this query has more. Narrow the filter.`,
   );
 }
 
@@ -585,7 +583,7 @@ function onRecord<Result>({ objectName }: ObjectTarget, id: string, work: Promis
 function belowRecord<Result>({ objectName, id, child }: ChildTarget, work: Promise<Result>): Promise<Result> {
   return onNotFound(
     work,
-    `There are no '${child}' of the record '${id}' in '${objectName}': there is no such record, or nothing of it that this instance may see.`,
+    `There are no '${child}' of the record '${id}' in '${objectName}': the record does not exist, or this instance may not see it.`,
   );
 }
 

@@ -29,10 +29,10 @@ export interface KeptLimits {
   readonly maxWeightOfOwner: number;
 }
 
-type Outcome<Found> = { readonly found: Found } | { readonly failure: unknown };
+type LoadOutcome<Found> = { readonly found: Found } | { readonly failure: unknown };
 
 interface Item<Found> {
-  readonly outcome: Outcome<Found>;
+  readonly outcome: LoadOutcome<Found>;
   readonly owner: number;
   readonly weight: number;
   readonly untilMs: number;
@@ -104,7 +104,7 @@ export function createKeeper<Found>(clock: Pick<Clock, 'steady'>, limits: KeptLi
   }
 
   /** @returns undefined when its time is over, or when it went to make room */
-  function read(key: string): Outcome<Found> | undefined {
+  function read(key: string): LoadOutcome<Found> | undefined {
     const item = items.get(key);
     if (item === undefined) return undefined;
     if (clock.steady() >= item.untilMs) {
@@ -146,7 +146,7 @@ export function createKeeper<Found>(clock: Pick<Clock, 'steady'>, limits: KeptLi
   return get;
 }
 
-function settle<Found>(outcome: Outcome<Found>): Found {
+function settle<Found>(outcome: LoadOutcome<Found>): Found {
   if ('failure' in outcome) throw outcome.failure;
   return outcome.found;
 }

@@ -153,4 +153,4 @@ async function readPage(call: InstanceCall, walk: NativeWalk, id: string): Promi
 /** Records are counted in the memory of the account as they are made, in such steps. */
 const COUNTED_BYTES = 1024 * 1024;
 
-const CIRCLE = 'The provider names the page that it has just given as the next one: the rows would never end.';
+const CIRCLE = 'The provider names the current page as the next one, so the rows would never end.';

@@ -29,8 +29,8 @@ function shownAliases(objects: Objects, { aliases = [] }: ObjectSpec): readonly 
 export function assertInHub({ connector }: ConnectedInstance, hub: string): void {
   const hubs = hubsOf(connector);
   if (hubs.includes(hub)) return;
-  const place = hubs.length === 1 ? `the hub '${hubs[0]}'` : `the hubs '${hubs.join("' and '")}'`;
-  throw new AppError('NOT_FOUND', `The element of this instance is in ${place}, not '${cutText(hub)}'.`);
+  const hubNames = hubs.length === 1 ? `the hub '${hubs[0]}'` : `the hubs '${hubs.join("' and '")}'`;
+  throw new AppError('NOT_FOUND', `The element of this instance is in ${hubNames}, not '${cutText(hub)}'.`);
 }
 
 /** An object as `GET /objects` lists it. */
@@ -77,8 +77,8 @@ export function eventsOf({ changes = {} }: ObjectSpec): ChangeAction[] {
     ...(created === undefined ? [] : (['created'] as const)),
     ...(feed === undefined ? [] : ACTIONS),
   ];
-  const told = changes.tells ?? found;
-  return ACTIONS.filter((action) => told.includes(action));
+  const reported = changes.tells ?? found;
+  return ACTIONS.filter((action) => reported.includes(action));
 }
 
 /** The field that identifies a record, where there is one. The fields of an outline are not known. */

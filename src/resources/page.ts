@@ -83,7 +83,7 @@ export function createPageTokens({ seal, open }: Pick<PlatformKeys, 'seal' | 'op
       // What opens was sealed here, so its form is known.
       if (plain !== undefined) return JSON.parse(plain) as Position;
       const message =
-        'nextPage does not belong to this query: send the token of the page before, with the same instance, object, where, orderBy and fields.';
+        'nextPage does not belong to this query. Send the token of the previous page, with the same instance, object, where, orderBy and fields.';
       throw new AppError('REQUEST_INVALID', message, {
         details: [{ path: '/query/nextPage', message: 'Not a token of this query.' }],
       });
@@ -131,7 +131,7 @@ export function firstPosition(
  * Where the page behind that of a position begins if that one is full, before it has come.
  * @returns undefined where that does not show, and where the provider shows no such page
  */
-export function foretell(
+export function predictNext(
   { cursorAt }: Pick<ListOperation<unknown>, 'cursorAt'>,
   { query = 0, after, rowsBefore = 0, limit }: Position,
   resultWindow = Number.POSITIVE_INFINITY,
@@ -154,7 +154,7 @@ export interface Started {
 /** What the connector is told of a query. */
 export function toListInput(
   { query: { plan, steps }, start, parentId }: Started,
-  { query = 0, after, cursor }: PagePlace,
+  { query = 0, after, cursor }: PagePosition,
 ): ListInput<unknown> {
   const { pushed, native } = (after === undefined ? plan.queries[query] : queryAfter(plan, query, after)) ?? {};
   return {
@@ -174,11 +174,11 @@ function queryAfter({ goOnAfter }: Plan, query: number, after: string): Provider
   return found;
 }
 
-export type PagePlace = Pick<Position, 'query' | 'after' | 'cursor' | 'rowsBefore'>;
+export type PagePosition = Pick<Position, 'query' | 'after' | 'cursor' | 'rowsBefore'>;
 
 interface Onward {
   /** Absent at the end. */
-  readonly next: PagePlace | undefined;
+  readonly next: PagePosition | undefined;
   /** The query has, or may have, rows that the provider does not show. */
   readonly isCut: boolean;
 }
@@ -186,7 +186,7 @@ interface Onward {
 /** The next page of the same query, the first behind what the provider shows of it, or the first of the next one. `lastRow` is the page's. */
 export function goOn(
   { query: { plan }, resultWindow = Number.POSITIVE_INFINITY, start }: Started,
-  { query = 0, after, rowsBefore = 0 }: PagePlace,
+  { query = 0, after, rowsBefore = 0 }: PagePosition,
   page: ListPage,
   lastRow: Row | undefined,
 ): Onward {

@@ -20,9 +20,9 @@ const MOST_BYTES = 32 * 1024 * 1024;
 const LONGEST_TEXT = 2048;
 
 /** The queries of one object. They hold on to it, and nothing else does to them. */
-type Queries = Map<string, { readonly query: Query; readonly place: Place }>;
+type Queries = Map<string, { readonly query: Query; readonly entry: CachedQuery }>;
 
-interface Place {
+interface CachedQuery {
   readonly text: string;
   readonly queries: WeakRef<Queries>;
 }
@@ -34,7 +34,7 @@ interface Place {
 export function createQueryCache(maxBytes: number = MOST_BYTES) {
   const byObject = new WeakMap<ObjectSpec, Queries>();
   // Knows only where the queries are, so that those of an object that is gone are gone with it.
-  const places = new LRUCache<Place, Place>({
+  const recentlyUsed = new LRUCache<CachedQuery, CachedQuery>({
     maxSize: maxBytes,
     dispose: ({ text, queries }) => void queries.deref()?.delete(text),
   });
@@ -52,16 +52,16 @@ export function createQueryCache(maxBytes: number = MOST_BYTES) {
     const text = JSON.stringify([where, also, orderBy, fields]);
     const known = queries.get(text);
     if (known !== undefined) {
-      places.get(known.place);
+      recentlyUsed.get(known.entry);
       return known.query;
     }
     const prepared = prepareQuery({ where, also, orderBy, fields }, object);
     const query = { ...prepared, steps: createRowSteps(prepared) };
     const size = bytesOf(text, query);
     if (text.length > LONGEST_TEXT || size > maxBytes) return query;
-    const place = { text, queries: new WeakRef(queries) };
-    queries.set(text, { query, place });
-    places.set(place, place, { size });
+    const entry = { text, queries: new WeakRef(queries) };
+    queries.set(text, { query, entry });
+    recentlyUsed.set(entry, entry, { size });
     return query;
   };
 }

@@ -33,15 +33,15 @@ export function waitForCallersMs(state: TimedRateLimit | undefined): number | un
 
 /** What providers told last of their limits, to whatever call of this process. It is forgotten when the limit is new. */
 export function createRateLimits(clock: Pick<Clock, 'steady'>) {
-  const told = new LRUCache<string, RateLimitState & { readonly resetAtMs: number }>(atMost(MOST_KEPT));
+  const reported = new LRUCache<string, RateLimitState & { readonly resetAtMs: number }>(atMost(MOST_KEPT));
   const nameOf = ({ accountId, id }: Limited) => `${accountId}:${id}`;
   return {
     note: (instance: Limited, state: RateLimitState): void => {
       const { resetSeconds = UNTOLD_RESET_SECONDS } = state;
-      told.set(nameOf(instance), { ...state, resetAtMs: clock.steady() + resetSeconds * 1000 });
+      reported.set(nameOf(instance), { ...state, resetAtMs: clock.steady() + resetSeconds * 1000 });
     },
     find: (instance: Limited): TimedRateLimit | undefined => {
-      const state = told.get(nameOf(instance));
+      const state = reported.get(nameOf(instance));
       if (state === undefined) return undefined;
       const { resetAtMs, ...said } = state;
       const leftMs = resetAtMs - clock.steady();

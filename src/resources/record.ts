@@ -32,7 +32,7 @@ export function createProjection(fields: readonly PushedField[]): RecordMapper {
 function mapper(columns: readonly Column[]): RecordMapper {
   return (native) => {
     if (!isJsonObject(native))
-      throw new AppError('PROVIDER_PROTOCOL', 'The provider answered a record that is not an object.');
+      throw new AppError('PROVIDER_PROTOCOL', 'The provider returned a record that is not an object.');
     const record: Record<string, unknown> = {};
     for (const { name, path, native: key, read, convert } of columns) {
       const found = read === undefined ? native[key] : read(native);

@@ -5,7 +5,7 @@ import { AppError } from '../errors.ts';
 import { createPacer } from '../pace.ts';
 import { compareValues, type OrderBy, type Plan, type Row, reader } from '../where/index.ts';
 import type { InstanceCall } from './call.ts';
-import { goOn, type PagePlace, type Position, type Started, toListInput, totalOf } from './page.ts';
+import { goOn, type PagePosition, type Position, type Started, toListInput, totalOf } from './page.ts';
 import { sizeOf } from './record.ts';
 import { createTopRows } from './top-rows.ts';
 
@@ -92,7 +92,7 @@ async function scanInOrder(call: InstanceCall, input: ScanInput): Promise<ScanRe
   let total: number | undefined;
   const end = (next?: Position, cutBy?: PartialReason): ScanResult => {
     kept.keep(bytes);
-    return toResult({ records, next, total, cutBy, bytes });
+    return { records, next, total, cutBy, bytes };
   };
   for (;;) {
     const { query = 0 } = position;
@@ -130,21 +130,6 @@ async function scanInOrder(call: InstanceCall, input: ScanInput): Promise<ScanRe
   }
 }
 
-type Outcome = { readonly [Part in keyof ScanResult]: ScanResult[Part] | undefined } & Pick<
-  ScanResult,
-  'records' | 'bytes'
->;
-
-function toResult({ records, next, total, cutBy, bytes }: Outcome): ScanResult {
-  return {
-    records,
-    bytes,
-    ...(next !== undefined && { next }),
-    ...(total !== undefined && { total }),
-    ...(cutBy !== undefined && { cutBy }),
-  };
-}
-
 function readRecord(call: InstanceCall, list: ListOperation<unknown>, record: unknown): unknown {
   call.assertMembers(record);
   try {
@@ -165,25 +150,25 @@ async function scanAndSort(call: InstanceCall, input: ScanInput): Promise<ScanRe
   const kept = createKept(call);
   const from = start.skipMatches;
   const rows = createTopRows(createOrder(plan.orderBy), from + pageSize);
-  for (let place: PagePlace | undefined = {}; place !== undefined; ) {
-    const isFirst = place.query === undefined;
+  for (let position: PagePosition | undefined = {}; position !== undefined; ) {
+    const isFirst = position.query === undefined;
     if (!isFirst && call.tally.providerCalls >= input.maxProviderCalls) throw tooManyToSort(plan, input);
-    const page = await kept.execute(list, toListInput(input, place));
+    const page = await kept.execute(list, toListInput(input, position));
     pacer.begin();
     let lastRow: Row | undefined;
     for (const native of page.records) {
       if (pacer.isDue()) await pacer.pause();
       const row = steps.map(readRecord(call, list, native));
       lastRow = row;
-      if (!steps.matches(row, place.query ?? 0)) continue;
+      if (!steps.matches(row, position.query ?? 0)) continue;
       rows.add(row, sizeOf(row));
       if (rows.bytes() > kept.mostBytes()) throw tooLargeToSort(plan, kept.mostBytes());
       if (!kept.count(rows.bytes())) throw noRoom();
     }
     kept.keep(rows.bytes());
-    const { next, isCut } = goOn(input, place, page, lastRow);
+    const { next, isCut } = goOn(input, position, page, lastRow);
     if (isCut) throw hiddenFromSort(plan, input);
-    place = next;
+    position = next;
   }
   const more = from + pageSize < rows.count();
   const next = more ? { skipRows: 0, skipMatches: from + pageSize, limit: start.limit } : undefined;
@@ -196,27 +181,27 @@ async function scanAndSort(call: InstanceCall, input: ScanInput): Promise<ScanRe
   }
   const bytes = all - rows.bytes();
   kept.keep(bytes);
-  return toResult({ records: records.reverse(), next, total: rows.count(), cutBy: undefined, bytes });
+  return { records: records.reverse(), next, total: rows.count(), bytes };
 }
 
 function tooManyToSort(plan: Plan, input: ScanInput): AppError {
   return notSortable(
     plan,
-    `there are more rows than ${input.maxProviderCalls} provider calls can fetch to sort them here. Narrow the filter, or raise Elements-Max-Provider-Calls.`,
+    `Causeway would need more than ${input.maxProviderCalls} provider calls to sort the rows itself. Narrow the filter, or raise Elements-Max-Provider-Calls.`,
   );
 }
 
 function hiddenFromSort(plan: Plan, { resultWindow }: ScanInput): AppError {
   return notSortable(
     plan,
-    `there are more rows than the ${resultWindow} of one query that it shows, so that they cannot be sorted here. Narrow the filter.`,
+    `Causeway cannot sort the rows itself, because the provider returns only ${resultWindow} of them. Narrow the filter.`,
   );
 }
 
 function tooLargeToSort(plan: Plan, mostBytes: number): AppError {
   return notSortable(
     plan,
-    `the rows up to the end of this page are more than ${Math.floor(mostBytes / MB)} MB, too many to sort them here. Narrow the filter, or ask for fewer fields or a smaller page.`,
+    `Causeway cannot sort the rows itself, because those up to the end of this page exceed ${Math.floor(mostBytes / MB)} MB. Narrow the filter, or request fewer fields or a smaller page.`,
   );
 }
 

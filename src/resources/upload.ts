@@ -19,14 +19,14 @@ const FORM = 'multipart/form-data';
 /** For an object that takes no files there. @throws AppError UNSUPPORTED_MEDIA_TYPE; OPERATION_UNSUPPORTED where it takes nothing */
 export function refuseFile(target: Addressee, object: ObjectSpec, name: keyof Upload): never {
   requireOperation(target, object, name);
-  const message = `'${target.objectName}' takes no file here: send the record as application/json.`;
+  const message = `'${target.objectName}' accepts no file here. Send the record as application/json.`;
   throw new AppError('UNSUPPORTED_MEDIA_TYPE', message);
 }
 
 /** For an object that takes files, and nothing else there. @throws AppError UNSUPPORTED_MEDIA_TYPE */
 export function assertTakesJson(objectName: string, object: ObjectSpec, name: keyof Upload): void {
   if (object[name] !== undefined || object.upload?.[name] === undefined) return;
-  const message = `'${objectName}' takes files here: send ${FORM} with a part 'file'.`;
+  const message = `'${objectName}' accepts files here. Send ${FORM} with a part 'file'.`;
   throw new AppError('UNSUPPORTED_MEDIA_TYPE', message);
 }
 

@@ -127,7 +127,7 @@ function createChecker(queryable: Queryable) {
 
   function assertOrdered(on: PushedField, operator: string, loc: Loc): void {
     if (on.type !== 'boolean') return;
-    report(loc, `'${on.name}' is of type boolean: it takes = and !=, not ${operator}.`, BOOLEAN_OPERATORS);
+    report(loc, `'${on.name}' is of type boolean. It accepts = and !=, not ${operator}.`, BOOLEAN_OPERATORS);
   }
 
   function compare(node: Extract<Filter, { kind: 'compare' }>): Checked {
@@ -140,7 +140,7 @@ function createChecker(queryable: Queryable) {
 
   function like(node: Extract<Filter, { kind: 'like' }>): Checked {
     const on = field(node.field);
-    if (on.type !== 'string') report(node.loc, `'${on.name}' is of type ${on.type}: LIKE is for text.`);
+    if (on.type !== 'string') report(node.loc, `'${on.name}' is of type ${on.type}. LIKE works only on text.`);
     const pattern = readLikePattern(node.pattern.kind === 'string' ? node.pattern.text : '');
     return { kind: 'like', field: on, negated: node.negated, pattern, loc: node.loc };
   }
@@ -203,17 +203,17 @@ function createChecker(queryable: Queryable) {
     const spec = node.kind === 'compare' ? queryable.parameters?.[node.field.name] : undefined;
     if (node.kind !== 'compare' || node.operator !== '=' || spec === undefined) {
       for (const { name, loc } of refs) {
-        report(loc, `'${name}' is a parameter: it takes '=' only, joined by AND at the top level.`, ['=']);
+        report(loc, `'${name}' is a parameter. It accepts only '=', joined by AND at the top level.`, ['=']);
       }
       return;
     }
     const { name } = node.field;
-    if (taken.has(name)) report(node.loc, `The parameter '${name}' is given twice.`);
+    if (taken.has(name)) report(node.loc, `The parameter '${name}' appears twice. Use it once.`);
     const given = value(node.value, name, spec);
     taken.set(name, given);
     if (spec.values === undefined || given.kind !== 'string' || spec.values.includes(given.value)) return;
     if (given !== PLACEHOLDER)
-      report(node.value.loc, `'${name}' takes one of: ${spec.values.join(', ')}.`, spec.values);
+      report(node.value.loc, `'${name}' must be one of: ${spec.values.join(', ')}.`, spec.values);
   }
 
   function assertNoFaults(): void {
@@ -237,11 +237,11 @@ function scalarType({ type }: { readonly type: FieldSpec['type'] }): ScalarType 
 }
 
 function unknownField({ name, loc }: FieldRef, queryable: Queryable): ErrorDetail {
-  const place = { position: loc.offset, length: loc.length };
+  const range = { position: loc.offset, length: loc.length };
   if (Object.hasOwn(queryable.fields, ownName(name, queryable))) {
-    return { ...place, message: `Only single records have the field '${name}': the provider does not list it.` };
+    return { ...range, message: `The provider returns the field '${name}' only for single records, not in lists.` };
   }
   const listed = Object.keys(queryable.fields).filter((field) => listedField(field, queryable) !== undefined);
   const { hint, nearest } = suggest(name, [...listed, ...Object.keys(queryable.parameters ?? {})]);
-  return { ...place, message: `There is no field '${cutText(name)}'.${hint}`, ...nearest };
+  return { ...range, message: `There is no field '${cutText(name)}'.${hint}`, ...nearest };
 }

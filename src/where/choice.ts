@@ -8,7 +8,7 @@ import { fitShape, type Shaped } from './shape.ts';
 import { translate } from './translate.ts';
 
 /** What of one conjunct of a filter is pushed. */
-export interface Part {
+export interface PushedPart {
   readonly source: Condition;
   /** Absent where the source is true for every row. */
   readonly condition: Condition | undefined;
@@ -20,7 +20,7 @@ export interface Part {
 /** What is pushed of a filter's conjuncts in one query. */
 export interface Choice {
   readonly sources: readonly Condition[];
-  readonly parts: readonly Part[];
+  readonly parts: readonly PushedPart[];
   /** Why the others are not among the parts, and those that are widened not as they are. */
   readonly reasons: ReadonlyMap<Condition, string>;
   /** Lists that the provider takes, but not at once, whether a wider question is among the parts or nothing of them. */
@@ -40,8 +40,8 @@ export function isExactAt({ sources, parts }: Choice, index: number): boolean {
 export function choose(sources: readonly Condition[], queryable: Queryable): Choice | 'never' {
   const { translator } = queryable;
   const reasons = new Map<Condition, string>();
-  const settled: Part[] = [];
-  const pushable: Part[] = [];
+  const settled: PushedPart[] = [];
+  const pushable: PushedPart[] = [];
   for (const source of sources) {
     const pushed = push(source, queryable);
     if (pushed.kind === 'never') return 'never';
@@ -52,7 +52,7 @@ export function choose(sources: readonly Condition[], queryable: Queryable): Cho
   }
   const tooLong = new Set<Condition>();
   if (translator === undefined) return { sources, parts: settled, reasons, tooLong };
-  for (let parts: readonly Part[] = pushable; ; ) {
+  for (let parts: readonly PushedPart[] = pushable; ; ) {
     const fitting = fitTogether(parts, queryable, translator, reasons);
     const left = parts.filter((part) => part.isWidened !== true && !fitting.parts.includes(part));
     for (const { source } of left) if (isList(source)) tooLong.add(source);
@@ -62,13 +62,13 @@ export function choose(sources: readonly Condition[], queryable: Queryable): Cho
   }
 }
 
-function widen({ source }: Part, queryable: Queryable): readonly Part[] {
+function widen({ source }: PushedPart, queryable: Queryable): readonly PushedPart[] {
   const condition = widenLists(source, queryable);
   return condition === undefined ? [] : [{ source, condition, exact: false, isWidened: true }];
 }
 
 function fitTogether(
-  pushable: readonly Part[],
+  pushable: readonly PushedPart[],
   queryable: Queryable,
   translator: Translator<unknown>,
   reasons: Map<Condition, string>,
@@ -155,8 +155,12 @@ function cut(values: List['values'], count: number): readonly List['values'][] {
   );
 }
 
-function chooseSome(pushable: readonly Part[], queryable: Queryable, reasons: Map<Condition, string>): readonly Part[] {
-  const chosen: Part[] = [];
+function chooseSome(
+  pushable: readonly PushedPart[],
+  queryable: Queryable,
+  reasons: Map<Condition, string>,
+): readonly PushedPart[] {
+  const chosen: PushedPart[] = [];
   for (const part of byImportance(pushable, queryable)) {
     const shaped = fitAll([...chosen, part], queryable);
     if ('reason' in shaped) reasons.set(part.source, shaped.reason);
@@ -166,8 +170,8 @@ function chooseSome(pushable: readonly Part[], queryable: Queryable, reasons: Ma
 }
 
 /** What the provider demands first, then what takes least of its limits. */
-function byImportance(parts: readonly Part[], { requiredFilters = [] }: Queryable): readonly Part[] {
-  const rank = ({ condition }: Part) =>
+function byImportance(parts: readonly PushedPart[], { requiredFilters = [] }: Queryable): readonly PushedPart[] {
+  const rank = ({ condition }: PushedPart) =>
     requiredFilters.some((name) => condition && constrains(condition, name)) ? 0 : sizeOf(condition);
   return [...parts].sort((a, b) => rank(a) - rank(b));
 }
@@ -176,7 +180,7 @@ function sizeOf(condition: Condition | undefined): number {
   return predicatesOf(condition).reduce((sum, each) => sum + (each.kind === 'in' ? each.values.length : 1), 0);
 }
 
-function fitAll(parts: readonly Part[], queryable: Queryable): Shaped {
+function fitAll(parts: readonly PushedPart[], queryable: Queryable): Shaped {
   const joined = join(
     'and',
     parts.flatMap(({ condition }) => condition ?? []),
@@ -191,7 +195,7 @@ function shapeOf(queryable: Queryable): BooleanShape {
 
 /** Translates, and gives up the least important parts while the outcome is more than the provider takes. */
 function shorten(
-  fitting: readonly Part[],
+  fitting: readonly PushedPart[],
   queryable: Queryable,
   translator: Translator<unknown>,
   reasons: Map<Condition, string>,

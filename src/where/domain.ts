@@ -39,8 +39,8 @@ export function fitPredicate(predicate: Predicate): Fitted {
 /** The members of a list that the field can hold. */
 export function heldValues(field: PushedField, values: readonly Value[]): readonly Value[] {
   const held = values.flatMap((value) => {
-    const place = placeOf(field, value);
-    return place.kind === 'held' ? [place.value] : [];
+    const position = gridPositionOf(field, value);
+    return position.kind === 'held' ? [position.value] : [];
   });
   return field.domain?.closed === true ? distinctTexts(held) : held;
 }
@@ -62,11 +62,11 @@ function fitComparison(predicate: Kind<'compare'>): Fitted {
   if (operator === '=' || operator === '!=') {
     return fitList({ kind: 'in', field, values: [value], negated: operator === '!=', loc });
   }
-  const place = placeOf(field, value);
-  if (place.kind === 'held') return { kind: 'ways', ways: [predicate, ...otherBound(predicate)] };
-  if (place.kind === 'between') return betweenBounds(predicate, place);
-  if (place.kind === 'apart') return unasked(predicate, 'no value can be told to be above or below it');
-  return (place.kind === 'above all') === isUpperBound(operator) ? VALUED : NEVER;
+  const position = gridPositionOf(field, value);
+  if (position.kind === 'held') return { kind: 'ways', ways: [predicate, ...otherBound(predicate)] };
+  if (position.kind === 'between') return betweenBounds(predicate, position);
+  if (position.kind === 'apart') return unasked(predicate, 'no value can be told to be above or below it');
+  return (position.kind === 'above all') === isUpperBound(operator) ? VALUED : NEVER;
 }
 
 function isUpperBound(operator: ComparisonOperator): boolean {
@@ -74,7 +74,10 @@ function isUpperBound(operator: ComparisonOperator): boolean {
 }
 
 /** `< 1.5` of whole numbers is `<= 1`, and `< 2`. */
-function betweenBounds(predicate: Kind<'compare'>, { below, above }: Extract<GridPlace, { kind: 'between' }>): Fitted {
+function betweenBounds(
+  predicate: Kind<'compare'>,
+  { below, above }: Extract<GridPosition, { kind: 'between' }>,
+): Fitted {
   const [atBelow, atAbove] = isUpperBound(predicate.operator) ? (['<=', '<'] as const) : (['>', '>='] as const);
   const nearest: Predicate = { ...predicate, operator: atBelow, value: below };
   const other: readonly Predicate[] = above === undefined ? [] : [{ ...predicate, operator: atAbove, value: above }];
@@ -93,7 +96,7 @@ function otherBound(predicate: Kind<'compare'>): readonly Predicate[] {
   const [operator, steps] = OTHER_SIDE[predicate.operator] ?? [];
   if (operator === undefined || steps === undefined) return [];
   const moved = stepFrom(predicate.field, predicate.value, steps);
-  if (moved === undefined || placeOf(predicate.field, moved).kind !== 'held') return [];
+  if (moved === undefined || gridPositionOf(predicate.field, moved).kind !== 'held') return [];
   return [{ ...predicate, operator, value: moved }];
 }
 
@@ -129,7 +132,7 @@ function fitPattern(predicate: Kind<'like'>): Fitted {
   if (form === 'literal' && !isAskable(field, literal)) {
     return unasked(predicate, 'it is not known what the provider takes such a text for');
   }
-  const isImpossible = least > longest || (form === 'literal' && placeOf(field, literal).kind !== 'held');
+  const isImpossible = least > longest || (form === 'literal' && gridPositionOf(field, literal).kind !== 'held');
   if (isImpossible) return negated ? VALUED : NEVER;
   // Every text is like '%', which says nothing of values that are no text.
   if (negated && parts.length === 1 && parts[0]?.kind === 'any') return NEVER;
@@ -145,7 +148,7 @@ function isAskable({ domain }: PushedField, value: Value): boolean {
 }
 
 /** Where a literal stands among the values of a field. */
-export type GridPlace =
+export type GridPosition =
   | { readonly kind: 'held'; readonly value: Value }
   /** Between the two values next to it; `above` is absent where there is none that can be written. */
   | { readonly kind: 'between'; readonly below: Value; readonly above?: Value }
@@ -153,16 +156,16 @@ export type GridPlace =
   /** None of them, and of texts it is not said which of them are above. */
   | { readonly kind: 'apart' };
 
-export function placeOf(field: PushedField, value: Value): GridPlace {
+export function gridPositionOf(field: PushedField, value: Value): GridPosition {
   switch (value.kind) {
     case 'string':
-      return placeOfText(field, value);
+      return positionOfText(field, value);
     case 'number':
-      return placeOfNumber(field, value);
+      return positionOfNumber(field, value);
     case 'date':
       return outside(value.text, field.domain?.first, field.domain?.last) ?? { kind: 'held', value };
     case 'datetime':
-      return placeOfInstant(field, value);
+      return positionOfInstant(field, value);
     case 'boolean':
       return { kind: 'held', value };
   }
@@ -170,7 +173,7 @@ export function placeOf(field: PushedField, value: Value): GridPlace {
 
 type Of<Name extends Value['kind']> = Extract<Value, { readonly kind: Name }>;
 
-function placeOfText({ domain = {}, values = [], collation }: PushedField, value: Of<'string'>): GridPlace {
+function positionOfText({ domain = {}, values = [], collation }: PushedField, value: Of<'string'>): GridPosition {
   if (domain.closed === true) {
     const folded = foldText(value.value, collation);
     const listed = values.find((each) => foldText(each, collation) === folded);
@@ -182,13 +185,13 @@ function placeOfText({ domain = {}, values = [], collation }: PushedField, value
   return isHeld ? { kind: 'held', value } : { kind: 'apart' };
 }
 
-function placeOfNumber({ range, domain }: PushedField, value: Of<'number'>): GridPlace {
+function positionOfNumber({ range, domain }: PushedField, value: Of<'number'>): GridPosition {
   const digits = domain?.digits;
   const ranges = [...(range === undefined ? [] : [range]), ...rangesOfDigits(digits)];
   if (ranges.some(([least]) => compareDecimals(value.text, least) < 0)) return { kind: 'below all' };
   if (ranges.some(([, most]) => compareDecimals(value.text, most) > 0)) return { kind: 'above all' };
   if (digits === undefined) return { kind: 'held', value };
-  const { below, above } = neighboursOn(value.text, placesFor(digits, value.text));
+  const { below, above } = neighboursOn(value.text, decimalPlacesFor(digits, value.text));
   if (below === above) return { kind: 'held', value };
   return { kind: 'between', below: { kind: 'number', text: below }, above: { kind: 'number', text: above } };
 }
@@ -201,12 +204,12 @@ function rangesOfDigits(digits: Digits | undefined): readonly (readonly [string,
   return [[`-${most}`, most]];
 }
 
-function placesFor(digits: Digits, text: string): number {
+function decimalPlacesFor(digits: Digits, text: string): number {
   if ('decimals' in digits) return digits.decimals;
   return 'significant' in digits ? placesOfSignificant(text, digits.significant) : placesOfTotal(text, digits.total);
 }
 
-function placeOfInstant({ domain = {} }: PushedField, value: Of<'datetime'>): GridPlace {
+function positionOfInstant({ domain = {} }: PushedField, value: Of<'datetime'>): GridPosition {
   const { first, last, step } = domain;
   const [start, end] = [first, last].map((text) => (text === undefined ? undefined : readDateTime(text)));
   if (start !== undefined && compareInstants(value, start) < 0) return { kind: 'below all' };
@@ -225,7 +228,7 @@ const STEPS_MS: Readonly<Record<NonNullable<Domain['step']>, number>> = {
   millisecond: 1,
 };
 
-function outside(text: string, first: string | undefined, last: string | undefined): GridPlace | undefined {
+function outside(text: string, first: string | undefined, last: string | undefined): GridPosition | undefined {
   if (first !== undefined && text < first) return { kind: 'below all' };
   return last !== undefined && text > last ? { kind: 'above all' } : undefined;
 }

@@ -1,7 +1,7 @@
 import type { LikePattern } from './model.ts';
 import { pointsPiece, readPoints, type Search } from './search.ts';
 
-type Part = LikePattern['parts'][number];
+type LikePart = LikePattern['parts'][number];
 
 /** Takes a LIKE pattern apart: `%` any run, `_` one character, `\` makes the next character plain. */
 export function readLikePattern(pattern: string): LikePattern {
@@ -10,8 +10,8 @@ export function readLikePattern(pattern: string): LikePattern {
   return { form: formOf(parts), text: texts.join(''), parts };
 }
 
-function readParts(pattern: string): Part[] {
-  const parts: Part[] = [];
+function readParts(pattern: string): LikePart[] {
+  const parts: LikePart[] = [];
   let text = '';
   const flush = () => {
     if (text !== '') parts.push({ kind: 'text', text });
@@ -42,7 +42,7 @@ const FORMS: Readonly<Record<string, LikePattern['form']>> = {
   'any text any': 'contains',
 };
 
-function formOf(parts: readonly Part[]): LikePattern['form'] {
+function formOf(parts: readonly LikePart[]): LikePattern['form'] {
   return FORMS[parts.map((part) => part.kind).join(' ')] ?? 'pattern';
 }
 
@@ -51,7 +51,7 @@ export function printLikePattern(pattern: LikePattern): string {
   return pattern.parts.map(printPart).join('');
 }
 
-function printPart(part: Part): string {
+function printPart(part: LikePart): string {
   if (part.kind === 'any') return '%';
   if (part.kind === 'one') return '_';
   return part.text.replace(/[%_\\]/g, '\\$&');
@@ -85,10 +85,10 @@ export function searchPasses({ form, parts }: LikePattern): number {
 }
 
 /** What stands between two `%`. */
-type Piece = readonly Exclude<Part, { kind: 'any' }>[];
+type Piece = readonly Exclude<LikePart, { kind: 'any' }>[];
 
 function piecesOf(parts: LikePattern['parts']): readonly Piece[] {
-  const pieces: Exclude<Part, { kind: 'any' }>[][] = [[]];
+  const pieces: Exclude<LikePart, { kind: 'any' }>[][] = [[]];
   for (const part of parts) {
     if (part.kind === 'any') pieces.push([]);
     else pieces.at(-1)?.push(part);
@@ -96,7 +96,7 @@ function piecesOf(parts: LikePattern['parts']): readonly Piece[] {
   return pieces;
 }
 
-function isOne(part: Part): boolean {
+function isOne(part: LikePart): boolean {
   return part.kind === 'one';
 }
 

@@ -20,13 +20,13 @@ const MISTAKES: Record<Mistake, (image: string) => Explanation> = {
   }),
   DoubleQuoted: (image) => {
     const text = `'${image.replaceAll('"', '').replaceAll("'", "''")}'`;
-    return { message: `Text stands in single quotes: ${text}, not ${image}.`, expected: [text] };
+    return { message: `Write text in single quotes: ${text}, not ${image}.`, expected: [text] };
   },
   TypographicQuote: (image) => ({
-    message: `${image} is a typographic quote; text stands in straight single quotes: 'text'.`,
+    message: `${image} is a typographic quote. Write text in straight single quotes: 'text'.`,
     expected: ["'"],
   }),
-  DoubleEquals: (image) => ({ message: `Equality is written '=', not '${image}'.`, expected: ['='] }),
+  DoubleEquals: (image) => ({ message: `Write '=' for equality, not '${image}'.`, expected: ['='] }),
   DoubleAmpersand: (image) => ({ message: `Write AND instead of '${image}'.`, expected: ['AND'] }),
   DoublePipe: (image) => ({ message: `Write OR instead of '${image}'.`, expected: ['OR'] }),
   EmptyName: () => ({ message: 'A field name in backticks needs at least one character.', expected: ['field'] }),
@@ -74,17 +74,17 @@ const EXPECTED_AT_END: Readonly<Record<TextKind, Explanation>> = {
 export function explainSyntaxError(error: IRecognitionException, what: TextKind, text: string): PositionedDetail {
   const { token } = error;
   const atEnd = tokenMatcher(token, EOF);
-  const place = { position: atEnd ? text.length : token.startOffset, length: atEnd ? 0 : token.image.length };
+  const range = { position: atEnd ? text.length : token.startOffset, length: atEnd ? 0 : token.image.length };
   const rule = ruleOf(error);
   const hint = HINTS.find(({ applies }) => applies(error, rule));
   const image = cutText(token.image);
-  if (hint !== undefined) return { ...place, message: hint.message(image), expected: hint.expected(image) };
+  if (hint !== undefined) return { ...range, message: hint.message(image), expected: hint.expected(image) };
   const { message, expected } = (rule && EXPECTED[rule]) || EXPECTED_AT_END[what];
   const found = atEnd ? 'the end' : `'${image}'`;
   const nearest = rule === 'predicate' && !atEnd ? nearestName(token.image, ['LIKE', 'BETWEEN']) : undefined;
   const suggestion = nearest === undefined ? '' : ` Did you mean ${nearest}?`;
   return {
-    ...place,
+    ...range,
     message: `${message}, found ${found}.${suggestion}`,
     expected,
     ...(nearest !== undefined && { nearest }),
@@ -130,7 +130,7 @@ const HINTS: readonly Hint[] = [
   },
   {
     applies: ({ token }, rule) => rule === 'literal' && isWord(token),
-    message: (image) => `Text stands in single quotes: '${image}'.`,
+    message: (image) => `Write text in single quotes: '${image}'.`,
     expected: (image) => [`'${image}'`],
   },
   {

@@ -42,9 +42,9 @@ function assertUnsigned(text: string): void {
   const [whole, before = '', sign, name = ''] = /^((?:[^,]*,)*?\s*)([-+])\s*([\w.]+)/.exec(text) ?? [];
   if (whole === undefined) return;
   const meant = `${name} ${sign === '-' ? 'desc' : 'asc'}`;
-  const place = { position: before.length, length: whole.length - before.length };
-  const message = `The direction stands behind the field: '${cutText(meant)}'.`;
-  throw syntaxError('order', [{ ...place, message, expected: [cutText(meant)] }]);
+  const range = { position: before.length, length: whole.length - before.length };
+  const message = `Write the direction after the field: '${cutText(meant)}'.`;
+  throw syntaxError('order', [{ ...range, message, expected: [cutText(meant)] }]);
 }
 
 /** Parses `a, b.c`. @throws AppError WHERE_SYNTAX */
@@ -100,8 +100,8 @@ function explainAll(
 }
 
 function stopAfterEnough(): void {
-  const places = new Set(recoveringGrammar?.errors.map(({ token }) => token.startOffset));
-  if (places.size > MOST_FAULTS) throw new Error('More faults than are told.');
+  const offsets = new Set(recoveringGrammar?.errors.map(({ token }) => token.startOffset));
+  if (offsets.size > MOST_FAULTS) throw new Error('More faults than are told.');
 }
 
 function tokenize(what: TextKind, text: string): IToken[] {
@@ -198,7 +198,7 @@ function assertRowLimit({ limit }: Statement): void {
   if (limit === undefined || (Number.isSafeInteger(limit.rows) && limit.rows > 0)) return;
   const { offset: position, length } = limit.loc;
   throw syntaxError('statement', [
-    { position, length, message: 'LIMIT takes a whole number from 1.', expected: ['a whole number'] },
+    { position, length, message: 'LIMIT must be a whole number of at least 1.', expected: ['a whole number'] },
   ]);
 }
 

@@ -197,7 +197,7 @@ export function assertFullyPushed(plan: Plan): void {
   const sort = plan.sortPushed ? [] : [{ message: 'The provider cannot sort by these fields.' }];
   throw new AppError(
     'WHERE_UNSUPPORTED',
-    'The provider cannot answer this query alone, and pushdown-only was asked for.',
+    'The provider cannot answer this query alone, and the request demands pushdown-only. Change the filter, or leave out pushdown-only.',
     {
       details: listFaults([...details, ...sort]),
     },

@@ -97,7 +97,7 @@ function assertHaveOrder(refs: readonly FieldRef[], fields: readonly PushedField
       {
         position: ref.loc.offset,
         length: ref.loc.length,
-        message: `Rows have no order by '${name}': it is of type ${type}.`,
+        message: `Records cannot be sorted by '${name}', because it is of type ${type}.`,
       },
     ];
   });

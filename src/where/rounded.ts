@@ -1,7 +1,7 @@
 import { type Asked, askAsIs, askNotNull, atMost } from './ask.ts';
 import type { ComparisonOperator } from './ast.ts';
 import { join, operatorOf, type Predicate } from './condition.ts';
-import { placeOf, roundedBounds } from './domain.ts';
+import { gridPositionOf, roundedBounds } from './domain.ts';
 import type { PushedField, Queryable, Value } from './model.ts';
 
 type Comparison = Extract<Predicate, { readonly kind: 'compare' }>;
@@ -60,7 +60,7 @@ function widerEnd(field: PushedField, side: '>=' | '<=', value: Value): Value | 
   const digits = field.domain?.rounded;
   if (digits === undefined || value.kind !== 'number') return undefined;
   const { low, high } = roundedBounds(value.text, digits);
-  const place = placeOf(field, { kind: 'number', text: side === '>=' ? low : high });
-  if (place.kind === 'between') return side === '>=' ? place.below : place.above;
-  return place.kind === 'held' ? place.value : undefined;
+  const position = gridPositionOf(field, { kind: 'number', text: side === '>=' ? low : high });
+  if (position.kind === 'between') return side === '>=' ? position.below : position.above;
+  return position.kind === 'held' ? position.value : undefined;
 }

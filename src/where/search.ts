@@ -46,7 +46,7 @@ function agreed(points: Points, at: number, { offsets, known }: Piece): number {
   return count;
 }
 
-/** Knuth, Morris and Pratt: after a mismatch it goes on with the longest beginning that still agrees; never back in the text. */
+/** Knuth, Morris and Pratt: after a mismatch it continues with the longest beginning that still agrees; never back in the text. */
 function runFinder(known: Uint32Array): Search<Points>['find'] {
   const shorter = shorterBeginnings(known);
   return (points, from) => {

@@ -3,8 +3,8 @@ import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import { array, assert, asyncProperty, constantFrom, date, integer, option, record as recordOf } from 'fast-check';
 import { countDuration } from '../../src/activity/durations.ts';
+import type { ActivityEntry } from '../../src/activity/entry.ts';
 import { INTERVALS, type Interval, readPeriod, startOf } from '../../src/activity/intervals.ts';
-import type { ActivityRecord } from '../../src/activity/record.ts';
 import { type ActivityBatch, createRecorder, type RecorderOptions } from '../../src/activity/recorder.ts';
 import { createUsageStore } from '../../src/activity/usage-store.ts';
 import { createWriteActivity } from '../../src/activity/write-store.ts';
@@ -19,7 +19,7 @@ import { createVirtualClock } from '../support/virtual-clock.ts';
 
 const AT_MS = Date.parse('2026-03-10T12:00:00Z');
 
-function recordWith(changes: Partial<ActivityRecord> = {}): ActivityRecord {
+function recordWith(changes: Partial<ActivityEntry> = {}): ActivityEntry {
   const requestId = randomUUID();
   return {
     accountId: 1,
@@ -265,7 +265,7 @@ describe('what the recorder wrote', () => {
     expect(usage?.count).to.equal(2);
   });
 
-  async function batchOf(records: readonly ActivityRecord[]) {
+  async function batchOf(records: readonly ActivityEntry[]) {
     const { recorder, written } = recorderWith();
     for (const one of records) recorder.record(one);
     await recorder.stop(1_000);
@@ -274,7 +274,7 @@ describe('what the recorder wrote', () => {
     return first;
   }
 
-  async function writeAll(records: readonly ActivityRecord[]): Promise<void> {
+  async function writeAll(records: readonly ActivityEntry[]): Promise<void> {
     const { batch } = await batchOf(records);
     await createWriteActivity({ behind: knex() })(batch, false);
   }
@@ -285,7 +285,7 @@ describe('what the recorder wrote', () => {
   }
 
   /** From the records themselves. */
-  function expected(interval: Interval, accountId: number, records: readonly ActivityRecord[]) {
+  function expected(interval: Interval, accountId: number, records: readonly ActivityEntry[]) {
     const own = records.filter((one) => one.accountId === accountId);
     const groups = Map.groupBy(own, ({ atMs, elementKey = '' }) => `${startOf(interval, atMs)} ${elementKey}`);
     return [...groups]

@@ -44,7 +44,7 @@ describe('accounts', () => {
     it('once for each external id of an organization, and once for a key', async () => {
       await create({ externalId: 'once' });
       const again = await service.call('/accounts', { method: 'POST', body: { externalId: 'once ' } });
-      const message = "The organization has an account with the external id 'once'.";
+      const message = "An account with the external id 'once' already exists in the organization.";
       expectProblem(again, 'CONFLICT', message);
       expect(faultsOf(again)).to.deep.equal({ 'body.externalId': message });
       const elsewhere = await as(tenants.stranger, '/accounts', { method: 'POST', body: { externalId: 'once' } });
@@ -66,9 +66,9 @@ describe('accounts', () => {
 
   describe('have an external id that means nothing else in a path', () => {
     const digits = (name: string) =>
-      `body.externalId has digits alone, which are the id of an account in paths and headers. Add a letter, such as customer-${name}.`;
+      `body.externalId consists of digits, which paths and headers read as the id of an account. Add a letter, such as customer-${name}.`;
     const word = (name: string) =>
-      `body.externalId is a part of the path /accounts/${name}. Choose another, such as account-${name}.`;
+      `body.externalId is reserved for the path /accounts/${name}. Choose another, such as account-${name}.`;
 
     for (const [externalId, message] of [
       ['1', digits('1')],
@@ -177,8 +177,8 @@ describe('accounts', () => {
       expect((await change('patched', { id, type, createdDate })).body).to.deep.equal(changed.body);
       const wrong = await change('patched', { id: 1, status: 'inactive', type: 'Default', colour: 'red' });
       expect(faultsOf(wrong)).to.deep.equal({
-        'body.id': 'cannot be changed; leave it out, or as it was read',
-        'body.type': 'cannot be changed; leave it out, or as it was read',
+        'body.id': 'cannot be changed; leave it out, or send it as it was read',
+        'body.type': 'cannot be changed; leave it out, or send it as it was read',
         'body.colour': 'is not known here',
       });
     });

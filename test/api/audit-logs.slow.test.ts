@@ -266,7 +266,7 @@ describe('reading the audit log', function reading() {
       expectProblem(
         await asTenant(tenants.colleague, path),
         'FORBIDDEN',
-        'This needs the privilege viewOrganizationLogs (View logs of the organization) or viewAccountLogs (View logs of the account), which none of your roles has.',
+        'This needs the privilege viewOrganizationLogs (View logs of the organization) or viewAccountLogs (View logs of the account), and none of your roles has it. Ask an administrator of the organization.',
       );
   });
 });

@@ -10,7 +10,7 @@ const FORM =
   '`User <secret>, Organization <secret>` for the platform, `User <secret>, Element <token>` for an instance';
 const USER = `User ${USER_SECRET}`;
 const ORGANIZATION = `Organization ${ORGANIZATION_SECRET}`;
-const WRONG_SECRET = 'The User or Organization secret is not valid.';
+const WRONG_SECRET = 'The User or Organization secret in the Authorization header is not valid.';
 const WRONG_TOKEN = 'The Element token is not valid, or its instance was deleted.';
 
 function expectUnauthenticated(answer: ApiAnswer, message: string): void {
@@ -28,15 +28,15 @@ describe('authorization', () => {
   describe('of platform calls', () => {
     it('needs the header', async () => {
       const answer = await sendRaw(service.app.url, { path: '/elements/api-v2/elements' });
-      expectUnauthenticated(answer, `The Authorization header is missing; it is ${FORM}.`);
+      expectUnauthenticated(answer, `The Authorization header is missing. Send ${FORM}.`);
     });
 
-    const unreadable = `The Authorization header cannot be read; it is ${FORM}.`;
-    const withoutUser = `The Authorization header has no User; it is ${FORM}.`;
-    const withoutOrganization = 'This path needs `Organization <secret>` in the Authorization header as well.';
+    const unreadable = `The Authorization header cannot be read. Send ${FORM}.`;
+    const withoutUser = `The Authorization header has no User. Send ${FORM}.`;
+    const withoutOrganization = 'This path also needs `Organization <secret>` in the Authorization header.';
     const refused: Readonly<Record<string, readonly [string, string]>> = {
-      'an empty header': ['', `The Authorization header is missing; it is ${FORM}.`],
-      'blanks alone': ['  ', `The Authorization header is missing; it is ${FORM}.`],
+      'an empty header': ['', `The Authorization header is missing. Send ${FORM}.`],
+      'blanks alone': ['  ', `The Authorization header is missing. Send ${FORM}.`],
       'a keyword without its secret': ['User', 'The Authorization header has no secret after User.'],
       'half a header': [`${USER}, Organization`, 'The Authorization header has no secret after Organization.'],
       'User alone': [USER, withoutOrganization],
@@ -61,7 +61,7 @@ describe('authorization', () => {
       'the names of members of objects': ['User __proto__, Organization constructor', WRONG_SECRET],
       'more than any secret has': [
         `User ${'x'.repeat(5000)}, ${ORGANIZATION}`,
-        'The Authorization header is too long.',
+        'The Authorization header is longer than 4096 characters.',
       ],
     };
     for (const [what, [authorization, message]] of Object.entries(refused)) {
@@ -121,12 +121,12 @@ describe('authorization', () => {
 
     it('is not Organization and Element', async () => {
       const answer = await get('/Products', `${ORGANIZATION}, Element ${instance.token}`);
-      expectUnauthenticated(answer, `The Authorization header has no User; it is ${FORM}.`);
+      expectUnauthenticated(answer, `The Authorization header has no User. Send ${FORM}.`);
     });
 
     it('needs a token for the paths of an instance', async () => {
       const message =
-        'This path is for calls on an instance: name it, by `Element <token>` in the Authorization header, or in a session of the console by Elements-Element-Instance-Id.';
+        'This path needs an instance. Add `Element <token>` to the Authorization header; in a session of the console, send the header Elements-Element-Instance-Id.';
       for (const path of [
         ...['/objects', '/objects/Products/metadata', '/query/explain', '/ping', '/bulk/query'],
         ...['/hubs/general/Products', '/hubs/general/objects'],
@@ -147,7 +147,7 @@ describe('authorization', () => {
     });
 
     it('needs the Organization for a path of the platform, token or not', async () => {
-      const message = 'This path needs `Organization <secret>` in the Authorization header as well.';
+      const message = 'This path also needs `Organization <secret>` in the Authorization header.';
       const answer = await get(`/instances/${instance.id}`, `${USER}, Element ${instance.token}`);
       expectUnauthenticated(answer, message);
     });
@@ -175,7 +175,7 @@ describe('authorization', () => {
       for (const path of ['/elements', '/accounts/instances', '/notifications', '/events/test']) {
         expectUnauthenticated(
           await service.call(path, { token: instance.token }),
-          'This path needs `Organization <secret>` in the Authorization header as well.',
+          'This path also needs `Organization <secret>` in the Authorization header.',
         );
       }
     });
@@ -210,7 +210,7 @@ describe('authorization', () => {
       ];
       for (const [method, path, body] of requests) {
         const answer = await service.call(path, { method, body, token: disabled.token });
-        const message = `Instance ${disabled.id} is disabled; PUT /instances/${disabled.id}/enabled switches it on.`;
+        const message = `Instance ${disabled.id} is disabled; Enable it with PUT /instances/${disabled.id}/enabled.`;
         expectProblem(answer, 'FORBIDDEN', message);
       }
     });

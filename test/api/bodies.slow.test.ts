@@ -148,7 +148,7 @@ describe('the body of a request', () => {
     });
 
     it('may have 10,000 members, those inside others counted', async () => {
-      const message = 'The body has more than 10000 members, those inside others counted.';
+      const message = 'The body has more than 10000 members, nested members included.';
       const items = (count: number) => ({ ...NEW, tags: Array.from({ length: count }, () => 1) });
       expectProblem(await post(items(10_001)), 'PAYLOAD_TOO_LARGE', message);
       expectProblem(await post(`[${'[],'.repeat(10_000)}[]]`), 'PAYLOAD_TOO_LARGE', message);
@@ -161,7 +161,7 @@ describe('the body of a request', () => {
       const create = (body: object) => service.call('/Products', { method: 'POST', token, body });
       const nested = (count: number) => create({ Nope: Array.from({ length: count }, () => 1) });
       expectProblem(await nested(99_999), 'REQUEST_INVALID', /^There is no field 'Nope'/);
-      const message = 'The body has more than 100000 members, those inside others counted.';
+      const message = 'The body has more than 100000 members, nested members included.';
       expectProblem(await nested(100_000), 'PAYLOAD_TOO_LARGE', message);
       const own = await create(Object.fromEntries(Array.from({ length: 10_001 }, (_, index) => [`k${index}`, 1])));
       expectProblem(own, 'PAYLOAD_TOO_LARGE', 'The body has more than 10000 members.');
@@ -187,10 +187,10 @@ describe('the body of a request', () => {
     it('must be packed as it says', async () => {
       for (const encoding of ['gzip', 'deflate', 'br']) {
         const answer = await postBytes(Buffer.from('{"plain":1}'), { ...JSON_BODY, 'content-encoding': encoding });
-        expectProblem(answer, 'REQUEST_INVALID', 'The body cannot be unpacked as its Content-Encoding says.');
+        expectProblem(answer, 'REQUEST_INVALID', 'The body cannot be decompressed by its Content-Encoding.');
       }
       const answer = await postBytes(Buffer.from('{}'), { ...JSON_BODY, 'content-encoding': 'rot13' });
-      expectProblem(answer, 'UNSUPPORTED_MEDIA_TYPE', 'The body has a Content-Encoding that is not supported.');
+      expectProblem(answer, 'UNSUPPORTED_MEDIA_TYPE', 'The Content-Encoding of the body is not supported.');
     });
 
     it('must be UTF-8: nothing is stored with replacement characters', async () => {
@@ -221,7 +221,7 @@ describe('the body of a request', () => {
     ]) {
       it(`must be JSON, not '${type}'`, async () => {
         const answer = await postBytes(text, type === '' ? {} : { 'content-type': type });
-        expectProblem(answer, 'UNSUPPORTED_MEDIA_TYPE', 'Bodies are JSON: send Content-Type: application/json.');
+        expectProblem(answer, 'UNSUPPORTED_MEDIA_TYPE', 'This path accepts JSON. Send Content-Type: application/json.');
       });
     }
 

@@ -171,7 +171,7 @@ describe('bulk uploads', () => {
     const status = await ended(upload('Id,Name\n3000,A\n3001,"B"x\n3002,C\n'));
     expect(status).to.include({ status: 'FAILED', code: 'REQUEST_INVALID', recordsCount: 1, recordsFailedCount: 0 });
     expect(status.message).to.equal(
-      'Row 2 has a quote within a quoted cell that is not doubled: it and what comes behind it was not written.',
+      'Row 2 has a quote within a quoted cell that is not doubled. This row and all rows after it were not written.',
     );
     expect(await outcomes(status.id)).to.have.length(1);
   });
@@ -276,7 +276,7 @@ describe('bulk uploads', () => {
   });
 
   for (const [what, parts, status, message, object] of [
-    ['no metadata', [['file', 'Id,Name\n']], 400, "'metaData' is missing: it says what to do with the rows."],
+    ['no metadata', [['file', 'Id,Name\n']], 400, "'metaData' is missing; it tells what to do with the rows."],
     ['no file', [['metaData', CREATE]], 400, "'file' is missing: the form has no part with a file."],
     ['metadata that are not JSON', upload('Id', '{'), 400, "'metaData' is not JSON."],
     [
@@ -304,7 +304,7 @@ describe('bulk uploads', () => {
       'a column that is no field',
       upload('Id,Nmae\n'),
       400,
-      "'file' has a column 'Nmae' that is no field. Did you mean 'Name'?",
+      "'file' has a column 'Nmae' that is not a field. Did you mean 'Name'?",
     ],
     [
       'what is no UTF-8',

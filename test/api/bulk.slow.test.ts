@@ -96,10 +96,13 @@ describe('bulk queries', () => {
       const answer = await post({ objectName: 'Products', limit: 2 }, { q, where: 'Price > 2', fields: 'Id' });
       expectProblem(answer, 'REQUEST_INVALID');
       expect(answer.body.details).to.deep.equal([
-        { path: '/body/objectName', message: "'objectName' and the FROM of the statement in 'q' exclude each other." },
-        { path: '/query/fields', message: "'fields' and the SELECT of the statement in 'q' exclude each other." },
-        { path: '/query/where', message: "'where' and the WHERE of the statement in 'q' exclude each other." },
-        { path: '/body/limit', message: "'limit' and the LIMIT of the statement in 'q' exclude each other." },
+        {
+          path: '/body/objectName',
+          message: "'objectName' and the FROM of the statement in 'q' cannot be used together.",
+        },
+        { path: '/query/fields', message: "'fields' and the SELECT of the statement in 'q' cannot be used together." },
+        { path: '/query/where', message: "'where' and the WHERE of the statement in 'q' cannot be used together." },
+        { path: '/body/limit', message: "'limit' and the LIMIT of the statement in 'q' cannot be used together." },
       ]);
     });
   });
@@ -132,7 +135,7 @@ describe('bulk queries', () => {
 
     it('do not take what the body says as well', async () => {
       const answer = await post({ objectName: 'Products', where: 'Price > 1' }, { where: 'Price > 2' });
-      const message = "'where' is in the query and in the body. Give it once.";
+      const message = "'where' is in the query string and in the body. Send it once.";
       expectProblem(answer, 'REQUEST_INVALID', message);
       expect(answer.body.details).to.deep.equal([{ path: '/query/where', message }]);
     });
@@ -181,7 +184,7 @@ describe('bulk queries', () => {
 
     it('bound the time of change only where there is one', async () => {
       const body = { objectName: 'Products', from: '2026-01-01T00:00:00Z' };
-      const message = "'Products' does not say when its records changed, so that 'from' cannot be answered.";
+      const message = "'Products' has no date of change, so 'from' cannot be used with it.";
       expectProblem(await post(body), 'REQUEST_INVALID', message);
     });
 
@@ -374,7 +377,7 @@ describe('bulk queries', () => {
   it('that have ended cannot be cancelled', async () => {
     const id = await complete({ objectName: 'Products', fields: 'Id' });
     const answer = await service.call(`/bulk/${id}/cancel`, { method: 'PUT', token: shop.token });
-    expectProblem(answer, 'CONFLICT', `Job ${id} has ended already: it is COMPLETED.`);
+    expectProblem(answer, 'CONFLICT', `Job ${id} has already ended: it is COMPLETED.`);
     expect((await service.call(`/bulk/${id}/errors`, { token: shop.token })).body).to.deep.equal([]);
   });
 
@@ -390,7 +393,7 @@ describe('bulk queries', () => {
       const waiting = `select from pg_locks where not granted and locktype = 'transactionid'`;
       await waitUntil(async () => (await knex.raw(waiting)).rowCount > 0);
       await end.commit();
-      expectProblem(await answer, 'CONFLICT', `Job ${id} has ended already: it is COMPLETED.`);
+      expectProblem(await answer, 'CONFLICT', `Job ${id} has already ended: it is COMPLETED.`);
     });
   });
 

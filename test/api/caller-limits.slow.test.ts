@@ -39,7 +39,7 @@ describe('the limits of callers', () => {
 
     for (const answer of [await ask(service), await ask(service, token)]) {
       const seconds = Number(answer.headers.get('retry-after'));
-      const message = `Too many requests of this user: 6 a minute are taken. Try again in ${seconds} seconds.`;
+      const message = `Too many requests of this user: the limit is 6 a minute. Try again in ${seconds} seconds.`;
       expectProblem(answer, 'RATE_LIMITED', message);
       expect(seconds).to.be.within(1, 10);
       expect(budgetOf(answer)).to.deep.include({ limit: '6', remaining: '0' });
@@ -49,7 +49,7 @@ describe('the limits of callers', () => {
   it('are those of an account too, whoever of its users asks', async () => {
     expect(budgetOf(await ask(tenants.colleague))).to.deep.include({ limit: '8', remaining: '1' });
     expect((await ask(tenants.colleague)).status).to.equal(200);
-    const message = /^Too many requests of this account: 8 a minute are taken\. /;
+    const message = /^Too many requests of this account: the limit is 8 a minute\. /;
     expectProblem(await ask(tenants.colleague), 'RATE_LIMITED', message);
   });
 

@@ -103,7 +103,7 @@ describe('a code that is exchanged once for a token', () => {
     const exchanges = sentTo('/exchange');
     expect((await create({ 'access.token': token })).status).to.equal(200);
     const refused = await create({ 'access.token': 'not-the-token' });
-    const message = 'Coded refuses these credentials. Check base.url, client.secret, access.token. Nothing was stored.';
+    const message = 'Coded rejects these credentials. Check base.url, client.secret, access.token. Nothing was stored.';
     expectProblem(refused, 'PROVIDER_CREDENTIALS_INVALID', message);
     expect(sentTo('/exchange')).to.equal(exchanges);
   });
@@ -167,7 +167,7 @@ describe('a code that is exchanged once for a token', () => {
     provider.answer('/me', status(403));
     const answer = await create({ 'authorization.code': code });
     const message =
-      'Coded refuses these credentials. Check base.url, authorization.code, client.secret. Nothing was stored.';
+      'Coded rejects these credentials. Check base.url, authorization.code, client.secret. Nothing was stored.';
     expectProblem(answer, 'PROVIDER_CREDENTIALS_INVALID', message);
   });
 

@@ -197,7 +197,7 @@ describe('clients of the original API', () => {
     });
 
     it('need the organization there', async () => {
-      const message = 'This path needs `Organization <secret>` in the Authorization header as well.';
+      const message = 'This path also needs `Organization <secret>` in the Authorization header.';
       expectProblem(await service.call('/elements', { token: people.token }), 'UNAUTHENTICATED', message);
     });
 

@@ -21,7 +21,7 @@ describe('two changes of one configuration at the same time', () => {
     for (const { body } of answers.filter(({ status }) => status !== 200)) {
       expect(body.code).to.equal('CONFLICT');
       expect(body.message).to.equal(
-        `Instance ${id} was changed at the same time. Read it again and repeat the change.`,
+        `Instance ${id} was changed by another request at the same time. Read it again and repeat the change.`,
       );
     }
     const { body } = await service.call(`/instances/${id}/configuration`);

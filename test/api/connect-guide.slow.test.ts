@@ -9,7 +9,9 @@ import { QUICK, startReceiver } from './events/receiving.ts';
 import { pageOf } from './support/connect-page.ts';
 import { SHOP } from './support/simulated.ts';
 
-const BLOCKS = codeBlocks(readFileSync(resolve(import.meta.dirname, '../../docs/tutorials/connect-sessions.md'), 'utf8'));
+const BLOCKS = codeBlocks(
+  readFileSync(resolve(import.meta.dirname, '../../docs/tutorials/connect-sessions.md'), 'utf8'),
+);
 const [setOrigins = '', createSession = '', setBranding = '', getSession = ''] = BLOCKS.filter(
   ({ language }) => language === 'sh',
 ).map(({ code }) => code);

@@ -14,9 +14,9 @@ const SIMULATED = { elements: ['odata'], configuration: { simulator: true } };
 const CONNECT_SHOP = { elementKey: 'odata', configuration: ADDRESS };
 const ENDED = {
   completed:
-    'This connect session was completed: an account is connected. A session is for one account: ask for a new one.',
-  failed: 'This connect session was ended. A session is for one account: ask for a new one.',
-  expired: 'This connect session has expired. A session is for one account: ask for a new one.',
+    'This connect session was completed: an account is connected. A session connects one account. Create a new session.',
+  failed: 'This connect session was ended. A session connects one account. Create a new session.',
+  expired: 'This connect session has expired. A session connects one account. Create a new session.',
 };
 
 /** As if it had been made long before. */
@@ -87,7 +87,7 @@ describe('a connect session', () => {
       });
       expectProblem(answer, 'REQUEST_INVALID');
       expect(faultsOf(answer)).to.deep.equal({
-        'body.configuration.company.name': "No element that is offered has a configuration key 'company.name'.",
+        'body.configuration.company.name': "No offered element has a configuration key 'company.name'.",
         'body.configuration.simulator': "'simulator' must be true or false.",
       });
       expect(
@@ -102,7 +102,7 @@ describe('a connect session', () => {
 
     it('to return to an origin that nobody registered', async () => {
       const message =
-        'body.redirectUrl is of https://evil.example.com, which is no origin that the organization has registered. PUT /organizations/me/connect-origins registers it.';
+        'body.redirectUrl is of https://evil.example.com, which the organization has not registered. Register it with PUT /organizations/me/connect-origins.';
       expectProblem(await create({ redirectUrl: 'https://evil.example.com/connected' }), 'REQUEST_INVALID', message);
       expectProblem(
         await create({ redirectUrl: 'javascript:alert(1)' }),
@@ -124,7 +124,7 @@ describe('a connect session', () => {
     it('with a proxy where nobody authorizes', async () => {
       const proxy = { name: 'of no use', apiKey: 'x', apiSecret: 'secret-of-the-proxy' };
       const { id } = (await service.call('/elements/oauthProxies', { method: 'POST', body: proxy })).body;
-      const message = /^body.proxyId is of no use/;
+      const message = /^body.proxyId has no effect/;
       expectProblem(await create({ elements: ['odata'], proxyId: id }), 'REQUEST_INVALID', message);
     });
   });
@@ -266,7 +266,7 @@ describe('a connect session', () => {
       expect(await nameOf(named.body.instanceId)).to.equal('My shop');
       expect(await nameOf(unnamed.body.instanceId)).to.equal('OData');
       const fixed = await openPage(service, { ...SIMULATED, name: 'Fixed' });
-      const message = 'body.name is fixed by the session: leave it out.';
+      const message = 'body.name is fixed by the session. Leave it out.';
       expectProblem(await fixed.connect({ ...CONNECT_SHOP, name: 'Mine' }), 'REQUEST_INVALID', message);
     });
 
@@ -365,10 +365,10 @@ describe('a connect session', () => {
       });
       expectProblem(answer, 'REQUEST_INVALID');
       expect(faultsOf(answer)).to.deep.equal({
-        'body.configuration.simulator': "'simulator' is not asked for.",
-        'body.configuration.base.url': "'base.url' is not asked for.",
-        'body.configuration.event.notification.callback.url': "'event.notification.callback.url' is not asked for.",
-        'body.configuration.passwort': "'passwort' is not asked for. Did you mean 'password'?",
+        'body.configuration.simulator': "'simulator' is unknown here.",
+        'body.configuration.base.url': "'base.url' is unknown here.",
+        'body.configuration.event.notification.callback.url': "'event.notification.callback.url' is unknown here.",
+        'body.configuration.passwort': "'passwort' is unknown here. Did you mean 'password'?",
       });
     });
 
@@ -390,13 +390,13 @@ describe('a connect session', () => {
           configuration: { 'oauth.api.key': 'x', 'oauth.api.secret': 'y' },
         }),
         'REQUEST_INVALID',
-        'An account of Salesforce is connected by authorizing there: POST /connect/session/authorization answers where.',
+        'To connect an account of Salesforce, authorize there. POST /connect/session/authorization returns the URL.',
       );
     });
   });
 
   describe('ends', () => {
-    const GONE = 'The key is of no connect session, or of one that may not be used any more. Ask for a new one.';
+    const GONE = 'This key belongs to no open connect session. Create a new session with POST /connect/sessions.';
 
     it('when the server says so', async () => {
       const page = await openPage(service, SIMULATED);
@@ -501,7 +501,7 @@ describe('a connect session', () => {
       }
       expect(refused).to.not.equal(undefined);
       if (refused !== undefined)
-        expectProblem(refused, 'RATE_LIMITED', /^Too many requests of this connect session: 300 a minute/);
+        expectProblem(refused, 'RATE_LIMITED', /^Too many requests of this connect session: the limit is 300 a minute/);
     });
   });
 
@@ -705,7 +705,7 @@ describe('the origins of an organization', () => {
       expect(told).to.deep.equal({
         code: 'ORIGIN_NOT_REGISTERED',
         origin: EVIL,
-        message: `A page of ${EVIL} tried to show the page of this session, and may not. If that page is yours, register its origin with PUT /organizations/me/connect-origins.`,
+        message: `A page of ${EVIL} tried to show the page of this session, but its origin is not registered. If that page is yours, register its origin with PUT /organizations/me/connect-origins.`,
       });
     });
 
@@ -867,9 +867,9 @@ describe('the branding of the connect page', () => {
     [
       { logoUrl: 'https://cdn.example.net/logo.png' },
       'logoUrl',
-      /is of https:\/\/cdn\.example\.net, which is no origin/,
+      /is of https:\/\/cdn\.example\.net, which the organization has not registered/,
     ],
-    [{ logoUrl: 'javascript:alert(1)' }, 'logoUrl', /is of null, which is no origin/],
+    [{ logoUrl: 'javascript:alert(1)' }, 'logoUrl', /is of null, which the organization has not registered/],
     [{ logoUrl: `data:text/html;base64,${base64('<svg>')}` }, 'logoUrl', `must be ${KINDS}.`],
     [{ logoUrl: 'data:image/svg+xml,<svg/>' }, 'logoUrl', `must be ${KINDS}.`],
     [

@@ -9,9 +9,9 @@ import { authorizationOf, createTenants, createUser, readEverything, withDatabas
 const EMAIL = 'admin@localhost';
 const PASSWORD = 'violet anchor drifts past noon';
 const WRONG_LOG_IN =
-  'The e-mail address or the password is wrong. Whoever is a user of several organizations may have to name the organizationId.';
+  'The e-mail address or the password is wrong. If you are a user of several organizations, send the organizationId too.';
 const NO_CSRF_TOKEN = 'The session of the console needs its csrfToken in the header X-CSRF-Token of this request.';
-const ENDED = 'The session of the console has ended, or there was none. Log in again.';
+const ENDED = 'There is no open session of the console. Log in again.';
 
 const OF_OTHER_PAGES: readonly Readonly<Record<string, string>>[] = [
   { origin: 'https://evil.example.com' },
@@ -132,7 +132,7 @@ describe('the console', () => {
     });
 
     it('refuses what is no log-in', async () => {
-      const message = 'A log-in needs a body with email and password, or the secrets in the Authorization header.';
+      const message = 'Send a body with email and password, or your secrets in the Authorization header.';
       for (const body of [undefined, {}, { email: EMAIL }, { password: PASSWORD }]) {
         const answer = await browse(service, '/console/session', { method: 'POST', body });
         expectProblem(answer, 'REQUEST_INVALID', message);
@@ -147,7 +147,7 @@ describe('the console', () => {
     it('is refused to other pages', async () => {
       for (const headers of OF_OTHER_PAGES) {
         const answer = await logIn(service, {}, headers);
-        expectProblem(answer, 'FORBIDDEN', `Only pages of ${service.app.url} may use the sessions of the console.`);
+        expectProblem(answer, 'FORBIDDEN', `Only pages of ${service.app.url} may use a session of the console.`);
       }
       expect((await logIn(service, {}, { origin: service.app.url, 'sec-fetch-site': 'same-origin' })).status).to.equal(
         200,
@@ -205,7 +205,7 @@ describe('the console', () => {
       );
       const elsewhere = { ...on(id), 'elements-account-id': 'elsewhere' };
       expect((await browse(service, '/Orders', { headers: elsewhere })).status).to.equal(404);
-      const message = 'The header Elements-Element-Instance-Id is the id of an instance, a whole number.';
+      const message = 'The header Elements-Element-Instance-Id must be the id of an instance, a whole number.';
       for (const wrong of ['', '0', '-1', '1.5', '1e3', 'x', '9'.repeat(16)])
         expectProblem(await browse(service, '/Orders', { headers: on(wrong) }), 'REQUEST_INVALID', message);
     });
@@ -213,7 +213,7 @@ describe('the console', () => {
     it('reaches no instance without its id', async () => {
       const { headers } = await openSession(service);
       const message =
-        'This path is for calls on an instance: name it, by `Element <token>` in the Authorization header, or in a session of the console by Elements-Element-Instance-Id.';
+        'This path needs an instance. Add `Element <token>` to the Authorization header; in a session of the console, send the header Elements-Element-Instance-Id.';
       expectProblem(await browse(service, '/objects', { headers }), 'UNAUTHENTICATED', message);
     });
 
@@ -241,7 +241,7 @@ describe('the console', () => {
       const { headers } = await openSession(service);
       for (const other of OF_OTHER_PAGES) {
         const answer = await browse(service, '/elements', { headers: { ...headers, ...other } });
-        expectProblem(answer, 'FORBIDDEN', `Only pages of ${service.app.url} may use the sessions of the console.`);
+        expectProblem(answer, 'FORBIDDEN', `Only pages of ${service.app.url} may use a session of the console.`);
       }
       const own = { origin: service.app.url, 'sec-fetch-site': 'same-origin' };
       expect((await browse(service, '/elements', { headers: { ...headers, ...own } })).status).to.equal(200);
@@ -250,9 +250,13 @@ describe('the console', () => {
     it('means nothing beside an Authorization header', async () => {
       const { headers } = await openSession(service);
       const wrong = { ...headers, authorization: 'User wrong, Organization wrong' };
-      expectProblem(await browse(service, '/elements', { headers: wrong }), 'UNAUTHENTICATED', /secret is not valid/);
+      expectProblem(
+        await browse(service, '/elements', { headers: wrong }),
+        'UNAUTHENTICATED',
+        /secret in the Authorization header is not valid/,
+      );
       const right = { cookie: headers.cookie, ...authorizationOf(service), origin: 'https://evil.example.com' };
-      const noSession = 'There is no session: this call came with secrets, not with the cookie of the console.';
+      const noSession = 'There is no session: this request was sent with secrets, not with the cookie of the console.';
       expectProblem(await browse(service, '/console/session', { headers: right }), 'NOT_FOUND', noSession);
       const end = { method: 'DELETE', headers: right };
       expectProblem(await browse(service, '/console/session', end), 'NOT_FOUND', noSession);
@@ -328,20 +332,21 @@ describe('the console', () => {
     it('is refused where others would guess it', async () => {
       for (const [password, message] of Object.entries({
         'too short': 'The password has 9 characters; it needs 12 to 256.',
-        'first-user-2026': 'The password is made of your e-mail address or name; others try these first.',
+        'first-user-2026':
+          'The password contains your e-mail address or name, which is easy to guess. Choose another one.',
       })) {
         const answer = await setPassword(service, password);
         expectProblem(answer, 'REQUEST_INVALID', message);
         expect(faultsOf(answer)).to.deep.equal({ 'body.password': message });
       }
-      expectProblem(await setPassword(service, 'password2026'), 'REQUEST_INVALID', /^The password is one of those/);
+      expectProblem(await setPassword(service, 'password2026'), 'REQUEST_INVALID', /^The password is a common one/);
     });
 
     it('is changed in a session with the one of now, which ends all other sessions', async () => {
       const { headers } = await openSession(service);
       const another = await openSession(service);
       const next = 'seven lanterns over quiet water';
-      const missing = 'The user has a password: send it as currentPassword.';
+      const missing = 'The user already has a password. Send it as currentPassword.';
       const withoutCurrent = await put(headers, { password: next });
       expectProblem(withoutCurrent, 'REQUEST_INVALID', missing);
       expect(faultsOf(withoutCurrent)).to.deep.equal({ 'body.currentPassword': missing });

@@ -112,7 +112,8 @@ describe('creating instances', () => {
 
     for (const url of ['https://a.example/x?key=1', 'https://a.example/x#y']) {
       it(`refuses ${url} as the beginning of addresses`, async () => {
-        const message = 'The configuration makes no usable address of OData. Correct the address in the configuration.';
+        const message =
+          'The configuration results in no usable address of OData. Correct the address in the configuration.';
         expectProblem(await create('odata', { 'base.url': url }), 'REQUEST_INVALID', message);
       });
     }
@@ -128,7 +129,7 @@ describe('creating instances', () => {
 
     it('answers PROVIDER_CREDENTIALS_INVALID for credentials that the provider refuses', async () => {
       const wrongKey = await create('bamboohr', { ...BAMBOOHR, username: 'confidential-key' });
-      const message = 'BambooHR refuses these credentials. Check username, company.name. Nothing was stored.';
+      const message = 'BambooHR rejects these credentials. Check username, company.name. Nothing was stored.';
       expectProblem(wrongKey, 'PROVIDER_CREDENTIALS_INVALID', message);
       expect(wrongKey.body.providerMessage).to.equal('Invalid API key');
       const wrongCompany = await create('bamboohr', { ...BAMBOOHR, 'company.name': 'other' });
@@ -137,7 +138,7 @@ describe('creating instances', () => {
       expectProblem(
         wrongPassword,
         'PROVIDER_CREDENTIALS_INVALID',
-        'OData refuses these credentials. Check base.url, username, password. Nothing was stored.',
+        'OData rejects these credentials. Check base.url, username, password. Nothing was stored.',
       );
       expect(JSON.stringify([wrongKey.body, wrongPassword.body])).not.to.include('confidential');
     });
@@ -148,7 +149,7 @@ describe('creating instances', () => {
     });
 
     it('refuses a code for an element without OAuth', async () => {
-      const message = 'BambooHR does not use OAuth: leave out providerData and give its configuration keys.';
+      const message = 'BambooHR does not use OAuth. Leave out providerData and send its configuration keys.';
       const answer = await create('bamboohr', BAMBOOHR, { providerData: { code: 'abc' } });
       expectProblem(answer, 'REQUEST_INVALID', message);
     });

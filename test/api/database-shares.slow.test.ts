@@ -72,7 +72,8 @@ describe('what one tenant may have of the database', () => {
     expect(renamed.body).to.include({ name: 'Renamed' });
     await waitUntil(async () => refused.length === 2);
     for (const answer of refused) {
-      const message = 'The account has 34 listings under way or waiting. Send the next when one has ended.';
+      const message =
+        'The account has 34 listings under way or waiting. Send the next request when one of them has ended.';
       expectProblem(answer, 'RATE_LIMITED', message);
       expect(answer.headers.get('retry-after')).to.equal('1');
     }

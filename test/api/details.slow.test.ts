@@ -118,7 +118,11 @@ describe('what an answer says beside its words', () => {
       ['Package', 'object'],
     ]) {
       const answer = await get(`/Products?orderBy=Name,${orderBy} desc`);
-      expectProblem(answer, 'WHERE_INVALID', `Rows have no order by '${orderBy}': it is of type ${type}.`);
+      expectProblem(
+        answer,
+        'WHERE_INVALID',
+        `Records cannot be sorted by '${orderBy}', because it is of type ${type}.`,
+      );
       expect(answer.body.details[0]).to.include({ position: 5, length: orderBy?.length });
     }
   });
@@ -133,7 +137,7 @@ describe('what an answer says beside its words', () => {
       "Unknown query parameter 'limit'.",
     );
     const descending = await get('/Products?orderBy=Name, -Price');
-    const message = /^The order cannot be read at position 6: The direction stands behind the field: 'Price desc'\.$/;
+    const message = /^The order cannot be read at position 6: Write the direction after the field: 'Price desc'\.$/;
     expectProblem(descending, 'WHERE_SYNTAX', message);
     expect(descending.body.details[0]).to.deep.include({ position: 6, length: 6, expected: ['Price desc'] });
     expectProblem(await get('/Products?orderBy=%2BName'), 'WHERE_SYNTAX', /'Name asc'/);

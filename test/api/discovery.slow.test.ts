@@ -248,7 +248,7 @@ describe('discovery', () => {
 
     it('says that a record or what would be below it is not there', async () => {
       const message =
-        "There are no 'Contacts' of the record '0015g0000000999AAA' in 'Account': there is no such record, or nothing of it that this instance may see.";
+        "There are no 'Contacts' of the record '0015g0000000999AAA' in 'Account': the record does not exist, or this instance may not see it.";
       expectProblem(await call(`/Account/0015g0000000999AAA/Contacts`), 'NOT_FOUND', message);
       expectProblem(
         await call(`/Account/${ACCOUNT}/Contact`),

@@ -1,7 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect } from 'chai';
-import { OPERATIONS } from '../../generated/operations.ts';
+import document from '../../generated/openapi.json' with { type: 'json' };
+import { ERROR_STATUS } from '../../src/errors.ts';
 import { useSharedApp } from '../support/app.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { sendRaw } from './support/raw-request.ts';
@@ -14,25 +15,30 @@ describe('the pages of the documentation', () => {
     const response = await fetch(service.app.url + path);
     return { status: response.status, headers: response.headers, text: await response.text() };
   };
-  /** Every page that the navigation names. */
-  const findPages = async () => {
-    const { text } = await get('/docs');
-    return [...new Set([...text.matchAll(/href="(\/docs[^"#]*)/g)].map(([, path = '']) => path))].filter(
-      (path) => !path.startsWith('/docs/assets/'),
-    );
-  };
+  const pages = new Map<string, Awaited<ReturnType<typeof get>>>();
+  const findPages = () => [...pages.keys()];
 
-  it('are the reference, the README, every guide and every connector', async () => {
+  /** Every page that the navigation names, each requested once. */
+  before(async () => {
+    const { text } = await get('/docs');
+    const paths = new Set([...text.matchAll(/href="(\/docs[^"#]*)/g)].map(([, path = '']) => path));
+    for (const path of paths) if (!path.startsWith('/docs/assets/')) pages.set(path, await get(path));
+  });
+
+  it('are the reference, the README, every guide and every connector', () => {
     const guides = ['tutorials', 'how-to', 'reference', 'explanation'].flatMap((kind) =>
       readdirSync(join(ROOT, 'docs', kind)).map((name) => `/docs/${kind}/${name.replace('.md', '')}`),
     );
     const elements = readdirSync(join(ROOT, 'connectors')).map((key) => `/docs/elements/${key}`);
-    expect(await findPages()).to.have.members(['/docs', '/docs/guides/readme', ...guides, ...elements]);
+    const tags = new Set(Object.values(document.tags).map(({ name }) => name));
+    const reference = [...[...tags].map((tag) => `api-${tag}`), 'errors', 'schemas'].map(
+      (name) => `/docs/reference/${name}`,
+    );
+    expect(findPages()).to.have.members(['/docs', '/docs/guides/readme', ...guides, ...elements, ...reference]);
   });
 
-  it('let nothing in but what the service serves, and nothing that is inline', async () => {
-    for (const path of await findPages()) {
-      const { headers, text } = await get(path);
+  it('let nothing in but what the service serves, and nothing that is inline', () => {
+    for (const [path, { headers, text }] of pages) {
       expect(headers.get('content-type'), path).to.match(/^text\/html/);
       expect(headers.get('content-security-policy')).to.equal(
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; " +
@@ -45,25 +51,25 @@ describe('the pages of the documentation', () => {
     }
   });
 
-  it('have links that lead somewhere, to the very heading', async () => {
-    const pages = new Map<string, string>();
-    for (const path of await findPages()) pages.set(path, (await get(path)).text);
-    for (const [path, text] of pages) {
+  it('have links that lead somewhere, to the very heading', () => {
+    const idsOf = (text: string) => new Set([...text.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id));
+    const ids = new Map([...pages].map(([path, { text }]) => [path, idsOf(text)]));
+    for (const [path, { text }] of pages) {
       const links = [...text.matchAll(/<a [^>]*href="([^"]*)"/g)].map(([, href = '']) => href);
       expect(links.length).to.be.greaterThan(50);
       for (const link of new Set(links.filter((href) => !href.startsWith('http')))) {
-        const { pathname, hash } = new URL(link, `http://127.0.0.1${path}`);
-        const target = pages.get(pathname);
-        expect(target, `${path} ${link}`).to.be.a('string');
-        if (hash !== '')
-          expect(target?.includes(`id="${decodeURIComponent(hash.slice(1))}"`), `${path} ${link}`).to.equal(true);
+        const [pathname = '', fragment] = link.split('#');
+        const target = ids.get(pathname === '' ? path : pathname);
+        expect(target, `${path} ${link}`).not.to.equal(undefined);
+        if (fragment !== undefined && target?.has(decodeURIComponent(fragment)) !== true)
+          expect.fail(`${path} ${link}: there is no such heading.`);
       }
     }
   });
 
-  it('have no id twice, whatever a heading is called', async () => {
-    for (const path of await findPages()) {
-      const ids = [...(await get(path)).text.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id);
+  it('have no id twice, whatever a heading is called', () => {
+    for (const [path, { text }] of pages) {
+      const ids = [...text.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id);
       expect(
         ids.filter((id, index) => ids.indexOf(id) !== index),
         path,
@@ -71,10 +77,30 @@ describe('the pages of the documentation', () => {
     }
   });
 
-  it('have every operation, and every error once', async () => {
-    const { text } = await get('/docs');
-    for (const id of Object.keys(OPERATIONS)) {
-      expect(text).to.include(`<section class="operation" id="${id}">`).and.include(`href="/docs#${id}"`);
+  it('have every operation on the page of its tag, with its request, and lead to it', () => {
+    const index = pages.get('/docs')?.text;
+    for (const [path, methods] of Object.entries(document.paths)) {
+      for (const operation of Object.values(methods)) {
+        const { operationId, tags } = Object(operation);
+        if (operationId === undefined) continue;
+        const page = `/docs/reference/api-${tags[0]}`;
+        expect(index, path).to.include(`href="${page}#${operationId}"`);
+        const [, section = ''] = pages.get(page)?.text.split(`<section class="operation" id="${operationId}">`) ?? [];
+        expect(section.split('</section>')[0], operationId)
+          .to.include('<summary>curl</summary>')
+          .and.include('curl --request');
+      }
+    }
+  });
+
+  it('have each error code with its status, causes and remedy', () => {
+    const text = pages.get('/docs/reference/errors')?.text ?? '';
+    for (const [code, status] of Object.entries(ERROR_STATUS)) {
+      const [, section = ''] = text.split(`<section id="${code}">`);
+      expect(section.split('</section>')[0], code)
+        .to.include(`Status ${status}.`)
+        .and.include('Remedy:')
+        .and.include('<li>');
     }
     expect(text.match(/&quot;code&quot;: &quot;UNAUTHENTICATED/g)).to.have.length(1);
   });

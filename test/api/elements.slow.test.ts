@@ -257,7 +257,7 @@ describe('an element that an account made inactive', () => {
   const isActive = async (at: Pick<StartedApp, 'call'>) => (await at.call('/elements/odata')).body.active;
   const NEW = { element: { key: 'odata' }, name: 'x', configuration: SHOP };
   const INACTIVE =
-    "The element 'odata' is inactive in account 1, which makes no new instances of it. PUT /elements/odata/active makes it active again.";
+    "The element 'odata' is inactive in account 1, so no new instances of it can be created. Activate it with PUT /elements/odata/active.";
 
   it('makes no new instances, by either path, and those that are there go on', async () => {
     const { id, token } = await service.createInstance('odata', SHOP);

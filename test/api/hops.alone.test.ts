@@ -6,7 +6,7 @@ import { expect } from 'chai';
 const ROOT = join(import.meta.dirname, '../..');
 /** What a warm GET went through when this was written. Whoever makes it more says here why. */
 const FILES = 66;
-const NAMED_FUNCTIONS = 242;
+const NAMED_FUNCTIONS = 238;
 const MORE_FILES = 3;
 const MORE_FUNCTIONS = 10;
 

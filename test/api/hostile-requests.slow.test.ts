@@ -99,11 +99,11 @@ describe('hostile and clumsy requests', () => {
       ...['/%', '/%Z', '/%ZZ', '/Products/%', '/Products/%E0%A4%A', '/Products/1/%C0%AF', '/objects/%FF/metadata'],
     ]) {
       for (const token of [tokens.shop]) {
-        expectProblem(await raw(path, token), 'REQUEST_INVALID', 'The path is not well percent-encoded.');
+        expectProblem(await raw(path, token), 'REQUEST_INVALID', 'The path is not valid percent-encoding.');
       }
     }
     for (const path of ['/instances/%ZZ', '/elements/%E0', '/accounts/%/instances']) {
-      expectProblem(await raw(path), 'REQUEST_INVALID', 'The path is not well percent-encoded.');
+      expectProblem(await raw(path), 'REQUEST_INVALID', 'The path is not valid percent-encoding.');
     }
     expectProblem(await sendRaw(service.app.url, { path: '/docs/assets/%ZZ' }), 'REQUEST_INVALID');
     for (const query of ['where=%ZZ', 'where=%', 'fields=%E0%A4%A', 'nextPage=%', 'pageSize=%31%', '%ZZ=1', '%=%']) {

@@ -10,8 +10,9 @@ import { sendRaw } from './support/raw-request.ts';
 import { SHOP } from './support/simulated.ts';
 import { authorizationOf, countRows, useTenants, withDatabase } from './support/tenants.ts';
 
-const OTHER_REQUEST = 'This Idempotency-Key was used with another request in the last 24 hours.';
-const RUNNING = 'The request with this Idempotency-Key has not finished; if it never does, its outcome is unknown.';
+const OTHER_REQUEST = 'This Idempotency-Key was used for another request in the last 24 hours. Send a new key.';
+const RUNNING =
+  'The first request with this Idempotency-Key has not finished. Try again later. If it never finishes, its outcome is unknown.';
 const NOT_SENT_AGAIN = ' This is the first result of this Idempotency-Key; the request was not sent again.';
 
 const connectors = OUTSIDE_CONNECTORS;

@@ -152,7 +152,7 @@ describe('listing instances', () => {
     });
 
     const NOT_OURS =
-      'nextPage does not belong to this listing: send the token of the page before, with the same filters.';
+      'nextPage does not belong to this listing. Send the token of the previous page, with the same filters.';
 
     it('refuses a token of other filters, of another account, of records, a changed one and nonsense', async () => {
       const nextPage = (await list({ pageSize: 2 })).headers.get('elements-next-page-token') ?? '';
@@ -167,7 +167,7 @@ describe('listing instances', () => {
       const ofRecords = records.headers.get('elements-next-page-token') ?? '';
       expectProblem(await list({ nextPage: ofRecords }), 'REQUEST_INVALID', NOT_OURS);
       const toRecords = await service.call('/Products', { token, query: { nextPage } });
-      expectProblem(toRecords, 'REQUEST_INVALID', /^nextPage does not belong to this query: /);
+      expectProblem(toRecords, 'REQUEST_INVALID', /^nextPage does not belong to this query\. /);
 
       for (const wrong of ['x', '5', nextPage.slice(1), `${nextPage}A`, flipLast(nextPage), '../..', '\0', 'ü']) {
         expectProblem(await list({ nextPage: wrong }), 'REQUEST_INVALID', NOT_OURS);
@@ -370,7 +370,7 @@ describe('the last calls of instances', () => {
 
   it('refuse another order, and the page of another one', async () => {
     const message =
-      'orderBy is one of name, element.key, state, createdDate, user.emailAddress, lastCallDate, lastError.date, with asc (unless given) or desc behind it.';
+      'orderBy must be one of name, element.key, state, createdDate, user.emailAddress, lastCallDate, lastError.date, followed by asc (the default) or desc.';
     for (const orderBy of ['token', 'name up', 'name, state', '1; drop table instance', 'constructor'])
       expectProblem(await service.call('/instances', { query: { orderBy } }), 'REQUEST_INVALID', message);
     const { headers } = await service.call('/instances', { query: { orderBy: 'name', pageSize: 1 } });

@@ -57,7 +57,7 @@ describe('the life of an instance', () => {
       const body = { name: 'Renamed', tags: ['x'], configuration: { password: 'confidential-word' } };
       for (const [path, withToken] of [[`/instances/${id}`], ['/instances', token]] as const) {
         const answer = await service.call(path, { method: 'PATCH', body, ...(withToken && { token: withToken }) });
-        const message = 'OData refuses these credentials. Check base.url, username, password. Nothing was stored.';
+        const message = 'OData rejects these credentials. Check base.url, username, password. Nothing was stored.';
         expectProblem(answer, 'PROVIDER_CREDENTIALS_INVALID', message);
         expect(JSON.stringify(answer.body)).not.to.include('confidential');
       }
@@ -109,7 +109,7 @@ describe('the life of an instance', () => {
     it('does not move the instance to another element', async () => {
       const { id } = await createShop();
       const body = { name: 'Shop', configuration: BAMBOOHR, element: { key: 'bamboohr' } };
-      const message = `Instance ${id} belongs to the element 'odata'; make a new instance for another one.`;
+      const message = `Instance ${id} belongs to the element 'odata'. Create a new instance for another element.`;
       expectProblem(await service.call(`/instances/${id}`, { method: 'PUT', body }), 'REQUEST_INVALID', message);
     });
 

@@ -5,7 +5,7 @@ import { authorizationOf, createUser, readEverything, useTenants, withDatabase }
 
 const PATH = '/organizations/me/invitations';
 const PASSWORD = 'violet anchor drifts past noon';
-const GONE = 'This invitation was used or withdrawn, has expired, or is not complete. Ask for another one.';
+const GONE = 'This invitation was used or revoked, has expired, or its link is incomplete. Ask for a new one.';
 
 describe('an invitation', () => {
   const service = useApp();
@@ -168,7 +168,7 @@ describe('an invitation', () => {
 
   it('is not made for who is a user already, nor for what is no e-mail address', async () => {
     const taken = await service.call(PATH, { method: 'POST', body: { email: 'ADMIN@localhost' } });
-    expectProblem(taken, 'CONFLICT', 'The organization has a user with the e-mail ADMIN@localhost.');
+    expectProblem(taken, 'CONFLICT', 'A user with the e-mail ADMIN@localhost already exists in the organization.');
     expectProblem(await service.call(PATH, { method: 'POST', body: { email: 'nobody' } }), 'REQUEST_INVALID');
     const { token, shown } = await invite();
     await service.call('/users', { method: 'GET' });
@@ -176,7 +176,11 @@ describe('an invitation', () => {
       method: 'POST',
       body: { email: shown.email, firstName: 'A', lastName: 'B' },
     });
-    expectProblem(await accept(token), 'CONFLICT', `The organization has a user with the e-mail ${shown.email}.`);
+    expectProblem(
+      await accept(token),
+      'CONFLICT',
+      `A user with the e-mail ${shown.email} already exists in the organization.`,
+    );
   });
 
   it('is one of 500 that are open, in an account', async () => {

@@ -36,7 +36,7 @@ describe('a provider whose answers are large', () => {
 
   it('gets OVERLOADED where they take more than the half that one account may have', async () => {
     const message =
-      "There is no room at the moment for the provider's answer: others, or other calls of this account, take it up. Try again later, or ask for less: fewer fields, a smaller pageSize, a narrower filter.";
+      "The service has no memory left for the provider's response at the moment. Try again later, or request less: fewer fields, a smaller pageSize, a narrower filter.";
     const large = JSON.stringify({ records: rowsOf(100, 60_000) });
     for (const [path, body] of [
       ['/items', large],
@@ -87,7 +87,7 @@ describe('a provider whose numbers cannot be', () => {
     it(`is waited for a day at most when it says ${retryAfter.slice(0, 40)}`, async () => {
       provider.answer('/items', json({}, 429, { 'retry-after': retryAfter }));
       const answer = await service.call('/items', { token });
-      const message = 'Patient answered 429: it takes no more calls for now. Try again in 86400 s.';
+      const message = 'Patient answered 429: it accepts no more requests for now. Try again in 86400 s.';
       expectProblem(answer, 'PROVIDER_RATE_LIMITED', message);
       expect(answer.headers.get('retry-after')).to.equal('86400');
     });

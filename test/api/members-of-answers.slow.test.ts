@@ -148,6 +148,6 @@ describe('the memory for answers of providers', () => {
       username: 'other',
       password: 'x',
     });
-    expectProblem(await service.call(orderBy, { token: other }), 'OVERLOADED', /no room/);
+    expectProblem(await service.call(orderBy, { token: other }), 'OVERLOADED', /no memory left/);
   });
 });

@@ -15,21 +15,21 @@ describe('docs/how-to/migrating.md', () => {
   const service = useSharedApp();
 
   it('shows the notification that an event of docs/reference/events.md becomes', () => {
-    const event = blocksOf(read('events.md')).find((block) => 'type' in block);
-    const [, notification] = blocksOf(read('migrating.md'));
+    const event = blocksOf(read('reference/events.md')).find((block) => 'type' in block);
+    const [, notification] = blocksOf(read('how-to/migrating.md'));
     const made = toOriginalBody(Buffer.from(JSON.stringify(event)), { companyId: 3 });
     expect(JSON.parse(made.toString())).to.deep.equal(notification);
   });
 
   it('has a configuration that elements take', async () => {
-    const [configuration] = blocksOf(read('migrating.md'));
+    const [configuration] = blocksOf(read('how-to/migrating.md'));
     const { body } = await service.call('/elements/bamboohr');
     const known = body.configuration.map(({ key }: { readonly key: string }) => key);
     expect(known).to.include.members(Object.keys(configuration));
   });
 
   it('names the way to what is no object, and as missing only what has no path', () => {
-    const text = read('migrating.md');
+    const text = read('how-to/migrating.md');
     const paths = Object.keys(document.paths);
     expect(text)
       .to.include('`/passthrough/{path}`')
@@ -43,6 +43,6 @@ describe('docs/how-to/migrating.md', () => {
   it('is right about double quotes', async () => {
     const { token } = await service.createInstance('odata', SHOP);
     const answer = await service.call('/Products', { query: { where: 'Name = "Guide"' }, token });
-    expectProblem(answer, 'WHERE_SYNTAX', /Text stands in single quotes: 'Guide', not "Guide"\./);
+    expectProblem(answer, 'WHERE_SYNTAX', /Write text in single quotes: 'Guide', not "Guide"\./);
   });
 });

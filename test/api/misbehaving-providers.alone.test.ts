@@ -55,7 +55,7 @@ describe('a provider that misbehaves', () => {
         it(`answers PROVIDER_CREDENTIALS_INVALID for ${what}`, async () => {
           provider.answer(probe, does);
           const answer = await create();
-          const message = `${name} refuses these credentials. Check ${checked}. Nothing was stored.`;
+          const message = `${name} rejects these credentials. Check ${checked}. Nothing was stored.`;
           expectProblem(answer, 'PROVIDER_CREDENTIALS_INVALID', message);
           expect(JSON.stringify(answer.body)).not.to.include(PASSWORD);
         });
@@ -97,7 +97,7 @@ describe('a provider that misbehaves', () => {
         provider.answer(list, json(quoted, 401));
         for (let times = 0; times < 2; times++) {
           const refused = await service.call('/items', { token });
-          const message = `${name} answered 401: it refuses the credentials of this instance. Correct them in the configuration of the instance.`;
+          const message = `${name} answered 401: it rejects the credentials of this instance. Correct them in the configuration of the instance.`;
           expectProblem(refused, 'INSTANCE_CREDENTIALS_FAILED', message);
           expect(refused.body.providerMessage).to.equal("Not with '[redacted]'");
           expect(await isValid(id)).to.equal(false);

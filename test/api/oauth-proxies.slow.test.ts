@@ -37,7 +37,7 @@ describe('OAuth proxies', () => {
 
     it('once per name in an account, and once among those that are shared', async () => {
       const input = { name: 'taken', apiKey: 'k', apiSecret: 's' };
-      const taken = "There is an OAuth proxy 'taken' already.";
+      const taken = "An OAuth proxy 'taken' already exists. Choose another name.";
       const first = await post(input);
       expectProblem(await post({ ...input, name: ' taken ' }), 'CONFLICT', taken);
       // Nobody learns from a name what another account has.
@@ -277,7 +277,7 @@ describe('OAuth proxies', () => {
 
     it('to no name that another one has', async () => {
       const [one, other] = [await createProxy(service), await createProxy(service)];
-      const message = `There is an OAuth proxy '${one.name}' already.`;
+      const message = `An OAuth proxy '${one.name}' already exists. Choose another name.`;
       expectProblem(await patch(other.id, { name: one.name }), 'CONFLICT', message);
       expect((await patch(one.id, { name: one.name })).status).to.equal(200);
     });
@@ -286,7 +286,7 @@ describe('OAuth proxies', () => {
       const { id } = await createProxy(service);
       for (const secret of [{}, { apiSecret: '********' }]) {
         const answer = await patch(id, { apiKey: 'next-client', ...secret });
-        const message = 'apiSecret must be sent in clear: it belongs to the apiKey, which changes.';
+        const message = 'apiSecret must be sent again: it belongs to the apiKey, which changes.';
         expectProblem(answer, 'REQUEST_INVALID', message);
         expect(Object.keys(faultsOf(answer))).to.deep.equal(['body.apiSecret']);
       }
@@ -297,7 +297,7 @@ describe('OAuth proxies', () => {
       const { id } = await createProxy(service);
       const configuration = JSON.stringify({ tokenOrigins: ['https://a.example', 'https://b.example'] });
       const answer = await patch(id, { configuration });
-      const message = 'apiSecret must be sent in clear: it goes to the tokenOrigins, and there are new ones.';
+      const message = 'apiSecret must be sent again: it goes to the tokenOrigins, and there are new ones.';
       expectProblem(answer, 'REQUEST_INVALID', message);
       expect((await patch(id, { configuration, apiSecret: SECRET })).status).to.equal(200);
       const fewer = JSON.stringify({ tokenOrigins: ['https://b.example'] });
@@ -328,7 +328,7 @@ describe('OAuth proxies', () => {
       const taken = names.filter((_, at) => answers[at]?.status === 200);
       expect(taken).to.include((await read(id)).name);
       for (const answer of answers.filter(({ status }) => status !== 200)) {
-        const message = `OAuth proxy ${id} was changed at the same time. Read it again and repeat the change.`;
+        const message = `OAuth proxy ${id} was changed by another request at the same time. Read it again and repeat the change.`;
         expectProblem(answer, 'CONFLICT', message);
       }
     });

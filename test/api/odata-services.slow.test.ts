@@ -100,7 +100,7 @@ describe('OData services that go their own way', () => {
   for (const quirks of [{}, { showsDocuments: true }] as const) {
     it(`refuse wrong credentials when the instance is made: ${JSON.stringify(quirks)}`, async () => {
       const refused = await tryPrivate({ quirks }, WRONG_SECRETS);
-      expectProblem(refused, 'PROVIDER_CREDENTIALS_INVALID', /^OData refuses these credentials\./);
+      expectProblem(refused, 'PROVIDER_CREDENTIALS_INVALID', /^OData rejects these credentials\./);
       expect((await service.call('/instances', { query: { searchText: 'Private' } })).body).to.deep.equal([]);
     });
 

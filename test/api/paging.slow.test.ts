@@ -123,7 +123,7 @@ describe('the pages of a query', () => {
       ];
       for (const answer of refused) {
         const message =
-          'nextPage does not belong to this query: send the token of the page before, with the same instance, object, where, orderBy and fields.';
+          'nextPage does not belong to this query. Send the token of the previous page, with the same instance, object, where, orderBy and fields.';
         expectProblem(answer, 'REQUEST_INVALID', message);
       }
     });
@@ -185,7 +185,7 @@ describe('the pages of a query', () => {
 
     it('are refused when they must be sorted here and the rows do not end within it', async () => {
       const message =
-        "The provider cannot sort by 'name', and there are more rows than 3 provider calls can fetch to sort them here. Narrow the filter, or raise Elements-Max-Provider-Calls.";
+        "The provider cannot sort by 'name', and Causeway would need more than 3 provider calls to sort the rows itself. Narrow the filter, or raise Elements-Max-Provider-Calls.";
       expectProblem(await items({ orderBy: 'name' }, 3), 'WHERE_UNSUPPORTED', message);
       const { body } = await items({ orderBy: 'name desc,id desc', fields: 'id', pageSize: 2 }, 10);
       expect(body).to.deep.equal([{ id: 90 }, { id: 81 }]);

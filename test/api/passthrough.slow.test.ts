@@ -185,7 +185,7 @@ describe('a request that is passed through', () => {
       it(`${path} is refused`, async () => {
         const before = filing.provider.requests.length;
         const answer = await pass('GET', path.replace(' ', '%20'));
-        expectProblem(answer, 'REQUEST_INVALID', /^The path is not one below the address of /);
+        expectProblem(answer, 'REQUEST_INVALID', /^The path must stay below the address of /);
         expect(filing.provider.requests.length).to.equal(before);
       });
     }

@@ -16,7 +16,7 @@ import { expectProblem } from './support/expect-problem.ts';
 import { waitUntil } from './support/wait-until.ts';
 
 const KEY = 'key-of-the-address-book-7731';
-const UNREADABLE = 'The answer of Address Book is not one that Causeway understands.';
+const UNREADABLE = 'Causeway does not understand the response of Address Book.';
 
 const fields = { id: { type: 'integer', nullable: false } } as const;
 
@@ -126,12 +126,16 @@ describe('the reason why the answer of a provider cannot be read', () => {
   const CASES: Readonly<
     Record<string, { readonly does: Behaviour; readonly detail?: string; readonly reason: RegExp }>
   > = {
-    'a page in HTML': { does: html, detail: 'The body is a page in HTML.', reason: /without the JSON.*in HTML\.$/ },
+    'an HTML page': {
+      does: html,
+      detail: 'The body is an HTML page.',
+      reason: /without the requested JSON.*an HTML page\.$/,
+    },
     'broken JSON': { does: brokenJson, detail: 'The body is not valid JSON.', reason: /not valid JSON\.$/ },
     'no body': { does: status(200), detail: 'The answer lacks the contacts.', reason: /lacks the contacts\.$/ },
     'a status that is no answer': {
       does: status(304),
-      detail: 'The answer is a redirect. Causeway follows a redirect only from a GET, and only with a Location.',
+      detail: 'The response is a redirect. Causeway follows redirects only of a GET, and only with a Location.',
       reason: /answered 304: .* a redirect\./,
     },
     'a redirect to a foreign host': {

@@ -165,7 +165,8 @@ describe('queries', () => {
 
     it('are refused with the place that it cannot', async () => {
       const answer = await products({ where: "Stock > 5 AND Name LIKE '%x_y%'" }, headers);
-      const message = 'The provider cannot answer this query alone, and pushdown-only was asked for.';
+      const message =
+        'The provider cannot answer this query alone, and the request demands pushdown-only. Change the filter, or leave out pushdown-only.';
       expectProblem(answer, 'WHERE_UNSUPPORTED', message);
       expect(answer.body.details[0]).to.include({ position: 14, length: 17 });
       const query = { orderBy: 'amount' };

@@ -104,7 +104,7 @@ describe('records', () => {
       .filter((quantity: number) => quantity > 3);
     expect(quantities).to.deep.equal(meant.sort((a, b) => b - a));
     const message =
-      "There are no 'Lines' of the record '99999' in 'Products': there is no such record, or nothing of it that this instance may see.";
+      "There are no 'Lines' of the record '99999' in 'Products': the record does not exist, or this instance may not see it.";
     expectProblem(await inShop('GET', '/Products/99999/Lines'), 'NOT_FOUND', message);
     expectProblem(
       await inShop('GET', '/Products/1/Line'),
@@ -195,7 +195,7 @@ describe('records', () => {
     it('what the provider refuses, in its words', async () => {
       const twice = await inShop('POST', '/Products', { Id: 1, Name: 'There already' });
       const message =
-        'OData answered 409: the request conflicts with what is there, such as another record with the same key.';
+        'OData answered 409: the request conflicts with an existing record, such as one with the same key.';
       expectProblem(twice, 'CONFLICT', message);
       expect(twice.body.providerMessage).to.equal('There is an entity with this key already.');
       const date = await inPeople('PATCH', '/employees/101', { hireDate: 'tomorrow' });

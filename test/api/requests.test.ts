@@ -50,7 +50,7 @@ describe('requests and responses', () => {
     ]) {
       it(`cannot be served when it is '${accept}'`, async () => {
         const answer = await service.call('/elements', { headers: { accept } });
-        expectProblem(answer, 'NOT_ACCEPTABLE', 'Answers are JSON: send Accept: application/json.');
+        expectProblem(answer, 'NOT_ACCEPTABLE', 'This path returns JSON. Send Accept: application/json.');
       });
     }
 

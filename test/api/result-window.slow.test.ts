@@ -41,7 +41,7 @@ describe('a provider that shows only so many rows of one query', () => {
     const { body } = await service.call('/objects/entries/metadata', { token });
     expect(body.limits).to.deep.equal({ resultWindow: 40, maxPageSize: 20 });
     const message =
-      "The provider cannot sort by 'id', and there are more rows than the 40 of one query that it shows, so that they cannot be sorted here. Narrow the filter.";
+      "The provider cannot sort by 'id', and Causeway cannot sort the rows itself, because the provider returns only 40 of them. Narrow the filter.";
     expectProblem(await list('?orderBy=id%20desc'), 'WHERE_UNSUPPORTED', message);
   });
 });

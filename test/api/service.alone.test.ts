@@ -74,7 +74,7 @@ describe('a service whose database is gone', () => {
     expect(listing.body).to.deep.equal({
       requestId: listing.headers.get('elements-request-id'),
       code: 'OVERLOADED',
-      message: 'The database cannot be reached at the moment.',
+      message: 'The service cannot reach its database at the moment. Try again later.',
     });
     await service.stop();
   }).timeout(30_000);

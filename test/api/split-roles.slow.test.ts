@@ -82,7 +82,7 @@ describe('simulators with split roles', function splitRoles() {
     const refused = await second.call('/instances', { method: 'POST', body });
     expect([refused.status, refused.body.message]).to.deep.equal([
       400,
-      'The simulator of BambooHR is not reached from this process. Whoever runs the service sets SIMULATORS_PORT where the simulators are served, and SIMULATORS_URL in the other processes.',
+      'This process has no access to the simulator of BambooHR. The operator sets SIMULATORS_PORT for the process that serves the simulators, and SIMULATORS_URL for the others.',
     ]);
   });
 });

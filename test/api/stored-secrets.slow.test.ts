@@ -13,7 +13,7 @@ import { withDatabase } from './support/tenants.ts';
 
 const PASSWORD = 'a-password-nobody-may-read';
 const NEEDED =
-  "'password' must be sent in clear: with these settings calls go to another address, and the secret that is stored was given for the one of before.";
+  "'password' must be sent again: these settings lead calls to another address, and the stored secret was given for the previous one.";
 
 describe('a stored secret', () => {
   const service = useApp({ CONNECTORS_PATH: OUTSIDE_CONNECTORS });
@@ -126,7 +126,7 @@ describe('a stored secret', () => {
       const requests = evil.requests.length;
       for (const to of [{ 'base.url': evil.url }, { simulator: true }, { username: 'eve' }]) {
         const { id, token } = await createTampered(to);
-        const message = `The stored settings and credentials of instance ${id} cannot be used: they cannot be read, or were changed outside of the service. PATCH /instances/${id} with the whole configuration puts it right.`;
+        const message = `The stored settings and credentials of instance ${id} cannot be read, or were changed outside of the service. Send the whole configuration with PATCH /instances/${id}.`;
         expectProblem(await service.call('/Products', { token }), 'INSTANCE_CREDENTIALS_FAILED', message);
         expectProblem(await service.call('/objects', { token }), 'INSTANCE_CREDENTIALS_FAILED');
         expect(await read(id)).to.deep.include({ valid: false, configuration: {} });
@@ -155,7 +155,7 @@ describe('a stored secret', () => {
       for (const method of ['PATCH', 'PUT']) {
         const masked = { name: 'x', configuration: { ...configuration(), password: '********' } };
         expect(faultsOf(await change(id, masked, method))).to.deep.equal({
-          'body.configuration.password': "'password' must be sent in clear: what was stored cannot be read any more.",
+          'body.configuration.password': "'password' must be sent again: the stored value can no longer be read.",
         });
       }
       expect((await change(id, { name: 'Renamed' })).body).to.include({ name: 'Renamed', valid: false });

@@ -58,7 +58,7 @@ describe('what needs no authorization', () => {
     expect(new Set(first.map(({ status }) => status))).to.deep.equal(new Set([400]));
     let refused = await redirect('192.0.2.1');
     while (refused.status !== 429) refused = await redirect('192.0.2.1');
-    expectProblem(refused, 'RATE_LIMITED', /^Too many requests of this address: 600 a minute are taken\. /);
+    expectProblem(refused, 'RATE_LIMITED', /^Too many requests of this address: the limit is 600 a minute\. /);
     expect(refused.headers.get('ratelimit-limit')).to.equal('600');
     expect((await redirect('192.0.2.2')).status).to.equal(400);
   });
@@ -159,7 +159,7 @@ describe('the measurements', () => {
   it('need the token where there is one', async () => {
     for (const authorization of ['', 'Bearer another-token', 'a-token-of-the-scraper']) {
       const answer = await get(guarded.app.url, { authorization });
-      expectProblem(answer, 'UNAUTHENTICATED', 'The measurements need `Authorization: Bearer <METRICS_TOKEN>`.');
+      expectProblem(answer, 'UNAUTHENTICATED', '/metrics needs the header `Authorization: Bearer <METRICS_TOKEN>`.');
       expect(answer.headers.get('www-authenticate')).to.equal('Bearer realm="causeway metrics"');
     }
     const answer = await get(guarded.app.url, { authorization: 'Bearer a-token-of-the-scraper' });

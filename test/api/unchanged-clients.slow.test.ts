@@ -254,7 +254,7 @@ describe('clients of the original API, unchanged', () => {
       const { id, secret } = await sent('/accounts/1/users', { method: 'POST', body: user });
       const headers = { authorization: `User ${secret}, Organization ${ORGANIZATION_SECRET}` };
       const ofAll = await service.call('/accounts/1/roles/org-admin', { method: 'PUT', headers });
-      expectProblem(ofAll, 'CONFLICT', 'Accounts cannot have the role org-admin: give it to users one by one.');
+      expectProblem(ofAll, 'CONFLICT', 'An account cannot have the role org-admin. Give it to single users instead.');
       // It has what nobody of the account has.
       const privileges = ['viewElements', 'viewAccountUsers', 'configureRoles'];
       const before = await sent('/organizations/roles/default-user');

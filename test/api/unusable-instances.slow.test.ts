@@ -69,7 +69,7 @@ describe('instances that cannot be used', () => {
   });
 
   const unreadable = () =>
-    `The stored settings and credentials of instance ${damaged.id} cannot be used: they cannot be read, or were changed outside of the service. PATCH /instances/${damaged.id} with the whole configuration puts it right.`;
+    `The stored settings and credentials of instance ${damaged.id} cannot be read, or were changed outside of the service. Send the whole configuration with PATCH /instances/${damaged.id}.`;
   const gone = () => `The element 'filing' of instance ${orphan.id} is no longer offered by this service.`;
   const change = (id: number, body: object, method = 'PATCH') => service.call(`/instances/${id}`, { method, body });
 
@@ -147,7 +147,7 @@ describe('instances that cannot be used', () => {
     ]) {
       expectProblem(answer, 'REQUEST_INVALID');
       expect(faultsOf(answer)).to.deep.equal({
-        'body.configuration.password': `'password' must be sent in clear: what was stored cannot be read any more.`,
+        'body.configuration.password': `'password' must be sent again: the stored value can no longer be read.`,
       });
     }
   });
@@ -196,7 +196,7 @@ describe('instances that cannot be used', () => {
       expect((await service.call(path)).body).to.have.length(1);
       expect((await service.call(`${path}/${proxy.id}`)).body).to.include({ id: proxy.id, apiSecret: '********' });
       const query = { oauthProxyName: proxy.name, state: 'https://app.example.com/' };
-      const message = `The OAuth proxy '${proxy.name}' cannot be used: what is stored of it cannot be read, or was changed outside of the service. Delete it and make it again.`;
+      const message = `The OAuth proxy '${proxy.name}' cannot be used: its stored data cannot be read, or was changed outside of the service. Delete the proxy and create it again.`;
       expectProblem(await service.call('/elements/salesforce/oauth/url', { query }), 'CONFLICT', message);
       expect((await service.call(`${path}/${proxy.id}`, { method: 'DELETE' })).status).to.equal(200);
     });

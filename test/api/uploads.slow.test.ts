@@ -321,7 +321,7 @@ describe('a file that is sent', () => {
       expectProblem(await send([file()], { type }), 'REQUEST_INVALID', /names no boundary/);
       expectProblem(await send([file()], { type: 'multipart/mixed; boundary=x' }), 'UNSUPPORTED_MEDIA_TYPE');
       const headers = { 'content-encoding': 'gzip' };
-      expectProblem(await send([file()], { headers }), 'UNSUPPORTED_MEDIA_TYPE', /without a Content-Encoding/);
+      expectProblem(await send([file()], { headers }), 'UNSUPPORTED_MEDIA_TYPE', /must not have a Content-Encoding/);
     });
 
     it('with fields of more than 64 kB', async () => {
@@ -345,16 +345,16 @@ describe('a file that is sent', () => {
 
     it('with an Idempotency-Key, as nothing tells whether it is the same again', async () => {
       const headers = { 'idempotency-key': 'once' };
-      const message = /An Idempotency-Key is not taken with a file/;
+      const message = /A file cannot be sent with an Idempotency-Key/;
       expectProblem(await send([file()], { headers }), 'REQUEST_INVALID', message);
       expect(uploads.requests).to.deep.equal([]);
     });
 
     it('for an object that takes none, and JSON for one that takes nothing else', async () => {
-      const message = "'notes' takes no file here: send the record as application/json.";
+      const message = "'notes' accepts no file here. Send the record as application/json.";
       expectProblem(await send([file()], { path: '/notes' }), 'UNSUPPORTED_MEDIA_TYPE', message);
       const call = { method: 'POST', token: instance.token, body: { name: 'x' } };
-      const other = "'documents' takes files here: send multipart/form-data with a part 'file'.";
+      const other = "'documents' accepts files here. Send multipart/form-data with a part 'file'.";
       expectProblem(await service.call('/documents', call), 'UNSUPPORTED_MEDIA_TYPE', other);
       const put = { ...call, method: 'PUT' };
       expectProblem(await service.call('/documents/7', put), 'UNSUPPORTED_MEDIA_TYPE', other);
@@ -426,7 +426,7 @@ describe('a file that is sent', () => {
     it('is kept waiting by the caller, the caller is told so', async () => {
       const sent = open({ 'content-length': String(MB) });
       sent.write(Buffer.concat([part('name', 'x'), file('').subarray(0, -2), Buffer.alloc(KB)]));
-      expectProblem(await responseOf(sent), 'REQUEST_TIMEOUT', 'Nothing of the file came for 2 s.');
+      expectProblem(await responseOf(sent), 'REQUEST_TIMEOUT', 'No bytes of the file arrived for 2 s.');
       sent.destroy();
       expect((await storedUpload()).isWhole).to.equal(false);
     });

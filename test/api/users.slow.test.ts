@@ -8,7 +8,7 @@ import { BAMBOOHR } from './support/simulated.ts';
 import { authorizationOf, readEverything, useTenants, withDatabase } from './support/tenants.ts';
 
 const lackOf = (privilege: Privilege, needs = 'This needs') =>
-  `${needs} the privilege ${privilege} (${PRIVILEGES[privilege][0]}), which none of your roles has.`;
+  `${needs} the privilege ${privilege} (${PRIVILEGES[privilege][0]}), and none of your roles has it. Ask an administrator of the organization.`;
 
 function problemOf(answer: ApiAnswer, code: ErrorCode): ApiAnswer['body'] {
   expectProblem(answer, code);
@@ -81,7 +81,7 @@ describe('users', function users() {
       const body = { email: 'GRACE@example.com', firstName: 'A', lastName: 'B' };
       for (const path of ['/organizations/users', `/accounts/${tenants.sibling.accountId}/users`]) {
         const error = problemOf(await call(path, { method: 'POST', body }), 'CONFLICT');
-        expect(error.message).to.equal('The organization has a user with the e-mail GRACE@example.com.');
+        expect(error.message).to.equal('A user with the e-mail GRACE@example.com already exists in the organization.');
         expect(error.details).to.deep.include({ path: '/body/email', message: error.message });
       }
       const headers = authorizationOf(tenants.stranger);
@@ -263,7 +263,9 @@ describe('users', function users() {
       const me = await ok('/users/me');
       for (const method of ['PUT', 'DELETE']) {
         const answer = await call(`/users/${me.id}/roles/admin`, { method });
-        expect(problemOf(answer, 'FORBIDDEN').message).to.equal('Nobody changes his own roles.');
+        expect(problemOf(answer, 'FORBIDDEN').message).to.equal(
+          'You cannot change your own roles. Ask another administrator.',
+        );
       }
     });
 
@@ -374,9 +376,9 @@ describe('users', function users() {
 
     it('refuse what they cannot be', async () => {
       const replace = (key: string, body: object) => call(`/organizations/roles/${key}`, { method: 'PUT', body });
-      const ofAll = 'The role org-admin always has all privileges.';
+      const ofAll = 'The role org-admin always has all privileges; they cannot be changed.';
       expectProblem(await replace('org-admin', { privileges: [] }), 'CONFLICT', ofAll);
-      const asRead = 'cannot be changed; leave it out, or as it was read.';
+      const asRead = 'cannot be changed; leave it out, or send it as it was read.';
       for (const [body, message] of [
         [{ privileges: ['viewElement'] }, "There is no privilege 'viewElement'. Did you mean 'viewElements'?"],
         [{ privileges: [{ key: 'viewElements', name: 'x' }] }, `name of the privilege 'viewElements' ${asRead}`],
@@ -448,7 +450,7 @@ describe('users', function users() {
       const rotate = (overlapSeconds: number) =>
         call('/users/me/secrets', { method: 'POST', body: { overlapSeconds }, by: secret });
       for (let count = 1; count < 20; count++) secret = (await rotate(3600)).body.secret;
-      expect(problemOf(await rotate(3600), 'CONFLICT').message).to.contain('20 secrets are valid already');
+      expect(problemOf(await rotate(3600), 'CONFLICT').message).to.contain('20 secrets are already valid');
       expect((await rotate(0)).status).to.equal(200);
     });
 

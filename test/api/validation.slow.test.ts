@@ -12,13 +12,12 @@ describe('findValidation', () => {
   });
 
   /** @returns where `respond` takes what was validated */
-  async function serve(validate: Validate, respond: RequestHandler): Promise<string> {
+  async function serve(validate: Validate, respond: RequestHandler, params = {}): Promise<string> {
     const app = express();
     app.set('query parser', parseQuery);
     app.use(express.json({ type: () => true }));
     const check: RequestHandler = async (request, response) => {
-      const { query } = request;
-      const input = await validate(request, response, { params: {}, query });
+      const input = await validate(request, response, params);
       response.locals.input = input;
       request.next?.();
     };
@@ -47,6 +46,30 @@ describe('findValidation', () => {
     for (let request = 0; request < 3; request++) {
       const response = await fetch(`${url}/instances?tags[]=a&pageSize=${request + 1}`);
       expect(await response.json()).to.deep.equal({ tags: ['a'], pageSize: request + 1 });
+    }
+  });
+
+  it('gives a request that comes again what it gave the first, and judges another by itself', async () => {
+    const respond: RequestHandler = ({ headers }, response) => {
+      const { query } = response.locals.input;
+      response.json({ query, calls: headers['elements-max-provider-calls'], isFrozen: Object.isFrozen(query) });
+    };
+    const url = await serve(findValidation('listRecords', false), respond, { objectName: 'employees' });
+    const ask = async (search: string, headers: Record<string, string> = {}) => {
+      const response = await fetch(`${url}/employees?${search}`, { headers });
+      return response.ok ? response.json() : response.text();
+    };
+    const where = "name = 'a'";
+    const search = new URLSearchParams({ where, pageSize: '7' }).toString();
+    await ask('pageSize=1');
+    for (let request = 0; request < 2; request++) {
+      const one = { query: { where, pageSize: 7 }, calls: 25, isFrozen: true };
+      expect(await ask(search)).to.deep.equal(one);
+      expect(await ask(search, { 'elements-max-provider-calls': '3' })).to.deep.equal({ ...one, calls: 3 });
+      expect(await ask(search, { 'elements-max-provider-calls': '0' })).to.match(/elements-max-provider-calls/i);
+      expect(await ask(search, { 'elements-max-provider-calls': '' })).to.match(/elements-max-provider-calls/i);
+      expect(await ask(`${search}&pagesize=8`)).to.match(/Unknown query parameter 'pagesize'/);
+      expect(await ask(`${search}0`)).to.deep.equal({ ...one, query: { ...one.query, pageSize: 70 } });
     }
   });
 

@@ -129,7 +129,7 @@ describe('bulk jobs of a service', () => {
       const { code, message } = await ended(id);
       expect({ code, message }).to.deep.equal({
         code: 'FORBIDDEN',
-        message: `User ${user.id}, who started the job, may not work in account 1 any more. Another user can start it again.`,
+        message: `User ${user.id}, who started the job, may no longer work in account 1. Another user can start a new job.`,
       });
       things.provider.answerNext();
       expect(await ended(await post({}))).to.include({ status: 'COMPLETED', recordsCount: COUNT });

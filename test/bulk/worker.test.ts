@@ -316,7 +316,7 @@ describe('the workers of bulk jobs', () => {
     bench.start(windowed);
     const ended = await bench.until(job, 'FAILED', 'COMPLETED');
     expect(ended.code).to.equal('WHERE_UNSUPPORTED');
-    expect(ended.message).to.include('The provider shows no more than 21 rows of one query');
+    expect(ended.message).to.include('The provider returns at most 21 rows for one query');
   });
 
   it('end a job whose user may not work in the account any more, before its provider has answered', async () => {
@@ -341,7 +341,7 @@ describe('the workers of bulk jobs', () => {
     const ended = await bench.until(job, 'FAILED');
     expect(ended).to.include({
       code: 'FORBIDDEN',
-      message: 'User 5, who started the job, may not work in account 1 any more. Another user can start it again.',
+      message: 'User 5, who started the job, may no longer work in account 1. Another user can start a new job.',
     });
     expect(pages).to.equal(2);
     expect(asked[0]).to.deep.equal({ accountId: 1, userId: 5 });

@@ -25,18 +25,18 @@ const BY_STATUS: [number, ErrorCode, string][] = [
   [
     401,
     'INSTANCE_CREDENTIALS_FAILED',
-    'BambooHR answered 401: it refuses the credentials of this instance. Correct them in the configuration of the instance.',
+    'BambooHR answered 401: it rejects the credentials of this instance. Correct them in the configuration of the instance.',
   ],
   [403, 'PROVIDER_REJECTED', 'BambooHR answered 403: it rejects the request. Correct the request.'],
-  [404, 'NOT_FOUND', 'BambooHR answered 404: there is nothing under this name or id.'],
+  [404, 'NOT_FOUND', 'BambooHR answered 404: it has nothing with this name or id.'],
   [409, 'PROVIDER_REJECTED', 'BambooHR answered 409: it rejects the request. Correct the request.'],
-  [410, 'NOT_FOUND', 'BambooHR answered 410: there is nothing under this name or id.'],
+  [410, 'NOT_FOUND', 'BambooHR answered 410: it has nothing with this name or id.'],
   [412, 'PROVIDER_REJECTED', 'BambooHR answered 412: it rejects the request. Correct the request.'],
   [422, 'PROVIDER_REJECTED', 'BambooHR answered 422: it rejects the request. Correct the request.'],
-  [429, 'PROVIDER_RATE_LIMITED', 'BambooHR answered 429: it takes no more calls for now. Try again in 60 s.'],
+  [429, 'PROVIDER_RATE_LIMITED', 'BambooHR answered 429: it accepts no more requests for now. Try again in 60 s.'],
   [500, 'PROVIDER_UNAVAILABLE', 'BambooHR answered 500: it cannot serve the request at the moment. Try again later.'],
   [503, 'PROVIDER_UNAVAILABLE', 'BambooHR answered 503: it cannot serve the request at the moment. Try again later.'],
-  [304, 'PROVIDER_PROTOCOL', 'BambooHR answered 304: the answer is not one that Causeway understands.'],
+  [304, 'PROVIDER_PROTOCOL', 'BambooHR answered 304: Causeway does not understand the response.'],
 ];
 
 describe('failures of the provider client', () => {
@@ -58,7 +58,7 @@ describe('failures of the provider client', () => {
       await expectFailure(
         setup.send({ method, path: '/a' }),
         'CONFLICT',
-        'BambooHR answered 409: the request conflicts with what is there, such as another record with the same key.',
+        'BambooHR answered 409: the request conflicts with an existing record, such as one with the same key.',
       );
     });
   }
@@ -113,7 +113,7 @@ describe('failures of the provider client', () => {
       expect([notFound.code, notFound.providerMessage]).to.deep.equal(['NOT_FOUND', 'gone']);
       await expectFailure(setup.send({ path: '/a' }, { classify }), 'PROVIDER_REJECTED');
       const part = await setup.fail({ path: '/a' }, { classify });
-      expect(part.message).to.equal('BambooHR answered 410: there is nothing under this name or id.');
+      expect(part.message).to.equal('BambooHR answered 410: it has nothing with this name or id.');
       expect(part.providerMessage).to.equal('a part is gone');
     });
 
@@ -139,7 +139,7 @@ describe('failures of the provider client', () => {
       const error = await expectFailure(
         setup.send({ path: '/a' }),
         'PROVIDER_PROTOCOL',
-        'BambooHR answered 200 without the JSON that was asked for (text/html).',
+        'BambooHR answered 200 without the requested JSON (text/html).',
       );
       expect(error.providerMessage).to.equal(undefined);
     });
@@ -158,7 +158,7 @@ describe('failures of the provider client', () => {
       await expectFailure(
         setup.send({ path: '/a' }),
         'PROVIDER_PROTOCOL',
-        'The answer of BambooHR is too large: 127.0.0.1 sent more than 33554432 bytes. Ask for less.',
+        'The answer of BambooHR is too large: 127.0.0.1 sent more than 33554432 bytes. Request less.',
       );
       expect(setup.server.bytesSent()).to.be.within(32 * MEGABYTE, 48 * MEGABYTE);
       expect(setup.server.requests).to.have.length(1);
@@ -182,7 +182,7 @@ describe('failures of the provider client', () => {
         await expectFailure(
           setup.send({ path: '/a' }, { timeoutMs: 60 }),
           'PROVIDER_TIMEOUT',
-          'BambooHR did not answer within 0.06 s. Try again later, or ask for less.',
+          'BambooHR did not respond within 0.06 s. Try again later, or request less.',
         );
         expect(setup.calls()).to.equal(1);
       });
@@ -245,6 +245,6 @@ describe('failures of the provider client', () => {
   it('says that a broken connection is not an answer', async () => {
     setup.server.answer('/api/a', resetInBody);
     const error = await expectFailure(setup.send({ method: 'POST', path: '/a' }), 'PROVIDER_UNAVAILABLE');
-    expect(error.message).to.contain('BambooHR did not answer completely');
+    expect(error.message).to.contain('BambooHR did not respond completely');
   });
 });

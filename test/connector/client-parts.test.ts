@@ -162,7 +162,7 @@ describe('execute', () => {
       const error = await expectFailure(
         fail(),
         'PROVIDER_PROTOCOL',
-        'The answer of BambooHR is not one that Causeway understands.',
+        'Causeway does not understand the response of BambooHR.',
       );
       expect(error.cause).to.be.instanceOf(TypeError);
     }

@@ -70,7 +70,7 @@ describe('the provider client and simulators', () => {
     await expectFailure(
       elsewhere.client.send(elsewhere.call({ connector, config }), { path: '/a' }),
       'REQUEST_INVALID',
-      'The simulator of BambooHR is not reached from this process. Whoever runs the service sets SIMULATORS_PORT where the simulators are served, and SIMULATORS_URL in the other processes.',
+      'This process has no access to the simulator of BambooHR. The operator sets SIMULATORS_PORT for the process that serves the simulators, and SIMULATORS_URL for the others.',
     );
     await elsewhere.close();
   });

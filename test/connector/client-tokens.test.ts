@@ -153,7 +153,7 @@ describe('the provider client with access tokens', () => {
         await expectFailure(
           setup.client.send(call, { path: '/a' }),
           'PROVIDER_PROTOCOL',
-          `BambooHR redirected to ${other.host}, which wants credentials. Causeway shows them to ${setup.server.host} only, where the call was made.`,
+          `BambooHR redirected to ${other.host}, which requires credentials. Causeway sends them only to ${setup.server.host}, the host of the request.`,
         );
         expect(refused).to.deep.equal([]);
         expect([setup.server.requests.length, other.requests.length]).to.deep.equal([1, 1]);

@@ -143,7 +143,7 @@ describe('the provider client', () => {
       await expectFailure(
         setup.send({ path: '/a' }, { baseUrl: () => 'https://evil.example.com' }),
         'REQUEST_INVALID',
-        'The configuration leads to the host evil.example.com, which is not a host of BambooHR. Correct the address in the configuration.',
+        'The configuration results in the host evil.example.com, which is not a host of BambooHR. Correct the address in the configuration.',
       );
     });
 
@@ -212,7 +212,7 @@ describe('the provider client', () => {
       await expectFailure(
         setup.send({ path: '/away' }, { hosts: [setup.server.host, other.server.host] }),
         'PROVIDER_PROTOCOL',
-        `BambooHR redirected to ${other.server.host}, which wants credentials. Causeway shows them to ${setup.server.host} only, where the call was made.`,
+        `BambooHR redirected to ${other.server.host}, which requires credentials. Causeway sends them only to ${setup.server.host}, the host of the request.`,
       );
       await other.close();
     });

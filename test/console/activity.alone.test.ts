@@ -92,7 +92,7 @@ describeInBrowser('the activity in a browser', () => {
     expect(await rowsOf(page).filter({ hasText: 'POST' }).count()).to.equal(0);
     await failed.getByRole('link').first().click();
     await page.getByRole('heading', { name: `/polls/employees` }).waitFor();
-    await page.getByText('is not one that Causeway understands. The answer lacks ').waitFor();
+    await page.getByText(/Causeway does not understand the response of .* lacks /).waitFor();
     await page.getByRole('list', { name: 'Waterfall of the request' }).getByText('acme.bamboohr.com').first().waitFor();
     await expectAccessible(page);
   });

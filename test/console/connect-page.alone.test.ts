@@ -31,7 +31,7 @@ describeInBrowser('the connect page', () => {
     const client = await openPage(service, { configuration: { simulator: true } });
     const page = await open(client);
     await page.getByRole('searchbox', { name: 'Search' }).fill('nothing like that');
-    await page.getByText('There is nothing here that is called “nothing like that”.').waitFor();
+    await page.getByText('No provider matches “nothing like that”.').waitFor();
     await page.getByRole('searchbox', { name: 'Search' }).fill('employees time');
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
@@ -68,7 +68,7 @@ describeInBrowser('the connect page', () => {
     });
     const page = await open(client);
     await page.getByRole('link', { name: 'Salesforce' }).click();
-    await page.getByText(`Afterwards you go back to ${new URL(product.origin).host}.`).waitFor();
+    await page.getByText(`Afterwards you return to ${new URL(product.origin).host}.`).waitFor();
     await page.getByRole('button', { name: 'Continue to Salesforce' }).click();
     const deny = page.getByRole('link', { name: 'Deny' });
     await deny.waitFor();

@@ -58,7 +58,7 @@ describeInBrowser('the connect page on a page of a product', () => {
     const key = frame.getByLabel('Username', { exact: true });
     await key.fill('wrong-key');
     await frame.getByRole('button', { name: 'Connect', exact: true }).click();
-    await frame.getByRole('alert').getByText('BambooHR refuses these credentials.').waitFor();
+    await frame.getByRole('alert').getByText('BambooHR rejects these credentials.').waitFor();
     await frame.getByRole('alert').getByText('Invalid API key').waitFor();
     expect((await read()).status).to.equal('open');
     await key.fill('demo-key');
@@ -155,7 +155,7 @@ describeInBrowser('the connect page on a page of a product', () => {
       product.show("mode: 'frame'");
       const page = await openProduct(REFUSED);
       const frame = await begin(page);
-      await outcome(page, `unregistered: The page is of ${product.origin}`);
+      await outcome(page, `unregistered: The page's origin is ${product.origin}`);
       await frame.getByRole('heading', { name: 'You cannot connect an account here yet' }).waitFor();
       const makers = frame.getByRole('region', { name: 'For those who made the page' });
       expect(await makers.textContent())
@@ -175,8 +175,8 @@ describeInBrowser('the connect page on a page of a product', () => {
       product.show("mode: 'window'");
       const page = await openProduct(REFUSED);
       const [connect] = await Promise.all([page.waitForEvent('popup'), begin(page)]);
-      await outcome(page, `unregistered: The page is of ${product.origin}`);
-      await connect.getByText(`The page is of ${product.origin}`).waitFor();
+      await outcome(page, `unregistered: The page's origin is ${product.origin}`);
+      await connect.getByText(`The page's origin is ${product.origin}`).waitFor();
       expect(await violationsOf(connect)).to.deep.equal([]);
       await Promise.all([connect.waitForEvent('close'), connect.getByRole('button', { name: 'Close' }).click()]);
       expect((await read()).problem.origin).to.equal(product.origin);
@@ -187,7 +187,7 @@ describeInBrowser('the connect page on a page of a product', () => {
       const page = await openProduct(REFUSED);
       await page.evaluate(`document.body.append(document.createElement('iframe'))`);
       await page.evaluate(`document.querySelector('iframe').src = '${client.session.url}'`);
-      await page.frameLocator('iframe').getByText(`The page is of ${product.origin}`).waitFor();
+      await page.frameLocator('iframe').getByText(`The page's origin is ${product.origin}`).waitFor();
       expect((await client.read()).problem.origin).to.equal(product.origin);
     });
 
@@ -211,7 +211,7 @@ describeInBrowser('the connect page on a page of a product', () => {
       await page.evaluate(`document.querySelector('iframe').src = '${product.origin}'`);
       const inner = page.frameLocator('iframe');
       await inner.getByRole('button', { name: 'Connect your account' }).click();
-      await inner.frameLocator('iframe').getByText(`The page is of ${outer}`).waitFor();
+      await inner.frameLocator('iframe').getByText(`The page's origin is ${outer}`).waitFor();
       await inner.locator('#outcome', { hasText: 'unregistered' }).waitFor();
     });
   });
@@ -227,7 +227,7 @@ describeInBrowser('the connect page on a page of a product', () => {
         await route.fulfill({ response, json: { url: `${url.slice(0, -3)}xxx` } });
       });
       await begin(page);
-      await outcome(page, 'ended: It may be old, or not complete.');
+      await outcome(page, 'ended: It may be old or incomplete.');
       expect(await page.locator('iframe').count()).to.equal(0);
     }
   });

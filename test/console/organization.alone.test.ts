@@ -88,7 +88,7 @@ describeInBrowser('the organization in a browser', () => {
 
     const late = await context.newPage();
     await late.goto(url);
-    await late.getByRole('alert').getByText('This invitation was used or withdrawn').waitFor();
+    await late.getByRole('alert').getByText('This invitation was used or revoked').waitFor();
     const other = { email: 'next@example.com' };
     const next = await service.call('/organizations/me/invitations', { method: 'POST', body: other });
     await late.goto(next.body.url);

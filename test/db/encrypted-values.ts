@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Knex } from 'knex';
-import { type BoundPlace, encryptBound } from '../../src/db/bound-values.ts';
+import { type BoundCell, encryptBound } from '../../src/db/bound-values.ts';
 import { ENCRYPTED_COLUMNS, type EncryptedColumn, type KeyValue } from '../../src/db/encrypted-columns.ts';
 import { json } from '../../src/db/json.ts';
 import { encryptedColumns } from '../../src/db/key-usage.ts';
@@ -22,7 +22,7 @@ const BOUND: Partial<Record<EncryptedColumn, readonly unknown[]>> = {
   'oauth_proxy.api_secret': [1, 'k', '{}'],
 };
 
-export function placeOf({ column, key }: Pick<StoredValue, 'column' | 'key'>): BoundPlace {
+export function placeOf({ column, key }: Pick<StoredValue, 'column' | 'key'>): BoundCell {
   return { column, key, bound: BOUND[column] ?? [] };
 }
 

@@ -24,7 +24,7 @@ describe('createPoolShares', () => {
     expect(error).to.include({ code: 'OVERLOADED', status: 503 });
     expect(error).to.have.property(
       'message',
-      'This took longer than 0.05 s and was ended. Narrow down what is listed or counted.',
+      'The listing took longer than 0.05 s and was stopped. Narrow the filter.',
     );
   });
 
@@ -63,7 +63,7 @@ describe('createPoolShares', () => {
       expect(error).to.include({ retryAfterSeconds: 1 });
       expect(error).to.have.property(
         'message',
-        'The account has 34 listings under way or waiting. Send the next when one has ended.',
+        'The account has 34 listings under way or waiting. Send the next request when one of them has ended.',
       );
     }
     await waitUntil(async () => started.length === 2);

@@ -76,7 +76,10 @@ describe('deliveries in the memory of a process', () => {
     for (const { due } of left) expect(Number(due)).to.be.at.most(Date.now());
     expect(await bench.knex('event_owner')).to.deep.equal([]);
     const error = await engine.events.accept([newEvent(1)]).catch((reason) => reason);
-    expect(error).to.include({ code: 'OVERLOADED', message: 'This process is stopping and takes no more events.' });
+    expect(error).to.include({
+      code: 'OVERLOADED',
+      message: 'This process is stopping and accepts no more events. Try again.',
+    });
   });
 
   it('are given back at a stop when the receiver hangs longer than the stop may take', async () => {

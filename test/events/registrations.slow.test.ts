@@ -3,11 +3,11 @@ import { expect } from 'chai';
 import type { Registration, WebhookRegistration } from '../../src/connector/index.ts';
 import { createKeyring } from '../../src/db/keyring.ts';
 import { AppError } from '../../src/errors.ts';
-import { createWebhookAddresses, type InstancePlace } from '../../src/events/webhooks/address.ts';
+import { createWebhookAddresses } from '../../src/events/webhooks/address.ts';
 import { createRegistrationStore } from '../../src/events/webhooks/registration-store.ts';
 import { createFindRegistrationSecret, createRegistrations } from '../../src/events/webhooks/registrations.ts';
 import type { WebhookInstance } from '../../src/instances/event-sources.ts';
-import type { Instance } from '../../src/instances/instance.ts';
+import type { Instance, InstanceKey } from '../../src/instances/instance.ts';
 import { createRedactor } from '../../src/redaction.ts';
 import { silentLog, theRow, useDatabase } from '../support/database.ts';
 import { addAccount, addInstances, addUser } from '../support/event-rows.ts';
@@ -118,7 +118,7 @@ describe('webhooks at a provider', () => {
           },
         },
         tokensOf: () => undefined,
-        noteEventWarning: async (_: InstancePlace, warning) => warnings.push(warning) > 0,
+        noteEventWarning: async (_: InstanceKey, warning) => warnings.push(warning) > 0,
         notifications: { publish: async (_, type, data) => void told.push({ type, ...data }) },
         changed: async () => {},
       },
@@ -218,7 +218,7 @@ describe('webhooks at a provider', () => {
       await clock.advance(waitMs);
     }
     expect(waits).to.deep.equal([15, 30, 60, 120, 240, 480, 960, 1920, 3840, 7680, 15_360, 21_600]);
-    const reason = 'Shop could not be told where to send events, and will be asked again: Shop refused it. No rights.';
+    const reason = 'Shop did not accept the registration for events. Causeway tries again: Shop refused it. No rights.';
     expect(warnings).to.deep.equal(Array(12).fill(reason));
     expect(told[0]).to.deep.equal({
       type: 'instance.webhook.failed',
@@ -349,7 +349,7 @@ describe('webhooks at a provider', () => {
       'of an instance whose credentials are refused',
       'https://causeway.example.com',
       { valid: false },
-      'Shop is told where to send events when its credentials are renewed.',
+      'Shop receives the URL for events when its credentials are renewed.',
     ],
   ];
   for (const [name, url, given, words] of OBSTACLES) {

@@ -24,7 +24,7 @@ describe('the where of a release', () => {
     });
   }
 
-  const FORM = `The filter takes channel = 'webhook' AND status = 'queued', and at most config.url = '…' or config.url IN ('…', '…') besides.`;
+  const FORM = `The filter accepts only channel = 'webhook' AND status = 'queued', and at most config.url = '…' or config.url IN ('…', '…') besides.`;
   for (const [where, reason] of [
     [`status = 'queued'`, `channel = 'webhook' is missing.`],
     [`channel = 'webhook'`, `status = 'queued' is missing.`],
@@ -34,8 +34,8 @@ describe('the where of a release', () => {
     [`channel = 'webhook' AND status IN ('queued', 'retrying')`, `'status' must be = 'queued' here.`],
     [`channel = 'sms' AND status = 'queued'`, `'channel' must be = 'webhook' here.`],
     [`channel = 'WEBHOOK' AND status = 'queued'`, `'channel' must be = 'webhook' here.`],
-    [`${QUEUED} AND id = 3`, `'id' cannot narrow down a queue.`],
-    [`${QUEUED} AND event.type = 'a.created'`, `'event.type' cannot narrow down a queue.`],
+    [`${QUEUED} AND id = 3`, `'id' cannot filter a queue.`],
+    [`${QUEUED} AND event.type = 'a.created'`, `'event.type' cannot filter a queue.`],
     [`${QUEUED} AND config.url LIKE 'https:%'`, `'config.url' takes = and IN here, not LIKE.`],
     [`${QUEUED} AND config.url != 'a'`, `'config.url' takes = and IN here, not !=.`],
     [`${QUEUED} AND config.url IS NOT NULL`, `'config.url' takes = and IN here, not IS NOT NULL.`],
@@ -52,14 +52,14 @@ describe('the where of a release', () => {
   it('refuses alternatives', () => {
     const error = refusalOf(`${QUEUED} OR config.url = 'a'`);
     expect(error.code).to.equal('WHERE_UNSUPPORTED');
-    expect(error.message).to.match(/alternatives are not taken\. The filter takes/);
+    expect(error.message).to.match(/alternatives are not taken\. The filter accepts/);
     expect(refusalOf(`${QUEUED} AND (config.url = 'a' OR id = 1)`).message).to.match(/alternatives are not taken/);
   });
 
   it('names every fault', () => {
     const messages = refusalOf(`id = 1 AND status = 'delivered'`).details?.map(({ message }) => message);
     expect(messages).to.deep.equal([
-      `'id' cannot narrow down a queue.`,
+      `'id' cannot filter a queue.`,
       `'status' must be = 'queued' here.`,
       `channel = 'webhook' is missing.`,
       `status = 'queued' is missing.`,

@@ -58,7 +58,7 @@ describe('accepting events of two tenants', () => {
     await until(() => writes.length === DEFAULT_OPTIONS.acceptsInFlight);
     expect(await failureOf(acceptor.accept([newEvent(A)]))).to.include({
       code: 'OVERLOADED',
-      message: 'Too many events wait to be stored.',
+      message: 'Too many events are waiting to be stored. Try again later.',
     });
     const other = acceptor.accept([newEvent(B)]);
     for (let write = 0; write < 100 && write < writes.length; write++) {

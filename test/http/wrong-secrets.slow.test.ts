@@ -19,7 +19,11 @@ describe('wrong secrets', () => {
       expectProblem(await ask(`User guess-${guess}, Organization x`, '192.0.2.1'), 'UNAUTHENTICATED');
     }
     const refused = await ask('User guess-20, Organization x', '192.0.2.1');
-    expectProblem(refused, 'RATE_LIMITED', 'Too many wrong secrets came from this address. Try again in 1 second.');
+    expectProblem(
+      refused,
+      'RATE_LIMITED',
+      'Too many requests with wrong secrets came from this address. Try again in 1 second.',
+    );
     expect(refused.headers.get('retry-after')).to.equal('1');
     expect(refused.headers.get('ratelimit-remaining')).to.equal('0');
   });
@@ -154,7 +158,7 @@ describe('createFailedAuthorizations', () => {
   it('counts no failure that is not about secrets', async () => {
     const { failed, guess } = setUp();
     const unavailable = async (): Promise<never> => {
-      throw new AppError('OVERLOADED', 'The database cannot be reached at the moment.');
+      throw new AppError('OVERLOADED', 'The service cannot reach its database at the moment. Try again later.');
     };
     for (let number = 0; number < 100; number++) {
       await failed.attempt({ network: 'here', secrets: `${number}` }, unavailable).catch(() => {});

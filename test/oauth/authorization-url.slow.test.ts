@@ -89,7 +89,7 @@ describe('an authorization URL', () => {
       expectProblem(
         await ask({}, 'bamboohr'),
         'REQUEST_INVALID',
-        'BambooHR does not use OAuth, so there is no page to authorize at: make its instances with POST /instances and the configuration keys of GET /elements/bamboohr.',
+        'BambooHR does not use OAuth, so it has no authorization page. Create its instances with POST /instances and the configuration keys of GET /elements/bamboohr.',
       );
       expectProblem(await ask({}, 'site'), 'NOT_FOUND', "There is no element 'site'. Did you mean 'sited'?");
     });
@@ -146,7 +146,7 @@ describe('an authorization URL', () => {
       const proxy = { name: 'mine', apiKey: 'its-key', apiSecret: 'its-secret' };
       const { body } = await service.call('/elements/oauthProxies', { method: 'POST', body: proxy });
       const elsewhere = await ask({ oauthProxyName: 'mine', state: 'https://app.example.com/' });
-      expectProblem(elsewhere, 'REQUEST_INVALID', /^callbackUrl is not that of the OAuth proxy 'mine'/);
+      expectProblem(elsewhere, 'REQUEST_INVALID', /^callbackUrl is not the URL of the OAuth proxy 'mine'/);
       const noState = await ask({ oauthProxyName: 'mine', callbackUrl: body.proxyUrl });
       expect(faultsOf(noState)).to.have.keys('query.state');
     });

@@ -157,7 +157,7 @@ describe('an instance by authorization code', () => {
     const { body } = await create(back);
     const requests = setup.server.tokenRequests.length;
     const message =
-      'The code was exchanged already, and Granted takes it once. Get a new one with GET /elements/granted/oauth/url. Nothing was stored.';
+      'The code was already exchanged, and Granted accepts it only once. Get a new one with GET /elements/granted/oauth/url. Nothing was stored.';
     for (const providerData of [back, { code: back.code }]) {
       expectProblem(await create(providerData), 'PROVIDER_CREDENTIALS_INVALID', message);
     }

@@ -71,7 +71,7 @@ describe('a code at a provider that demands PKCE', () => {
     const { body } = await create(back, here(), colleague());
     const count = setup.server.tokenRequests.length;
     const message =
-      'The code was exchanged already, and Granted takes it once. Get a new one with GET /elements/granted/oauth/url. Nothing was stored.';
+      'The code was already exchanged, and Granted accepts it only once. Get a new one with GET /elements/granted/oauth/url. Nothing was stored.';
     for (const headers of [{}, colleague()]) {
       for (const providerData of [back, { code: back.code }, { ...back, state: 'another' }])
         expectProblem(await create(providerData, here(), headers), 'PROVIDER_CREDENTIALS_INVALID', message);

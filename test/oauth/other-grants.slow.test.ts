@@ -33,7 +33,7 @@ describe('an instance by client credentials', () => {
 
   it('is not made with a secret that is wrong', async () => {
     const count = await countRows(service, 'instance');
-    const message = 'Machine refuses these credentials. Check oauth.api.key and oauth.api.secret. Nothing was stored.';
+    const message = 'Machine rejects these credentials. Check oauth.api.key and oauth.api.secret. Nothing was stored.';
     expectProblem(await create({ 'oauth.api.secret': 'wrong-secret' }), 'PROVIDER_CREDENTIALS_INVALID', message);
     expect(await countRows(service, 'instance')).to.equal(count);
   });
@@ -65,7 +65,7 @@ describe('an instance by client credentials', () => {
   it('takes no code', async () => {
     const { id } = (await create()).body;
     const answer = await service.call(`/instances/${id}`, { method: 'PATCH', body: { providerData: { code: 'x' } } });
-    const message = 'Machine needs no user to authorize, so there is no code: leave out providerData.';
+    const message = 'Machine needs no authorization by a user, so there is no code. Leave out providerData.';
     expectProblem(answer, 'REQUEST_INVALID', message);
   });
 
@@ -73,7 +73,7 @@ describe('an instance by client credentials', () => {
     const answer = await service.call('/elements/machine/oauth/url', {
       query: { apiKey: 'x', callbackUrl: 'https://a.b' },
     });
-    expectProblem(answer, 'REQUEST_INVALID', /^Machine needs no user to authorize/);
+    expectProblem(answer, 'REQUEST_INVALID', /^Machine needs no authorization by a user/);
   });
 });
 
@@ -126,7 +126,7 @@ describe('an instance by tokens that were obtained elsewhere', () => {
 
   it('is not made of a refresh token that the provider refuses', async () => {
     const answer = await create(undefined, { ...at(), 'oauth.user.refresh_token': 'invented-refresh-token' });
-    const message = 'Granted refuses these credentials. Check oauth.user.refresh_token. Nothing was stored.';
+    const message = 'Granted rejects these credentials. Check oauth.user.refresh_token. Nothing was stored.';
     expectProblem(answer, 'PROVIDER_CREDENTIALS_INVALID', message);
   });
 

@@ -61,7 +61,7 @@ describe('what a provider tells beside code and token', () => {
     const count = await countRows(service, 'instance');
     const missing = await create({ code: 'c0de-2' });
     const words =
-      "providerData: 'realmId' is missing. Pass on every parameter that came to the callback URL beside the code.";
+      "providerData: 'realmId' is missing. Send every parameter that the callback URL received beside the code.";
     expectProblem(missing, 'REQUEST_INVALID', words);
     expect(faultsOf(missing)).to.deep.equal({ 'body.providerData.realmId': "'realmId' is missing" });
     expectProblem(

@@ -238,7 +238,7 @@ describe('the flow through an OAuth proxy', () => {
     expectProblem(
       await create('invented', { ...WITHOUT_CLIENT, 'base.url': evil.url }),
       'CONFLICT',
-      "The OAuth proxy 'shop' cannot be used: what is stored of it cannot be read, or was changed outside of the service. Delete it and make it again.",
+      "The OAuth proxy 'shop' cannot be used: its stored data cannot be read, or was changed outside of the service. Delete the proxy and create it again.",
     );
     expect(evil.requests).to.deep.equal([]);
     await evil.close();

@@ -64,7 +64,7 @@ describe('authenticating an instance again', () => {
   it('is needed for another client, and says so', async () => {
     const { id, token } = await createInstance();
     const message =
-      'Granted granted access to another client, or at another address: send a new providerData.code with these settings.';
+      'Granted granted access to another client or at another address. Send a new providerData.code with these settings.';
     expectProblem(await change(id, { configuration: { 'oauth.api.key': 'another' } }), 'REQUEST_INVALID', message);
     expectProblem(await change(id, { configuration: { simulator: true } }), 'REQUEST_INVALID', message);
     expect(await works(token)).to.equal(true);
@@ -73,7 +73,7 @@ describe('authenticating an instance again', () => {
   it('with a new client secret asks the provider for nothing but its word on it', async () => {
     const { id, token } = await createInstance();
     const wrong = await change(id, { configuration: { 'oauth.api.secret': 'a-secret-that-is-wrong' } });
-    const message = 'Granted refuses these credentials. Check oauth.api.secret. Nothing was stored.';
+    const message = 'Granted rejects these credentials. Check oauth.api.secret. Nothing was stored.';
     expectProblem(wrong, 'PROVIDER_CREDENTIALS_INVALID', message);
     setup.server.changeClientSecret('the-next-client-secret');
     expect((await change(id, { configuration: { 'oauth.api.secret': 'the-next-client-secret' } })).status).to.equal(

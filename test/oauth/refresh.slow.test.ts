@@ -139,7 +139,7 @@ describe('the access of an instance', () => {
     expect((await send()).status).to.equal(200);
     setup.server.expireAccessTokens();
     const refused = await send();
-    expectProblem(refused, 'PROVIDER_UNAVAILABLE', /refused the access token .* send the file again/);
+    expectProblem(refused, 'PROVIDER_UNAVAILABLE', /rejected the access token .* Send the file again/);
     expect(refused.headers.get('retry-after')).to.equal('1');
     expect(await isValid()).to.equal(true);
     const sent = await send();

@@ -4,7 +4,7 @@ import { useOAuth } from './support/setup.ts';
 
 const NEXT = 'the-next-client-secret';
 const REASON =
-  /The provider refuses the client id or secret of this instance \(invalid_client.*\)\. Change oauth\.api\.secret in its configuration; it need not be authenticated again\./;
+  /The provider refuses the client id or secret of this instance \(invalid_client.*\)\. Correct oauth\.api\.secret in its configuration\. You don't need to authenticate the instance again\./;
 
 describe('an instance whose client secret was changed at the provider', () => {
   const setup = useOAuth();

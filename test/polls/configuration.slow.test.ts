@@ -179,7 +179,7 @@ describe('the configuration of polls', () => {
         expect(answer.body.details).to.deep.equal([
           {
             path: `/body/configuration/${CONFIGURATION}/things/url`,
-            message: `'${CONFIGURATION}.things.url' cannot be used: polls ask this service, at ${bench.service.app.url}, and not https://api.cloud-elements.com. Write '/things?pageSize=5' in its place.`,
+            message: `'${CONFIGURATION}.things.url' cannot be used: polls query this service at ${bench.service.app.url}, not https://api.cloud-elements.com. Write '/things?pageSize=5' instead.`,
           },
         ]);
       }

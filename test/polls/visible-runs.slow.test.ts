@@ -72,7 +72,7 @@ describe('runs of polls', () => {
     const { id } = await bench.create('/lacking');
     bench.provider.answerNext(json({ rows: [] }));
     const failed = await bench.run(id);
-    const words = 'The answer of Things is not one that Causeway understands. The answer lacks records.';
+    const words = 'Causeway does not understand the response of Things. The answer lacks records.';
     expect(failed.lastError).to.equal(`PROVIDER_PROTOCOL: ${words}`);
     const [run] = await runsOf(id, 1);
     expect(run).to.include({ status: 502, code: 'PROVIDER_PROTOCOL', reason: words });

@@ -102,7 +102,7 @@ describe('a scan with a recheck', () => {
   });
 
   it('does not tell the total of what the provider returned', async () => {
-    expect(await service.list({ where: 'score >= 5' })).not.to.have.property('totalCount');
+    expect((await service.list({ where: 'score >= 5' })).totalCount).to.equal(undefined);
   });
 
   it('stops at the budget with what it found, and goes on from there', async () => {
@@ -111,7 +111,7 @@ describe('a scan with a recheck', () => {
     expect(first).to.deep.include({ providerCalls: 20, cutBy: 'scan-budget', pushdown: 'none' });
     expect(ids(first.records)).to.deep.equal([999]);
     const second = await service.list({ ...request, maxProviderCalls: 1000, nextPage: first.nextPage });
-    expect(second).not.to.have.property('cutBy');
+    expect(second.cutBy).to.equal(undefined);
     expect(ids(second.records)).to.deep.equal([1999, 2999]);
   });
 
@@ -204,7 +204,7 @@ describe('an order', () => {
     await expectFailure(
       service.list({ orderBy: 'score', maxProviderCalls: 3 }),
       'WHERE_UNSUPPORTED',
-      "The provider cannot sort by 'score', and there are more rows than 3 provider calls can fetch to sort them here. Narrow the filter, or raise Elements-Max-Provider-Calls.",
+      "The provider cannot sort by 'score', and Causeway would need more than 3 provider calls to sort the rows itself. Narrow the filter, or raise Elements-Max-Provider-Calls.",
     );
     expect(service.sent).to.have.length(3);
   });
@@ -408,7 +408,7 @@ describe('a provider that shows only so many rows of a query', () => {
     await expectFailure(
       shows(100).list({ orderBy: 'score' }),
       'WHERE_UNSUPPORTED',
-      "The provider cannot sort by 'score', and there are more rows than the 100 of one query that it shows, so that they cannot be sorted here. Narrow the filter.",
+      "The provider cannot sort by 'score', and Causeway cannot sort the rows itself, because the provider returns only 100 of them. Narrow the filter.",
     );
     expect((await shows(150).list({ orderBy: 'score', pageSize: 200 })).records).to.have.length(120);
   });
@@ -453,7 +453,7 @@ describe('the bytes of a page', () => {
     await expectFailure(
       service.list({ orderBy: 'score', pageSize: 100 }),
       'WHERE_UNSUPPORTED',
-      "The provider cannot sort by 'score', and the rows up to the end of this page are more than 64 MB, too many to sort them here. Narrow the filter, or ask for fewer fields or a smaller page.",
+      "The provider cannot sort by 'score', and Causeway cannot sort the rows itself, because those up to the end of this page exceed 64 MB. Narrow the filter, or request fewer fields or a smaller page.",
     );
   });
 });

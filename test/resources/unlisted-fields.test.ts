@@ -48,7 +48,7 @@ describe('a field that is not listed', () => {
     it(`is refused where it is in ${JSON.stringify(request)}`, async () => {
       const { code, details } = await failureOf(service.list(request));
       expect(code).to.equal('WHERE_INVALID');
-      const message = "Only single records have the field 'note': the provider does not list it.";
+      const message = "The provider returns the field 'note' only for single records, not in lists.";
       expect(details).to.deep.equal([{ position, length: 4, message }]);
     });
   }

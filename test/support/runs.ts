@@ -1,11 +1,11 @@
-import type { ActivityRecord } from '../../src/activity/record.ts';
+import type { ActivityEntry } from '../../src/activity/entry.ts';
 import { createOpenRun, type OpenRun } from '../../src/activity/runs.ts';
 import { SYSTEM_CLOCK } from '../../src/clock.ts';
 
 /** Keeps the activity of runs, whose instances may be less than whole ones. */
-export function keepRuns(records: ActivityRecord[] = []): OpenRun {
+export function keepRuns(records: ActivityEntry[] = []): OpenRun {
   const recorder = {
-    record: (record: ActivityRecord) => void records.push(record),
+    record: (record: ActivityEntry) => void records.push(record),
     openWireLog: () => {
       throw new Error('Nothing is traced here.');
     },

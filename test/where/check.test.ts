@@ -118,16 +118,16 @@ describe('checking a filter', () => {
     ],
     ['constructor IS NULL', 0, 11, "There is no field 'constructor'.", undefined, undefined],
     ['__proto__ = 1', 0, 9, "There is no field '__proto__'.", undefined, undefined],
-    ['active < TRUE', 0, 13, "'active' is of type boolean: it takes = and !=, not <.", ['=', '!='], undefined],
+    ['active < TRUE', 0, 13, "'active' is of type boolean. It accepts = and !=, not <.", ['=', '!='], undefined],
     [
       'active BETWEEN FALSE AND TRUE',
       0,
       29,
-      "'active' is of type boolean: it takes = and !=, not BETWEEN.",
+      "'active' is of type boolean. It accepts = and !=, not BETWEEN.",
       ['=', '!='],
       undefined,
     ],
-    ["count LIKE '1%'", 0, 15, "'count' is of type integer: LIKE is for text.", undefined, undefined],
+    ["count LIKE '1%'", 0, 15, "'count' is of type integer. LIKE works only on text.", undefined, undefined],
     [
       "tags = 'x'",
       7,
@@ -144,7 +144,7 @@ describe('checking a filter', () => {
       ['IS NULL', 'IS NOT NULL'],
       undefined,
     ],
-    ["address LIKE 'x'", 0, 16, "'address' is of type object: LIKE is for text.", undefined, undefined],
+    ["address LIKE 'x'", 0, 16, "'address' is of type object. LIKE works only on text.", undefined, undefined],
   ] as const) {
     it(`refuses ${where}`, () => {
       const error = faults(where);
@@ -224,7 +224,7 @@ describe('parameters', () => {
       ['__proto__']: { type: 'string', description: 'Hostile.' },
     },
   };
-  const RULE = (name: string) => `'${name}' is a parameter: it takes '=' only, joined by AND at the top level.`;
+  const RULE = (name: string) => `'${name}' is a parameter. It accepts only '=', joined by AND at the top level.`;
 
   it('are set apart from the filter', () => {
     const { condition, parameters } = check("q = 'x' AND (name = 'y' AND limit = '5') AND view = 'mine'", queryable);
@@ -263,8 +263,8 @@ describe('parameters', () => {
   }
 
   for (const [where, message] of [
-    ["q = 'x' AND q = 'y'", "The parameter 'q' is given twice."],
-    ["view = 'yours'", "'view' takes one of: all, mine."],
+    ["q = 'x' AND q = 'y'", "The parameter 'q' appears twice. Use it once."],
+    ["view = 'yours'", "'view' must be one of: all, mine."],
     ["limit = 'x'", "'limit' is of type integer: expected a whole number, such as 12."],
     ['view = 1', "'view' is of type string: expected text in single quotes, such as 'abc'."],
     ['vew = 1', "There is no field 'vew'. Did you mean 'view'?"],
@@ -348,7 +348,7 @@ describe('an alias of a field', () => {
       "'_info.changed' is of type datetime: expected a date-time, such as 2026-01-31T08:30:00Z.",
     );
     expect(faults("hidden = 'x'", queryable).message).to.equal(
-      "Only single records have the field 'hidden': the provider does not list it.",
+      "The provider returns the field 'hidden' only for single records, not in lists.",
     );
   });
 });

@@ -255,7 +255,9 @@ describe('pushdown-only', () => {
   it('refuses the rest and says which and why', () => {
     const plan = planOf('e = 1 AND s = 1 AND e > 5', queryable, 's');
     const error = faultOf(() => assertFullyPushed(plan), 'WHERE_UNSUPPORTED');
-    expect(error.message).to.equal('The provider cannot answer this query alone, and pushdown-only was asked for.');
+    expect(error.message).to.equal(
+      'The provider cannot answer this query alone, and the request demands pushdown-only. Change the filter, or leave out pushdown-only.',
+    );
     expect(error.details).to.deep.equal([
       {
         position: 10,

@@ -19,8 +19,7 @@ const NULL_NEVER = 'A comparison with NULL never matches. Use IS NULL or IS NOT 
 const UNCLOSED = "This text has no closing quote. A quote inside a text is written twice: 'O''Neil'.";
 const LIST_WANTED = "Expected a list in parentheses after IN, such as ('a', 'b')";
 const PATTERN_WANTED = "Expected a pattern in single quotes after LIKE, such as 'a%'";
-const typographic = (quote: string) =>
-  `${quote} is a typographic quote; text stands in straight single quotes: 'text'.`;
+const typographic = (quote: string) => `${quote} is a typographic quote. Write text in straight single quotes: 'text'.`;
 
 /** Text, position, length, message, what was expected, nearest. */
 type Case = readonly [string, number, number, string, readonly string[] | undefined, string?];
@@ -56,9 +55,9 @@ const FILTERS: readonly Case[] = [
   ['a = (1)', 4, 1, "Expected a value, found '('.", VALUES],
   ['a => 1', 3, 1, "Expected a value, found '>'.", VALUES],
   ['a = AND b = 1', 4, 3, "Expected a value, found 'AND'.", VALUES],
-  ['a = abc', 4, 3, "Text stands in single quotes: 'abc'.", ["'abc'"]],
-  ['a BETWEEN b AND 2', 10, 1, "Text stands in single quotes: 'b'.", ["'b'"]],
-  ['a IN (b)', 6, 1, "Text stands in single quotes: 'b'.", ["'b'"]],
+  ['a = abc', 4, 3, "Write text in single quotes: 'abc'.", ["'abc'"]],
+  ['a BETWEEN b AND 2', 10, 1, "Write text in single quotes: 'b'.", ["'b'"]],
+  ['a IN (b)', 6, 1, "Write text in single quotes: 'b'.", ["'b'"]],
   ['a = NULL', 4, 4, NULL_NEVER, NULLS],
   ['a != null', 5, 4, NULL_NEVER, NULLS],
   ['a IN (null)', 6, 4, NULL_NEVER, NULLS],
@@ -86,11 +85,11 @@ const FILTERS: readonly Case[] = [
   ["a = 'x", 4, 2, UNCLOSED, ["'"]],
   ["a = 'x''", 4, 4, UNCLOSED, ["'"]],
   ["a = 'x''y", 4, 5, UNCLOSED, ["'"]],
-  ['a = "x"', 4, 3, 'Text stands in single quotes: \'x\', not "x".', ["'x'"]],
-  ['a = "O\'Neil"', 4, 8, "Text stands in single quotes: 'O''Neil', not \"O'Neil\".", ["'O''Neil'"]],
-  ['a = "x', 4, 2, "Text stands in single quotes: 'x', not \"x.", ["'x'"]],
-  ['a == 1', 2, 2, "Equality is written '=', not '=='.", ['=']],
-  ['a === 1', 2, 3, "Equality is written '=', not '==='.", ['=']],
+  ['a = "x"', 4, 3, 'Write text in single quotes: \'x\', not "x".', ["'x'"]],
+  ['a = "O\'Neil"', 4, 8, "Write text in single quotes: 'O''Neil', not \"O'Neil\".", ["'O''Neil'"]],
+  ['a = "x', 4, 2, "Write text in single quotes: 'x', not \"x.", ["'x'"]],
+  ['a == 1', 2, 2, "Write '=' for equality, not '=='.", ['=']],
+  ['a === 1', 2, 3, "Write '=' for equality, not '==='.", ['=']],
   ['a = 1 && b = 2', 6, 2, "Write AND instead of '&&'.", ['AND']],
   ['a = 1 & b = 2', 6, 1, "Write AND instead of '&'.", ['AND']],
   ['a = 1 || b = 2', 6, 2, "Write OR instead of '||'.", ['OR']],
@@ -142,7 +141,7 @@ const STATEMENTS: readonly Case[] = [
       `SELECT * FROM a LIMIT ${rows}`,
       22,
       rows.length,
-      'LIMIT takes a whole number from 1.',
+      'LIMIT must be a whole number of at least 1.',
       ['a whole number'],
     ],
   ),
@@ -174,10 +173,10 @@ describe('several syntax errors', () => {
   it('are reported together, in order', () => {
     const error = faults('a = x AND b = NULL AND c LIKE 3');
     expect(error.message).to.equal(
-      "The filter cannot be read at position 4: Text stands in single quotes: 'x'. (and 2 more, see details)",
+      "The filter cannot be read at position 4: Write text in single quotes: 'x'. (and 2 more, see details)",
     );
     expect(error.details?.map(({ position, message }) => [position, message])).to.deep.equal([
-      [4, "Text stands in single quotes: 'x'."],
+      [4, "Write text in single quotes: 'x'."],
       [14, NULL_NEVER],
       [30, `${PATTERN_WANTED}, found '3'.`],
     ]);

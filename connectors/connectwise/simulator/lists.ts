@@ -64,10 +64,6 @@ function findRows({ company, resource, rows, text }: Listing, asked: Asked): rea
 const readAsked = ({ query }: Call): Asked =>
   new URLSearchParams([...query].map(([name, value]): [string, string] => [name.toLowerCase(), value]));
 
-export function count(listing: Listing, call: Call): Answer {
-  return show(call, { count: findRows(listing, readAsked(call)).length });
-}
-
 const SIZED = { size: 'pagesize', usual: 25, most: 1000, beyond: 'refused', refuse: badCondition } as const;
 
 /** A page of records: of the usual kind, or forward-only where a header asks for that. */

@@ -2,6 +2,7 @@ import {
   compileFilter,
   type FilterField,
   type FilterTest,
+  foldCases,
   type RowOrder,
   sortRows,
   type TableRow,
@@ -14,15 +15,9 @@ import { type Condition, type Literal, parseStatement } from './statement.ts';
 import { readTime } from './time.ts';
 
 const FOLDS: Readonly<Record<TextRule, (text: string) => string>> = {
-  // One letter for one: İ is no other letter with a dot above it.
-  'ignoring case': (text) => Array.from(text, lowerCaseOf).join(''),
+  'ignoring case': foldCases,
   'as written': (text) => text,
 };
-
-function lowerCaseOf(letter: string): string {
-  const lower = letter.toLowerCase();
-  return [...lower].length === 1 ? lower : letter;
-}
 
 export function findEntity(company: Company, name: string) {
   return Object.values(company).find((each) => each.name.toLowerCase() === name.toLowerCase());

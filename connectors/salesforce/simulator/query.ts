@@ -3,7 +3,7 @@ import { comparedField, compileCondition, foldOf, resolveField, type Scope } fro
 import type { Organization } from './organization.ts';
 import { makeReading, READINGS } from './readings.ts';
 import { type Field, OBJECTS, type SObject } from './schema.ts';
-import { type Count, type Order, parseStatement, type Statement } from './statement.ts';
+import { type Order, parseStatement, type Statement } from './statement.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -52,7 +52,7 @@ export function createQueryEngine(organization: Organization, fold: Scope['fold'
   function find(statement: Statement, includeDeleted: boolean): Found {
     const scope = scopeOf(statement);
     const { object } = scope;
-    const { where, orderBy, count, offset, limit } = statement;
+    const { where, orderBy, limit } = statement;
     const passes = where === undefined ? undefined : compileCondition(where, scope);
     const stored =
       organization.collections[object.name]?.table.rows(includeDeleted).filter(passes ?? (() => true)) ?? [];
@@ -62,8 +62,7 @@ export function createQueryEngine(organization: Organization, fold: Scope['fold'
     const terms = orderBy.map((order) => orderOf(order, scope));
     const rows = object.name === READINGS && isById ? found : sortRows(takeRows(found), terms);
     const fields = statement.fields.map((written) => resolveField(written, scope));
-    // LIMIT counts answers, of which a COUNT of a field is one.
-    return { object, fields, rows: count?.field === undefined ? rows.slice(offset, offset + limit) : rows };
+    return { object, fields, rows: rows.slice(0, limit) };
   }
 
   return {
@@ -71,8 +70,8 @@ export function createQueryEngine(organization: Organization, fold: Scope['fold'
     query: (soql: string, { includeDeleted, ...options }: PageOptions & { readonly includeDeleted: boolean }): Json => {
       const statement = parseStatement(soql);
       const found = find(statement, includeDeleted);
-      const { count } = statement;
-      return count === undefined ? answer(found, { start: 0 }, options) : answerCount(found, count, scopeOf(statement));
+      if (statement.isCount) return { totalSize: found.rows.length, done: true, records: [] };
+      return answer(found, { start: 0 }, options);
     },
     /** @throws Fault 400 for a locator that is unknown or was dropped. */
     queryMore: (locator: string, options: PageOptions): Json => {
@@ -86,13 +85,6 @@ export function createQueryEngine(organization: Organization, fold: Scope['fold'
 
 export function takeRows(rows: Found['rows'], start?: number, end?: number): readonly TableRow[] {
   return rows.slice(start, end).map((row) => (typeof row === 'number' ? makeReading(row) : row));
-}
-
-function answerCount({ rows }: Found, { field: written, name }: Count, scope: Scope): Json {
-  if (written === undefined) return { totalSize: rows.length, done: true, records: [] };
-  const field = resolveField(written, scope);
-  const count = takeRows(rows).filter((row) => field.read(row) !== null).length;
-  return { totalSize: 1, done: true, records: [{ attributes: { type: 'AggregateResult' }, [name]: count }] };
 }
 
 function orderOf({ field: written, descending, nullsFirst }: Order, scope: Scope): RowOrder {

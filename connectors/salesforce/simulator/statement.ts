@@ -33,24 +33,17 @@ export interface Order {
   readonly nullsFirst: boolean;
 }
 
-/** `COUNT()` counts rows; `COUNT(field)` those with a value, and answers a record that has it under a name. */
-export interface Count {
-  readonly field?: string;
-  readonly name: string;
-}
-
 export interface Statement {
   readonly object: string;
   readonly fields: readonly string[];
-  readonly count?: Count;
+  /** `COUNT()`: the number of rows, and no row. */
+  readonly isCount: boolean;
   readonly where?: Expression;
   readonly orderBy: readonly Order[];
   readonly limit: number;
-  readonly offset: number;
 }
 
 const MAX_LENGTH = 100_000;
-const MAX_OFFSET = 2000;
 
 /**
  * The grammar is somebody else's parser's; it is laxer than Salesforce in mixing AND, OR and NOT, which is checked here. Bulk queries refuse
@@ -62,15 +55,13 @@ export function parseStatement(soql: string, isBulk = false): Statement {
   const query = parse(soql);
   const refusal = isBulk ? REFUSED_IN_BULK.find(([has]) => has(query)) : undefined;
   if (refusal !== undefined) throw new Fault(400, 'API_ERROR', refusal[1]);
-  const { offset = 0 } = query;
-  if (offset > MAX_OFFSET) throw new Fault(400, 'NUMBER_OUTSIDE_VALID_RANGE', `Maximum SOQL offset allowed is 2000`);
+  if (query.offset !== undefined) throw malformed('OFFSET is not simulated');
   return {
     object: query.sObject ?? '',
     ...readSelection(query),
     ...(query.where !== undefined && { where: readWhere(query.where) }),
     orderBy: [query.orderBy ?? []].flat().map(readOrder),
     limit: query.limit ?? Number.POSITIVE_INFINITY,
-    offset,
   };
 }
 
@@ -97,22 +88,20 @@ function malformed(message: string): Fault {
   return new Fault(400, 'MALFORMED_QUERY', message);
 }
 
-function readSelection({ fields = [] }: Query): Pick<Statement, 'fields' | 'count'> {
+function readSelection({ fields = [] }: Query): Pick<Statement, 'fields' | 'isCount'> {
   const names = fields.flatMap((field) => {
     if (field.type === 'Field') return [field.field];
     if (field.type === 'FieldRelationship') return [`${field.relationships.join('.')}.${field.field}`];
     return [];
   });
-  const count = fields.length === 1 ? readCount(fields[0]) : undefined;
-  if (count !== undefined) return { fields: [], count };
-  if (names.length < fields.length) throw malformed('only plain fields and one COUNT are simulated in SELECT');
-  return { fields: names };
+  const isCount = fields.length === 1 && isCountOfRows(fields[0]);
+  if (!isCount && names.length < fields.length)
+    throw malformed('only plain fields and COUNT() are simulated in SELECT');
+  return { fields: names, isCount };
 }
 
-function readCount(field: FieldType | undefined): Count | undefined {
-  if (field?.type !== 'FieldFunctionExpression' || field.functionName !== 'COUNT') return undefined;
-  const { parameters: [counted] = [], alias = 'expr0' } = field;
-  return { name: alias, ...(typeof counted === 'string' && { field: counted }) };
+function isCountOfRows(field: FieldType | undefined): boolean {
+  return field?.type === 'FieldFunctionExpression' && field.functionName === 'COUNT' && field.parameters?.length === 0;
 }
 
 function readOrder(clause: OrderByClause): Order {

@@ -1,5 +1,5 @@
 import type { Call, TableRow } from '#connector/simulator';
-import type { Instance } from './instance.ts';
+import type { InstanceTables } from './instance.ts';
 import { type Column, kindOf } from './schema.ts';
 
 /** A column as it is reached from a row. */
@@ -9,7 +9,7 @@ export interface Field {
 }
 
 export interface FieldPlace {
-  readonly instance: Instance;
+  readonly instance: InstanceTables;
   readonly table: string;
 }
 
@@ -27,13 +27,13 @@ export function resolve(path: string, { instance, table }: FieldPlace): Field | 
 }
 
 /** The record that a reference names, by its id or by its name. */
-function targetOf(instance: Instance, { reference = '', key }: Column, value: unknown): TableRow | undefined {
+function targetOf(instance: InstanceTables, { reference = '', key }: Column, value: unknown): TableRow | undefined {
   const { table } = instance[reference] ?? {};
   return key === undefined ? table?.find(String(value)) : table?.rows().find((row) => row[key] === value);
 }
 
 /** What people see of a reference: the name of its record. */
-export function displayed({ column, read }: Field, instance: Instance): Field['read'] {
+export function displayed({ column, read }: Field, instance: InstanceTables): Field['read'] {
   const { display = 'sys_id' } = instance[column.reference ?? ''] ?? {};
   return (row) => {
     const value = read(row);
@@ -43,7 +43,7 @@ export function displayed({ column, read }: Field, instance: Instance): Field['r
 }
 
 /** The rows of a table as the call wants them: every value is a text, and nothing is an empty one. */
-export function presenter(instance: Instance, table: string, { query, origin }: Call) {
+export function presenter(instance: InstanceTables, table: string, { query, origin }: Call) {
   const names = query.get('sysparm_fields') || Object.keys(instance[table]?.columns ?? {}).join();
   const fields = names.split(',').flatMap((name) => {
     const field = resolve(name.trim(), { instance, table });

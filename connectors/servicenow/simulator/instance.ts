@@ -26,7 +26,7 @@ export interface TableSpec extends CollectionSpec {
 }
 
 /** All tables of the instance, each with the rows of what extends it. */
-export type Instance = Readonly<Record<string, Collection<TableSpec>>>;
+export type InstanceTables = Readonly<Record<string, Collection<TableSpec>>>;
 
 /** True for a row that the user may not see: it is counted, and then left out of the page it was on. */
 const HIDDEN = '(hidden)';
@@ -172,9 +172,12 @@ function readWritten(value: unknown, { type, longest }: Member): unknown {
 const READ = Object.fromEntries(Object.keys(READERS).map((type) => [type, readWritten]));
 
 /** @param tell of each change of a record that users see, as business rules are */
-export function createInstance(clock: MovableClock, tell: (table: string, change: TableChange) => void): Instance {
+export function createInstance(
+  clock: MovableClock,
+  tell: (table: string, change: TableChange) => void,
+): InstanceTables {
   const names = Object.keys(TABLES);
-  const own: Instance = createCollections<string, TableSpec>({
+  const own: InstanceTables = createCollections<string, TableSpec>({
     clock,
     of: Object.fromEntries(names.map((name) => [name, specOf(name)])),
     entries: { ...Object.fromEntries(names.map((name) => [name, idsOf(name)])), task: idsOf('incident') },
@@ -210,7 +213,7 @@ export function createInstance(clock: MovableClock, tell: (table: string, change
 }
 
 /** A table as it is asked for: rows are found in all classes, and made in its own. */
-function viewOf(own: Collection<TableSpec>, all: Instance): Collection<TableSpec> {
+function viewOf(own: Collection<TableSpec>, all: InstanceTables): Collection<TableSpec> {
   const classes = classesOf(own.name).flatMap((name) => all[name]?.table ?? []);
   const classWith = (key: string) => classes.find(({ find }) => find(key) !== undefined) ?? own.table;
   const table = {

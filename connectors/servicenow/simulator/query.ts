@@ -64,9 +64,7 @@ function splitTerms(text: string): readonly string[] {
   return terms.filter((term) => term !== '');
 }
 
-const OPERATORS =
-  'NOT LIKE|NOTLIKE|NOT IN|NSAMEAS|SAMEAS|STARTSWITH|ENDSWITH|ISNOTEMPTY|ISEMPTY|EMPTYSTRING|ANYTHING|BETWEEN|LIKE|' +
-  'INSTANCEOF|IN_HIERARCHY|IN|!=|>=|<=|=|<|>';
+const OPERATORS = 'NOT LIKE|NOT IN|STARTSWITH|ENDSWITH|ISNOTEMPTY|ISEMPTY|LIKE|IN|!=|>=|<=|=|<|>';
 const CONDITION = new RegExp(`^([a-z][a-z0-9_]*(?:\\.[a-z][a-z0-9_]*)*)(${OPERATORS})(.*)$`, 's');
 
 function compileCondition(condition: string, place: QueryPlace): Test | undefined {
@@ -74,7 +72,6 @@ function compileCondition(condition: string, place: QueryPlace): Test | undefine
   const field = resolve(path, place);
   if (field === undefined) return undefined;
   assertPlain(value);
-  if (operator.endsWith('SAMEAS')) return compileSame(field, resolve(value, place), operator === 'SAMEAS');
   const kind = kindOf(field.column);
   const isPattern = /LIKE|WITH/.test(operator);
   // A reference is compared by its id, but searched by what people see of it.
@@ -126,22 +123,12 @@ const TREES: Readonly<Record<string, MakeTree>> = {
   '>=': compare('>='),
   IN: (literal) => test('IN', literal, literal.value.split(',')),
   'NOT IN': (literal) => test('NOT IN', literal, literal.value.split(',')),
-  BETWEEN: (literal) => {
-    const [from = '', ...to] = literal.value.split('@');
-    const bounds = [test('>=', literal, [from]), test('<=', literal, [to.join('@')])].filter(
-      (tree) => tree !== undefined,
-    );
-    return bounds.length === 2 ? { kind: 'and', operands: bounds } : undefined;
-  },
   LIKE: pattern('LIKE', '%', '%'),
   'NOT LIKE': pattern('NOT LIKE', '%', '%'),
-  NOTLIKE: pattern('NOT LIKE', '%', '%'),
   STARTSWITH: pattern('LIKE', '', '%'),
   ENDSWITH: pattern('LIKE', '%', ''),
   ISEMPTY: () => NULL,
-  EMPTYSTRING: () => NULL,
   ISNOTEMPTY: () => NOT_NULL,
-  ANYTHING: () => ({ kind: 'and', operands: [] }),
 };
 
 type Comparison = '=' | '!=' | '<' | '<=' | '>' | '>=' | 'IN' | 'NOT IN';
@@ -164,12 +151,4 @@ function readOrder(path: string, descending: boolean, place: QueryPlace): readon
   if (field === undefined) return [];
   const read = kindOf(field.column) === 'reference' ? displayed(field, place.instance) : field.read;
   return [{ ...filterField({ column: field.column, read }, place.rules), descending }];
-}
-
-function compileSame(one: Field, other: Field | undefined, isSame: boolean): Test | undefined {
-  if (other === undefined) return undefined;
-  return (row) => {
-    const [a, b] = [one.read(row), other.read(row)];
-    return a !== null && b !== null && (a === b) === isSame;
-  };
 }

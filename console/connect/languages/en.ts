@@ -4,14 +4,14 @@ export const ENGLISH = {
     title: 'Connect an account',
     words: 'Choose where your account is.',
     search: 'Search',
-    none: (words: string) => `There is nothing here that is called “${words}”.`,
-    empty: 'There is nothing to connect at present. Ask those who sent you here.',
+    none: (words: string) => `No provider matches “${words}”.`,
+    empty: 'No provider is available at the moment. Ask the people who sent you here.',
   },
   form: {
     title: (name: string) => `Connect ${name}`,
     again: (name: string) => `Connect ${name} again`,
     other: 'All providers',
-    authorize: (name: string) => `You log in to ${name} on its own page and allow the access there.`,
+    authorize: (name: string) => `You log in on the page of ${name} and allow access there.`,
     connect: 'Connect',
     asking: (name: string) => `Asking ${name}…`,
     toProvider: (name: string) => `Continue to ${name}`,
@@ -26,15 +26,14 @@ export const ENGLISH = {
     newWindow: '(opens a new window)',
     example: (example: string) => `For example: ${example}`,
     missing: 'This is needed.',
-    noNumber: 'This has to be a number.',
-    noUrl: 'This has to be an address that begins with https://.',
+    noNumber: 'Enter a number.',
+    noUrl: 'Enter an address that begins with https://.',
     otherForm: (example: string | undefined) =>
       example === undefined ? 'This does not look right yet.' : `This does not look right yet. For example: ${example}`,
   },
   waiting: {
     title: (name: string) => `Go on at ${name}`,
-    words: (name: string) =>
-      `${name} asks you in a window of its own. This page goes on by itself when you are done there.`,
+    words: (name: string) => `${name} has opened its own window. This page continues when you are finished there.`,
     blocked: (name: string) => `Your browser did not open the window of ${name}.`,
     opening: 'One moment…',
     open: (name: string) => `Open ${name}`,
@@ -51,20 +50,19 @@ export const ENGLISH = {
     used: {
       title: 'This link was used',
       message:
-        'An account is connected by it already. To connect another one, go back to where you came from and begin again.',
+        'It has already connected an account. To connect another one, go back to where you came from and start again.',
     },
     ended: {
       title: 'Nothing was connected',
-      message:
-        'This link does not work any more. To connect an account, go back to where you came from and begin again.',
+      message: 'This link no longer works. To connect an account, go back to where you came from and start again.',
     },
     expired: {
       title: 'This link has expired',
-      message: 'It was for a limited time. Go back to where you came from and begin again.',
+      message: 'It was valid for a limited time. Go back to where you came from and start again.',
     },
     unknown: {
       title: 'This link does not work',
-      message: 'It may be old, or not complete. Go back to where you came from and begin again.',
+      message: 'It may be old or incomplete. Go back to where you came from and start again.',
     },
     goBack: (host: string) => `Back to ${host}`,
   },
@@ -73,23 +71,23 @@ export const ENGLISH = {
     user: 'The page that you came from is not set up for it. Nothing was connected. Close this, and tell those who made the page.',
     makers: 'For those who made the page',
     register: (origin: string) =>
-      `The page is of ${origin}, which is none of the connect origins of your organization. If it is yours, register it:`,
+      `The page's origin is ${origin}, which is not among the connect origins of your organization. If the page is yours, register it:`,
     console: 'In the console, this is under Organization, Connect origins. Then open the page again.',
     serve: (origin: string) =>
-      `The page is of ${origin}, which cannot be a connect origin. Serve it over https, or from localhost.`,
-    none: 'The page has no origin, such as a file that is opened from a disk. Serve it over https, or from localhost.',
+      `The page's origin is ${origin}, which cannot be a connect origin. Serve it over https, or from localhost.`,
+    none: 'The page has no origin, for example because it was opened as a file. Serve it over https, or from localhost.',
     close: 'Close',
   },
   failure: {
     title: 'That did not work',
     said: (name: string) => `${name} says:`,
-    unreachable: 'The service cannot be reached at present. Try again in a moment.',
+    unreachable: 'The service cannot be reached at the moment. Try again shortly.',
     retry: 'Try again',
     /** By code, in place of the service's own words, which are English and are shown below. */
     codes: {} as Readonly<Record<string, (name: string) => string>>,
     reference: (id: string) => `Reference: ${id}`,
   },
-  returns: (host: string) => `Afterwards you go back to ${host}.`,
+  returns: (host: string) => `Afterwards you return to ${host}.`,
 };
 
 export type Texts = typeof ENGLISH;

@@ -24,7 +24,7 @@ export interface Theatre {
 }
 
 /** Of one attack. */
-export interface Outcome {
+export interface ScenarioOutcome {
   readonly stretchMs: number;
   /** Requests that began in the longest stretch. */
   readonly stretchRequests: number;
@@ -71,7 +71,10 @@ export interface RunOptions {
 }
 
 /** One attack with all that is measured around it. One that could not be made meets no aim. */
-export async function run(theatre: Theatre, { name, input, random, attackMs, profile }: RunOptions): Promise<Outcome> {
+export async function run(
+  theatre: Theatre,
+  { name, input, random, attackMs, profile }: RunOptions,
+): Promise<ScenarioOutcome> {
   const { service, neighbour, tenants, site, baseline } = theatre;
   const tally = createTally();
   const attack = new AbortController();
@@ -121,7 +124,7 @@ export async function run(theatre: Theatre, { name, input, random, attackMs, pro
   }
 }
 
-const NOTHING: Outcome = {
+const NOTHING: ScenarioOutcome = {
   stretchMs: Number.NaN,
   stretchRequests: 0,
   keptMb: Number.NaN,

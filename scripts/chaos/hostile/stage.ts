@@ -63,7 +63,7 @@ export async function flood(
   await Promise.all(Array.from({ length: Math.min(parallel, most) }, lane));
 }
 
-export interface Instance {
+export interface StagedInstance {
   readonly id: number;
   readonly token: string;
   /** Of elements whose provider sends events. */
@@ -76,20 +76,20 @@ export async function createInstance(
   key: string,
   configuration: object,
   more: object = {},
-): Promise<Instance> {
+): Promise<StagedInstance> {
   const body = JSON.stringify({ element: { key }, name: 'hostile', configuration, ...more });
   const answer = await attacker.ask({ ...post('/instances', tenant), body });
   return JSON.parse(assertOk(answer).text);
 }
 
-export function connectBamboo(ground: Pick<Stage, 'tenant' | 'attacker'>, more: object = {}): Promise<Instance> {
+export function connectBamboo(ground: Pick<Stage, 'tenant' | 'attacker'>, more: object = {}): Promise<StagedInstance> {
   return createInstance(ground, 'bamboohr', { username: 'demo-key', 'company.name': 'acme', simulator: true, ...more });
 }
 
 export function connectOData(
   ground: Pick<Stage, 'tenant' | 'attacker' | 'site' | 'name'>,
   service: HostileService,
-): Promise<Instance> {
+): Promise<StagedInstance> {
   return createInstance(ground, 'odata', { 'base.url': ground.site.serve(ground.name, service) });
 }
 

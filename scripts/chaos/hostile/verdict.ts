@@ -1,4 +1,4 @@
-import type { Outcome } from './run.ts';
+import type { ScenarioOutcome } from './run.ts';
 
 const MOST_STRETCH_MS = 50;
 const MOST_KEPT_MB = 50;
@@ -10,7 +10,7 @@ const LEAST_BASELINE_MS = 20;
 const MOST_STARVED = 0.25;
 
 interface Aim {
-  readonly isMet: (outcome: Outcome) => boolean;
+  readonly isMet: (outcome: ScenarioOutcome) => boolean;
   /** Measured by the clock, so that it takes a machine that has time. */
   readonly byClock?: true;
 }
@@ -32,21 +32,21 @@ const AIMS: Readonly<Record<string, Aim>> = {
 };
 
 /** The aims that an outcome misses, without those that could not be judged. */
-export function missesOf(outcome: Outcome): readonly string[] {
+export function missesOf(outcome: ScenarioOutcome): readonly string[] {
   if (outcome.ended !== undefined) return ['ended'];
   return unmet(outcome).filter((aim) => !isOpen(outcome, aim));
 }
 
 /** The aims that look missed on a machine that had no time for the service. */
-export function openOf(outcome: Outcome): readonly string[] {
+export function openOf(outcome: ScenarioOutcome): readonly string[] {
   return outcome.ended === undefined ? unmet(outcome).filter((aim) => isOpen(outcome, aim)) : [];
 }
 
-function unmet(outcome: Outcome): readonly string[] {
+function unmet(outcome: ScenarioOutcome): readonly string[] {
   return Object.keys(AIMS).filter((aim) => AIMS[aim]?.isMet(outcome) === false);
 }
 
-function isOpen({ starved }: Outcome, aim: string): boolean {
+function isOpen({ starved }: ScenarioOutcome, aim: string): boolean {
   return AIMS[aim]?.byClock === true && starved > MOST_STARVED;
 }
 
@@ -56,7 +56,7 @@ function timesBaseline(ms: number, baselineMs: number): number {
 
 export interface Row {
   readonly name: string;
-  readonly outcome: Outcome;
+  readonly outcome: ScenarioOutcome;
   readonly tries: number;
 }
 

@@ -7,9 +7,9 @@ import {
   flood,
   type HostileInput,
   type Inputs,
-  type Instance,
   post,
   type Stage,
+  type StagedInstance,
 } from './stage.ts';
 
 type Armed = Pick<Stage, 'tenant' | 'attacker' | 'site' | 'name'>;
@@ -93,7 +93,7 @@ const CALLBACK_URL = 'https://app.example.com/callback';
 const ELEMENT_CHARACTERS = 1_000_000;
 
 /** An instance on the simulator, logged in where the provider wants that. */
-async function connect(ground: Armed, key: string): Promise<Instance> {
+async function connect(ground: Armed, key: string): Promise<StagedInstance> {
   const callback = ground.site.receive(ground.name, (response) => void response.writeHead(204).end());
   const { attacker, tenant } = ground;
   const path = `${API}/elements/${key}`;

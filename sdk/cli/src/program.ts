@@ -51,6 +51,6 @@ export function makeProgram(surroundings: Surroundings, onCommand: (command: Com
   tab(program, { completionCommandName: 'completion' });
   program.commands
     .find((command) => command.name() === 'completion')
-    ?.description('print what makes a shell complete commands');
+    ?.description('print the completion script for a shell');
   return program;
 }

@@ -62,14 +62,20 @@ export function createIdempotency({ knex, keyring, keys }: Pick<Platform, 'knex'
   async function recall<Body>(key: IdempotencyKey, fingerprint: string): Promise<Body> {
     const row = await store.find(key);
     if (row === undefined)
-      throw new AppError('CONFLICT', 'The request with this Idempotency-Key has just failed; send it again.');
+      throw new AppError(
+        'CONFLICT',
+        'The first request with this Idempotency-Key has just failed. Send the request again.',
+      );
     if (!isSame(row.requestHash, fingerprint)) {
-      throw new AppError('CONFLICT', 'This Idempotency-Key was used with another request in the last 24 hours.');
+      throw new AppError(
+        'CONFLICT',
+        'This Idempotency-Key was used for another request in the last 24 hours. Send a new key.',
+      );
     }
     if (row.state === 'running' || row.response === null) {
       throw new AppError(
         'CONFLICT',
-        'The request with this Idempotency-Key has not finished; if it never does, its outcome is unknown.',
+        'The first request with this Idempotency-Key has not finished. Try again later. If it never finishes, its outcome is unknown.',
       );
     }
     // Authenticated by the keyring: it is what `run` stored.

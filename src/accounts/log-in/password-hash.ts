@@ -1,6 +1,6 @@
 import { type Argon2Parameters, argon2, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
-import { createTurns } from '../../db/turns.ts';
+import { createSemaphore } from '../../db/semaphore.ts';
 import { AppError } from '../../errors.ts';
 import type { Platform } from '../../platform.ts';
 
@@ -43,7 +43,7 @@ export function createPasswordHasher(
   { keys, random, clock }: Pick<Platform, 'keys' | 'random' | 'clock'>,
   { cost = COST, run = runArgon2 }: PasswordHasherOptions = {},
 ) {
-  const turns = createTurns({ atOnce: AT_ONCE, mostWaiting: MOST_WAITING, waitMs: WAIT_MS, clock, refuse });
+  const semaphore = createSemaphore({ atOnce: AT_ONCE, mostWaiting: MOST_WAITING, waitMs: WAIT_MS, clock, refuse });
   const ofNobody = printPhc({ cost, salt: Buffer.alloc(SALT_BYTES), tag: Buffer.alloc(TAG_BYTES) });
 
   /** Keyed: a copy of the database alone is nothing to try passwords against. */
@@ -51,7 +51,7 @@ export function createPasswordHasher(
     keys.digest(`${accountId}:${userId}`, 'user_password.password_hash');
 
   const compute = (password: string, owner: PasswordOwner, { cost, salt, tagLength }: Computed) =>
-    turns.run(() =>
+    semaphore.run(() =>
       run({ ...cost, message: normalizePassword(password), nonce: salt, tagLength, secret: keyOf(owner) }),
     );
 

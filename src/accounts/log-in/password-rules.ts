@@ -26,15 +26,16 @@ export async function assertPassword(password: string, user: PasswordUser): Prom
 
 /** @returns a sentence; undefined for one that may be used */
 export function findProblem(password: string, user: PasswordUser, common: ReadonlySet<string>): string | undefined {
-  if (!password.isWellFormed()) return 'The password has half a character in it, which no keyboard sends.';
+  if (!password.isWellFormed()) return 'The password is not valid Unicode: it contains half of a surrogate pair.';
   const normal = normalizePassword(password);
   const { length } = [...normal];
   if (length < LENGTH.least || length > LENGTH.most)
     return `The password has ${length} characters; it needs ${LENGTH.least} to ${LENGTH.most}.`;
   const text = normal.toLowerCase();
-  if (isOf(text, wordsOf(user))) return 'The password is made of your e-mail address or name; others try these first.';
+  if (isOf(text, wordsOf(user)))
+    return 'The password contains your e-mail address or name, which is easy to guess. Choose another one.';
   if (isRun(text) || isCommon(text, common))
-    return 'The password is one of those that others try first, or one with little added. Some words that have nothing to do with each other are better.';
+    return 'The password is a common one, or a common one with little added. Choose several unrelated words instead.';
   return undefined;
 }
 
@@ -66,7 +67,7 @@ function isRun(text: string): boolean {
   return steps.size === 1 && [-1, 0, 1].some((step) => steps.has(step));
 }
 
-/** From 9 it goes on with 0. */
+/** From 9 it continues with 0. */
 function nextStep(difference: number): number {
   return Math.abs(difference) === 9 ? -Math.sign(difference) : difference;
 }

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { createTurnsByKey } from '../../db/turns.ts';
+import { createKeyedSemaphore } from '../../db/semaphore.ts';
 import { AppError } from '../../errors.ts';
 import type { Platform } from '../../platform.ts';
 import type { PrincipalChanges } from '../principal-changes.ts';
@@ -61,7 +61,7 @@ export function createPasswords(
   const { knex, keys, clock, shares } = platform;
   const store = createPasswordStore(knex);
   const sessions = createSessionStore(platform);
-  const turns = createTurnsByKey({ ...OF_A_NETWORK, clock, refuse: refuseMore });
+  const semaphores = createKeyedSemaphore({ ...OF_A_NETWORK, clock, refuse: refuseMore });
 
   const trierOf = (email: string, network: string): Trier => ({
     emailHash: keys.digest(email.normalize('NFKC').toLowerCase(), 'log_in_try.email_hash'),
@@ -91,7 +91,7 @@ export function createPasswords(
     password: string,
     find: () => Promise<Found>,
   ): Promise<Tried<Found>> {
-    return turns.run(trier.network, async () => {
+    return semaphores.run(trier.network, async () => {
       const id = await shares.lookUp('stranger', () => begin(trier));
       try {
         const found = await shares.lookUp('stranger', find);
@@ -109,7 +109,7 @@ export function createPasswords(
     if (session === undefined || stored.passwordHash === null) return;
     const path = '/body/currentPassword';
     if (currentPassword === undefined) {
-      const message = 'The user has a password: send it as currentPassword.';
+      const message = 'The user already has a password. Send it as currentPassword.';
       throw new AppError('REQUEST_INVALID', message, { details: [{ path, message }] });
     }
     const trier = trierOf(emailAddress, network);

@@ -83,6 +83,6 @@ function toSession({ id, createdAt, endsAt }: StoredSession, csrfToken: string):
 export function noSession(): AppError {
   return new AppError(
     'NOT_FOUND',
-    'There is no session: this call came with secrets, not with the cookie of the console.',
+    'There is no session: this request was sent with secrets, not with the cookie of the console.',
   );
 }

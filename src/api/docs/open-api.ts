@@ -24,6 +24,7 @@ export interface DocumentedOperation {
   readonly parameters: readonly DocumentPart[];
   readonly body: DocumentPart | undefined;
   readonly responses: readonly DocumentedResponse[];
+  readonly part: DocumentPart;
 }
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
@@ -94,6 +95,7 @@ function readOperation(document: DocumentPart, { path, method, item }: Operation
     responses: Object.entries(partOf(operation.responses)).map(([status, response]) =>
       readResponse(document, status, partOf(response)),
     ),
+    part: operation,
   };
 }
 

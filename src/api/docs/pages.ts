@@ -13,15 +13,22 @@ export async function createDocsPages(
 ): Promise<ReadonlyMap<string, DocsPage>> {
   const { guides, elements } = await readGuides(connectorFolders);
   const reference = renderReference(document, REFERENCE_PATH);
+  const ofKind = (kind: string, title: string) => ({
+    title,
+    entries: guides.filter(({ path }) => path.startsWith(`/docs/${kind}/`)).map(entryOf),
+  });
   const navigation: readonly NavigationGroup[] = [
-    { title: 'Guides', entries: guides.map(entryOf) },
-    { title: 'Providers', entries: elements.map(entryOf) },
-    ...reference.groups,
+    ofKind('guides', 'Start'),
+    ofKind('tutorials', 'Tutorials'),
+    ofKind('how-to', 'How-to'),
+    { title: 'Reference', entries: [...ofKind('reference', '').entries, ...reference.entries] },
+    ofKind('explanation', 'Explanation'),
+    { title: 'Elements', entries: elements.map(entryOf) },
   ];
   const page = (path: string, title: string, body: string) =>
     [path, createDocsPage({ path, title, body, navigation })] as const;
   return new Map([
-    page(REFERENCE_PATH, 'API reference', reference.body),
+    ...reference.pages.map(({ path, title, body }) => page(path, title, body)),
     ...[...guides, ...elements].map(({ path, title, html }: Guide) => page(path, title, html)),
   ]);
 }

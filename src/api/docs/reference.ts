@@ -1,6 +1,7 @@
 import { ERROR_STATUS } from '../../errors.ts';
+import { type DocumentedError, ERRORS } from './errors.ts';
 import { escapeHtml, when } from './html.ts';
-import type { NavigationEntry, NavigationGroup } from './layout.ts';
+import type { NavigationEntry } from './layout.ts';
 import { type Heading, renderInline, renderMarkdown } from './markdown.ts';
 import {
   componentsOf,
@@ -17,46 +18,80 @@ import {
   textOf,
 } from './open-api.ts';
 import { describeLimits, describeType, paragraphs, printSchema } from './schema.ts';
+import { snippetsFor } from './snippets.ts';
 import { printBodyText, printTryIt } from './try-it.ts';
 
-export interface Reference {
+export interface ReferencePage {
+  readonly path: string;
+  readonly title: string;
   /** HTML */
   readonly body: string;
-  readonly groups: readonly NavigationGroup[];
+}
+
+export interface Reference {
+  readonly pages: readonly ReferencePage[];
+  readonly entries: readonly NavigationEntry[];
 }
 
 /** The part of an address in front of the paths, from the document's server. */
 const SERVER_PREFIX = /^\{publicUrl\}/;
+const FOLDER = '/docs/reference';
 
-/** An OpenAPI document as one page: its introduction, each tag with its operations, all errors once, all schemas once. */
+/** An OpenAPI document as pages: its introduction, one page for each tag with its operations, the errors, and the schemas. */
 export function renderReference(document: DocumentPart, path: string): Reference {
   const introduction = renderMarkdown(textOf(partOf(document.info).description));
   const basePath = textOf(partsOf(document.servers)[0]?.url).replace(SERVER_PREFIX, '');
   const operations = listOperations(document);
-  const tags = partsOf(document.tags);
-  const body = [
-    `<h1>API reference</h1>\n${introduction.html}`,
-    SECRETS,
-    printErrors(document),
-    ...tags.map((tag) => printTag(document, basePath, tag, ofTag(operations, tag))),
-    printSchemas(document),
-  ].join('\n');
-  const groups = [
-    { title: 'Reference', entries: introductionEntries(introduction.headings, path) },
-    ...tags.map((tag) => ({
-      title: textOf(tag.name),
-      entries: ofTag(operations, tag).map((operation) => operationEntry(operation, path)),
-    })),
-    { title: 'Schemas', entries: schemaEntries(document, path) },
-  ];
-  return { body, groups };
+  const tags = partsOf(document.tags).map((tag) => ({ tag, page: pageOf(tag), own: ofTag(operations, tag) }));
+  const index = tags.map(({ tag, page, own }) => printIndex(tag, page, own)).join('\n');
+  return {
+    pages: [
+      { path, title: 'API reference', body: `<h1>API reference</h1>\n${introduction.html}\n${index}` },
+      ...tags.map(({ tag, page, own }) => ({
+        path: page,
+        title: titleOf(tag),
+        body: printTag(document, basePath, tag, own),
+      })),
+      { path: `${FOLDER}/errors`, title: 'Errors', body: printErrors(document) },
+      { path: `${FOLDER}/schemas`, title: 'Schemas', body: printSchemas(document) },
+    ],
+    entries: [
+      { href: path, text: 'API reference', below: introduction.headings.map((each) => headingEntry(each, path)) },
+      ...tags.map(({ tag, page, own }) => ({
+        href: page,
+        text: titleOf(tag),
+        below: own.map((operation) => operationEntry(operation, page)),
+      })),
+      { href: `${FOLDER}/errors`, text: 'Errors', below: errorEntries() },
+      { href: `${FOLDER}/schemas`, text: 'Schemas', below: schemaEntries(document, `${FOLDER}/schemas`) },
+    ],
+  };
+}
+
+/** In front of the tag, as guides are in the same folder. */
+function pageOf(tag: DocumentPart): string {
+  return `${FOLDER}/api-${encodeURIComponent(textOf(tag.name))}`;
+}
+
+function titleOf(tag: DocumentPart): string {
+  const words = textOf(tag.name).replaceAll('-', ' ');
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+/** The operations of a tag, each with the link to its part of the page. */
+function printIndex(tag: DocumentPart, page: string, operations: readonly DocumentedOperation[]): string {
+  const rows = operations.map(
+    ({ id, method, path, summary }) =>
+      `<tr><td><span class="method ${method}">${method}</span></td><td><a href="${page}#${escapeHtml(id)}"><code>${escapeHtml(path)}</code></a></td><td>${escapeHtml(summary)}</td></tr>`,
+  );
+  return `<h2 id="tag-${escapeHtml(textOf(tag.name))}"><a href="${page}">${escapeHtml(titleOf(tag))}</a></h2>\n<table><tbody>\n${rows.join('\n')}\n</tbody></table>`;
 }
 
 function printSchemas(document: DocumentPart): string {
   const sections = componentsOf(document, 'schemas').map(
-    ([name, schema]) => `<section id="schema-${name}"><h3>${name}</h3>\n${printSchema(schema)}</section>`,
+    ([name, schema]) => `<section id="schema-${name}"><h2>${name}</h2>\n${printSchema(schema)}</section>`,
   );
-  return ['<h2 id="schemas">Schemas</h2>', ...sections].join('\n');
+  return ['<h1>Schemas</h1>', ...sections].join('\n');
 }
 
 function schemaEntries(document: DocumentPart, path: string): readonly NavigationEntry[] {
@@ -67,43 +102,53 @@ function ofTag(operations: readonly DocumentedOperation[], { name }: DocumentPar
   return operations.filter(({ tag }) => tag === name);
 }
 
-function introductionEntries(headings: readonly Heading[], path: string): readonly NavigationEntry[] {
-  return [
-    { href: path, text: 'API reference' },
-    ...headings.map(({ id, text }) => ({ href: `${path}#${id}`, text })),
-    { href: `${path}#secrets`, text: 'Trying it out' },
-    { href: `${path}#errors`, text: 'Errors' },
-  ];
+function headingEntry({ id, text }: Heading, path: string): NavigationEntry {
+  return { href: `${path}#${id}`, text };
+}
+
+function errorEntries(): readonly NavigationEntry[] {
+  return Object.keys(ERROR_STATUS).map((code) => ({ href: `${FOLDER}/errors#${code}`, text: code }));
 }
 
 function operationEntry({ id, method, path, summary }: DocumentedOperation, page: string): NavigationEntry {
   return { href: `${page}#${id}`, text: summary, method, keywords: `${method} ${path} ${id}` };
 }
 
-/** What the forms below send as `Authorization`. Nothing keeps it: it is gone with the page. */
-const SECRETS = `<section id="secrets"><h2>Trying it out</h2>
-<p>Every operation has a form that is filled with an example and sends it to this service. The examples are about one instance:
-the simulated shop that the example of <a href="#createInstance"><code>POST /instances</code></a> makes. Send that first; its token
-is then put in here. It needs a service with simulators, as <code>npm start</code> is, and the ids are those of a fresh one. The first secrets of a service are in <code>credentials.json</code> in its <code>DATA_DIR</code>. What you enter stays in this page and is forgotten with it.</p>
+/** What the forms of the page send as `Authorization`. Nothing keeps it: it is gone with the page. */
+const SECRETS = `<details class="secrets-panel" id="secrets"><summary>Secrets for “Try it”</summary>
+<p>Each operation has a form that sends an example to this service. The examples use the simulated shop that
+<a href="/docs/reference/api-instances#createInstance"><code>POST /instances</code></a> creates, so send that request first. Its response has the token of
+the instance. You need a new service with simulators; <code>npm start</code> starts one. <code>credentials.json</code> in its <code>DATA_DIR</code> has the first secrets.
+The page stores no secret: enter the secrets again on each page.</p>
 <form class="secrets" autocomplete="off">
 <p class="field"><label for="secret-user">User</label><input id="secret-user" type="password" autocomplete="off" placeholder="userSecret"></p>
 <p class="field"><label for="secret-organization">Organization</label><input id="secret-organization" type="password" autocomplete="off" placeholder="organizationSecret"></p>
 <p class="field"><label for="secret-element">Element</label><input id="secret-element" type="password" autocomplete="off" placeholder="token of an instance"></p>
 </form>
-</section>`;
+</details>`;
 
-/** Every error that operations share, once: operations name the statuses and lead here. */
+/** Each code with its cause and remedy, and below it the responses that operations lead to. */
 function printErrors(document: DocumentPart): string {
-  const errors = componentsOf(document, 'responses')
+  const responses = componentsOf(document, 'responses')
     .filter(([, response]) => isError(response))
     .map(([name, response]) => ({ name, response, status: statusOf(document, response) }))
     .toSorted((one, other) => one.status - other.status);
-  const sections = errors.map(
+  const sections = responses.map(
     ({ name, response, status }) => `<section id="error-${name}"><h3>${status} ${escapeHtml(wordsOf(name))}</h3>
 ${paragraphs(response.description)}${printExamples(document, response)}${printHeaders(document, response)}</section>`,
   );
-  const body = `<p>Every error has the body <a href="#schema-ErrorResponse">ErrorResponse</a>. Decide by its <code>code</code>. Operations name the statuses that they answer; what they mean is the same everywhere.</p>`;
-  return `<section class="errors"><h2 id="errors">Errors</h2>\n${body}\n${sections.join('\n')}</section>`;
+  return `<h1>Errors</h1>
+<p>Every error has the body <a href="${FOLDER}/schemas#schema-ErrorResponse">ErrorResponse</a>. Decide by its <code>code</code>, never by its text.</p>
+${Object.entries(ERRORS).map(printError).join('\n')}
+<section class="errors"><h2 id="responses">Responses</h2>\n${sections.join('\n')}</section>`;
+}
+
+function printError([code, { meaning, causes, remedy }]: [string, DocumentedError]): string {
+  const statuses: Readonly<Record<string, number>> = ERROR_STATUS;
+  return `<section id="${code}"><h2><code>${code}</code></h2>
+<p>Status ${statuses[code]}. ${renderInline(meaning)}</p>
+<ul>${causes.map((cause) => `<li>${renderInline(cause)}</li>`).join('')}</ul>
+<p><strong>Remedy:</strong> ${renderInline(remedy)}</p></section>`;
 }
 
 /** `NotAcceptable` as `Not acceptable`. */
@@ -126,17 +171,18 @@ function printTag(
   operations: readonly DocumentedOperation[],
 ): string {
   const name = textOf(tag.name);
-  const heading = `<h2 id="tag-${escapeHtml(name)}">${escapeHtml(name)}</h2>\n${paragraphs(tag.description)}`;
+  const heading = `<h1 id="tag-${escapeHtml(name)}">${escapeHtml(titleOf(tag))}</h1>\n${paragraphs(tag.description)}\n${SECRETS}`;
   return [heading, ...operations.map((operation) => printOperation(document, basePath, operation))].join('\n');
 }
 
 function printOperation(document: DocumentPart, basePath: string, operation: DocumentedOperation): string {
   const { id, method, path, belowBase, summary, description, parameters, body, responses } = operation;
-  return `<section class="operation" id="${escapeHtml(id)}"><h3>${escapeHtml(summary)}</h3>
+  return `<section class="operation" id="${escapeHtml(id)}"><h2>${escapeHtml(summary)}</h2>
 <p class="address"><span class="method ${method}">${method}</span> <code>${when(belowBase, () => `<span class="base">${escapeHtml(basePath)}</span>`)}${escapeHtml(path)}</code></p>
 ${paragraphs(description)}
 ${when(parameters.length > 0, () => printParameters(document, parameters))}
 ${body === undefined ? '' : printRequestBody(document, body)}
+${printSnippets(document, basePath, operation)}
 ${responses
   .filter(({ isError }) => !isError)
   .map((response) => printResponse(document, response))
@@ -146,6 +192,14 @@ ${printTryIt(document, basePath, operation)}
 </section>`;
 }
 
+function printSnippets(document: DocumentPart, basePath: string, operation: DocumentedOperation): string {
+  const snippets = snippetsFor(document, basePath, operation).map(
+    ({ language, text }, index) =>
+      `<details name="request-${escapeHtml(operation.id)}"${when(index === 0, () => ' open')}><summary>${language}</summary><pre><code>${escapeHtml(text)}</code></pre></details>`,
+  );
+  return `<h3>Request</h3>\n<div class="snippets">${snippets.join('\n')}</div>`;
+}
+
 function printParameters(document: DocumentPart, parameters: readonly DocumentPart[]): string {
   const entries = parameters.map((parameter) => {
     const schema = resolvePart(document, parameter.schema);
@@ -153,7 +207,7 @@ function printParameters(document: DocumentPart, parameters: readonly DocumentPa
     return `<dt><code>${escapeHtml(textOf(parameter.name))}</code> <span class="type">${textOf(parameter.in)}, ${describeType(partOf(parameter.schema))}</span>${mark}</dt>
 <dd>${paragraphs(parameter.description)}${describeLimits(schema)}${printSuggestions(document, parameter)}</dd>`;
   });
-  return `<h4>Parameters</h4>\n<dl class="members">\n${entries.join('\n')}\n</dl>`;
+  return `<h3>Parameters</h3>\n<dl class="members">\n${entries.join('\n')}\n</dl>`;
 }
 
 function printSuggestions(document: DocumentPart, parameter: DocumentPart): string {
@@ -162,11 +216,11 @@ function printSuggestions(document: DocumentPart, parameter: DocumentPart): stri
 }
 
 function printRequestBody(document: DocumentPart, body: DocumentPart): string {
-  return `<h4>Body</h4>\n${printContent(document, body)}`;
+  return `<h3>Body</h3>\n${printContent(document, body)}`;
 }
 
 function printResponse(document: DocumentPart, { status, part }: DocumentedResponse): string {
-  return `<h4>Answer ${escapeHtml(status)}</h4>\n${paragraphs(part.description)}${printContent(document, part)}${printHeaders(document, part)}`;
+  return `<h3>Response ${escapeHtml(status)}</h3>\n${paragraphs(part.description)}${printContent(document, part)}${printHeaders(document, part)}`;
 }
 
 /** For each media type what it is, and examples. */
@@ -206,7 +260,8 @@ function printHeaders(document: DocumentPart, response: DocumentPart): string {
 
 function printFailures(failures: readonly DocumentedResponse[]): string {
   const links = failures.map(
-    ({ status, name }) => `<a href="#error-${escapeHtml(name)}" title="${escapeHtml(wordsOf(name))}">${status}</a>`,
+    ({ status, name }) =>
+      `<a href="${FOLDER}/errors#error-${escapeHtml(name)}" title="${escapeHtml(wordsOf(name))}">${status}</a>`,
   );
   return when(links.length > 0, () => `<p class="failures">Errors: ${links.join(' ')}</p>`);
 }

@@ -5,7 +5,7 @@ import { type DocumentPart, nameOfReference, partOf, partsOf } from './open-api.
 /** What a value of a schema is, in a few words; named schemas are links. */
 export function describeType(schema: DocumentPart): string {
   const name = nameOfReference(schema);
-  if (name !== undefined) return `<a href="#schema-${escapeHtml(name)}">${escapeHtml(name)}</a>`;
+  if (name !== undefined) return `<a href="/docs/reference/schemas#schema-${escapeHtml(name)}">${escapeHtml(name)}</a>`;
   for (const [member, words] of COMBINATIONS) {
     const parts = partsOf(schema[member]);
     if (parts.length > 0) return parts.map(describeType).join(words);

@@ -55,7 +55,7 @@ function bind(simulatorsUrl: string | undefined, connector: Connector, config: C
   if (!matchesHost(base.host, hosts)) {
     throw new AppError(
       'REQUEST_INVALID',
-      `The configuration leads to the host ${base.host}, which is not a host of ${connector.name}. Correct the address in the configuration.`,
+      `The configuration results in the host ${base.host}, which is not a host of ${connector.name}. Correct the address in the configuration.`,
     );
   }
   const simulator = config.simulator === true ? createSimulatorRoute(simulatorsUrl, connector) : undefined;
@@ -86,7 +86,7 @@ function getBaseUrl(connector: Connector, config: Config): URL {
   if (url === null || url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
     throw new AppError(
       'REQUEST_INVALID',
-      `The configuration makes no usable address of ${connector.name}. Correct the address in the configuration.`,
+      `The configuration results in no usable address of ${connector.name}. Correct the address in the configuration.`,
     );
   }
   return url;

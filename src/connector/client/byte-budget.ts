@@ -14,13 +14,6 @@ export function createByteBudget(maxBytes: number) {
   const maxAccountBytes = maxBytes * ACCOUNT_SHARE;
   let held = 0;
 
-  function add(account: number | undefined, bytes: number): void {
-    held += bytes;
-    const rest = (heldBy.get(account) ?? 0) + bytes;
-    if (rest > 0) heldBy.set(account, rest);
-    else heldBy.delete(account);
-  }
-
   return {
     heldBytes: () => held,
     /** For an account, by its id; undefined stands for all that are not known. */
@@ -30,14 +23,16 @@ export function createByteBudget(maxBytes: number) {
       const change = (bytes: number) => {
         if (!isOpen) return;
         own += bytes;
-        add(account, bytes);
+        held += bytes;
+        const rest = (heldBy.get(account) ?? 0) + bytes;
+        if (rest > 0) heldBy.set(account, rest);
+        else heldBy.delete(account);
       };
-      const hasRoom = (bytes: number) =>
-        held + bytes <= maxBytes && (heldBy.get(account) ?? 0) + bytes <= maxAccountBytes;
       return {
         /** @returns false when there is no room, and nothing was taken */
         take: (bytes: number): boolean => {
-          if (isOpen && !hasRoom(bytes)) return false;
+          const ofAccount = heldBy.get(account) ?? 0;
+          if (isOpen && (held + bytes > maxBytes || ofAccount + bytes > maxAccountBytes)) return false;
           change(bytes);
           return true;
         },
@@ -62,7 +57,7 @@ const RETRY_AFTER_SECONDS = 2;
 export function noRoom(cause?: unknown): AppError {
   return new AppError(
     'OVERLOADED',
-    "There is no room at the moment for the provider's answer: others, or other calls of this account, take it up. Try again later, or ask for less: fewer fields, a smaller pageSize, a narrower filter.",
+    "The service has no memory left for the provider's response at the moment. Try again later, or request less: fewer fields, a smaller pageSize, a narrower filter.",
     { retryAfterSeconds: RETRY_AFTER_SECONDS, cause },
   );
 }

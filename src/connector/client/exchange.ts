@@ -13,8 +13,8 @@ import {
   isEgressError,
   judgeResponse,
 } from './failure.ts';
+import { type ReportingPorts, sendReported } from './reporting.ts';
 import { judgeRateLimit, type ReadResponse, readFileResponse, readRateLimit, readResponse } from './response.ts';
-import { type TellingPorts, told } from './telling.ts';
 
 /** The access tokens of one instance. */
 export interface AccessTokens {
@@ -32,7 +32,7 @@ export interface ProviderCall {
   /** For connectors with OAuth: every call of theirs needs one. */
   readonly tokens?: AccessTokens | undefined;
   readonly signal: AbortSignal;
-  /** Whose it is. */
+  /** Its owner. */
   readonly accountId?: number;
   /** Where the memory of responses is counted, what they are parsed to included. Default: one that ends with the call. */
   readonly hold?: Hold;
@@ -52,7 +52,7 @@ export interface CallTally {
   rateLimit?: RateLimitState;
 }
 
-export interface ExchangePorts extends TellingPorts {
+export interface ExchangePorts extends ReportingPorts {
   readonly egress: Pick<Egress, 'request' | 'stream'>;
   readonly clock: Clock;
 }
@@ -65,7 +65,7 @@ export const FAILURE_BYTES = 256 * 1024;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /** A request as it is sent until there is a response, however often. */
-export interface Errand {
+export interface PreparedRequest {
   readonly binding: Binding;
   readonly call: ProviderCall;
   readonly request: ProviderRequest;
@@ -93,14 +93,14 @@ export interface Sending {
 /** Sends once. @throws what no other try can mend, and the reason of an abort */
 export async function exchange(
   ports: ExchangePorts,
-  errand: Errand,
+  prepared: PreparedRequest,
   { url, resends }: Sending,
 ): Promise<ExchangeOutcome> {
-  const { binding, call, outgoing, hold } = errand;
+  const { binding, call, outgoing, hold } = prepared;
   const { simulator, redactor } = binding;
   const { method } = outgoing;
   const toSimulator = simulator !== undefined;
-  const chosen = getsCredentials(errand, url) ? outgoing.headers : outgoing.headersWithoutAuth();
+  const chosen = getsCredentials(prepared, url) ? outgoing.headers : outgoing.headersWithoutAuth();
   const headers = headersTo(binding, chosen, url);
   countRequest(call);
   const wire = currentTrace()?.wire?.open({ headers, body: outgoing.body }, redactor);
@@ -111,16 +111,16 @@ export async function exchange(
     return true;
   };
   try {
-    const raw = await told(
+    const raw = await sendReported(
       ports,
       { element: call.connector.key, method, url, toSimulator, redactor, resends, headers, wire },
-      (toldHeaders) =>
+      (tracedHeaders) =>
         ports.egress.request({
           url: simulator?.enter(url) ?? url,
           method,
-          headers: toldHeaders,
+          headers: tracedHeaders,
           body: outgoing.body,
-          timeoutMs: Math.max(1, Math.ceil(errand.deadlineMs - ports.clock.steady())),
+          timeoutMs: Math.max(1, Math.ceil(prepared.deadlineMs - ports.clock.steady())),
           maxBytes: MAX_BYTES,
           failureBytes: FAILURE_BYTES,
           toSimulator,
@@ -131,18 +131,18 @@ export async function exchange(
     wire?.answered(raw);
     noteRateLimit(call, raw.headers, ports.clock);
     const reading = { hold, signal: call.signal, noteMembers: call.noteMembers };
-    const isFile = errand.expects === 'file';
+    const isFile = prepared.expects === 'file';
     const read = await (isFile ? readFileResponse(reading, raw) : readResponse(reading, raw, headers.accept));
     // A file is its bytes: they stay counted. Of the others, what they were parsed to.
     if (read.file !== undefined) taken = 0;
     const said = call.connector.classify?.(read.response);
-    const location = redirectOf(errand, read, said);
+    const location = redirectOf(prepared, read, said);
     if (location !== undefined) return { kind: 'redirected', location };
-    return judge(ports.clock, errand, read, { said, url });
+    return judge(ports.clock, prepared, read, { said, url });
   } catch (error) {
     call.signal.throwIfAborted();
     if (!isEgressError(error)) throw error;
-    return { kind: 'failed', failed: describeEgressError(error, undertakingOf(errand, url)) };
+    return { kind: 'failed', failed: describeEgressError(error, undertakingOf(prepared, url)) };
   } finally {
     hold.give(taken);
   }
@@ -168,7 +168,7 @@ export function noteRateLimit(
   if (said !== undefined) tally.rateLimit = said;
 }
 
-function undertakingOf({ binding, request, target }: Errand, url: URL) {
+function undertakingOf({ binding, request, target }: PreparedRequest, url: URL) {
   return {
     name: binding.connector.name,
     linked: request.url !== undefined || url !== target,
@@ -177,33 +177,33 @@ function undertakingOf({ binding, request, target }: Errand, url: URL) {
 }
 
 /** A redirect to another origin, though among the hosts, does not get the credentials. */
-function getsCredentials({ target }: Pick<Errand, 'target'>, url: URL): boolean {
+function getsCredentials({ target }: Pick<PreparedRequest, 'target'>, url: URL): boolean {
   return url === target || url.origin === target.origin;
 }
 
 /** Where a response leads that is none yet; undefined for any other, and where the connector says what it is. */
-function redirectOf({ outgoing }: Errand, { response }: ReadResponse, said: Said): string | undefined {
+function redirectOf({ outgoing }: PreparedRequest, { response }: ReadResponse, said: Said): string | undefined {
   if (said === null || said?.kind !== undefined || outgoing.method !== 'GET') return undefined;
   return REDIRECTS.has(response.status) ? response.headers.location : undefined;
 }
 
 type Said = Failure | null | undefined;
 
-/** What came of a request, for good or until another try. */
+/** The outcome of a request, for good or until another try. */
 export type Verdict = Exclude<ExchangeOutcome, { readonly kind: 'redirected' }>;
 
 /** What a response means, as its connector said or by its status. @throws AppError PROVIDER_PROTOCOL where `url` was not shown the credentials that it wants */
 export function judge(
   clock: Clock,
-  errand: Pick<Errand, 'binding' | 'outgoing' | 'target'>,
+  prepared: Pick<PreparedRequest, 'binding' | 'outgoing' | 'target'>,
   read: ReadResponse,
   { said, url }: { readonly said: Said; readonly url: URL },
 ): Verdict {
-  const { binding, outgoing } = errand;
+  const { binding, outgoing } = prepared;
   const { response, misshapen, quotable } = read;
   if (said === null) return accept(read);
   const failure = judgeResponse(said, response.status, outgoing.method);
-  if (failure?.kind === 'credentials' && !getsCredentials(errand, url)) throw credentialsWithheld(errand, url);
+  if (failure?.kind === 'credentials' && !getsCredentials(prepared, url)) throw credentialsWithheld(prepared, url);
   if (failure !== undefined) {
     return { kind: 'failed', failed: describeFailure(clock, { binding, response, failure, quotable }) };
   }
@@ -216,9 +216,12 @@ function accept({ response, file }: ReadResponse): Verdict {
 }
 
 /** Nobody refused the instance's credentials, as nobody was shown any. */
-function credentialsWithheld({ binding, target }: Pick<Errand, 'binding' | 'target'>, { host }: URL): AppError {
+function credentialsWithheld(
+  { binding, target }: Pick<PreparedRequest, 'binding' | 'target'>,
+  { host }: URL,
+): AppError {
   return new AppError(
     'PROVIDER_PROTOCOL',
-    `${binding.connector.name} redirected to ${host}, which wants credentials. Causeway shows them to ${target.host} only, where the call was made.`,
+    `${binding.connector.name} redirected to ${host}, which requires credentials. Causeway sends them only to ${target.host}, the host of the request.`,
   );
 }

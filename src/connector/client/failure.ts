@@ -28,24 +28,24 @@ interface KindReport {
 const REPORT_OF_KIND: Record<FailureKind, KindReport> = {
   credentials: {
     code: 'INSTANCE_CREDENTIALS_FAILED',
-    text: () => 'it refuses the credentials of this instance. Correct them in the configuration of the instance.',
+    text: () => 'it rejects the credentials of this instance. Correct them in the configuration of the instance.',
   },
-  notFound: { code: 'NOT_FOUND', text: () => 'there is nothing under this name or id.' },
+  notFound: { code: 'NOT_FOUND', text: () => 'it has nothing with this name or id.' },
   conflict: {
     code: 'CONFLICT',
-    text: () => 'the request conflicts with what is there, such as another record with the same key.',
+    text: () => 'the request conflicts with an existing record, such as one with the same key.',
   },
   rejected: { code: 'PROVIDER_REJECTED', text: () => 'it rejects the request. Correct the request.' },
   rateLimited: {
     code: 'PROVIDER_RATE_LIMITED',
-    text: (seconds) => `it takes no more calls for now. Try again in ${seconds} s.`,
+    text: (seconds) => `it accepts no more requests for now. Try again in ${seconds} s.`,
     defaultRetryAfterSeconds: 60,
   },
   unavailable: {
     code: 'PROVIDER_UNAVAILABLE',
     text: () => 'it cannot serve the request at the moment. Try again later.',
   },
-  protocol: { code: 'PROVIDER_PROTOCOL', text: () => 'the answer is not one that Causeway understands.' },
+  protocol: { code: 'PROVIDER_PROTOCOL', text: () => 'Causeway does not understand the response.' },
 };
 
 const KIND_BY_STATUS: ReadonlyMap<number, FailureKind> = new Map([
@@ -109,8 +109,8 @@ export function describeFailure(clock: Pick<Clock, 'now'>, verdict: ResponseVerd
 
 function describeStatus(status: number): string {
   return status >= 300 && status < 400
-    ? 'The answer is a redirect. Causeway follows a redirect only from a GET, and only with a Location.'
-    : 'The connector does not know this answer, which is neither a success nor one of its failures.';
+    ? 'The response is a redirect. Causeway follows redirects only of a GET, and only with a Location.'
+    : 'The connector does not know this response: it is neither a success nor a documented failure.';
 }
 
 function getRetryAfterMs(clock: Pick<Clock, 'now'>, { response, failure }: ResponseVerdict): number | undefined {
@@ -140,10 +140,10 @@ export function describeMisshapen(
   return neverAgain(
     new AppError(
       'PROVIDER_PROTOCOL',
-      `${connector.name} answered ${response.status} without the JSON that was asked for (${toShowable(redactor, type, 100)}).`,
+      `${connector.name} answered ${response.status} without the requested JSON (${toShowable(redactor, type, 100)}).`,
       {
         details: [
-          { message: isJsonType(response.headers) ? 'The body is not valid JSON.' : 'The body is a page in HTML.' },
+          { message: isJsonType(response.headers) ? 'The body is not valid JSON.' : 'The body is an HTML page.' },
         ],
         providerMessage: words === undefined ? undefined : toShowable(redactor, words, MAX_EXCERPT_CHARACTERS),
       },
@@ -184,18 +184,18 @@ const REPORT_OF_REASON: Record<Exclude<EgressReason, 'refused' | 'invalid' | 'no
   reset: {
     code: 'PROVIDER_UNAVAILABLE',
     resend: 'ifIdempotent',
-    text: ({ name }, { message }) => `${name} did not answer completely: ${message} Try again later.`,
+    text: ({ name }, { message }) => `${name} did not respond completely: ${message} Try again later.`,
   },
   timeout: {
     code: 'PROVIDER_TIMEOUT',
     resend: 'never',
     text: ({ name, timeoutMs }) =>
-      `${name} did not answer within ${timeoutMs / 1000} s. Try again later, or ask for less.`,
+      `${name} did not respond within ${timeoutMs / 1000} s. Try again later, or request less.`,
   },
   'too-large': {
     code: 'PROVIDER_PROTOCOL',
     resend: 'never',
-    text: ({ name }, { message }) => `The answer of ${name} is too large: ${message} Ask for less.`,
+    text: ({ name }, { message }) => `The answer of ${name} is too large: ${message} Request less.`,
   },
   protocol: {
     code: 'PROVIDER_PROTOCOL',
@@ -205,7 +205,7 @@ const REPORT_OF_REASON: Record<Exclude<EgressReason, 'refused' | 'invalid' | 'no
   aborted: {
     code: 'OVERLOADED',
     resend: 'never',
-    text: ({ name }) => `The call to ${name} was given up, as this server is stopping. Try again.`,
+    text: ({ name }) => `The call to ${name} was cancelled because this server is stopping. Try again.`,
   },
 };
 

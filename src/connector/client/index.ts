@@ -11,9 +11,9 @@ import { type ByteBudget, createByteBudget } from './byte-budget.ts';
 import {
   type AccessTokens,
   DEFAULT_TIMEOUT_MS,
-  type Errand,
   type ExchangePorts,
   exchange,
+  type PreparedRequest,
   type ProviderCall,
 } from './exchange.ts';
 import {
@@ -25,7 +25,7 @@ import {
   planRetry,
 } from './failure.ts';
 import { type PassedRequest, pass } from './passthrough.ts';
-import { logProviderCalls, measureBudget, measureProviderCalls, type Tell } from './telling.ts';
+import { logProviderCalls, measureBudget, measureProviderCalls, type ReportRequest } from './reporting.ts';
 import { sendFile } from './upload.ts';
 import { followLink, resolveTarget } from './url.ts';
 
@@ -84,11 +84,11 @@ export function composeProviderClient(
   measureBudget(budget, metrics);
   const measure = measureProviderCalls(metrics);
   const logCall = logProviderCalls(log);
-  const tell: Tell = (request) => {
+  const report: ReportRequest = (request) => {
     measure(request);
     if (logsCalls) logCall(request);
   };
-  return { client: createProviderClient({ ...ground, tell, budget, simulatorsUrl }), budget };
+  return { client: createProviderClient({ ...ground, report, budget, simulatorsUrl }), budget };
 }
 
 const MAX_REDIRECTS = 3;
@@ -106,13 +106,13 @@ export function createProviderClient(ports: ClientPorts) {
   async function send(
     call: ProviderCall,
     request: ProviderRequest,
-    expects: Errand['expects'] = 'record',
+    expects: PreparedRequest['expects'] = 'record',
   ): Promise<ProviderResponse> {
     const { connector, config, signal } = call;
     const target = resolveTarget(bind(connector, config), request);
     const tokens = connector.auth.type === 'oauth2' && request.anonymous !== true ? tokensOf(call) : undefined;
     const hold = call.hold ?? budget.open(call.accountId);
-    const setOut = (accessToken: string | undefined): Errand => {
+    const setOut = (accessToken: string | undefined): PreparedRequest => {
       const binding = bind(connector, config, accessToken);
       const deadlineMs = clock.steady() + (connector.timeoutMs ?? DEFAULT_TIMEOUT_MS);
       return { binding, call, request, expects, hold, target, deadlineMs, outgoing: prepareOutgoing(binding, request) };
@@ -120,14 +120,14 @@ export function createProviderClient(ports: ClientPorts) {
     try {
       // Until it is replaced.
       let held = tokens && { tokens, token: await tokens.current(signal) };
-      let errand = setOut(held?.token);
+      let prepared = setOut(held?.token);
       let url = target;
       for (let redirects = 0, retries = 0, resends = 0; ; resends++) {
-        const outcome = await exchange(ports, errand, { url, resends });
+        const outcome = await exchange(ports, prepared, { url, resends });
         if (outcome.kind === 'answered') return outcome.response;
         if (outcome.kind === 'redirected') {
           if (redirects++ === MAX_REDIRECTS) throw tooManyRedirects(connector.name);
-          url = followLink(errand.binding, outcome.location, url.href);
+          url = followLink(prepared.binding, outcome.location, url.href);
           continue;
         }
         const { failed } = outcome;
@@ -135,10 +135,10 @@ export function createProviderClient(ports: ClientPorts) {
           const another = await held.tokens.replace(held.token, signal);
           if (another === held.token) throw failed.error;
           held = undefined;
-          errand = setOut(another);
+          prepared = setOut(another);
           retries = 0;
         } else {
-          await waitToRetry(errand, failed, retries++);
+          await waitToRetry(prepared, failed, retries++);
         }
         url = target;
         redirects = 0;
@@ -149,7 +149,7 @@ export function createProviderClient(ports: ClientPorts) {
   }
 
   /** @throws the failure when there is to be no other try; the reason of the signal */
-  async function waitToRetry({ call, request, deadlineMs }: Errand, failed: FailedCall, retries: number) {
+  async function waitToRetry({ call, request, deadlineMs }: PreparedRequest, failed: FailedCall, retries: number) {
     const remainingMs = deadlineMs - clock.steady();
     const waitMs = planRetry(ports.random, { failed, retries, remainingMs, idempotent: isIdempotent(request) });
     if (waitMs === undefined || call.retry === false) throw failed.error;
@@ -251,7 +251,7 @@ function tooManyRedirects(name: string): AppError {
 /** A response of another shape than documented shows as an AnswerError of the kit or as a TypeError in the connector. Log and activity have the cause. */
 export function toUnreadable({ connector }: Pick<ProviderCall, 'connector'>, error: unknown): AppError {
   if (isAppError(error)) return error;
-  return new AppError('PROVIDER_PROTOCOL', `The answer of ${connector.name} is not one that Causeway understands.`, {
+  return new AppError('PROVIDER_PROTOCOL', `Causeway does not understand the response of ${connector.name}.`, {
     details: detailsOf(error),
     cause: error instanceof SyntaxError ? withoutQuote(error) : error,
   });

@@ -12,7 +12,7 @@ import {
   type ProviderCall,
 } from './exchange.ts';
 import { describeEgressError, isEgressError } from './failure.ts';
-import { told } from './telling.ts';
+import { sendReported } from './reporting.ts';
 import { resolveBelow } from './url.ts';
 
 /** A request that goes to the provider as it is, but for the instance's authentication. */
@@ -91,7 +91,7 @@ async function passOnce(
   countRequest(call);
   const wire = currentTrace()?.wire?.open({ headers: sent, body }, redactor);
   try {
-    const response = await told(
+    const response = await sendReported(
       ports,
       {
         element: connector.key,

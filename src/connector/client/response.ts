@@ -111,7 +111,7 @@ const MAX_CHARACTERS = 500;
 const MAX_READ_CHARACTERS = 20_000;
 
 /** Where providers put their words, the most telling first. */
-const PLACES: readonly (readonly (string | number)[])[] = [
+const MESSAGE_PATHS: readonly (readonly (string | number)[])[] = [
   ['error', 'message'],
   ['error', 'message', 'value'],
   ['error_description'],
@@ -131,15 +131,15 @@ const PLACES: readonly (readonly (string | number)[])[] = [
 
 /** @returns the provider's own words in a body, fit to be shown; undefined when there are none. HTML is never shown */
 export function readProviderMessage(redactor: Redactor, body: unknown): string | undefined {
-  for (const place of PLACES) {
-    const text = getText(body, place);
+  for (const path of MESSAGE_PATHS) {
+    const text = getText(body, path);
     if (text !== undefined && !isHtml(text)) return toShowable(redactor, text, MAX_CHARACTERS);
   }
   return undefined;
 }
 
-function getText(body: unknown, place: readonly (string | number)[]): string | undefined {
-  const value = place.reduce(getMember, body);
+function getText(body: unknown, path: readonly (string | number)[]): string | undefined {
+  const value = path.reduce(getMember, body);
   return typeof value === 'string' && value.trim() !== '' ? value : undefined;
 }
 

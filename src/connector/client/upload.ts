@@ -19,8 +19,8 @@ import {
   type Verdict,
 } from './exchange.ts';
 import { describeEgressError, isEgressError } from './failure.ts';
+import { sendReported } from './reporting.ts';
 import { readResponse } from './response.ts';
-import { told } from './telling.ts';
 import { resolveTarget } from './url.ts';
 
 /** A file on its way to the provider. */
@@ -87,14 +87,14 @@ async function sendOnce(
   countRequest(call);
   const wire = currentTrace()?.wire?.open({ headers, body: pieces }, redactor);
   try {
-    const stream = await told(
+    const stream = await sendReported(
       ports,
       { element: connector.key, method, url: target, toSimulator, redactor, headers, wire },
-      (toldHeaders) =>
+      (tracedHeaders) =>
         ports.egress.stream({
           url: simulator?.enter(target) ?? target,
           method,
-          headers: toldHeaders,
+          headers: tracedHeaders,
           body: pieces,
           silenceMs,
           toSimulator,
@@ -218,18 +218,18 @@ const RETRY_AFTER_SECONDS = 1;
 function tokenReplaced(name: string, cause: AppError): AppError {
   return new AppError(
     'PROVIDER_UNAVAILABLE',
-    `${name} refused the access token as the file was sent. There is a new one now: send the file again.`,
+    `${name} rejected the access token during the upload. Causeway now has a new one. Send the file again.`,
     { cause, retryAfterSeconds: RETRY_AFTER_SECONDS },
   );
 }
 
 function tooSlow(silenceMs: number, cause: unknown): AppError {
-  return new AppError('REQUEST_TIMEOUT', `Nothing of the file came for ${silenceMs / 1000} s.`, { cause });
+  return new AppError('REQUEST_TIMEOUT', `No bytes of the file arrived for ${silenceMs / 1000} s.`, { cause });
 }
 
 function tooEarly(name: string): AppError {
   return new AppError(
     'PROVIDER_PROTOCOL',
-    `${name} answered before it had the whole file, so that what it stored is not what was sent.`,
+    `${name} responded before it had the whole file, so it may have stored only a part of it. Check the file there.`,
   );
 }

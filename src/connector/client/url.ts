@@ -19,18 +19,18 @@ type Addressed = Pick<ProviderRequest, 'path' | 'url' | 'query'>;
  * The provider's URL of a request. A simulator's links are turned back into the provider's, so that the same rules hold for both.
  * @throws AppError PROVIDER_PROTOCOL when a URL from a response leaves the connector's hosts.
  */
-export function resolveTarget(place: UrlBinding, request: Addressed): URL {
-  if (request.url === undefined) return resolvePath(place, request);
-  const url = followLink(place, request.url, `${place.base}/`);
+export function resolveTarget(binding: UrlBinding, request: Addressed): URL {
+  if (request.url === undefined) return resolvePath(binding, request);
+  const url = followLink(binding, request.url, `${binding.base}/`);
   const query = appendQuery(url.search, request.query);
   return query === url.search ? url : new URL(query, url);
 }
 
 /** Below the base URL: as the path begins with a slash, it cannot change the host. */
-function resolvePath(place: UrlBinding, request: Addressed): URL {
+function resolvePath(binding: UrlBinding, request: Addressed): URL {
   const path = request.path ?? '';
   if (path !== '' && !path.startsWith('/')) throw new Error(`A provider path must begin with '/': '${path}'`);
-  return new URL(appendQuery(place.base + path, request.query));
+  return new URL(appendQuery(binding.base + path, request.query));
 }
 
 /** Dots that climb, plain or encoded, alone or with a parameter behind them (`..;x`), which some servers drop before they resolve them. */
@@ -43,11 +43,11 @@ const ABSOLUTE = /^\/(?:\/|[a-z][a-z0-9+.-]*:\/)/i;
  * The provider's URL of a path that a caller wrote, percent-encoded, with its query.
  * @throws AppError REQUEST_INVALID for one that does not plainly stay below the base URL
  */
-export function resolveBelow(place: UrlBinding, path: string, search: string): URL {
-  const url = isPlain(path) && !CONTROL.test(search) ? URL.parse(place.base + path + search) : null;
-  if (url?.origin === place.origin && url.href === new URL(place.base).href.replace(/\/$/, '') + path + url.search)
+export function resolveBelow(binding: UrlBinding, path: string, search: string): URL {
+  const url = isPlain(path) && !CONTROL.test(search) ? URL.parse(binding.base + path + search) : null;
+  if (url?.origin === binding.origin && url.href === new URL(binding.base).href.replace(/\/$/, '') + path + url.search)
     return url;
-  const message = `The path is not one below the address of ${place.connector.name}: it has segments of its own, without '.' and '..', encoded slashes, control characters or an address in it.`;
+  const message = `The path must stay below the address of ${binding.connector.name}: no '.' or '..' segments, encoded slashes, control characters or addresses in it.`;
   throw new AppError('REQUEST_INVALID', message, { details: [{ path: '/path/path', message }] });
 }
 
@@ -61,33 +61,36 @@ function isPlain(path: string): boolean {
 }
 
 /** A link in a provider's response, absolute or relative to `from`, checked against the connector's hosts. */
-export function followLink(place: UrlBinding, link: string, from: string): URL {
-  const url = leaveSimulator(place, parseLink(place, link, from));
-  if (!matchesHost(url.host, place.hosts)) {
-    throw protocolError(place, `pointed to another host, ${url.host || url.protocol}, which Causeway does not follow`);
+export function followLink(binding: UrlBinding, link: string, from: string): URL {
+  const url = leaveSimulator(binding, parseLink(binding, link, from));
+  if (!matchesHost(url.host, binding.hosts)) {
+    throw protocolError(
+      binding,
+      `pointed to another host, ${url.host || url.protocol}, which Causeway does not follow`,
+    );
   }
-  if (url.protocol !== 'https:' && url.protocol !== place.protocol) {
-    throw protocolError(place, `pointed to an address without TLS at ${url.host}, which Causeway does not follow`);
+  if (url.protocol !== 'https:' && url.protocol !== binding.protocol) {
+    throw protocolError(binding, `pointed to an address without TLS at ${url.host}, which Causeway does not follow`);
   }
   return url;
 }
 
-function parseLink(place: UrlBinding, link: string, from: string): URL {
+function parseLink(binding: UrlBinding, link: string, from: string): URL {
   // The URL parser would drop line breaks and go on.
   const url = /\p{Cc}/u.test(link) ? null : URL.parse(link, from);
   if (url === null || url.username !== '' || url.password !== '') {
-    throw protocolError(place, 'contains a link that cannot be followed');
+    throw protocolError(binding, 'contains a link that cannot be followed');
   }
   return url;
 }
 
-function leaveSimulator(place: UrlBinding, url: URL): URL {
-  const path = place.simulator?.leave(url);
-  return path === undefined ? url : new URL(place.origin + path);
+function leaveSimulator(binding: UrlBinding, url: URL): URL {
+  const path = binding.simulator?.leave(url);
+  return path === undefined ? url : new URL(binding.origin + path);
 }
 
-function protocolError(place: UrlBinding, what: string): AppError {
-  return new AppError('PROVIDER_PROTOCOL', `The answer of ${place.connector.name} ${what}.`);
+function protocolError(binding: UrlBinding, what: string): AppError {
+  return new AppError('PROVIDER_PROTOCOL', `The answer of ${binding.connector.name} ${what}.`);
 }
 
 type Query = NonNullable<ProviderRequest['query']>;
@@ -147,7 +150,7 @@ export function createSimulatorRoute(
   if (simulatorsUrl === undefined) {
     throw new AppError(
       'REQUEST_INVALID',
-      `The simulator of ${connector.name} is not reached from this process. Whoever runs the service sets SIMULATORS_PORT where the simulators are served, and SIMULATORS_URL in the other processes.`,
+      `This process has no access to the simulator of ${connector.name}. The operator sets SIMULATORS_PORT for the process that serves the simulators, and SIMULATORS_URL for the others.`,
     );
   }
   const root = new URL(`${simulatorsUrl.replace(/\/+$/, '')}/${connector.key}`);

@@ -88,7 +88,7 @@ function createWith(
 function createdUnread(id: string, cause: unknown): Error {
   const reason = isAppError(cause) ? ` ${cause.message}` : '';
   return unusable(
-    `The record was created with the id '${id}'. Do not create it again. Reading it back failed.${reason}`,
+    `The record was created with the id '${id}'. Do not create it again. Only reading it back failed.${reason}`,
     cause,
   );
 }

@@ -72,7 +72,7 @@ export function createOffload(clock: Pick<Clock, 'after'>, limits: OffloadLimits
   const busyOwners = new Set<number>();
 
   async function offload(job: OffloadJob): Promise<Offloaded> {
-    await takePlace(job);
+    await takeSlot(job);
     try {
       job.signal.throwIfAborted();
       return await runInThread(clock, job, limits);
@@ -82,12 +82,12 @@ export function createOffload(clock: Pick<Clock, 'after'>, limits: OffloadLimits
     }
   }
 
-  async function takePlace(job: OffloadJob): Promise<void> {
-    if (!isFree(job)) await waitForPlace(job);
+  async function takeSlot(job: OffloadJob): Promise<void> {
+    if (!isFree(job)) await waitForSlot(job);
     busyOwners.add(job.owner);
   }
 
-  function waitForPlace(job: OffloadJob): Promise<void> {
+  function waitForSlot(job: OffloadJob): Promise<void> {
     assertRoom(job);
     return new Promise((resolve, reject) => {
       const leave = () => {
@@ -123,7 +123,7 @@ export function createOffload(clock: Pick<Clock, 'after'>, limits: OffloadLimits
     const all = [...waiting].map((entry) => entry.job);
     const own = all.filter(({ owner }) => owner === job.owner);
     if (sizeOf([...all, job]) <= limits.maxWaiting && sizeOf([...own, job]) <= limits.maxWaitingOfOwner) return;
-    throw new AppError('OVERLOADED', 'Too many descriptions of services wait to be read. Try again in 10 s.', {
+    throw new AppError('OVERLOADED', 'Too many descriptions of services are waiting to be read. Try again in 10 s.', {
       retryAfterSeconds: 10,
     });
   }

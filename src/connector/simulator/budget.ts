@@ -9,7 +9,7 @@ export interface BudgetOptions {
   /** The provider's headers for what is left. */
   readonly headers?: (state: BudgetState) => Readonly<Record<string, string>>;
   /** Whether a refusal says how long to wait. Default true. */
-  readonly tellsWait?: boolean;
+  readonly sendsRetryAfter?: boolean;
 }
 
 export interface BudgetState {
@@ -25,7 +25,7 @@ export interface RequestBudget {
 }
 
 export function createBudget(options: BudgetOptions): RequestBudget {
-  const { calls, windowMs, clock, headers = () => ({}), tellsWait = true } = options;
+  const { calls, windowMs, clock, headers = () => ({}), sendsRetryAfter = true } = options;
   let startMs = clock.steady();
   let used = 0;
   return {
@@ -34,10 +34,10 @@ export function createBudget(options: BudgetOptions): RequestBudget {
       if (nowMs - startMs >= windowMs) [startMs, used] = [nowMs, 0];
       used++;
       const resetMs = startMs + windowMs - nowMs;
-      const told = headers({ calls, left: Math.max(0, calls - used), resetMs });
-      if (used <= calls) return told;
-      const wait = tellsWait && { 'retry-after': String(Math.ceil(resetMs / 1000)) };
-      throw fault(429, `More than ${calls} calls in ${windowMs} ms.`, { headers: { ...wait, ...told } });
+      const limitHeaders = headers({ calls, left: Math.max(0, calls - used), resetMs });
+      if (used <= calls) return limitHeaders;
+      const wait = sendsRetryAfter && { 'retry-after': String(Math.ceil(resetMs / 1000)) };
+      throw fault(429, `More than ${calls} calls in ${windowMs} ms.`, { headers: { ...wait, ...limitHeaders } });
     },
   };
 }

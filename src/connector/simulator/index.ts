@@ -31,6 +31,7 @@ export {
   describedMembers,
   FOLDS,
   filterFieldOf,
+  foldCases,
   type Member,
   type Members,
   membersOf,

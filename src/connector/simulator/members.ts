@@ -99,3 +99,10 @@ export function filterFieldOf(members: Members, path: string, rule: TextRule = '
     fold,
   } satisfies FilterField;
 }
+
+/** Returns a text without its cases. One letter is folded to one: İ is no other letter with a dot above it. */
+export function foldCases(text: string): string {
+  return Array.from(text, (letter) => ([...letter.toLowerCase()].length === 1 ? letter.toLowerCase() : letter)).join(
+    '',
+  );
+}

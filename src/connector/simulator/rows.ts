@@ -77,8 +77,8 @@ export function pick<Value>(values: readonly Value[], index: number): Value {
 }
 
 /** `value` in every row; in every nth of them, the one of this place, null. */
-export function sparse(nth: number, column: Column, place = nth - 1): Column {
-  return (index) => (index % nth === place ? null : column(index));
+export function sparse(nth: number, column: Column, offset = nth - 1): Column {
+  return (index) => (index % nth === offset ? null : column(index));
 }
 
 export const DAY_MS = 86_400_000;
@@ -114,39 +114,39 @@ export function writeSeconds(ms: number): string {
  * turns of the year, references, and nulls where a member may have none, in each column at other rows.
  */
 export function columnsFor(members: Members, form: RowForm = {}): Readonly<Record<string, Column>> {
-  const columns = Object.entries(members).map(([name, member], place): [string, Column] => {
+  const columns = Object.entries(members).map(([name, member], index): [string, Column] => {
     const { [member.type]: write = (value: unknown) => value } = form.write ?? {};
-    const values = valuesFor(member, place, form);
+    const values = valuesFor(member, index, form);
     const column: Column = (index) => write(values(index));
     const isNullable = member.isNeverNull !== true && member.isRequired !== true;
-    const nth = 3 + (place % 5);
-    return [name, isNullable ? sparse(nth, column, place % nth) : column];
+    const nth = 3 + (index % 5);
+    return [name, isNullable ? sparse(nth, column, index % nth) : column];
   });
   return Object.fromEntries(columns);
 }
 
-/** `place` shifts the values, so that no two columns go through them together. */
-function valuesFor(member: Member, place: number, { writeTime = writeSeconds, idsOf = () => [] }: RowForm): Column {
+/** `shift` moves the values, so that no two columns go through them together. */
+function valuesFor(member: Member, shift: number, { writeTime = writeSeconds, idsOf = () => [] }: RowForm): Column {
   const { type, values, range: [least, most] = ['-Infinity', 'Infinity'], refersTo = '' } = member;
   const isHeld = (number: number) => number >= Number(least) && number <= Number(most);
   switch (type) {
     case 'string':
-      return cycle(values ?? textsFor(member), 1, place);
+      return cycle(values ?? textsFor(member), 1, shift);
     case 'integer':
-      return cycle(INTEGERS.filter(isHeld), 1, place);
+      return cycle(INTEGERS.filter(isHeld), 1, shift);
     case 'number':
-      return cycle(NUMBERS.filter(isHeld), 1, place);
+      return cycle(NUMBERS.filter(isHeld), 1, shift);
     case 'boolean':
-      return cycle([true, false, ...times(place % 3, () => false)], 1, place);
+      return cycle([true, false, ...times(shift % 3, () => false)], 1, shift);
     case 'date':
-      return (index) => dayAfter(FIRST_DAY, (index + place) * 31);
+      return (index) => dayAfter(FIRST_DAY, (index + shift) * 31);
     case 'datetime':
       return (index) =>
-        writeTime(Date.parse(FIRST_DAY) + place * 3_600_000 + Math.floor(index / 2) * (DAY_MS + 61_000));
+        writeTime(Date.parse(FIRST_DAY) + shift * 3_600_000 + Math.floor(index / 2) * (DAY_MS + 61_000));
     case 'reference':
       return (index) => {
         const ids = idsOf(refersTo);
-        return pick(ids, index + place + Math.floor(index / ids.length));
+        return pick(ids, index + shift + Math.floor(index / ids.length));
       };
     case 'array':
       return () => [];

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
+import type { ConnectorSources } from '../connector-folders.ts';
 import type { Config, SentWebhook } from '../contract.ts';
-import type { ConnectorSources } from '../places.ts';
 
 /** Running simulators: one port, each provider below `/<key>`. */
 export interface Simulators {

@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import type { ConnectorFolder, ConnectorSources } from '../connector-folders.ts';
+import { findConnectorFolders } from '../connector-folders.ts';
 import type { Config, Simulator, SimulatorOptions } from '../contract.ts';
-import type { ConnectorPlace, ConnectorSources } from '../places.ts';
-import { findPlaces } from '../places.ts';
 import { provideContract } from '../provide-contract.ts';
 import { type DemoAccount, SIMULATORS_HOST, type SimulatorsOptions } from './index.ts';
 import { createMemory } from './memory.ts';
@@ -30,13 +30,13 @@ export interface LoadedSimulators {
 
 export async function findSimulators(sources: ConnectorSources): Promise<LoadedSimulators> {
   provideContract();
-  const places = new Map((await findPlaces(sources, FILE)).map((place) => [place.key, place]));
+  const folders = new Map((await findConnectorFolders(sources, FILE)).map((folder) => [folder.key, folder]));
   return {
     find: async (key) => {
-      const place = places.get(key);
-      return place === undefined ? undefined : await load(place);
+      const folder = folders.get(key);
+      return folder === undefined ? undefined : await load(folder);
     },
-    keys: [...places.keys()],
+    keys: [...folders.keys()],
   };
 }
 
@@ -67,24 +67,24 @@ export async function listen(
       const simulator = byKey.get(key) ?? create(key);
       if (keys.includes(key)) byKey.set(key, simulator);
       const made = await simulator;
-      if (made === undefined) return tell(response, 404, `No simulator here. There are: ${keys.join(', ')}`);
+      if (made === undefined) return respond(response, 404, `No simulator here. There are: ${keys.join(', ')}`);
       request.url = rest.startsWith('/') ? rest : `/${rest}`;
       made.handle(request, response);
     } catch (error) {
       byKey.delete(key);
-      tell(response, 500, `The simulator cannot be used: ${error instanceof Error ? error.message : error}`);
+      respond(response, 500, `The simulator cannot be used: ${error instanceof Error ? error.message : error}`);
     }
   }
 
   return { server, url };
 }
 
-function tell(response: ServerResponse, status: number, message: string): void {
+function respond(response: ServerResponse, status: number, message: string): void {
   response.writeHead(status, { 'content-type': 'application/json' });
   response.end(JSON.stringify({ message }));
 }
 
-async function load({ folder }: ConnectorPlace): Promise<SimulatorModule> {
+async function load({ folder }: ConnectorFolder): Promise<SimulatorModule> {
   const file = join(folder, FILE);
   const module: Partial<SimulatorModule> = await import(pathToFileURL(file).href);
   const { createSimulator } = module;

@@ -70,9 +70,9 @@ export function createAcceptor(ports: AcceptPorts) {
   let stopped = false;
 
   function assertRoom(accountId: number): void {
-    if (stopped) throw overloaded('This process is stopping and takes no more events.');
+    if (stopped) throw overloaded('This process is stopping and accepts no more events. Try again.');
     if (pendingRows.room(accountId) > 0 && pendingBytes.room(accountId) > 0) return;
-    throw overloaded('Too many events wait to be stored.');
+    throw overloaded('Too many events are waiting to be stored. Try again later.');
   }
 
   async function commit(call: Call): Promise<Accepted> {
@@ -248,7 +248,7 @@ export function prepareEvents(
     },
     /** To be called after the commit: they are delivered from then on. */
     committed: () => {
-      for (const tell of onCommit) tell();
+      for (const notify of onCommit) notify();
       for (const { span } of acceptances) span?.end();
     },
   };

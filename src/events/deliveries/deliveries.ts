@@ -205,7 +205,7 @@ export function createDeliveries(
       await change(knex, async (via) => {
         if (await createReleaseStore(via).acknowledgeOne(accountId, id)) return;
         const { status } = await get(accountId, id, via);
-        throw new AppError('CONFLICT', `Delivery ${id} is ${status}: only one that is queued can be acknowledged.`);
+        throw new AppError('CONFLICT', `Delivery ${id} is ${status}. Only a queued delivery can be acknowledged.`);
       });
     },
 
@@ -326,7 +326,7 @@ function assertPeriod({ from, to }: RedeliveryPeriod): void {
 }
 
 function tooManyEvents(): AppError {
-  const message = `There are more than ${MAX_REDELIVERIES} events to send again, and none was sent. Narrow down from and to, or name a subscriptionId or a status.`;
+  const message = `There are more than ${MAX_REDELIVERIES} events to send again, and none was sent. Shorten the period, or send a subscriptionId or a status.`;
   return new AppError('REQUEST_INVALID', message, { details: [{ path: '/body', message }] });
 }
 

@@ -33,7 +33,7 @@ export function readQueueFilter(where: string): QueueFilter {
   }
   const [first] = faults;
   if (first !== undefined) {
-    const message = `${first.message} The filter takes ${FORM}.`;
+    const message = `${first.message} The filter accepts only ${FORM}.`;
     throw new AppError('WHERE_UNSUPPORTED', message, { details: faults });
   }
   return { urls: intersect(parts.flatMap((part) => (part.kind === 'urls' ? [part.urls] : []))) };
@@ -41,12 +41,12 @@ export function readQueueFilter(where: string): QueueFilter {
 
 const REQUIRED: Readonly<Record<string, string>> = { channel: 'webhook', status: 'queued' };
 
-type Part =
+type ReleasePart =
   | { readonly kind: 'required'; readonly field: string }
   | { readonly kind: 'urls'; readonly urls: readonly string[] }
   | { readonly kind: 'fault'; readonly fault: ErrorDetail };
 
-function readPart(condition: Condition): Part {
+function readPart(condition: Condition): ReleasePart {
   if (isGroup<Condition>(condition)) {
     return {
       kind: 'fault',
@@ -79,20 +79,20 @@ function equalTexts(predicate: Predicate): readonly string[] | undefined {
 function explain(predicate: Predicate, required: string | undefined): ErrorDetail {
   const { name } = predicate.field;
   const { offset, length } = predicate.loc;
-  const place = { position: offset, length };
+  const range = { position: offset, length };
   if (required !== undefined) {
-    return { ...place, message: `'${name}' must be = '${required}' here.`, expected: [`${name} = '${required}'`] };
+    return { ...range, message: `'${name}' must be = '${required}' here.`, expected: [`${name} = '${required}'`] };
   }
   if (name === 'config.url') {
     return {
-      ...place,
+      ...range,
       message: `'config.url' takes = and IN here, not ${operatorOf(predicate)}.`,
       expected: ['=', 'IN'],
     };
   }
   return {
-    ...place,
-    message: `'${name}' cannot narrow down a queue.`,
+    ...range,
+    message: `'${name}' cannot filter a queue.`,
     expected: ['channel', 'status', 'config.url'],
   };
 }

@@ -5,7 +5,7 @@ import type { Agenda } from '../sweep/agenda.ts';
 import type { BreakerState } from './breaker.ts';
 import { type Host, type Lane, type LaneKey, queueLease } from './lane.ts';
 import { createLanes, type LaneLimits } from './lanes.ts';
-import { createPlaces } from './places.ts';
+import { createSlots } from './slots.ts';
 
 export interface SweepRoom {
   readonly firsts: number;
@@ -36,7 +36,7 @@ export function createDispatcher(
   const lanes = createLanes(limits);
   const { hosts } = lanes;
   const ready = createRotation<Lane>();
-  const places = createPlaces(limits);
+  const slots = createSlots(limits);
   const held = new Set<number>();
   let isClosed = false;
 
@@ -47,10 +47,10 @@ export function createDispatcher(
   }
 
   function next(nowMs: number): DeliveryLease | undefined {
-    while (places.isFree() && outcomes.hasRoom()) {
+    while (slots.isFree() && outcomes.hasRoom()) {
       const accountId = ready.turn();
       if (accountId === undefined) return undefined;
-      if (!places.hasRoom(accountId)) {
+      if (!slots.hasRoom(accountId)) {
         ready.pause(accountId);
         continue;
       }
@@ -59,7 +59,7 @@ export function createDispatcher(
       lane.ready = false;
       const lease = take(lane, nowMs);
       if (lease === undefined) continue;
-      places.enter(lane, lease);
+      slots.enter(lane, lease);
       join(lane);
       return lease;
     }
@@ -68,9 +68,9 @@ export function createDispatcher(
 
   /** Undefined: the lane comes back when what keeps it is over. */
   function take(lane: Lane, nowMs: number): DeliveryLease | undefined {
-    if (!places.mayPush(lane)) return undefined;
-    const preferred = lane.retryIsNext ? places.takeRetry(lane) : takeFirst(lane, nowMs);
-    const lease = preferred ?? (lane.retryIsNext ? takeFirst(lane, nowMs) : places.takeRetry(lane));
+    if (!slots.mayPush(lane)) return undefined;
+    const preferred = lane.retryIsNext ? slots.takeRetry(lane) : takeFirst(lane, nowMs);
+    const lease = preferred ?? (lane.retryIsNext ? takeFirst(lane, nowMs) : slots.takeRetry(lane));
     if (lease !== undefined) lane.retryIsNext = !isRetry(lease);
     return lease;
   }
@@ -86,11 +86,11 @@ export function createDispatcher(
     const { lease } = outcome;
     const lane = lanes.laneOf(lease);
     const wasFull = lane.inFlight >= lane.concurrency.limit();
-    if (!places.leave(lane, lease)) return;
+    if (!slots.leave(lane, lease)) return;
     if (outcome.kind === 'delivered') noteDelivered(lane, outcome.attempt.durationMs, wasFull, nowMs);
     else if (outcome.kind !== 'released') noteFailed(lane, outcome.isHard, startedMs, nowMs);
     free(lane, lease);
-    const unblocked = isRetry(lease) ? places.unblock(lane.accountId) : undefined;
+    const unblocked = isRetry(lease) ? slots.unblock(lane.accountId) : undefined;
     if (unblocked !== undefined) join(unblocked);
     ready.resume(lane.accountId);
     join(lane);
@@ -252,17 +252,17 @@ export function createDispatcher(
 
     /** Gives back what is under way, whatever comes of it. */
     abandon: (nowMs: number) => {
-      for (const lease of places.clear()) release(lease, nowMs);
+      for (const lease of slots.clear()) release(lease, nowMs);
     },
 
-    inFlight: places.inFlight,
+    inFlight: slots.inFlight,
 
     figures: (nowMs: number) => {
       const all = [...lanes.all()];
       return {
         lanes: all.length,
         blockedLanes: all.filter((lane) => hosts.stateOf(lane, nowMs) !== 'closed').length,
-        inFlight: places.inFlight(),
+        inFlight: slots.inFlight(),
         held: lanes.held(),
         bytes: lanes.bytes(),
       };

@@ -38,10 +38,10 @@ export function createNotifications(
   const nextEventId = createEventIds(platform);
   const store = createNotificationStore(knex);
 
-  async function findTarget(accountId: number, toldAt: string | undefined) {
+  async function findTarget(accountId: number, notifiedUrl: string | undefined) {
     const found = await settings.get(accountId);
     const callbackUrl = found['notification.operational.callback.url'];
-    if (callbackUrl === null || callbackUrl === toldAt) return undefined;
+    if (callbackUrl === null || callbackUrl === notifiedUrl) return undefined;
     const { id: subscriptionId, eventTypes } = await subscriptions.ensure(accountId, callbackUrl);
     const isQueued = found['notification.webhook.failure.policy'] === 'queue';
     return { subscriptionId, eventTypes, state: isQueued ? 'queued' : 'waiting' } as const;
@@ -49,9 +49,9 @@ export function createNotifications(
 
   async function prepare(
     accountId: number,
-    { toldAt }: { readonly toldAt?: string | undefined } = {},
+    { notifiedUrl }: { readonly notifiedUrl?: string | undefined } = {},
   ): Promise<Publisher> {
-    const target = await findTarget(accountId, toldAt);
+    const target = await findTarget(accountId, notifiedUrl);
     return async (via, type, data) => {
       await store.insert(via, accountId, type, data);
       if (target === undefined || isAbout(data, target.subscriptionId) || !wantsType(target.eventTypes, type)) return;

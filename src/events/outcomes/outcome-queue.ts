@@ -1,10 +1,10 @@
 import type { DeliveryLease } from '../lease.ts';
 import type { EngineOptions } from '../options.ts';
-import type { AttemptRecord, NextRow } from './outcome-store.ts';
+import type { AttemptOutcome, NextRow } from './outcome-store.ts';
 
 /** What is to be stored of a lease that ends. */
 export type DeliveryOutcome = { readonly lease: DeliveryLease } & (
-  | { readonly kind: 'delivered'; readonly attempt: AttemptRecord }
+  | { readonly kind: 'delivered'; readonly attempt: AttemptOutcome }
   | ({ readonly kind: 'failed' } & Failed)
   | ({ readonly kind: 'exhausted' } & Failed)
   /** Given back without an attempt. */
@@ -12,7 +12,7 @@ export type DeliveryOutcome = { readonly lease: DeliveryLease } & (
 );
 
 interface Failed {
-  readonly attempt: AttemptRecord;
+  readonly attempt: AttemptOutcome;
   readonly next: NextRow;
   /** It held a connection for long, or got none. */
   readonly isHard: boolean;

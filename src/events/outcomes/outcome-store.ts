@@ -10,7 +10,7 @@ export interface Fence extends RowOf<'delivery', 'account_id' | 'id' | 'subscrip
 }
 
 /** What was tried. */
-export interface AttemptRecord {
+export interface AttemptOutcome {
   readonly attemptedAt: Date;
   readonly durationMs: number;
   readonly statusCode: number | undefined;
@@ -29,8 +29,8 @@ export interface NextRow {
 }
 
 export type OutcomeRow =
-  | { readonly kind: 'delivered'; readonly lease: Fence; readonly attempt: AttemptRecord }
-  | { readonly kind: 'failed'; readonly lease: Fence; readonly attempt: AttemptRecord; readonly next: NextRow }
+  | { readonly kind: 'delivered'; readonly lease: Fence; readonly attempt: AttemptOutcome }
+  | { readonly kind: 'failed'; readonly lease: Fence; readonly attempt: AttemptOutcome; readonly next: NextRow }
   /** Given back without an attempt. */
   | { readonly kind: 'released'; readonly lease: Fence; readonly dueAt: Date };
 
@@ -58,7 +58,7 @@ export function createOutcomeStore(knex: Knex, batchRows = 5000) {
      * @returns false when the lease was lost: then nothing happened.
      */
     exhaust: (
-      row: { readonly lease: Fence; readonly attempt: AttemptRecord; readonly next: NextRow },
+      row: { readonly lease: Fence; readonly attempt: AttemptOutcome; readonly next: NextRow },
       within: (trx: Knex.Transaction) => Promise<void>,
     ): Promise<boolean> =>
       knex.transaction(async (trx) => {

@@ -4,7 +4,7 @@ import type { Notifications } from '../notifications/notifications.ts';
 import type { DeliveryOutcome } from './outcome-queue.ts';
 import type { OutcomeRow, OutcomeStore, WrittenOutcomes } from './outcome-store.ts';
 
-/** What came of a part of a batch. */
+/** The outcome of a part of a batch. */
 export type Stored = {
   readonly outcomes: readonly DeliveryOutcome[];
 } /** Outcomes that are in none of these numbers came too late: their leases were lost before. */ & (

@@ -18,7 +18,7 @@ export function describeAttempt(lease: DeliveryLease, url: URL, eventId: string)
   };
 }
 
-/** What came of it. */
+/** The outcome of it. */
 export function describeOutcome(outcome: DeliveryOutcome): SpanEnd {
   if (outcome.kind === 'released') return { attributes: { 'causeway.delivery.outcome': 'released' } };
   const { attempt } = outcome;

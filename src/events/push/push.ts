@@ -20,7 +20,7 @@ import {
 import type { DeliverySettings, EventSource, FindSource, ReadySubscription } from '../model.ts';
 import type { EngineOptions } from '../options.ts';
 import type { DeliveryOutcome } from '../outcomes/outcome-queue.ts';
-import type { AttemptRecord, NextRow } from '../outcomes/outcome-store.ts';
+import type { AttemptOutcome, NextRow } from '../outcomes/outcome-store.ts';
 import { describeAttempt, describeOutcome } from './attempt-span.ts';
 import { nextState, type Transition } from './schedule.ts';
 
@@ -252,7 +252,7 @@ function judge({ status, headers }: EgressResponse, nowMs: number) {
   } as const;
 }
 
-function toRecord(report: Exclude<AttemptReport, { kind: 'aborted' }>): AttemptRecord {
+function toRecord(report: Exclude<AttemptReport, { kind: 'aborted' }>): AttemptOutcome {
   const { attemptedAtMs, durationMs, statusCode, answer, requestHeaders } = report;
   const error = report.kind === 'failed' ? `${report.failure}: ${report.error}` : undefined;
   return { attemptedAt: new Date(attemptedAtMs), durationMs, statusCode, answer, requestHeaders, error };

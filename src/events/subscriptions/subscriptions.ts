@@ -194,7 +194,10 @@ export function createSubscriptions(platform: SubscriptionPlatform) {
         const row = await getRow(accountId, id, stored);
         if (eventTypes !== undefined && !(await stored.setEventTypes(accountId, id, eventTypes))) throw notFound(id);
         if (rotateSecret && !(await stored.replaceSecrets(row, { before: row.secrets, after: rotated(row) })))
-          throw new AppError('CONFLICT', `The secret of subscription ${id} was rotated at the same time.`);
+          throw new AppError(
+            'CONFLICT',
+            `The secret of subscription ${id} was rotated by another request at the same time. Read it again.`,
+          );
         return row;
       };
       await change(platform.knex, work, (before) => noteOf(before, changes));

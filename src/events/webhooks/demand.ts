@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
+import type { InstanceKey } from '../../instances/instance.ts';
 import type { Platform } from '../../platform.ts';
-import type { InstancePlace } from './address.ts';
 import { createRegistrationStore } from './registration-store.ts';
 
 /** Told when a provider is to be told something of an instance. */
@@ -15,7 +15,7 @@ export function createNoteRegistration({
   notifier,
 }: Pick<Platform, 'knex'> & { readonly notifier: Pick<Platform['notifier'], 'publish'> }) {
   const store = createRegistrationStore(knex);
-  return async (via: Knex, { accountId, id }: InstancePlace, isWanted: boolean): Promise<void> => {
+  return async (via: Knex, { accountId, id }: InstanceKey, isWanted: boolean): Promise<void> => {
     await store.note(via, { accountId, id }, isWanted);
     await notifier.publish(REGISTRATION_TOPIC, `${accountId}:${id}`, via);
   };

@@ -10,7 +10,7 @@ export interface HydrationNeighbours {
   readonly log: Logger;
 }
 
-/** One read of a record: what came of it. */
+/** One read of a record: its outcome. */
 export type ReadOutcome = 'read' | 'failed' | 'left';
 
 /** A provider waits for its answer while records are read: of one call so many, at most so long. The rest goes without. */

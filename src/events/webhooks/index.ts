@@ -1,12 +1,12 @@
 import type { Accounts } from '../../accounts/accounts.ts';
 import type { ProviderCall, ProviderClient } from '../../connector/client/index.ts';
 import type { FindWebhookInstance } from '../../instances/event-sources.ts';
-import type { Instance } from '../../instances/instance.ts';
+import type { Instance, InstanceKey } from '../../instances/instance.ts';
 import type { Platform } from '../../platform.ts';
 import type { Resources } from '../../resources/index.ts';
 import type { Accepted, NewEvent } from '../model.ts';
 import type { Notifications } from '../notifications/notifications.ts';
-import { createWebhookAddresses, type InstancePlace, type WebhookAddresses } from './address.ts';
+import { createWebhookAddresses, type WebhookAddresses } from './address.ts';
 import { createReceiver, createWebhookTargets, type Receiver } from './receive.ts';
 import { createFindRegistrationSecret, createRegistrations, type Registrations } from './registrations.ts';
 import { createSigningKeys } from './signing-keys.ts';
@@ -16,7 +16,7 @@ export interface WebhookNeighbours {
   readonly tokensOf: (instance: Instance) => ProviderCall['tokens'];
   readonly accounts: Pick<Accounts, 'isThere'>;
   readonly findInstance: FindWebhookInstance;
-  readonly noteEventWarning: (instance: InstancePlace, warning: string | null) => Promise<boolean>;
+  readonly noteEventWarning: (instance: InstanceKey, warning: string | null) => Promise<boolean>;
   readonly notifications: Pick<Notifications, 'publish'>;
   readonly getRecord: Resources['getRecord'];
   readonly accept: (events: readonly NewEvent[]) => Promise<Accepted>;

@@ -12,11 +12,12 @@ import type {
 import { createAnnouncedCache } from '../../db/announced-cache.ts';
 import { AppError, isAppError } from '../../errors.ts';
 import type { FindWebhookInstance, WebhookInstance } from '../../instances/event-sources.ts';
+import type { InstanceKey } from '../../instances/instance.ts';
 import type { Platform } from '../../platform.ts';
 import { combineRedactors, createRedactor, type Redactor } from '../../redaction.ts';
 import type { Resources } from '../../resources/index.ts';
 import type { Accepted, NewEvent } from '../model.ts';
-import type { InstancePlace, WebhookAddresses } from './address.ts';
+import type { WebhookAddresses } from './address.ts';
 import { isToBeRead, readRecords, recordKey } from './hydrate.ts';
 import type { FindRegistrationSecret } from './registrations.ts';
 import type { FindSigningKey } from './signing-keys.ts';
@@ -43,7 +44,7 @@ export interface ReceiverNeighbours {
   readonly findSigningKey: FindSigningKey;
   readonly getRecord: Resources['getRecord'];
   readonly accept: (events: readonly NewEvent[]) => Promise<Accepted>;
-  readonly noteEventWarning: (instance: InstancePlace, warning: string | null) => Promise<unknown>;
+  readonly noteEventWarning: (instance: InstanceKey, warning: string | null) => Promise<unknown>;
 }
 
 const MAX_BODY_BYTES = 1024 * 1024;
@@ -79,12 +80,12 @@ export function createWebhookTargets(
       return { target: { ...found, webhooks, secret, redactor, maxBytes: webhooks.maxBytes ?? MAX_BODY_BYTES } };
     },
   });
-  const keyOf = ({ accountId, id }: InstancePlace) => `${accountId}:${id}`;
+  const keyOf = ({ accountId, id }: InstanceKey) => `${accountId}:${id}`;
   return {
     /** From memory, as long as nothing changes. */
-    get: async (place: InstancePlace) => (await cache.get(keyOf(place)))?.target,
+    get: async (instance: InstanceKey) => (await cache.get(keyOf(instance)))?.target,
     /** To be called when what calls are verified with may have changed. */
-    changed: (place: InstancePlace) => cache.changed(keyOf(place)),
+    changed: (instance: InstanceKey) => cache.changed(keyOf(instance)),
   };
 }
 
@@ -93,7 +94,7 @@ function keyedSecret({ secretKey }: Webhooks, config: Config): string | undefine
   return typeof value === 'string' ? value : undefined;
 }
 
-type Outcome =
+type ReceiveOutcome =
   | 'accepted'
   | 'dropped'
   | 'handshake'
@@ -157,7 +158,7 @@ export function createReceiver(platform: Pick<Platform, 'clock' | 'log' | 'metri
       // The connector's own words, see `rejected`.
       const message = isAppError(error, 'PROVIDER_REJECTED')
         ? error.message
-        : `The call is not one that ${connector.name} is known to send.`;
+        : `The request does not have a form that ${connector.name} is known to send.`;
       throw new AppError('REQUEST_INVALID', message, { cause: error });
     }
   }
@@ -209,14 +210,14 @@ export function createReceiver(platform: Pick<Platform, 'clock' | 'log' | 'metri
   return {
     /** Whose address it is. @throws AppError NOT_FOUND for nobody's, whatever the reason */
     find: async (elementKey: string, instanceKey: string) => {
-      const place = addresses.read(instanceKey);
+      const instance = addresses.read(instanceKey);
       // What belongs to an account that was deleted is removed by and by.
-      const isThere = place !== undefined && (await accounts.isThere(place.accountId));
-      const target = isThere ? await targets.get(place) : undefined;
+      const isThere = instance !== undefined && (await accounts.isThere(instance.accountId));
+      const target = isThere ? await targets.get(instance) : undefined;
       const isReachable = target?.instance.connector.key === elementKey && target.instance.fault?.kind !== 'element';
       if (target === undefined || !isReachable) {
         measures.received('none', 'unknown');
-        throw new AppError('NOT_FOUND', 'There is nothing here that takes events.');
+        throw new AppError('NOT_FOUND', 'This URL does not receive events.');
       }
       if (target.instance.fault === undefined) return target;
       throw new AppError('OVERLOADED', 'Events of this instance cannot be verified at the moment.', {
@@ -268,9 +269,9 @@ function isSound({ action, objectName, objectId = '' }: ProviderEvent): boolean 
 }
 
 const REFUSALS: Readonly<Record<Exclude<WebhookVerdict, 'genuine'>, string>> = {
-  unsigned: 'The call has no signature that could be verified.',
-  forged: 'The signature of the call is not one of this instance.',
-  stale: 'The call was signed at another time.',
+  unsigned: 'The request has no signature to verify.',
+  forged: 'The signature of the request does not match this instance.',
+  stale: 'The signature of the request is too old, or dated in the future.',
 };
 
 function idleness({ instance, settings }: WebhookInstance): Idle | undefined {
@@ -322,7 +323,7 @@ function createMeasures({ metrics }: Pick<Platform, 'metrics'>) {
     labelNames: ['outcome'],
   });
   return {
-    received: (element: string, outcome: Outcome) => received.inc({ element, outcome }),
+    received: (element: string, outcome: ReceiveOutcome) => received.inc({ element, outcome }),
     reads: (outcome: string, count: number) => reads.inc({ outcome }, count),
   };
 }

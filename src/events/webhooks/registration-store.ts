@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import type { RowOf } from '../../db/row.ts';
-import type { InstancePlace } from './address.ts';
+import type { InstanceKey } from '../../instances/instance.ts';
 
 type Column =
   | 'account_id'
@@ -16,7 +16,7 @@ type Column =
 /** What a provider was told of an instance, or is to be told; the secret still encrypted. */
 export type RegistrationRow = RowOf<'webhook_registration', Column>;
 
-/** What came of a look at it. */
+/** The outcome of a look at it. */
 export interface SettledRegistration
   extends Pick<RegistrationRow, 'providerId' | 'url' | 'baseUrl' | 'secret' | 'failures'> {
   readonly renewAt: Date | null;
@@ -31,7 +31,7 @@ const COLUMNS = `account_id as "accountId", instance_id as "instanceId", version
 export function createRegistrationStore(knex: Knex) {
   return {
     /** What is there is looked at again; where there is nothing, only if something is wanted. */
-    note: async (via: Knex, { accountId, id }: InstancePlace, isWanted: boolean): Promise<void> => {
+    note: async (via: Knex, { accountId, id }: InstanceKey, isWanted: boolean): Promise<void> => {
       const again = 'version = webhook_registration.version + 1, due = now(), failures = 0, updated_at = now()';
       await via.raw(
         isWanted
@@ -42,7 +42,7 @@ export function createRegistrationStore(knex: Knex) {
       );
     },
 
-    find: async ({ accountId, id }: InstancePlace): Promise<RegistrationRow | undefined> => {
+    find: async ({ accountId, id }: InstanceKey): Promise<RegistrationRow | undefined> => {
       const { rows } = await knex.raw<{ rows: RegistrationRow[] }>(
         `select ${COLUMNS} from webhook_registration where account_id = ? and instance_id = ?`,
         [accountId, id],
@@ -53,7 +53,7 @@ export function createRegistrationStore(knex: Knex) {
     /** Those that are due, the oldest first, each for one process and for so long; or a single one. What a deleted account has is removed with it. */
     claim: async (
       { limit, now, leaseUntil }: { readonly limit: number; readonly now: Date; readonly leaseUntil: Date },
-      one?: InstancePlace,
+      one?: InstanceKey,
     ): Promise<RegistrationRow[]> => {
       const { rows } = await knex.raw<{ rows: RegistrationRow[] }>(
         `update webhook_registration set lease_until = ?

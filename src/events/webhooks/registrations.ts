@@ -4,10 +4,10 @@ import type { Operation, RegisteredInput, Registration, WebhookRegistration } fr
 import { decryptBound, encryptBound } from '../../db/bound-values.ts';
 import { AppError, isAppError } from '../../errors.ts';
 import type { FindWebhookInstance, WebhookInstance } from '../../instances/event-sources.ts';
-import type { Instance } from '../../instances/instance.ts';
+import type { Instance, InstanceKey } from '../../instances/instance.ts';
 import type { Platform } from '../../platform.ts';
 import type { Notifications } from '../notifications/notifications.ts';
-import type { InstancePlace, WebhookAddresses } from './address.ts';
+import type { WebhookAddresses } from './address.ts';
 import { REGISTRATION_TOPIC } from './demand.ts';
 import { createRegistrationStore, type RegistrationRow, type SettledRegistration } from './registration-store.ts';
 
@@ -21,11 +21,11 @@ export interface RegistrationNeighbours {
   readonly client: Pick<ProviderClient, 'execute'>;
   readonly tokensOf: (instance: Instance) => ProviderCall['tokens'];
   /** @returns whether the warning is news */
-  readonly noteEventWarning: (instance: InstancePlace, warning: string | null) => Promise<boolean>;
+  readonly noteEventWarning: (instance: InstanceKey, warning: string | null) => Promise<boolean>;
   readonly notifications: Pick<Notifications, 'publish'>;
   readonly addresses: Pick<WebhookAddresses, 'urlOf'>;
   /** What is known of the instance is no longer what it was. */
-  readonly changed: (instance: InstancePlace) => Promise<void>;
+  readonly changed: (instance: InstanceKey) => Promise<void>;
 }
 
 /** Keeps at providers what instances want there. */
@@ -132,7 +132,7 @@ export function createRegistrations(platform: RegistrationPlatform, neighbours: 
   function kept(row: RegistrationRow, { id, secret, expiresInSeconds }: Registration) {
     const renewAt =
       expiresInSeconds === undefined ? null : new Date(clock.now() + expiresInSeconds * 1000 * RENEWED_AFTER);
-    const sealed = secret === undefined ? row.secret : encryptBound(keyring, secret, placeOf(row));
+    const sealed = secret === undefined ? row.secret : encryptBound(keyring, secret, instanceKeyOf(row));
     return { providerId: id, secret: sealed, renewAt, due: renewAt };
   }
 
@@ -145,8 +145,8 @@ export function createRegistrations(platform: RegistrationPlatform, neighbours: 
   }
 
   async function reconcile(row: RegistrationRow, signal: AbortSignal): Promise<void> {
-    const place = { accountId: row.accountId, id: row.instanceId };
-    const found = await findInstance(place.accountId, place.id);
+    const key = { accountId: row.accountId, id: row.instanceId };
+    const found = await findInstance(key.accountId, key.id);
     // Gone with the instance.
     if (found === undefined) return;
     const { instance, isRegistered } = found;
@@ -176,7 +176,7 @@ export function createRegistrations(platform: RegistrationPlatform, neighbours: 
         // Wanted again since: then it is due, and there is nothing at the provider.
         if (!(await store.remove(row))) await store.settle(row, NOTHING);
       }
-      await noteEventWarning(place, null);
+      await noteEventWarning(key, null);
     } catch (error) {
       if (!isAppError(error) && !signal.aborted) throw error;
       const failures = row.failures + 1;
@@ -184,7 +184,7 @@ export function createRegistrations(platform: RegistrationPlatform, neighbours: 
       await store.settle(row, { ...row, failures, due: new Date(clock.now() + waitMs) });
       if (!stopping.signal.aborted) await warn(instance, describe(instance, isRegistered, error));
     }
-    await changed(place);
+    await changed(key);
   }
 
   async function warn({ accountId, id, name, connector }: Instance, reason: string): Promise<void> {
@@ -206,12 +206,12 @@ export function createRegistrations(platform: RegistrationPlatform, neighbours: 
     }
   }
 
-  function claim(limit: number, one?: InstancePlace): Promise<RegistrationRow[]> {
+  function claim(limit: number, one?: InstanceKey): Promise<RegistrationRow[]> {
     const nowMs = clock.now();
     return store.claim({ limit, now: new Date(nowMs), leaseUntil: new Date(nowMs + LEASE_MS) }, one);
   }
 
-  async function take(one: InstancePlace): Promise<void> {
+  async function take(one: InstanceKey): Promise<void> {
     const rows = await claim(1, one);
     for (const row of rows) await attempt(row, stopping.signal);
     // What was noted while it was worked on told nobody who could take it.
@@ -251,10 +251,10 @@ export function createRegistrations(platform: RegistrationPlatform, neighbours: 
       ),
 
     /** Before the instance goes, as long as there are credentials: what is left at the provider then is told. */
-    end: async (place: InstancePlace, signal: AbortSignal) => {
-      const row = await store.find(place);
+    end: async (key: InstanceKey, signal: AbortSignal) => {
+      const row = await store.find(key);
       if (row === undefined || row.providerId === null || row.url === null) return;
-      const found = await findInstance(place.accountId, place.id);
+      const found = await findInstance(key.accountId, key.id);
       if (found === undefined || found.instance.connector.webhooks?.registration === undefined) return;
       const { instance } = found;
       const timeout = new AbortController();
@@ -268,10 +268,10 @@ export function createRegistrations(platform: RegistrationPlatform, neighbours: 
       } catch (error) {
         signal.throwIfAborted();
         const { id, name, connector } = instance;
-        log.warn({ err: error, redactor: instance.redactor, ...place }, 'a webhook is left at a provider');
+        log.warn({ err: error, redactor: instance.redactor, ...key }, 'a webhook is left at a provider');
         const reason = `The webhook ${row.providerId} is still there: ${wordsOf(error)}`;
         const data = { instanceId: id, name, elementKey: connector.key, reason };
-        await notifications.publish(place.accountId, 'instance.webhook.failed', data);
+        await notifications.publish(key.accountId, 'instance.webhook.failed', data);
       } finally {
         endWait();
       }
@@ -280,18 +280,20 @@ export function createRegistrations(platform: RegistrationPlatform, neighbours: 
 }
 
 /** What a provider told to verify its calls with. @throws DecryptionError */
-export type FindRegistrationSecret = (instance: InstancePlace) => Promise<string | undefined>;
+export type FindRegistrationSecret = (instance: InstanceKey) => Promise<string | undefined>;
 
 export function createFindRegistrationSecret(platform: Pick<Platform, 'knex' | 'keyring'>): FindRegistrationSecret {
   const { knex, keyring } = platform;
   const store = createRegistrationStore(knex);
-  return async (place) => {
-    const row = await store.find(place);
-    return row === undefined || row.secret === null ? undefined : decryptBound(keyring, row.secret, placeOf(row)).plain;
+  return async (key) => {
+    const row = await store.find(key);
+    return row === undefined || row.secret === null
+      ? undefined
+      : decryptBound(keyring, row.secret, instanceKeyOf(row)).plain;
   };
 }
 
-function placeOf({ accountId, instanceId }: RegistrationRow) {
+function instanceKeyOf({ accountId, instanceId }: RegistrationRow) {
   return { column: 'webhook_registration.secret', key: [accountId, instanceId], bound: [] } as const;
 }
 
@@ -306,7 +308,7 @@ function registrationOf({ connector }: Instance): WebhookRegistration {
 function findObstacle({ connector, config, fault, valid }: Instance, eventUrl: string): string | undefined {
   const { protocol, hostname, origin } = new URL(eventUrl);
   if (fault !== undefined) return fault.message;
-  if (!valid) return `${connector.name} is told where to send events when its credentials are renewed.`;
+  if (!valid) return `${connector.name} receives the URL for events when its credentials are renewed.`;
   // A simulator is on this machine as well.
   if (config.simulator === true) return undefined;
   if (isLoopback(hostname.replace(/^\[|\]$/g, ''))) {
@@ -319,8 +321,10 @@ function findObstacle({ connector, config, fault, valid }: Instance, eventUrl: s
 }
 
 function describe({ connector }: Instance, isWanted: boolean, error: unknown): string {
-  const what = isWanted ? 'could not be told where to send events' : 'could not be told to send no more events';
-  return `${connector.name} ${what}, and will be asked again: ${wordsOf(error)}`;
+  const what = isWanted
+    ? 'did not accept the registration for events'
+    : 'did not accept the end of the registration for events';
+  return `${connector.name} ${what}. Causeway tries again: ${wordsOf(error)}`;
 }
 
 function tooLong(): AppError {
@@ -329,6 +333,6 @@ function tooLong(): AppError {
 
 /** Of an error that callers may read; what the provider said is redacted already. */
 function wordsOf(error: unknown): string {
-  if (!isAppError(error)) return 'Something went wrong here.';
+  if (!isAppError(error)) return 'Something went wrong in the service.';
   return error.providerMessage === undefined ? error.message : `${error.message} ${error.providerMessage}`;
 }

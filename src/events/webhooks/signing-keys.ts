@@ -62,7 +62,7 @@ export function createSigningKeys(
       return { key: await client.execute(operation, undefined, as) };
     } catch (error) {
       if (isAppError(error, ...REFUSALS)) return { key: undefined };
-      throw new AppError('OVERLOADED', 'What the call is signed with cannot be read at the moment.', {
+      throw new AppError('OVERLOADED', 'The key of the signature cannot be read at the moment. Try again later.', {
         cause: error,
         retryAfterSeconds: RETRY_SECONDS,
       });
@@ -80,7 +80,8 @@ export function createSigningKeys(
     if (known !== undefined) return known.key;
     const reads = underWay.get(owner) ?? 0;
     if (reads >= AT_A_TIME) {
-      const message = 'Too many calls of this instance name other keys at the same time.';
+      const message =
+        'Too many requests for this instance name different signing keys at the same time. Try again later.';
       throw new AppError('OVERLOADED', message, { retryAfterSeconds: RETRY_SECONDS });
     }
     underWay.set(owner, reads + 1);

@@ -56,13 +56,13 @@ function readAddress(connector: OAuthConnector, config: Config, addressOf: (conf
   if (url === undefined) {
     throw new AppError(
       'REQUEST_INVALID',
-      `The settings make no usable address of ${connector.name}. Correct the address in the configuration.`,
+      `The settings result in no usable address of ${connector.name}. Correct the address in the configuration.`,
     );
   }
   if (isOfProvider(connector, config, url)) return url;
   throw new AppError(
     'REQUEST_INVALID',
-    `The settings lead to the host ${url.host}, which is not a host of ${connector.name}. Correct the address in the configuration.`,
+    `The settings result in the host ${url.host}, which is not a host of ${connector.name}. Correct the address in the configuration.`,
   );
 }
 

@@ -157,7 +157,7 @@ function mayBeOpen({ clientId, callbackUrl }: AuthorizationKey, state = ''): boo
 
 /** Seen twice, a code makes strict providers revoke what they granted for it (RFC 6749, 4.1.2): the instance that has it would end. */
 function codeUsed({ key, name }: Connector): AppError {
-  const message = `The code was exchanged already, and ${name} takes it once. Get a new one with GET /elements/${key}/oauth/url. Nothing was stored.`;
+  const message = `The code was already exchanged, and ${name} accepts it only once. Get a new one with GET /elements/${key}/oauth/url. Nothing was stored.`;
   return new AppError('PROVIDER_CREDENTIALS_INVALID', message);
 }
 
@@ -165,13 +165,13 @@ function assertCodeFlow(connector: Connector): asserts connector is OAuthConnect
   if (!isOAuthConnector(connector)) {
     throw new AppError(
       'REQUEST_INVALID',
-      `${connector.name} does not use OAuth, so there is no page to authorize at: make its instances with POST /instances and the configuration keys of GET /elements/${connector.key}.`,
+      `${connector.name} does not use OAuth, so it has no authorization page. Create its instances with POST /instances and the configuration keys of GET /elements/${connector.key}.`,
     );
   }
   if (connector.auth.grant !== 'clientCredentials') return;
   throw new AppError(
     'REQUEST_INVALID',
-    `${connector.name} needs no user to authorize: make its instances with POST /instances, ${OAUTH_KEYS.clientId} and ${OAUTH_KEYS.clientSecret}.`,
+    `${connector.name} needs no authorization by a user. Create its instances with POST /instances, ${OAUTH_KEYS.clientId} and ${OAUTH_KEYS.clientSecret}.`,
   );
 }
 
@@ -213,6 +213,6 @@ function readCallbackUrl({ callbackUrl }: UrlRequest, proxy: OAuthProxy | undefi
   if (proxy === undefined || given === proxy.proxyUrl) return given;
   throw invalidParameter(
     'callbackUrl',
-    `callbackUrl is not that of the OAuth proxy '${proxy.name}': leave it out, or give ${proxy.proxyUrl}. Your own URL goes into state.`,
+    `callbackUrl is not the URL of the OAuth proxy '${proxy.name}'. Leave it out, or send ${proxy.proxyUrl}. Send your own URL as state.`,
   );
 }

@@ -88,7 +88,10 @@ function readMerchant(connector: OAuthConnector, text: string): Config {
   const key = keyOf(connector, connector.auth.merchantIdKey, 'merchantId');
   const field = connector.configuration.find((each) => each.key === key);
   if (field !== undefined && hasPattern(field, text)) return { [key]: text };
-  throw invalidParameter('merchantId', `merchantId is none of ${connector.name}, which are like ${field?.example}.`);
+  throw invalidParameter(
+    'merchantId',
+    `merchantId is not valid for ${connector.name}. It looks like ${field?.example}.`,
+  );
 }
 
 function assertSiteAddressIsKnown({ name, auth, configuration }: OAuthConnector): void {
@@ -111,7 +114,7 @@ function readSite(connector: OAuthConnector, settings: Config, text: string): st
   if (isOfProvider(connector, settingsOfUrl(connector, { ...settings, [field?.key ?? '']: site }), url)) return site;
   // Where the setting is a name, from which the connector makes the host, the name will do.
   if (field !== undefined && hasPattern(field, text)) return text;
-  throw invalidParameter('siteAddress', `siteAddress leads to the host ${url.host}, which is not a host of ${name}.`);
+  throw invalidParameter('siteAddress', `siteAddress results in the host ${url.host}, which is not a host of ${name}.`);
 }
 
 function hasPattern({ type, pattern }: ConfigField, text: string): boolean {
@@ -210,7 +213,7 @@ export function readCallbackValues(
     return readValues({ connector, config, from: 'callback', said, origin, simulator, complete: true });
   } catch (error) {
     if (!(error instanceof ValueFault)) throw error;
-    const message = `providerData: ${error.message}. Pass on every parameter that came to the callback URL beside the code.`;
+    const message = `providerData: ${error.message}. Send every parameter that the callback URL received beside the code.`;
     throw new AppError('REQUEST_INVALID', message, {
       details: [{ path: pointer('body', 'providerData', error.member), message: error.message }],
       cause: error,

@@ -142,7 +142,7 @@ function chooseSource({ connector, given, providerData }: ConnectRequest): Grant
 
 function assertNoProviderData({ name }: OAuthConnector, providerData: ProviderData | undefined): void {
   if (providerData === undefined) return;
-  const message = `${name} needs no user to authorize, so there is no code: leave out providerData.`;
+  const message = `${name} needs no authorization by a user, so there is no code. Leave out providerData.`;
   throw new AppError('REQUEST_INVALID', message, { details: [{ path: '/body/providerData', message }] });
 }
 
@@ -190,7 +190,7 @@ async function findAuthorization(
   const callbackUrl = known[OAUTH_KEYS.callbackUrl];
   if (typeof callbackUrl !== 'string' || callbackUrl === '') {
     const key = OAUTH_KEYS.callbackUrl;
-    const message = `'${key}' is required: the callbackUrl that the code came to.`;
+    const message = `'${key}' is required: the callbackUrl that received the code.`;
     throw invalidConfiguration(connector, [{ path: pointer('body', 'configuration', key), message }]);
   }
   const clientId = String(known[OAUTH_KEYS.clientId] ?? '');

@@ -1,8 +1,8 @@
 import * as oauth from 'oauth4webapi';
 import manifest from '../../../package.json' with { type: 'json' };
 import type { Clock } from '../../clock.ts';
+import { type ReportingPorts, sendReported } from '../../connector/client/reporting.ts';
 import { readProviderMessage, readWaitMs } from '../../connector/client/response.ts';
-import { type TellingPorts, told } from '../../connector/client/telling.ts';
 import type { SimulatorRoute } from '../../connector/client/url.ts';
 import type { Config } from '../../connector/contract.ts';
 import { type Egress, EgressError, type EgressRequest, type EgressResponse } from '../../egress/index.ts';
@@ -83,7 +83,7 @@ function askFor(
   return { connector, config, grantType, parameters, secrets };
 }
 
-export interface TokenEndpointPorts extends TellingPorts {
+export interface TokenEndpointPorts extends ReportingPorts {
   readonly egress: Pick<Egress, 'request'>;
   readonly clock: Pick<Clock, 'now' | 'steady'>;
   /** Where the simulators run; without it a request with `simulator: true` is refused. */
@@ -108,8 +108,8 @@ export async function sendTokenRequest(
   const { headers, ...asked } = toHttpRequest(request, address);
   const sent = { element: connector.key, method: 'POST', url, toSimulator: simulator !== undefined, redactor, headers };
   try {
-    const response = await told(ports, sent, (toldHeaders) =>
-      ports.egress.request({ ...asked, headers: toldHeaders, signal }),
+    const response = await sendReported(ports, sent, (tracedHeaders) =>
+      ports.egress.request({ ...asked, headers: tracedHeaders, signal }),
     );
     return await processTokenResponse(request, { response, address, nowMs: ports.clock.now() });
   } catch (error) {
@@ -224,7 +224,7 @@ export async function processTokenResponse(
   }
 }
 
-type Members = Readonly<Record<string, unknown>>;
+type TokenMembers = Readonly<Record<string, unknown>>;
 
 const MOST_MEMBERS: JsonShape = { depth: 100, members: 10_000, ownMembers: 1_000 };
 
@@ -236,7 +236,7 @@ function assertFewMembers({ name }: OAuthConnector, text: string): void {
   throw new TokenError('unknown', message);
 }
 
-function readJsonObject(connector: OAuthConnector, text: string): Members | undefined {
+function readJsonObject(connector: OAuthConnector, text: string): TokenMembers | undefined {
   if (!text.startsWith('{')) return undefined;
   assertFewMembers(connector, text);
   try {
@@ -251,13 +251,13 @@ function readJsonObject(connector: OAuthConnector, text: string): Members | unde
 const FORM = /^(?:[\w.-]+=[^&\s]*&)*(?:access_token|error)=[^\s]*$/;
 
 /** As some providers answer, with the content type of a form, a text or a page. */
-function readForm(text: string): Members | undefined {
+function readForm(text: string): TokenMembers | undefined {
   const isForm = !hasMorePairs(text) && FORM.test(text);
   return isForm ? Object.fromEntries(new URLSearchParams(text)) : undefined;
 }
 
 /** A response that is no grant may hold some all the same. */
-function tokensIn(members: Members = {}): readonly string[] {
+function tokensIn(members: TokenMembers = {}): readonly string[] {
   const tokens = ['access_token', 'refresh_token', 'id_token'].map((name) => members[name]);
   return tokens.filter((token) => typeof token === 'string');
 }
@@ -266,7 +266,7 @@ function tokensIn(members: Members = {}): readonly string[] {
  * In seconds, as far as the answer says it.
  * @param nowMs of the provider, whose clock the end of a token is told by
  */
-function lifeIn({ auth: { accessTokenEnd } }: OAuthConnector, members: Members, nowMs: number): unknown {
+function lifeIn({ auth: { accessTokenEnd } }: OAuthConnector, members: TokenMembers, nowMs: number): unknown {
   const { expires_in: life } = members;
   if (accessTokenEnd === undefined || (life ?? '') !== '') return life;
   return Math.floor(Number(members[accessTokenEnd]) - nowMs / 1000);
@@ -276,7 +276,7 @@ function lifeIn({ auth: { accessTokenEnd } }: OAuthConnector, members: Members, 
 async function checkGrant(
   request: TokenRequest,
   { url }: TokenAddress,
-  members: Members,
+  members: TokenMembers,
 ): Promise<Omit<TokenGrant, 'values'>> {
   const server = { issuer: url.origin, token_endpoint: url.href };
   const client = { client_id: credentialsOf(request).clientId };
@@ -301,7 +301,7 @@ async function checkGrant(
  * The response as RFC 6749, 5.1 has it, for the library to judge: numbers in text, members of no value and a missing
  * `token_type` are put right; what is not used (an id_token, which nobody checks here) is left out.
  */
-function toStandardResponse({ access_token, token_type, expires_in, refresh_token }: Members): Response {
+function toStandardResponse({ access_token, token_type, expires_in, refresh_token }: TokenMembers): Response {
   const seconds = typeof expires_in === 'string' ? Number(expires_in) : expires_in;
   const body = {
     access_token,
@@ -331,7 +331,7 @@ const PASSING_ERRORS: ReadonlySet<string> = new Set(['temporarily_unavailable', 
 
 interface Judged extends EgressResponse {
   /** Undefined when the body is neither a JSON object nor a form. */
-  readonly members: Members | undefined;
+  readonly members: TokenMembers | undefined;
   readonly text: string;
   /** Knows what was sent. */
   readonly redactor: Redactor;
@@ -365,7 +365,7 @@ function kindOf({ status, members }: Judged, oauthError: string | undefined): To
 }
 
 /** What decides is no secret, though somebody may have chosen it for one. */
-function readOAuthError(members: Members | undefined, { redact }: Redactor): string | undefined {
+function readOAuthError(members: TokenMembers | undefined, { redact }: Redactor): string | undefined {
   const error = members?.error;
   if (typeof error !== 'string' || error === '') return undefined;
   return STANDARD_ERRORS.has(error) ? error : redact(error);

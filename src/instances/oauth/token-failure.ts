@@ -54,7 +54,7 @@ const KIND_OF_REASON: Readonly<Record<EgressReason, TokenFailureKind>> = {
 };
 
 export function noResponse({ name }: OAuthConnector, cause: EgressError): TokenError {
-  const message = `The token endpoint of ${name} gave no answer: ${cause.message}`;
+  const message = `The token endpoint of ${name} did not respond: ${cause.message}`;
   return new TokenError(KIND_OF_REASON[cause.reason], message, { cause });
 }
 
@@ -92,7 +92,7 @@ function describeUnknownOrigin({ auth: { siteAddressKey, sandboxKey } }: OAuthCo
 export function describeTokenFailure({ name }: OAuthConnector, error: unknown, keys: string): unknown {
   if (!(error instanceof TokenError)) return error;
   if (error.kind !== 'refused') return describeOutage(error, error.message);
-  return invalidCredentials(error, `${name} refuses these credentials. Check ${keys}. Nothing was stored.`);
+  return invalidCredentials(error, `${name} rejects these credentials. Check ${keys}. Nothing was stored.`);
 }
 
 function invalidCredentials(error: TokenError, message: string): AppError {
@@ -131,13 +131,13 @@ export function describeRefusal(error: TokenError, interrupted: boolean): Refusa
 }
 
 function describeClientRefusal(error: TokenError): string {
-  return `The provider refuses the client id or secret of this instance (${wordsOf(error)}). Change ${OAUTH_KEYS.clientSecret} in its configuration; it need not be authenticated again.`;
+  return `The provider refuses the client id or secret of this instance (${wordsOf(error)}). Correct ${OAUTH_KEYS.clientSecret} in its configuration. You don't need to authenticate the instance again.`;
 }
 
 function describeGrantRefusal(error: TokenError, interrupted: boolean): string {
   const words = wordsOf(error);
   if (interrupted && error.oauthError === 'invalid_grant') {
-    return `A refresh of the access was cut off before its result could be stored, and the provider no longer takes the refresh token from before (${words}). Authenticate this instance again.`;
+    return `A token refresh was interrupted before its result could be stored, and the provider rejects the previous refresh token (${words}). Authenticate this instance again.`;
   }
   return `The provider refuses to refresh the access of this instance (${words}). Authenticate it again.`;
 }
@@ -161,7 +161,7 @@ export function credentialsFailed({ connector, id }: Named, reason: string): App
 export function accessTokenRefused(owner: Named): AppError {
   return credentialsFailed(
     owner,
-    'The provider refuses its access token, and there is no other to be had. Authenticate this instance again.',
+    'The provider refuses its access token, and no other token is available. Authenticate this instance again.',
   );
 }
 

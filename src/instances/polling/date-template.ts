@@ -96,7 +96,9 @@ function readPattern(inside: string, pattern: string, zoneName: string): Placeho
   const isFixed = zone.rules().isFixedOffset();
   const letters = lettersOf(pattern);
   if (letters.includes('z') && !isFixed) {
-    throw new Error(`'\${${inside}}' names the time zone by a word, which summer and winter change: use Z or XXX.`);
+    throw new Error(
+      `'\${${inside}}' names the time zone by a word, which changes with daylight saving time. Use Z or XXX.`,
+    );
   }
   const format = (atMs: number) => ZonedDateTime.ofInstant(Instant.ofEpochMilli(atMs), zone).format(formatter);
   try {
@@ -162,13 +164,13 @@ export function createFormatter(pattern: string): DateTimeFormatter {
   try {
     for (const [piece, letter] of pattern.matchAll(PIECES)) {
       const append = letter === undefined ? once(piece) : JAVA_LETTERS[letter];
-      if (append === undefined) throw new Error(`'${letter}' is no letter of patterns; text stands in single quotes.`);
+      if (append === undefined) throw new Error(`'${letter}' is not a pattern letter. Write text in single quotes.`);
       append(builder, piece.length);
     }
     const formatter = builder.toFormatter();
     return words === undefined ? formatter : formatter.withLocale(words.Locale.US);
   } catch (error) {
-    throw new Error(`'${pattern}' is no date pattern of Java: ${messageOf(error)}`, { cause: error });
+    throw new Error(`'${pattern}' is not a Java date pattern: ${messageOf(error)}`, { cause: error });
   }
 }
 

@@ -18,7 +18,7 @@ import { MOST_ROWS, type PollQuery, parsePollUrl } from './poll-url.ts';
 import { type ReadTimestamp, timestampReader } from './timestamps.ts';
 
 /** Of an object of the configuration. */
-type Members = Readonly<Record<string, unknown>>;
+type SettingMembers = Readonly<Record<string, unknown>>;
 
 const INTERVAL = 'event.poller.refresh_interval';
 const CONFIGURATION = 'event.poller.configuration';
@@ -119,7 +119,7 @@ export type Polled = Pick<PollElement, 'objects' | 'polls'>;
 const NO_ELEMENT: Polled = { objects: {} };
 
 /** Where polls are answered. */
-export interface PollPlace {
+export interface PollContext {
   readonly element: PollElement;
   /** Of the service, as it tells them; then others that lead to it. */
   readonly ownUrls: readonly string[];
@@ -127,9 +127,9 @@ export interface PollPlace {
 
 /**
  * What is wrong with how an instance is to be polled, whatever a process allows.
- * @param place without it a configuration is read by itself: whether there is what it names is not looked at
+ * @param context without it a configuration is read by itself: whether there is what it names is not looked at
  */
-export function findPollFaults(config: Config, element: Polled, place?: PollPlace): readonly ErrorDetail[] {
+export function findPollFaults(config: Config, element: Polled, context?: PollContext): readonly ErrorDetail[] {
   const faults: ErrorDetail[] = [];
   const add = (path: readonly string[], message: string): undefined => {
     faults.push({ path: pointer('body', 'configuration', ...path), message: `'${path.join('.')}' ${message}` });
@@ -139,8 +139,8 @@ export function findPollFaults(config: Config, element: Polled, place?: PollPlac
     add([INTERVAL], `must be from 1 to ${MOST_MINUTES} minutes.`);
   }
   const check = (target: PollTarget, at: readonly string[]) => {
-    if (place === undefined) return;
-    attempt(() => assertTarget(place.element, target, place.ownUrls), at, { add });
+    if (context === undefined) return;
+    attempt(() => assertTarget(context.element, target, context.ownUrls), at, { add });
   };
   settingsOf(config, element, { add, check });
   return faults;
@@ -249,19 +249,19 @@ interface ResourceContext {
 }
 
 function readResource(
-  members: Members,
+  members: SettingMembers,
   { name, zone, namesOfTwoWords: joined, faults }: ResourceContext & { readonly name: string },
 ): PolledResource {
-  const place = [CONFIGURATION, name];
-  assertKnown(members, RESOURCE_MEMBERS, place, faults);
-  const read = memberReader(members, place, faults);
+  const path = [CONFIGURATION, name];
+  assertKnown(members, RESOURCE_MEMBERS, path, faults);
+  const read = memberReader(members, path, faults);
   const dates = read.members('datesConfiguration');
-  const datesPlace = [...place, 'datesConfiguration'];
-  assertKnown(dates, DATE_MEMBERS, datesPlace, faults);
+  const datesPath = [...path, 'datesConfiguration'];
+  assertKnown(dates, DATE_MEMBERS, datesPath, faults);
   const dateField = (kind: 'updated' | 'created'): DateField | undefined => {
-    const readDate = memberReader(dates, datesPlace, faults);
+    const readDate = memberReader(dates, datesPath, faults);
     const [field, format] = [readDate.text(`${kind}DateField`), readDate.text(`${kind}DateFormat`)];
-    const at = [...datesPlace, `${kind}DateFormat`];
+    const at = [...datesPath, `${kind}DateFormat`];
     const readTime = attempt(() => timestampReader(format, zone), at, faults);
     return field === undefined || readTime === undefined ? undefined : { field, read: readTime };
   };
@@ -270,7 +270,7 @@ function readResource(
   return {
     name,
     query:
-      url === undefined ? undefined : attempt(() => parsePollUrl(url, zone.id(), joined), [...place, 'url'], faults),
+      url === undefined ? undefined : attempt(() => parsePollUrl(url, zone.id(), joined), [...path, 'url'], faults),
     idField: read.text('idField'),
     updated: dateField('updated'),
     created: dateField('created'),
@@ -282,28 +282,28 @@ function readResource(
   };
 }
 
-function assertKnown(members: Members, known: readonly string[], place: readonly string[], faults: Faults): void {
+function assertKnown(members: SettingMembers, known: readonly string[], path: readonly string[], faults: Faults): void {
   for (const name of Object.keys(members)) {
-    if (!known.includes(name)) faults.add([...place, name], `is unknown.${suggest(name, known).hint}`);
+    if (!known.includes(name)) faults.add([...path, name], `is unknown.${suggest(name, known).hint}`);
   }
 }
 
-function attempt<Result>(read: () => Result, place: readonly string[], faults: Faults): Result | undefined {
+function attempt<Result>(read: () => Result, path: readonly string[], faults: Faults): Result | undefined {
   try {
     return read();
   } catch (error) {
-    return faults.add(place, `cannot be used: ${error instanceof Error ? error.message : String(error)}`);
+    return faults.add(path, `cannot be used: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 
 /** Values may be texts, because configurations are often kept as such. */
-function memberReader(members: Members, place: readonly string[], faults: Faults) {
+function memberReader(members: SettingMembers, path: readonly string[], faults: Faults) {
   const given = (name: string) => (members[name] === null || members[name] === '' ? undefined : members[name]);
   return {
     text: (name: string): string | undefined => {
       const value = given(name);
       if (value === undefined || typeof value === 'string') return value;
-      return faults.add([...place, name], 'must be a text.');
+      return faults.add([...path, name], 'must be a text.');
     },
     number: (
       name: string,
@@ -314,19 +314,19 @@ function memberReader(members: Members, place: readonly string[], faults: Faults
       const number = toJsonNumber(value);
       const isNumber = typeof number === 'number' && (!isWhole || Number.isInteger(number));
       if (isNumber && number >= least && number <= most) return number;
-      return faults.add([...place, name], `must be a ${isWhole ? 'whole ' : ''}number from ${least} to ${most}.`);
+      return faults.add([...path, name], `must be a ${isWhole ? 'whole ' : ''}number from ${least} to ${most}.`);
     },
     boolean: (name: string): boolean | undefined => {
       const value = given(name);
       if (value === undefined) return undefined;
       if (value === true || value === 'true') return true;
       if (value === false || value === 'false') return false;
-      return faults.add([...place, name], 'must be true or false.');
+      return faults.add([...path, name], 'must be true or false.');
     },
-    members: (name: string): Members => {
+    members: (name: string): SettingMembers => {
       const value = given(name);
       if (isJsonObject(value)) return value;
-      if (value !== undefined) faults.add([...place, name], 'must be an object.');
+      if (value !== undefined) faults.add([...path, name], 'must be an object.');
       return {};
     },
   };

@@ -93,6 +93,6 @@ function assertOwn({ origin, local }: PollQuery, ownUrls: readonly string[]): vo
   const origins = ownUrls.map((url) => new URL(url).origin);
   if (origin === undefined || origins.includes(origin)) return;
   throw new Error(
-    `polls ask this service, at ${ownUrls[0]}, and not ${cutText(origin)}. Write '${cutText(local)}' in its place.`,
+    `polls query this service at ${ownUrls[0]}, not ${cutText(origin)}. Write '${cutText(local)}' instead.`,
   );
 }

@@ -45,7 +45,7 @@ export function parsePollUrl(text: string, zone: string, namesOfTwoWords: readon
   const isWhole = objectName !== undefined && more.length === 0 && (id === undefined) === (child === undefined);
   if (!isWhole) {
     throw new Error(
-      `'${path}' is no path of a list: expected /{objectName}, /{objectName}/{objectId}/{childObjectName}, or the same below /hubs/{hub}.`,
+      `'${path}' is not the path of a list. Expected: /{objectName}, /{objectName}/{objectId}/{childObjectName}, or the same below /hubs/{hub}.`,
     );
   }
   const query = parametersIn(mark < 0 ? '' : local.slice(mark + 1));
@@ -75,9 +75,10 @@ function parametersIn(text: string): URLSearchParams {
   const query = new URLSearchParams(text);
   const names = [...query.keys()];
   const unknown = names.find((name) => !PARAMETERS.includes(name));
-  if (unknown !== undefined) throw new Error(`It takes no parameter '${unknown}', only ${PARAMETERS.join(', ')}.`);
+  if (unknown !== undefined)
+    throw new Error(`It has an unknown parameter '${unknown}'. Known parameters: ${PARAMETERS.join(', ')}.`);
   const repeated = names.find((name, index) => names.indexOf(name) < index);
-  if (repeated !== undefined) throw new Error(`It has '${repeated}' more than once.`);
+  if (repeated !== undefined) throw new Error(`It has the parameter '${repeated}' more than once.`);
   return query;
 }
 

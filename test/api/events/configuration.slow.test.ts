@@ -40,7 +40,7 @@ describe('the configuration of events', () => {
     expectProblem(answer, 'REQUEST_INVALID');
     expect(faultsOf(answer)).to.deep.equal({
       'body.configuration.event.notification.callback.url':
-        "'event.notification.callback.url' is required while 'event.notification.enabled' is true.",
+        "'event.notification.callback.url' is required when 'event.notification.enabled' is true.",
     });
   });
 

@@ -174,7 +174,7 @@ describe('deliveries', () => {
   describe('are not released by a where', () => {
     it('of another form', async () => {
       for (const where of [`status = 'queued'`, `${QUEUED} AND id = 1`, `${QUEUED} OR id = 1`]) {
-        const message = /The filter takes channel = 'webhook' AND status = 'queued'/;
+        const message = /The filter accepts only channel = 'webhook' AND status = 'queued'/;
         expectProblem(await release(where), 'WHERE_UNSUPPORTED', message);
       }
       expectProblem(await release('status ='), 'WHERE_SYNTAX');

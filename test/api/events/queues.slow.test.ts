@@ -54,7 +54,7 @@ describe('a queue', () => {
     expectProblem(await remove(first.id), 'NOT_FOUND', `There is no delivery ${first.id}.`);
     await service.call(DELIVERIES, { method: 'PUT', query: { where } });
     await waitForDeliveries(service, `config.url = '${url}' AND status = 'delivered'`, 1);
-    const message = `Delivery ${second.id} is delivered: only one that is queued can be acknowledged.`;
+    const message = `Delivery ${second.id} is delivered. Only a queued delivery can be acknowledged.`;
     expectProblem(await remove(second.id), 'CONFLICT', message);
   });
 
@@ -112,7 +112,7 @@ describe('a subscription', () => {
       const eventTypes = ['employees.*', 'files.created'];
       expect((await patch(subscription.id, { eventTypes })).body.eventTypes).to.deep.equal(eventTypes);
       for (const type of ['files.deleted', 'employee.created', 'more.files.created']) {
-        const message = `Subscription ${subscription.id} does not want events of the type ${type}: see its eventTypes.`;
+        const message = `Subscription ${subscription.id} does not receive events of the type ${type}. Add the type to its eventTypes.`;
         expectProblem(await send(instance.id, type), 'CONFLICT', message);
       }
       for (const type of ['employees.created', 'files.created', 'employees.deleted']) await send(instance.id, type);
@@ -168,7 +168,7 @@ describe('a subscription', () => {
         id: 99,
         x: 1,
       });
-      const message = 'body.id cannot be changed; leave it out, or as it was read. (and 2 more, see details)';
+      const message = 'body.id cannot be changed; leave it out, or send it as it was read. (and 2 more, see details)';
       expectProblem(wrong, 'REQUEST_INVALID', message);
       expect(wrong.body.details.map(({ path }: { readonly path: string }) => path)).to.have.members([
         '/body/id',

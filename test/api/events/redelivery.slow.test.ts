@@ -152,7 +152,7 @@ describe('redelivery', () => {
         );
       });
       const answer = await redeliverPeriod({ ...FAR, subscriptionId });
-      const message = /^There are more than 100000 events to send again, and none was sent\. Narrow down/;
+      const message = /^There are more than 100000 events to send again, and none was sent\. Shorten the period/;
       expectProblem(answer, 'REQUEST_INVALID', message);
       const counts = await service.call(`${DELIVERIES}/counts`, { query: { where: `config.url = '${url}'` } });
       expect(counts.body).to.deep.equal({ queued: 100_000, delivering: 0, retrying: 0, delivered: 1 });

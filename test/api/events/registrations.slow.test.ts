@@ -150,7 +150,7 @@ describe('the registration of webhooks at a provider', () => {
     const { valid, warnings } = await get(instance);
     expect(valid).to.equal(true);
     expect(warnings).to.have.length(1);
-    expect(warnings[0]).to.match(/^BambooHR could not be told where to send events, and will be asked again: /);
+    expect(warnings[0]).to.match(/^BambooHR did not accept the registration for events. Causeway tries again: /);
     const { body: told } = await service.call('/notifications', {
       query: { where: "type = 'instance.webhook.failed'" },
     });
@@ -181,6 +181,6 @@ describe('the registration of webhooks at a provider', () => {
     const { 'x-bamboohr-timestamp': timestamp } = { 'x-bamboohr-timestamp': String(Math.floor(Date.now() / 1000)) };
     const signature = createHmac('sha256', 'any').update(`{}${timestamp}`).digest('hex');
     const headers = { 'x-bamboohr-signature': signature, 'x-bamboohr-timestamp': timestamp };
-    expectProblem(await post(instance.eventUrl, '{}', headers), 'NOT_FOUND', /nothing here/);
+    expectProblem(await post(instance.eventUrl, '{}', headers), 'NOT_FOUND', /does not receive events/);
   });
 });

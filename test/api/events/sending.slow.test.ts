@@ -193,7 +193,7 @@ describe('a test event', () => {
     ]) {
       await service.call(`/instances/${id}/configuration`, { method: 'PATCH', body: configuration });
       const answer = await service.call('/events/test', { method: 'POST', body: { instanceId: id } });
-      expectProblem(answer, 'CONFLICT', new RegExp(`^Events are off for instance ${id}: `));
+      expectProblem(answer, 'CONFLICT', new RegExp(`^Events are off for instance ${id}\\. Set `));
     }
   });
 

@@ -80,9 +80,9 @@ describe('a webhook of a provider', () => {
     const headers = sign(body, SHOP_SECRET);
     const { 'x-shop-signature': signature = '', ...bare } = headers;
     const flipped = signature.replace(/.$/, (last) => (last === '0' ? '1' : '0'));
-    const forged = 'The signature of the call is not one of this instance.';
-    const missing = 'The call has no signature that could be verified.';
-    const stale = 'The call was signed at another time.';
+    const forged = 'The signature of the request does not match this instance.';
+    const missing = 'The request has no signature to verify.';
+    const stale = 'The signature of the request is too old, or dated in the future.';
     const REFUSED: readonly (readonly [string, string, Readonly<Record<string, string>>, string])[] = [
       [instance.eventUrl, body.replace('b1', 'b2'), headers, forged],
       [instance.eventUrl, body, { ...headers, 'x-shop-signature': flipped }, forged],
@@ -135,7 +135,11 @@ describe('a webhook of a provider', () => {
       expectProblem(await sendWith(url, 'secret one', 'k3'), 'UNAUTHENTICATED', /no signature/);
     }
     expect(reads()).to.equal(before);
-    expectProblem(await sendWith('https://shop.example.com/keys/later', 'secret later', 'k3'), 'OVERLOADED', /signed/);
+    expectProblem(
+      await sendWith('https://shop.example.com/keys/later', 'secret later', 'k3'),
+      'OVERLOADED',
+      /key of the signature cannot be read/,
+    );
     expect(await eventsOf(instance)).to.have.length(2);
   });
 
@@ -206,7 +210,11 @@ describe('a webhook of a provider', () => {
       '{"events":[{"what":"created"}]}',
       bodyOf({ what: 'eaten', item: 'f1' }),
     ]) {
-      expectProblem(await postSigned(odd), 'REQUEST_INVALID', 'The call is not one that Shop is known to send.');
+      expectProblem(
+        await postSigned(odd),
+        'REQUEST_INVALID',
+        'The request does not have a form that Shop is known to send.',
+      );
     }
     expect(await eventsOf(instance)).to.deep.equal([]);
     expect((await send(instance, ...many.slice(1))).body).to.deep.equal({ accepted: 1_000 });
@@ -322,7 +330,7 @@ describe('a webhook of a provider', () => {
       `${instance.eventUrl}A`,
     ];
     const problems = await Promise.all(wrong.map((url) => post(url, body, sign(body, SHOP_SECRET))));
-    for (const problem of problems) expectProblem(problem, 'NOT_FOUND', 'There is nothing here that takes events.');
+    for (const problem of problems) expectProblem(problem, 'NOT_FOUND', 'This URL does not receive events.');
     // The last character of a key has bits that mean nothing: only the one spelling is an address.
     const spellings = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'].map(
       (last) => key.slice(0, -1) + last,
@@ -449,7 +457,7 @@ describe('a webhook that finds no room', () => {
       'event.notification.callback.url': 'http://127.0.0.1:9/',
     });
     const answer = await post(instance.eventUrl, bodyOf({ what: 'created', item: 'a' }));
-    expectProblem(answer, 'OVERLOADED', 'Too many events wait to be stored.');
+    expectProblem(answer, 'OVERLOADED', 'Too many events are waiting to be stored. Try again later.');
     expect(answer.headers.get('retry-after')).to.equal('1');
   });
 });

@@ -30,8 +30,9 @@ export interface Trouble {
 }
 
 export const quoted = { error: { message: `Not with '${PASSWORD}'` } };
-const limited = (seconds: number) => `NAME answered 429: it takes no more calls for now. Try again in ${seconds} s.`;
-const noJson = (type: string) => `NAME answered 200 without the JSON that was asked for (${type}).`;
+const limited = (seconds: number) =>
+  `NAME answered 429: it accepts no more requests for now. Try again in ${seconds} s.`;
+const noJson = (type: string) => `NAME answered 200 without the requested JSON (${type}).`;
 const UNAVAILABLE = 'it cannot serve the request at the moment. Try again later.';
 
 export const TROUBLES: Readonly<Record<string, Trouble>> = {
@@ -45,7 +46,7 @@ export const TROUBLES: Readonly<Record<string, Trouble>> = {
   '404': {
     does: status(404),
     code: 'NOT_FOUND',
-    message: 'NAME answered 404: there is nothing under this name or id.',
+    message: 'NAME answered 404: it has nothing with this name or id.',
     requests: 1,
   },
   '429 with Retry-After': {
@@ -79,13 +80,13 @@ export const TROUBLES: Readonly<Record<string, Trouble>> = {
   'a reset': {
     does: resetBeforeAnswer,
     code: 'PROVIDER_UNAVAILABLE',
-    message: /^NAME did not answer completely: .+ Try again later\.$/,
+    message: /^NAME did not respond completely: .+ Try again later\.$/,
     requests: 3,
   },
   'a reset in the middle': {
     does: resetInBody,
     code: 'PROVIDER_UNAVAILABLE',
-    message: /^NAME did not answer completely: .+ Try again later\.$/,
+    message: /^NAME did not respond completely: .+ Try again later\.$/,
     requests: 3,
   },
   'HTML in place of JSON': { does: html, code: 'PROVIDER_PROTOCOL', message: noJson('text/html'), requests: 1 },
@@ -104,7 +105,7 @@ export const TROUBLES: Readonly<Record<string, Trouble>> = {
   '200 MB': {
     does: endless(200 * MEGABYTE),
     code: 'PROVIDER_PROTOCOL',
-    message: /^The answer of NAME is too large: .+ Ask for less\.$/,
+    message: /^The answer of NAME is too large: .+ Request less\.$/,
     requests: 1,
   },
   'a redirect to another host': {
@@ -132,13 +133,13 @@ export const SILENCES: Readonly<Record<string, Trouble>> = {
   'no answer': {
     does: hang,
     code: 'PROVIDER_TIMEOUT',
-    message: 'NAME did not answer within 0.5 s. Try again later, or ask for less.',
+    message: 'NAME did not respond within 0.5 s. Try again later, or request less.',
     requests: 1,
   },
   'half an answer': {
     does: stallInBody,
     code: 'PROVIDER_TIMEOUT',
-    message: 'NAME did not answer within 0.5 s. Try again later, or ask for less.',
+    message: 'NAME did not respond within 0.5 s. Try again later, or request less.',
     requests: 1,
   },
 };

@@ -92,7 +92,7 @@ describe('operations on one record', () => {
     expect(error).to.include({
       code: 'PROVIDER_PROTOCOL',
       message:
-        "The record was created with the id '7'. Do not create it again. Reading it back failed. It answered 503.",
+        "The record was created with the id '7'. Do not create it again. Only reading it back failed. It answered 503.",
     });
   });
 

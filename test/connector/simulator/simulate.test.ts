@@ -317,7 +317,7 @@ describe('the rate budget of a simulated provider', () => {
   });
 
   it('may keep back when that is', () => {
-    const budget = createBudget({ calls: 1, windowMs: 10_000, clock: createVirtualClock(), tellsWait: false });
+    const budget = createBudget({ calls: 1, windowMs: 10_000, clock: createVirtualClock(), sendsRetryAfter: false });
     budget.take();
     expect(() => budget.take())
       .to.throw(Fault)

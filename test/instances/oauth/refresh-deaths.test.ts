@@ -6,7 +6,7 @@ import { type ConnectOptions, diesAt, type ProcessOverrides, pausesAt, useStage 
 const SECOND_MS = 1_000;
 const HOUR_MS = 3_600 * SECOND_MS;
 const LEASE_MS = 30 * SECOND_MS;
-const INTERRUPTED = 'A refresh of the access was cut off before its result could be stored';
+const INTERRUPTED = 'A token refresh was interrupted before its result could be stored';
 
 describe('a process that refreshes', () => {
   const stage = useStage();

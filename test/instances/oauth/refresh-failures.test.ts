@@ -183,7 +183,7 @@ describe('a refresh that fails', () => {
     await failureOf(service.current(instance));
     await stage.passTime(SECOND_MS);
     const { message } = await failureOf(service.current(instance));
-    expect(message).to.include('A refresh of the access was cut off before its result could be stored');
+    expect(message).to.include('A token refresh was interrupted before its result could be stored');
     expect(stage.refusals).to.have.length(1);
     expect(stage.provider.presentations()).to.equal(2);
   });

@@ -7,7 +7,7 @@ import { type ProcessOverrides, pausesAt, type TestInstance, type TokenProcess, 
 const HOUR_MS = 3_600_000;
 const SECRET = 'oauth.api.secret';
 const REASON =
-  'The provider refuses the client id or secret of this instance (invalid_client: no such client). Change oauth.api.secret in its configuration; it need not be authenticated again.';
+  "The provider refuses the client id or secret of this instance (invalid_client: no such client). Correct oauth.api.secret in its configuration. You don't need to authenticate the instance again.";
 
 describe('a client that the provider refuses', () => {
   const stage = useStage();

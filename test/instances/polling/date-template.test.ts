@@ -130,13 +130,13 @@ describe('placeholders of times', () => {
     ['${}', /is no placeholder/],
     ['${epoch:h}', /^'\$\{epoch:h}' has no unit of s, ms or us\.$/],
     ['${epoch:constructor}', /has no unit/],
-    ['${date:yyyy-MM-ddTHH:mm}', /'T' is no letter of patterns; text stands in single quotes\.$/],
-    ['${date:Q}', /'Q' is no letter/],
+    ['${date:yyyy-MM-ddTHH:mm}', /'T' is not a pattern letter\. Write text in single quotes\.$/],
+    ['${date:Q}', /'Q' is not a pattern letter/],
     ['${dateTimeZone:{Europe/Atlantis}:yyyy}', /'Europe\/Atlantis' is unknown\.$/],
     ['${dateTimeZone:Europe/Berlin:yyyy}', /is no placeholder/],
     [
       '${dateTimeZone:{Europe/Berlin}:HH z}',
-      /names the time zone by a word, which summer and winter change: use Z or XXX\.$/,
+      /names the time zone by a word, which changes with daylight saving time\. Use Z or XXX\.$/,
     ],
   ];
   for (const [text, says] of FAULTY) {

@@ -153,7 +153,7 @@ describe('settings of polls', () => {
     [{ datesConfiguration: 'x' }, `${path}/datesConfiguration: '${name}.datesConfiguration' must be an object.`],
     [
       { datesConfiguration: { updatedDateFormat: 'yyyy-MM-ddTHH' } },
-      `${path}/datesConfiguration/updatedDateFormat: '${name}.datesConfiguration.updatedDateFormat' cannot be used: 'yyyy-MM-ddTHH' is no date pattern of Java: 'T' is no letter of patterns; text stands in single quotes.`,
+      `${path}/datesConfiguration/updatedDateFormat: '${name}.datesConfiguration.updatedDateFormat' cannot be used: 'yyyy-MM-ddTHH' is not a Java date pattern: 'T' is not a pattern letter. Write text in single quotes.`,
     ],
     [
       { datesConfiguration: { updated: 'x' }, idField: 5 },

@@ -34,7 +34,7 @@ describe('what a poll asks', () => {
     it(`is no other service, which ${origin} is`, () => {
       const url = `${origin}/elements/api-v2/messages?where=dateSent >= '\${gmtDate:yyyy-MM-dd}'`;
       expect(faultsOf(twilio, { messages: { url } })).to.deep.equal([
-        `${CONFIGURATION}/messages/url: '${CONFIGURATION}.messages.url' cannot be used: polls ask this service, at https://causeway.example.com, and not ${origin}. Write '/messages?where=dateSent >= '\${gmtDate:yyyy-MM-dd}'' in its place.`,
+        `${CONFIGURATION}/messages/url: '${CONFIGURATION}.messages.url' cannot be used: polls query this service at https://causeway.example.com, not ${origin}. Write '/messages?where=dateSent >= '\${gmtDate:yyyy-MM-dd}'' instead.`,
       ]);
     });
   }

@@ -66,24 +66,24 @@ describe('the URL of a poll', () => {
   });
 
   const FAULTY: readonly (readonly [url: string, says: string])[] = [
-    ['', "'' is no path of a list: expected /{objectName}, "],
-    ['/hubs/crm', "'/hubs/crm' is no path of a list"],
-    ['/contacts/7', "'/contacts/7' is no path of a list"],
-    ['/orders/7/lines/8', 'is no path of a list'],
-    ['//contacts', 'is no path of a list'],
+    ['', "'' is not the path of a list. Expected: /{objectName}, "],
+    ['/hubs/crm', "'/hubs/crm' is not the path of a list"],
+    ['/contacts/7', "'/contacts/7' is not the path of a list"],
+    ['/orders/7/lines/8', 'is not the path of a list'],
+    ['//contacts', 'is not the path of a list'],
     ['https://exa mple.com/contacts', "'https://exa mple.com' is no address."],
-    ['https://api.example.com', "'' is no path of a list"],
-    ['/%E0%A4%A', 'is no path of a list'],
-    ['/contacts?page=2', "It takes no parameter 'page', only where, orderBy, fields, pageSize."],
-    ['/contacts?where=a = 1&where=b = 2', "It has 'where' more than once."],
+    ['https://api.example.com', "'' is not the path of a list"],
+    ['/%E0%A4%A', 'is not the path of a list'],
+    ['/contacts?page=2', "It has an unknown parameter 'page'. Known parameters: where, orderBy, fields, pageSize."],
+    ['/contacts?where=a = 1&where=b = 2', "It has the parameter 'where' more than once."],
     ['/contacts?pageSize=0', "Its pageSize must be from 1 to 5000, not '0'."],
     ['/contacts?pageSize=5001', "not '5001'."],
-    ['/contacts?where=a >= ${date:Q}', "'Q' is no letter of patterns"],
+    ['/contacts?where=a >= ${date:Q}', "'Q' is not a pattern letter"],
     // They are read with a time put in.
     ['/contacts?where=modified >=', 'The filter cannot be read at position 11: Expected a value, found the end.'],
     ["/contacts?where=a > '${date:HH''mm}'", 'The filter cannot be read'],
     ['/contacts?where=a >= ${date:HH:mm}', 'The filter cannot be read'],
-    ['/contacts?orderBy=-modified', "The direction stands behind the field: 'modified desc'."],
+    ['/contacts?orderBy=-modified', "Write the direction after the field: 'modified desc'."],
     ['/contacts?fields=id,,name', 'The field list cannot be read at position 3'],
   ];
   for (const [url, says] of FAULTY) {

@@ -66,7 +66,7 @@ describe('times of records', () => {
   });
 
   it('refuse what is no pattern', () => {
-    expect(() => timestampReader('yyyy-MM-ddTHH', BERLIN)).to.throw("'yyyy-MM-ddTHH' is no date pattern of Java: 'T'");
-    expect(() => timestampReader("yyyy'", BERLIN)).to.throw('is no date pattern of Java');
+    expect(() => timestampReader('yyyy-MM-ddTHH', BERLIN)).to.throw("'yyyy-MM-ddTHH' is not a Java date pattern: 'T'");
+    expect(() => timestampReader("yyyy'", BERLIN)).to.throw('is not a Java date pattern');
   });
 });

@@ -5,7 +5,7 @@ import type { Clock } from '../../../src/clock.ts';
 import type { NewRow, StoredRow } from '../../../src/events/accept/accept-store.ts';
 import { hostOf } from '../../../src/events/lease.ts';
 import type { ReadySubscription } from '../../../src/events/model.ts';
-import type { AttemptRecord, Fence, OutcomeRow } from '../../../src/events/outcomes/outcome-store.ts';
+import type { AttemptOutcome, Fence, OutcomeRow } from '../../../src/events/outcomes/outcome-store.ts';
 import {
   createSecret,
   rotate,
@@ -110,7 +110,7 @@ export function createMemoryDatabase(clock: Clock): ModelDatabase {
 
   function note(
     { id, subscriptionId, eventId, attempts: made }: Delivery,
-    { attemptedAt }: AttemptRecord,
+    { attemptedAt }: AttemptOutcome,
     delivered: boolean,
   ) {
     const attemptedAtMs = attemptedAt.getTime();

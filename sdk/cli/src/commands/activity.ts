@@ -21,8 +21,8 @@ export const addActivity: AddCommands = (program, run) => {
     .command('activity')
     .description('list the requests of the account, the newest first')
     .option('-w, --where <filter>', "such as: status >= 400 AND operation = 'listRecords'")
-    .option('-n, --limit <count>', 'at most so many', wholeNumber, 20)
-    .option('--follow', 'go on with those that come, the newest last; without those of this command')
+    .option('-n, --limit <count>', 'maximum number of entries', wholeNumber, 20)
+    .option('--follow', 'keep printing new requests, the newest last; requests of this command are left out')
     .action(run(activity));
 };
 

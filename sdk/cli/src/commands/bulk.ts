@@ -63,24 +63,24 @@ export const addBulk: AddCommands = (program, run) => {
     .description('start a download, wait for it, and write its file')
     .option('-w, --where <filter>', 'as for query')
     .option('-f, --fields <names>', 'as for query; in the order of the columns', names)
-    .option('-o, --order-by <order>', 'as for query; only one that the provider can give')
-    .option('--from <time>', 'only what changed from then on: a time, or 30m, 2h, 7d ago')
+    .option('-o, --order-by <order>', 'as for query; the provider must support the order itself')
+    .option('--from <time>', 'only records changed since: a time, or how long ago, such as 30m, 2h, 7d')
     .option('--to <time>', 'and before then')
-    .option('-n, --limit <rows>', 'at most so many rows', wholeNumber)
+    .option('-n, --limit <rows>', 'maximum number of rows', wholeNumber)
     .option('--no-wait', 'only start it')
     .action(run(query));
   withFile(withJob(bulk.command('download')))
-    .description('wait for a job and write its file; goes on with a file that was broken off')
+    .description('wait for a job and write its file; resumes an interrupted file')
     .action(run(download));
   bulk
     .command('upload <object> <file>')
     .description('write the rows of a file to the provider, wait for the end, and say which rows failed')
     .addOption(
-      new Option('-a, --action <action>', 'what becomes of each row')
+      new Option('-a, --action <action>', 'file for the outcome of each row')
         .choices(Object.values(BulkAction))
         .makeOptionMandatory(),
     )
-    .option('--identifier <field>', 'the field that the record of a row is found by (default: the id of the object)')
+    .option('--identifier <field>', 'the field that identifies the record of a row (default: the id of the object)')
     // --format is that of what is printed.
     .addOption(new Option('--file-format <format>', 'of the file (default: by its ending)').choices(FILE_FORMATS))
     .option('--errors <file>', 'where the rows that failed are written as they came, to be corrected and sent again')
@@ -92,7 +92,7 @@ export const addBulk: AddCommands = (program, run) => {
     .command('jobs')
     .description('list the jobs of the instance, the newest first')
     .option('--where <filter>', "such as: status = 'RUNNING'")
-    .option('-n, --limit <count>', 'at most so many', wholeNumber, 20)
+    .option('-n, --limit <count>', 'maximum number of entries', wholeNumber, 20)
     .action(run(jobs));
   withJob(bulk.command('status')).description('say how far a job is').action(run(status));
   withJob(bulk.command('errors')).description('list what went wrong with a job').action(run(errors));

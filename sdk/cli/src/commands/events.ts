@@ -22,22 +22,22 @@ interface RedeliverOptions {
 const STATUSES = ['queued', 'delivering', 'retrying', 'delivered'] as const;
 
 export const addEvents: AddCommands = (program, run) => {
-  const events = program.command('events').description('receive events, look at them, have them sent again');
+  const events = program.command('events').description('receive events, list deliveries, and send events again');
   addListen(events, run);
   events
     .command('list')
     .description('list the deliveries of the account, the oldest first')
     .option('--where <filter>', "such as: status = 'retrying' AND event.type = 'employees.updated'")
-    .option('-n, --limit <count>', 'at most so many', wholeNumber, 50)
+    .option('-n, --limit <count>', 'maximum number of entries', wholeNumber, 50)
     .action(run(list));
   events
     .command('redeliver')
     .argument('[delivery]', `the id of a delivery, see ${CAUSEWAY} events list`, wholeNumber)
-    .option('--since <time>', 'everything whose delivery was made from then on: a time, or 30m, 2h, 7d ago')
+    .option('--since <time>', 'all deliveries created since: a time, or how long ago, such as 30m, 2h, 7d')
     .option('--until <time>', 'and before then (default: now)')
     .option('--subscription <id>', 'of this subscription only', wholeNumber)
     .option('--status <status>', `of this status only: ${STATUSES.join(', ')}`)
-    .description('have an event sent again, or all of a period')
+    .description('send an event again, or all events of a period')
     .action(run(redeliver));
 };
 

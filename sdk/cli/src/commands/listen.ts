@@ -30,8 +30,8 @@ const FORWARD_TIMEOUT_MS = 10_000;
 export const addListen: AddCommands = (events, run) => {
   events
     .command('listen')
-    .description('receive the events of the instance here, verify and print them; at the end everything is as it was')
-    .option('--forward-to <url>', 'hand each event on, signed as it came, and answer what that URL answers')
+    .description('receive, verify and print the events of the instance; the end restores its settings')
+    .option('--forward-to <url>', 'forward each event with its signature to this URL, and return its response')
     .option('--objects <names>', 'poll these objects for changes meanwhile, with commas between them')
     .option('--every <minutes>', 'with --objects: from one poll to the next', Number)
     .option('--port <port>', 'listen on it (default: any free one)', wholeNumber)

@@ -20,13 +20,13 @@ const DEFAULT_URL = 'http://127.0.0.1:8080';
 export const addLogin: AddCommands = (program, run) => {
   program
     .command('login')
-    .description('keep the URL and the secrets of a service, under the name of --profile')
+    .description('store the URL and the secrets of a service as the profile of --profile')
     .option('--url <url>', 'where the service is')
     .option(
       '--user-secret <secret>',
-      'rather asked for, or in CAUSEWAY_USER_SECRET: others see what stands in a command',
+      'better in CAUSEWAY_USER_SECRET or at the prompt: other users of the machine see command lines',
     )
-    .option('--organization-secret <secret>', 'the same, or in CAUSEWAY_ORGANIZATION_SECRET')
+    .option('--organization-secret <secret>', 'better in CAUSEWAY_ORGANIZATION_SECRET or at the prompt')
     .option('--credentials <file>', 'take all three from the file that a service wrote at its first start')
     .action(run(login));
   program.command('logout').description('forget the secrets of a profile').action(run(logout));

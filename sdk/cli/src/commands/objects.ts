@@ -8,7 +8,7 @@ export const addObjects: AddCommands = (program, run) => {
   program.command('objects').description('list the objects of the instance').action(run(objects));
   program
     .command('describe <object>')
-    .description('the fields of an object, and which filters its provider answers how exactly')
+    .description('show the fields of an object, and which filters its provider supports')
     .action(run(describe));
 };
 

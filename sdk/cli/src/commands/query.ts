@@ -35,14 +35,14 @@ export const addQuery: AddCommands = (program, run) => {
     .option('-w, --where <filter>', "such as: status = 'Active' AND hireDate >= 2024-01-01")
     .option('-f, --fields <names>', 'with commas between them', names)
     .option('-o, --order-by <order>', 'such as: lastName asc, hireDate desc')
-    .option('-n, --limit <rows>', `at most so many rows (default: ${DEFAULT_LIMIT})`, wholeNumber)
+    .option('-n, --limit <rows>', `maximum number of rows (default: ${DEFAULT_LIMIT})`, wholeNumber)
     .option('-a, --all', 'all rows')
     .option('--page-size <rows>', `rows of one request, up to ${LARGEST_PAGE}`, wholeNumber)
-    .option('--pushdown-only', 'refuse a filter that the provider cannot answer alone')
+    .option('--pushdown-only', 'reject a filter that the provider cannot answer completely')
     .action(run(query));
   program
     .command('explain <object>')
-    .description('say what of a query the provider answers, and what is checked here')
+    .description('explain which part of a query the provider answers, and which part the service checks')
     .option('-w, --where <filter>', 'as for query')
     .option('-f, --fields <names>', 'as for query', names)
     .option('-o, --order-by <order>', 'as for query')

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import type { Connector } from '../../../connector/contract.ts';
-import { type BoundPlace, decryptBound, encryptBound } from '../../../db/bound-values.ts';
+import { type BoundCell, decryptBound, encryptBound } from '../../../db/bound-values.ts';
 import { type ChangeNote, change, differences } from '../../../db/change.ts';
 import { DecryptionError } from '../../../db/keyring.ts';
 import { listPage, type PageQuery } from '../../../db/listing.ts';
@@ -54,10 +54,10 @@ export function createProxies(
 
   function open(proxy: OAuthProxy) {
     try {
-      return decryptBound(keyring, proxy.sealedSecret, placeOf(proxy));
+      return decryptBound(keyring, proxy.sealedSecret, cellOf(proxy));
     } catch (error) {
       if (!(error instanceof DecryptionError)) throw error;
-      const message = `The OAuth proxy '${proxy.name}' cannot be used: what is stored of it cannot be read, or was changed outside of the service. Delete it and make it again.`;
+      const message = `The OAuth proxy '${proxy.name}' cannot be used: its stored data cannot be read, or was changed outside of the service. Delete the proxy and create it again.`;
       throw new AppError('CONFLICT', message, { cause: error });
     }
   }
@@ -103,7 +103,7 @@ export function createProxies(
       const tokenOrigins = readTokenOrigins(configuration, '/body/configuration');
       const key = random.bytes(KEY_BYTES).toString('base64url');
       const row = { accountId, organizationId, id: await store.nextId(), key, name, apiKey, configuration, shared };
-      const sealedSecret = encryptBound(keyring, apiSecret, placeOf(row));
+      const sealedSecret = encryptBound(keyring, apiSecret, cellOf(row));
       const insert = async (via: Knex): Promise<Step> => {
         const isInserted = await createProxyStore(via).insert({ ...row, apiSecret: sealedSecret });
         if (!isInserted) throw nameTaken(name);
@@ -163,8 +163,8 @@ export function createProxies(
         // What an earlier release kept in a configuration was not in force.
         assertSecretMayStay(isBound ? proxy : { ...proxy, configuration: '{}' }, given, proxy.configuration);
         const { name, apiKey, configuration, shared, apiSecret } = { ...proxy, apiSecret: plain, ...given };
-        const place = placeOf({ ...proxy, apiKey, configuration });
-        const row = { name, apiKey, configuration, shared, apiSecret: encryptBound(keyring, apiSecret, place) };
+        const cell = cellOf({ ...proxy, apiKey, configuration });
+        const row = { name, apiKey, configuration, shared, apiSecret: encryptBound(keyring, apiSecret, cell) };
         switch (await stored.update(proxy, row)) {
           case 'updated':
             return { isSecretNew: apiSecret !== plain };
@@ -292,11 +292,11 @@ interface Step {
 /** For the audit log. */
 function noteOf({ before, after, isSecretNew }: Step): ChangeNote {
   const secret = { ...(before !== undefined && { from: MASK }), to: MASK };
-  const changes = { ...differences(toldOf(before), toldOf(after)), ...(isSecretNew && { apiSecret: secret }) };
+  const changes = { ...differences(toAudit(before), toAudit(after)), ...(isSecretNew && { apiSecret: secret }) };
   return { targetId: String((after ?? before)?.id), changes };
 }
 
-function toldOf(proxy: OAuthProxy | undefined): Readonly<Record<string, unknown>> {
+function toAudit(proxy: OAuthProxy | undefined): Readonly<Record<string, unknown>> {
   if (proxy === undefined) return {};
   const { id, name, apiKey, configuration, shared, applicationUrls } = proxy;
   return { id, name, apiKey, configuration, shared, applicationUrls };
@@ -305,7 +305,7 @@ function toldOf(proxy: OAuthProxy | undefined): Readonly<Record<string, unknown>
 /** @throws AppError CONFLICT for one that was not added, because there are too many */
 function assertHasUrl(proxy: Pick<ProxyRow, 'id' | 'applicationUrls'> | undefined, url: string): void {
   if (proxy === undefined || proxy.applicationUrls.includes(url)) return;
-  const message = `OAuth proxy ${proxy.id} has ${MAX_APPLICATION_URLS} application URLs; remove one first.`;
+  const message = `OAuth proxy ${proxy.id} has ${MAX_APPLICATION_URLS} application URLs, the maximum. Remove one first.`;
   throw new AppError('CONFLICT', message);
 }
 
@@ -315,12 +315,12 @@ function noSuchUrl({ id, applicationUrls }: OAuthProxy, url: string): AppError {
 }
 
 function changedMeanwhile(id: number): AppError {
-  const message = `OAuth proxy ${id} was changed at the same time. Read it again and repeat the change.`;
+  const message = `OAuth proxy ${id} was changed by another request at the same time. Read it again and repeat the change.`;
   return new AppError('CONFLICT', message);
 }
 
 function nameTaken(name: string): AppError {
-  return new AppError('CONFLICT', `There is an OAuth proxy '${name}' already.`);
+  return new AppError('CONFLICT', `An OAuth proxy '${name}' already exists. Choose another name.`);
 }
 
 function notFound(id: number): AppError {
@@ -330,11 +330,11 @@ function notFound(id: number): AppError {
 function readApplicationUrl(text: string): string {
   const url = readRedirectUrl(text, '/body/url');
   if (!url.href.includes('?')) return url.href;
-  const message = 'body.url must have no query: the proxy redirects to the URL with any query.';
+  const message = 'body.url must not have a query. The proxy redirects to the URL with any query.';
   throw new AppError('REQUEST_INVALID', message, { details: [{ path: '/body/url', message }] });
 }
 
-function placeOf(row: Pick<ProxyRow, 'accountId' | 'id' | 'organizationId' | 'apiKey' | 'configuration'>): BoundPlace {
+function cellOf(row: Pick<ProxyRow, 'accountId' | 'id' | 'organizationId' | 'apiKey' | 'configuration'>): BoundCell {
   const { accountId, id, organizationId, apiKey, configuration } = row;
   return { column: 'oauth_proxy.api_secret', key: [accountId, id], bound: [organizationId, apiKey, configuration] };
 }

@@ -77,7 +77,7 @@ const GOES = 'it goes to the tokenOrigins, and there are new ones.';
 const NOT_IN_FORCE = 'the tokenOrigins that are stored were not in force.';
 
 function missing(member: keyof NewProxy, why: string): ErrorDetail {
-  return { path: pointer('body', member), message: `${member} must be sent in clear: ${why}` };
+  return { path: pointer('body', member), message: `${member} must be sent again: ${why}` };
 }
 
 function refuse(faults: readonly ErrorDetail[]): void {

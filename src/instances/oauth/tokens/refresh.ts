@@ -116,7 +116,7 @@ export function createRefresh(
     const row = await store.takeLease(owner, lease, timing.leaseMs);
     if (row !== undefined) return useLease(owner, lease, cache.decode(owner, row));
     const now = await cache.reload(owner);
-    if (now === undefined) throw credentialsFailed(owner, 'Its tokens are gone. Authenticate this instance again.');
+    if (now === undefined) throw credentialsFailed(owner, 'Its tokens were deleted. Authenticate this instance again.');
     if (now.generation > from.generation) return now;
     if (now.refusedReason !== undefined) throw credentialsFailed(owner, now.refusedReason);
     if (now.retryAtMs > clock.steady()) throw refreshUnavailable(owner, now.retryAtMs - clock.steady());
@@ -205,7 +205,7 @@ export function createRefresh(
   async function takeNewer(owner: OAuthOwner, from: CachedTokens): Promise<CachedTokens> {
     const now = await cache.reload(owner);
     if (now !== undefined && now.generation > from.generation) return now;
-    throw credentialsFailed(owner, 'Its tokens are gone. Authenticate this instance again.');
+    throw credentialsFailed(owner, 'Its tokens were deleted. Authenticate this instance again.');
   }
 
   async function goWithout(

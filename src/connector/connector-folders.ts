@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { CONNECTOR_PACKAGE } from '../config/formats.ts';
 
 /** A folder with a connector: `index.ts`, and mostly `simulator.ts` and `README.md`. */
-export interface ConnectorPlace {
+export interface ConnectorFolder {
   readonly key: string;
   readonly folder: string;
 }
@@ -21,16 +21,16 @@ export interface ConnectorSources {
 export const OWN_CONNECTORS = resolve(import.meta.dirname, '../../connectors');
 
 /** Every place that has one of these files, such as `index.ts`; packages have it in their root. */
-export async function findPlaces(
+export async function findConnectorFolders(
   { folders, packages = [] }: ConnectorSources,
   file: string,
-): Promise<readonly ConnectorPlace[]> {
-  const inFolders = (await Promise.all(folders.map(placesIn))).flat();
-  const places = [...inFolders, ...packages.flatMap((name) => findPackage(name) ?? [])];
-  return places.filter(({ folder }) => existsSync(join(folder, file)));
+): Promise<readonly ConnectorFolder[]> {
+  const inFolders = (await Promise.all(folders.map(foldersIn))).flat();
+  const found = [...inFolders, ...packages.flatMap((name) => findPackage(name) ?? [])];
+  return found.filter(({ folder }) => existsSync(join(folder, file)));
 }
 
-async function placesIn(folder: string): Promise<readonly ConnectorPlace[]> {
+async function foldersIn(folder: string): Promise<readonly ConnectorFolder[]> {
   const entries = await readdir(folder, { withFileTypes: true });
   return entries.filter((entry) => entry.isDirectory()).map(({ name: key }) => ({ key, folder: join(folder, key) }));
 }
@@ -39,7 +39,7 @@ async function placesIn(folder: string): Promise<readonly ConnectorPlace[]> {
 const startsOfSearch = () => [process.cwd(), import.meta.dirname];
 
 /** Undefined where it is not installed. A link is followed, as Node.js does it. */
-export function findPackage(name: string): ConnectorPlace | undefined {
+export function findPackage(name: string): ConnectorFolder | undefined {
   const key = CONNECTOR_PACKAGE.exec(name)?.[1];
   const folder = startsOfSearch()
     .flatMap(foldersAbove)

@@ -19,8 +19,8 @@ const README = `# Acme Desk
 | \`webhook.secret\` | Settings → Webhooks |
 `;
 
-/** Whatever this run is. */
-const QUICK = { ...process.env, CONFORMANCE: '' };
+/** Whatever this run tries, and of which connectors. */
+const QUICK = { ...process.env, CONFORMANCE: '', CONFORMANCE_OF: undefined };
 
 /** Every choice at least once. */
 const PACKAGES = {

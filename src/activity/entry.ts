@@ -5,7 +5,7 @@ import type { Trace } from '../trace.ts';
 export type RunKind = 'poll' | 'bulk';
 
 /** A request of a known caller that has ended, as the API knows it, or a run. */
-export interface ActivityRecord {
+export interface ActivityEntry {
   /** Absent: a request. */
   readonly kind?: RunKind | undefined;
   readonly accountId: number;
@@ -54,6 +54,6 @@ export interface ActivityCall {
 }
 
 /** Knows the secrets of the provider calls as well, such as access tokens. */
-export function withCallSecrets({ redactor, trace }: Pick<ActivityRecord, 'redactor' | 'trace'>): Redactor {
+export function withCallSecrets({ redactor, trace }: Pick<ActivityEntry, 'redactor' | 'trace'>): Redactor {
   return combineRedactors([redactor, ...trace.calls.map((call) => call.redactor)]);
 }

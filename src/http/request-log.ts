@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Request, Response } from 'express';
 import type { TenantIds } from '../accounts/store.ts';
-import type { ActivityRecord } from '../activity/record.ts';
+import type { ActivityEntry } from '../activity/entry.ts';
 import type { Recorder } from '../activity/recorder.ts';
 import type { ErrorCode } from '../errors.ts';
 import type { Instance } from '../instances/instance.ts';
@@ -13,7 +13,7 @@ import { createTrace, inBackground, type Span, type Trace, type TraceHeaders, wi
 import { addressOf, type ProxyTrust } from './remote-address.ts';
 import { describeRequest, methodName } from './request-span.ts';
 
-export interface RecordParts {
+export interface RequestLogParts {
   readonly trust: ProxyTrust;
   readonly redactCall: RedactCall;
   /** Whether requests are measured as well. */
@@ -27,19 +27,19 @@ export interface RecordParts {
 /** Makes the redactor of a call out of the secrets that came with it and those of its instance; it knows nothing of another call. */
 export type RedactCall = (request: Request, response: Response) => Redactor;
 
-export type RecordPorts = Pick<Platform, 'log' | 'clock' | 'metrics' | 'tracer'>;
+export type RequestLogPorts = Pick<Platform, 'log' | 'clock' | 'metrics' | 'tracer'>;
 
 /** Does the work of a request. */
-export type RecordRequest = (request: Request, response: Response, work: () => void) => void;
+export type LogRequest = (request: Request, response: Response, work: () => void) => void;
 
 /**
  * Gives the request its id and the address that it came from, both known to all that is done for it; when it has ended, writes one log line, measures it and ends
  * its span.
  */
-export function recordRequests(
-  { log, clock, metrics, tracer }: RecordPorts,
-  { trust, redactCall, isMeasured, record, routes }: RecordParts,
-): RecordRequest {
+export function logRequests(
+  { log, clock, metrics, tracer }: RequestLogPorts,
+  { trust, redactCall, isMeasured, record, routes }: RequestLogParts,
+): LogRequest {
   const observe = isMeasured ? observeRequests(metrics) : undefined;
 
   return (request, response, work) => {
@@ -79,7 +79,7 @@ export function recordRequests(
   };
 }
 
-interface Ended extends Pick<ActivityRecord, 'atMs' | 'durationMs' | 'method'> {
+interface Ended extends Pick<ActivityEntry, 'atMs' | 'durationMs' | 'method'> {
   readonly redactor: Redactor;
   /** Without secrets. */
   readonly path: string;
@@ -123,7 +123,7 @@ function traceHeadersOf({ headers }: Request): TraceHeaders {
 /** Where no answer began: nginx has made this number known for it, and no answer has it. */
 const HUNG_UP_STATUS = 499;
 
-function toActivity(response: Response, principal: TenantIds, ended: Ended): ActivityRecord {
+function toActivity(response: Response, principal: TenantIds, ended: Ended): ActivityEntry {
   const { locals, statusCode, headersSent, writableFinished } = response;
   const instance: Instance | undefined = locals.caller?.instance;
   const trace: Trace = locals.trace;

@@ -7,7 +7,7 @@ import type { ByteBudget } from './byte-budget.ts';
 import { describeTarget } from './described-target.ts';
 import { isEgressError } from './failure.ts';
 
-/** One request to a provider and what came of it. */
+/** One request to a provider and the outcome of it. */
 export interface SentRequest extends TracedCall {
   /** The key of the element. */
   readonly element: string;
@@ -15,11 +15,11 @@ export interface SentRequest extends TracedCall {
 }
 
 /** Takes every request that was sent, when it has ended. */
-export type Tell = (request: SentRequest) => void;
+export type ReportRequest = (request: SentRequest) => void;
 
-export interface TellingPorts {
+export interface ReportingPorts {
   readonly clock: Pick<Clock, 'steady'>;
-  readonly tell?: Tell | undefined;
+  readonly report?: ReportRequest | undefined;
 }
 
 type Headers = Readonly<Record<string, string>>;
@@ -29,8 +29,8 @@ type Headers = Readonly<Record<string, string>>;
  * nothing unless that is configured.
  * @returns its response
  */
-export async function told<Response extends Pick<EgressResponse, 'status'>>(
-  { clock, tell }: TellingPorts,
+export async function sendReported<Response extends Pick<EgressResponse, 'status'>>(
+  { clock, report }: ReportingPorts,
   { headers, ...request }: Omit<SentRequest, 'outcome' | 'durationMs'> & { readonly headers: Headers },
   send: (headers: Headers) => Promise<Response>,
 ): Promise<Response> {
@@ -48,7 +48,7 @@ export async function told<Response extends Pick<EgressResponse, 'status'>>(
   } finally {
     const sent = { ...request, outcome, durationMs: clock.steady() - startedAtMs };
     noteCall(sent);
-    tell?.(sent);
+    report?.(sent);
     span?.end(() => describeExchange(sent));
   }
 }
@@ -78,7 +78,7 @@ function errorTypeOf(outcome: SentRequest['outcome']): string | undefined {
 const BUCKETS_SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 /** Requests by element and outcome, retries and redirects each on their own. */
-export function measureProviderCalls(metrics: Metrics): Tell {
+export function measureProviderCalls(metrics: Metrics): ReportRequest {
   const observe = metrics.observer({
     name: 'causeway_provider_call_duration_seconds',
     help: 'Time of one request to a provider, by element and outcome: a class of status, or why there was no answer',
@@ -93,7 +93,7 @@ function classOf(outcome: SentRequest['outcome']): string {
 }
 
 /** A line for each request, at the level `debug`. Of a query nothing is said: filters and keys stand there. */
-export function logProviderCalls(log: Logger): Tell {
+export function logProviderCalls(log: Logger): ReportRequest {
   return ({ element, method, url, toSimulator, outcome, durationMs, redactor }) => {
     const { instanceId } = currentTrace() ?? {};
     log.debug(

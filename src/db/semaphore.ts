@@ -1,14 +1,14 @@
 import { type Clock, SYSTEM_CLOCK } from '../clock.ts';
 
 /** A bounded number of works at a time; the others wait in a line. */
-export interface Turns {
+export interface Semaphore {
   /** Waits for its turn, then works. @throws what `refuse` makes when the line is full or the wait takes too long */
   readonly run: <Result>(work: () => Promise<Result>) => Promise<Result>;
   /** Nothing runs or waits. */
   readonly isIdle: () => boolean;
 }
 
-export interface TurnOptions {
+export interface SemaphoreOptions {
   readonly atOnce: number;
   /** Default: any number. */
   readonly mostWaiting?: number;
@@ -18,7 +18,13 @@ export interface TurnOptions {
   readonly clock?: Clock;
 }
 
-export function createTurns({ atOnce, mostWaiting, waitMs, refuse, clock = SYSTEM_CLOCK }: TurnOptions): Turns {
+export function createSemaphore({
+  atOnce,
+  mostWaiting,
+  waitMs,
+  refuse,
+  clock = SYSTEM_CLOCK,
+}: SemaphoreOptions): Semaphore {
   const line = new Set<() => void>();
   let running = 0;
 
@@ -60,21 +66,21 @@ export function createTurns({ atOnce, mostWaiting, waitMs, refuse, clock = SYSTE
   };
 }
 
-export interface TurnsByKey {
+export interface KeyedSemaphore {
   readonly run: <Result>(key: string | number, work: () => Promise<Result>) => Promise<Result>;
 }
 
 /** A line for each key; kept as long as something is in it. */
-export function createTurnsByKey(options: TurnOptions): TurnsByKey {
-  const lines = new Map<string | number, Turns>();
+export function createKeyedSemaphore(options: SemaphoreOptions): KeyedSemaphore {
+  const lines = new Map<string | number, Semaphore>();
   return {
     run: async (key, work) => {
-      const turns = lines.get(key) ?? createTurns(options);
-      lines.set(key, turns);
+      const semaphore = lines.get(key) ?? createSemaphore(options);
+      lines.set(key, semaphore);
       try {
-        return await turns.run(work);
+        return await semaphore.run(work);
       } finally {
-        if (turns.isIdle()) lines.delete(key);
+        if (semaphore.isIdle()) lines.delete(key);
       }
     },
   };

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { createTurns, createTurnsByKey } from '../../src/db/turns.ts';
+import { createKeyedSemaphore, createSemaphore } from '../../src/db/semaphore.ts';
 
 describe('createTurns', () => {
   const refuse = () => new Error('refused');
@@ -7,7 +7,7 @@ describe('createTurns', () => {
   const settled = () => new Promise((resolve) => setImmediate(resolve));
 
   it('lets some work at a time, and the others in the order in which they came', async () => {
-    const turns = createTurns({ atOnce: 2, refuse });
+    const turns = createSemaphore({ atOnce: 2, refuse });
     const gates = [gate(), gate(), gate(), gate()];
     const started: number[] = [];
     const works = gates.map(({ promise }, index) =>
@@ -29,7 +29,7 @@ describe('createTurns', () => {
   });
 
   it('hands the turn of a work that failed on', async () => {
-    const turns = createTurns({ atOnce: 1, refuse });
+    const turns = createSemaphore({ atOnce: 1, refuse });
     const first = turns.run(() => Promise.reject(new Error('broken')));
     const second = turns.run(async () => 'second');
     expect(await first.catch((error: Error) => error.message)).to.equal('broken');
@@ -37,7 +37,7 @@ describe('createTurns', () => {
   });
 
   it('refuses who finds the line full', async () => {
-    const turns = createTurns({ atOnce: 1, mostWaiting: 1, refuse });
+    const turns = createSemaphore({ atOnce: 1, mostWaiting: 1, refuse });
     const { promise, resolve } = gate();
     const [first, second] = [turns.run(() => promise), turns.run(async () => 'second')];
     expect(await turns.run(async () => 'third').catch((error: Error) => error.message)).to.equal('refused');
@@ -47,7 +47,7 @@ describe('createTurns', () => {
   });
 
   it('refuses who waits too long, and gives the turn to the next', async () => {
-    const turns = createTurns({ atOnce: 1, waitMs: 20, refuse });
+    const turns = createSemaphore({ atOnce: 1, waitMs: 20, refuse });
     const { promise, resolve } = gate();
     const first = turns.run(() => promise);
     expect(await turns.run(async () => 'second').catch((error: Error) => error.message)).to.equal('refused');
@@ -58,7 +58,7 @@ describe('createTurns', () => {
   });
 
   it('has a line for each key', async () => {
-    const turns = createTurnsByKey({ atOnce: 1, mostWaiting: 0, refuse });
+    const turns = createKeyedSemaphore({ atOnce: 1, mostWaiting: 0, refuse });
     const { promise, resolve } = gate();
     const first = turns.run(1, () => promise);
     expect(await turns.run(1, async () => 'again').catch((error: Error) => error.message)).to.equal('refused');

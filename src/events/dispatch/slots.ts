@@ -2,7 +2,7 @@ import { createPool, createRotation } from '../fairness.ts';
 import { type DeliveryLease, isRetry } from '../lease.ts';
 import type { Lane } from './lane.ts';
 
-export interface PlaceLimits {
+export interface SlotLimits {
   /** Pushes at a time. */
   readonly concurrency: number;
   /** What each lane may have of them whatever its receiver does. */
@@ -13,8 +13,8 @@ export interface PlaceLimits {
  * Half of the places at most are for retries, and a quarter for what lanes have beyond their own share: receivers that were quick and suddenly hang,
  * however many, leave the last quarter to the first attempts of others. Of the whole and of each of these an account has its share only.
  */
-export function createPlaces(limits: PlaceLimits) {
-  const places = createPool(limits.concurrency);
+export function createSlots(limits: SlotLimits) {
+  const slots = createPool(limits.concurrency);
   const retries = createPool(Math.max(1, Math.floor(limits.concurrency / 2)));
   const extras = createPool(Math.floor(limits.concurrency / 4));
   const leases = new Set<DeliveryLease>();
@@ -29,7 +29,7 @@ export function createPlaces(limits: PlaceLimits) {
   return {
     isFree: () => leases.size < limits.concurrency,
     /** False: the account has in flight what it may, and comes back when one of them ends. */
-    hasRoom: (accountId: number) => places.room(accountId) > 0,
+    hasRoom: (accountId: number) => slots.room(accountId) > 0,
     /** False: the lane has in flight what it may, and comes back when one of them ends. */
     mayPush,
 
@@ -44,7 +44,7 @@ export function createPlaces(limits: PlaceLimits) {
 
     enter: (lane: Lane, lease: DeliveryLease) => {
       leases.add(lease);
-      places.take(lane.accountId);
+      slots.take(lane.accountId);
       lane.inFlight++;
       if (lane.inFlight > limits.laneConcurrency) extras.take(lane.accountId);
       if (isRetry(lease)) retries.take(lane.accountId);
@@ -57,7 +57,7 @@ export function createPlaces(limits: PlaceLimits) {
     /** False: it had left before. */
     leave: (lane: Lane, lease: DeliveryLease) => {
       if (!leases.delete(lease)) return false;
-      places.give(lane.accountId);
+      slots.give(lane.accountId);
       if (lane.inFlight > limits.laneConcurrency) extras.give(lane.accountId);
       lane.inFlight--;
       if (isRetry(lease)) retries.give(lane.accountId);
