@@ -1,5 +1,5 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { existsSync, globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -61,6 +61,7 @@ describe('the README', () => {
 const ANSWERS: Readonly<Record<string, number>> = {
   'reference/where.md': 3,
   'how-to/bulk.md': 10,
+  'how-to/files.md': 3,
   'reference/events.md': 7,
   'how-to/administration.md': 7,
 };
@@ -173,6 +174,8 @@ describe('a newcomer', () => {
       expect(answers).to.have.length(count);
       if (guide === 'reference/events.md')
         expect(answers.flat().map(({ type }) => type)).to.include('employees.updated');
+      // The pages leave no files where they are tried.
+      expect(readdirSync(folder)).to.deep.equal(['.data']);
       for (const answer of answers) expect(Object(answer).code, JSON.stringify(answer)).to.equal(undefined);
     }
   });
