@@ -289,8 +289,16 @@ describe('the Fortnox simulator', () => {
     expect(taken.body.ErrorInformation?.code).to.equal(2000637);
   });
 
-  it('deletes no document', async () => {
-    expect((await call('invoices/1', { method: 'DELETE' })).status).to.equal(405);
+  it('sums the rows of an invoice, books and cancels it, and deletes none', async () => {
+    const InvoiceRows = [{ ArticleNumber: '1', Price: 10.5, DeliveredQuantity: 2 }];
+    const made = await write('POST', 'invoices', { Invoice: { CustomerNumber: '1', InvoiceRows } });
+    expect(made.body.Invoice).to.deep.include({ DocumentNumber: '161', Total: 21, Balance: 21 });
+    expect((await write('PUT', 'invoices/161/bookkeep', {})).body.Invoice).to.include({
+      Booked: true,
+      VoucherSeries: 'B',
+    });
+    expect((await write('PUT', 'invoices/161/cancel', {})).body.Invoice).to.include({ Cancelled: true, Balance: 0 });
+    expect((await call('invoices/161', { method: 'DELETE' })).status).to.equal(405);
   });
 
   const REFUSED: readonly (readonly [number, string, object?])[] = [
@@ -348,4 +356,5 @@ interface Answered {
   readonly ErrorInformation?: Row;
   readonly Customers?: readonly Row[];
   readonly Customer?: Row;
+  readonly Invoice?: Row;
 }

@@ -17,7 +17,7 @@ import {
   type TableRow,
   takePage,
 } from '#connector/simulator';
-import { type Company, createCompany, datesOf, type Resource } from './simulator/company.ts';
+import { type Company, createCompany, datesOf, type Resource, sumUp } from './simulator/company.ts';
 import { badData, badParameter, print, refused } from './simulator/faults.ts';
 import { ACCESS_TOKEN, CLIENT_SECRET, createLogin, createOAuthLogin } from './simulator/login.ts';
 import { changedSince, swedishTime, type Test } from './simulator/searches.ts';
@@ -82,7 +82,8 @@ interface Place {
 }
 
 function routesOf(collection: Collection<Resource>, place: Place): Routes {
-  const { name, key, table, required, taken, isDocument } = collection;
+  const { name, key, table, can, required, taken, lines, initial } = collection;
+  const isDocument = lines !== undefined;
   const [all, one] = [`/3/${name}`, `/3/${name}/{number}`];
   const find = ({ params: { number = '' } }: Call) => {
     const row = collection.get(number);
@@ -91,6 +92,7 @@ function routesOf(collection: Collection<Resource>, place: Place): Routes {
     return row;
   };
   const change = (row: TableRow, values: TableRow) => table.update(String(row[key]), values) ?? row;
+  const complete = (row: TableRow) => (isDocument ? change(row, sumUp(collection, row)) : row);
 
   const create = ({ body }: Call) => {
     const input = collection.read(unwrap(collection, body));
@@ -98,24 +100,39 @@ function routesOf(collection: Collection<Resource>, place: Place): Routes {
     if (number !== undefined && table.find(String(number)) !== undefined) throw refused(...taken(String(number)));
     if ((input[required] ?? '') === '') throw badData();
     const given = isDocument && { ...datesOf(collection, input, place.today()), ...customerOf(input, place) };
-    return show(collection, table.insert({ ...given, ...input }), 201);
+    return show(collection, complete(table.insert({ ...given, ...input })), 201);
   };
   const update = (call: Call) => {
     const row = find(call);
     const { [key]: _, ...input } = collection.read(unwrap(collection, call.body), row);
     if (input[required] === '') throw badData();
-    return show(collection, change(row, { ...input, ...(isDocument && customerOf(input, place)) }));
+    return show(collection, complete(change(row, { ...input, ...(isDocument && customerOf(input, place)) })));
   };
-  const remove = (call: Call) => {
-    table.remove(String(find(call)[key]));
-    return empty();
+  const actions: Readonly<Record<Resource['can'][number], Routes>> = {
+    delete: {
+      [`DELETE ${one}`]: (call) => {
+        table.remove(String(find(call)[key]));
+        return empty();
+      },
+    },
+    cancel: {
+      [`PUT ${one}/cancel`]: (call) =>
+        show(collection, change(find(call), { Cancelled: true, ...('Balance' in initial && { Balance: 0 }) })),
+    },
+    bookkeep: {
+      [`PUT ${one}/bookkeep`]: (call) => {
+        const row = find(call);
+        const voucher = { VoucherNumber: Number(row.DocumentNumber), VoucherSeries: 'B', VoucherYear: 1 };
+        return show(collection, change(row, { Booked: true, ...voucher }));
+      },
+    },
   };
   return {
     [`GET ${all}`]: (call) => list(collection, call, place.today()),
     [`POST ${all}`]: create,
     [`GET ${one}`]: (call) => show(collection, find(call)),
     [`PUT ${one}`]: update,
-    ...(isDocument !== true && { [`DELETE ${one}`]: remove }),
+    ...Object.assign({}, ...can.map((action) => actions[action])),
   };
 }
 
@@ -161,10 +178,10 @@ function addressOf({ name, key }: Collection<Resource>, row: TableRow): string {
 
 /** The long form. */
 function show(collection: Collection<Resource>, row: TableRow, status = 200): Answer {
-  const { name, singular, key, isDocument } = collection;
+  const { name, singular, key, lines } = collection;
   const { modified: _, removed: __, ...members } = row;
   const reductions = `https://api.fortnox.se/3/taxreductions?filter=${name}&referencenumber=${row[key]}`;
-  const urls = { '@url': addressOf(collection, row), ...(isDocument && { '@urlTaxReductionList': reductions }) };
+  const urls = { '@url': addressOf(collection, row), ...(lines && { '@urlTaxReductionList': reductions }) };
   return json({ [singular]: { ...urls, ...members } }, status, status === 201 ? { location: name } : {});
 }
 

@@ -17,7 +17,7 @@ import {
 import { articles, customers, invoices, orders, suppliers } from '../objects.ts';
 import official from '../official.json' with { type: 'json' };
 import { badData, refused } from './faults.ts';
-import { contains, containsInRows, fromDay, isDay, isTrue, type Search, toDay } from './searches.ts';
+import { contains, containsInRows, fromDay, isDay, isTrue, rowsOf, type Search, toDay } from './searches.ts';
 
 const OBJECTS = { customers, suppliers, articles, orders, invoices };
 type Name = keyof typeof OBJECTS;
@@ -39,9 +39,10 @@ export interface Resource extends CollectionSpec {
   readonly sorts: Readonly<Record<string, string>>;
   /** A row of a list. */
   readonly short: (row: TableRow) => TableRow;
-  /** Orders and invoices belong to a customer, and are never deleted. */
-  readonly isDocument?: true;
+  /** The rows of a document, by their member and that of their quantity. Other records have none. */
+  readonly lines?: readonly [member: string, quantity: string];
   readonly initial: TableRow;
+  readonly can: readonly ('delete' | 'cancel' | 'bookkeep')[];
 }
 
 export type Company = Readonly<Record<Name, Collection<Resource>>>;
@@ -147,7 +148,6 @@ const DOCUMENT_SEARCHES: Readonly<Record<string, Search>> = {
   sent: isTrue('Sent'),
 };
 const documents = {
-  isDocument: true as const,
   key: 'DocumentNumber',
   makeId: (index: number) => String(index + 1),
   required: 'CustomerNumber',
@@ -189,6 +189,7 @@ export function createCompany(clock: MovableClock): Company {
         filters: byActivity,
         sorts: sortedBy('CustomerNumber Name'),
         short: listedPerson('customers'),
+        can: ['delete'],
       },
       suppliers: {
         ...CHANGED,
@@ -205,6 +206,7 @@ export function createCompany(clock: MovableClock): Company {
         filters: {},
         sorts: sortedBy('Name SupplierNumber'),
         short: listedPerson('suppliers'),
+        can: ['delete'],
       },
       articles: {
         ...CHANGED,
@@ -236,6 +238,7 @@ export function createCompany(clock: MovableClock): Company {
           const shown = listed('articles')({ ...row, VAT: row.VAT === 0 ? null : row.VAT });
           return Object.fromEntries(Object.entries(shown).map(([name, value]) => [name, asText(value)]));
         },
+        can: ['delete'],
       },
       orders: {
         ...documents,
@@ -264,6 +267,8 @@ export function createCompany(clock: MovableClock): Company {
         },
         sorts: sortedBy('CustomerName CustomerNumber OrderDate DocumentNumber Total'),
         short: listed('orders'),
+        lines: ['OrderRows', 'OrderedQuantity'],
+        can: ['cancel'],
       },
       invoices: {
         ...documents,
@@ -298,7 +303,9 @@ export function createCompany(clock: MovableClock): Company {
           unbooked: ({ Booked, Cancelled }) => Booked !== true && Cancelled !== true,
         },
         sorts: sortedBy('CustomerName CustomerNumber DocumentNumber InvoiceDate OCR Total'),
+        lines: ['InvoiceRows', 'DeliveredQuantity'],
         short: (row) => ({ ...listed('invoices')(row), CurrencyRate: asText(row.CurrencyRate) }),
+        can: ['cancel', 'bookkeep'],
       },
     },
   });
@@ -324,10 +331,28 @@ function readNumber(value: unknown): unknown {
   throw refused(2_000_108, `Värdet måste vara numeriskt (${value})`);
 }
 
+const cents = (amount: number) => Math.round(amount * 100) / 100;
 const DUE_DAYS = 30;
 
 /** Returns the dates that a new document gets from the day it is made. */
 export function datesOf({ initial }: Resource, { InvoiceDate }: TableRow, today: string): TableRow {
   if ('OrderDate' in initial) return { OrderDate: today, OutboundDate: today };
   return { InvoiceDate: today, DueDate: dayAfter(String(InvoiceDate ?? today), DUE_DAYS), OutboundDate: today };
+}
+
+/** What is counted: rows get ids, sums are made of them. An invoice is owed until it is paid. */
+export function sumUp({ initial, lines }: Resource, row: TableRow): TableRow {
+  if (lines === undefined) return {};
+  const [member, quantity] = lines;
+  const rows = rowsOf(row, member).map((each, index) => ({
+    RowId: index + 1,
+    ...each,
+    [quantity]: String(each[quantity] ?? 0),
+    Total: cents(Number(each.Price ?? 0) * Number(each[quantity] ?? 0)),
+  }));
+  const net = cents(rows.reduce((sum, { Total }) => sum + Total, 0));
+  const isSummed = rows.length > 0 && row.Booked !== true;
+  const sums = isSummed && { Net: net, Gross: net, Total: net, TotalToPay: net };
+  const own = 'OCR' in initial && { OCR: row.OCR || `${row.DocumentNumber}0`, ...(isSummed && { Balance: net }) };
+  return { [member]: rows, ...sums, ...own };
 }

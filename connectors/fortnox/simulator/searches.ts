@@ -29,7 +29,7 @@ function like(text: string, read: (row: TableRow) => unknown): Test {
   return compileFilter(test, { field: () => field, refuse: badParameter });
 }
 
-function rowsOf(row: TableRow, name: string): readonly TableRow[] {
+export function rowsOf(row: TableRow, name: string): readonly TableRow[] {
   const rows = row[name];
   return Array.isArray(rows) ? rows : [];
 }
