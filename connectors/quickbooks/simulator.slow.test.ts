@@ -78,9 +78,9 @@ describe('the QuickBooks simulator', () => {
     expect(token).to.include({ realmId: REALM_ID, state: 's&t', expires_in: 3600, token_type: 'bearer' });
     expect(token.x_refresh_token_expires_in).to.equal(8_726_400);
     const headers = { authorization: `Bearer ${token.access_token}` };
-    expect((await call('customer/1', { headers })).status).to.equal(200);
+    expect((await call(`companyinfo/${REALM_ID}`, { headers })).status).to.equal(200);
     await simulator.command('/simulate/clock', { byMs: 3_600_000 });
-    expect((await call('customer/1', { headers })).status).to.equal(401);
+    expect((await call(`companyinfo/${REALM_ID}`, { headers })).status).to.equal(401);
   });
 
   it('changes the refresh token once a day, and takes the one before for another day', async () => {
@@ -176,12 +176,18 @@ describe('the QuickBooks simulator', () => {
     expect(codeOf(await post('customer?operation=delete', { Id, SyncToken: '3' }))).to.equal('500');
   });
 
-  it('creates, prints and deletes invoices for node-quickbooks, and tells of it', async () => {
+  it('adds invoices up, prints and deletes them for node-quickbooks, and tells of it', async () => {
+    const Line = [
+      { Amount: 31.5, DetailType: 'SalesItemLineDetail', SalesItemLineDetail: { ItemRef: { value: '1' } } },
+      { Amount: 0.1, DetailType: 'SalesItemLineDetail', SalesItemLineDetail: { ItemRef: { value: '2' } } },
+    ];
     const since = new Date(Date.now() - 60_000).toISOString();
-    const made = await ask('createInvoice', { CustomerRef: { value: '1' }, Line: [{ Amount: 31.5 }] });
-    expect(made).to.include({ SyncToken: '0' });
+    const made = await ask('createInvoice', { CustomerRef: { value: '1', name: 'wrong' }, Line });
+    expect(made).to.include({ TotalAmt: 31.6, Balance: 31.6, SyncToken: '0' });
+    expect(made.CustomerRef).to.have.property('name').not.equal('wrong');
     const pdf = Buffer.from((await ask('getInvoicePdf', made.Id)) as unknown as ArrayBuffer).toString('latin1');
-    expect(pdf).to.match(/^%PDF-1\.4/);
+    const table = Number(/startxref\n(\d+)\n%%EOF\n$/.exec(pdf)?.[1]);
+    expect([pdf.slice(0, 8), pdf.slice(table, table + 4)]).to.deep.equal(['%PDF-1.4', 'xref']);
     expect((await ask('deleteInvoice', made.Id)).Invoice).to.deep.equal({
       status: 'Deleted',
       domain: 'QBO',
@@ -207,8 +213,8 @@ describe('the QuickBooks simulator', () => {
     const none = (await count('Vendor', "CompanyName = ' '")) ?? 0;
     expect(none + ((await count('Vendor', "CompanyName like '%'")) ?? 0)).to.equal(await count('Vendor'));
     expect(await count('Bill', "VendorRef = '6'")).to.be.above(0);
-    const dearest = await query('select * from Item orderby UnitPrice desc, Name');
-    expect(dearest.QueryResponse?.Item?.[0]).to.include({ UnitPrice: 123_456_789_012.34 });
+    const post = await call('query', { method: 'POST', body: 'select * from Item orderby UnitPrice desc, Name' });
+    expect(post.body.QueryResponse?.Item?.[0]).to.include({ UnitPrice: 123_456_789_012.34 });
     const strict = await serveSimulator('quickbooks', (options) => createSimulator({ ...options, text: 'as written' }));
     const url = `${strict.url}/v3/company/${REALM_ID}/query?format=json&query=`;
     const headers = { authorization: `Bearer ${DEMO_ACCESS_TOKEN}` };
@@ -256,6 +262,7 @@ describe('the QuickBooks simulator', () => {
     ['customer', { Id: '1', DisplayName: 'x' }, '2020'],
     ['customer', { Id: '999', SyncToken: '0' }, '610'],
     ['invoice', { CustomerRef: { value: '1' } }, '2020'],
+    ['invoice', { CustomerRef: { value: '999' }, Line: [{ Amount: 1 }] }, '2500'],
     ['payment', { CustomerRef: { value: '1' } }, '2020'],
     ['nothing', {}, '500'],
     ['companyinfo', { Id: '1', SyncToken: '0' }, '500'],
@@ -275,7 +282,7 @@ describe('the QuickBooks simulator', () => {
     const elsewhere = await call('customer/1', { headers: { forwarded: 'host=appcenter.intuit.com' } });
     expect([elsewhere.status, codeOf(elsewhere.body)]).to.deep.equal([404, '500']);
     const { text } = await call('customer/1', { headers: { accept: '*/*' } });
-    expect(text).to.match(/^<IntuitResponse /);
+    expect(text).to.match(/^<\?xml .*<IntuitResponse .*<Customer>.*<Id>1<\/Id>/s);
     expect(codeOf((await call('customer/no-number')).body)).to.equal('2030');
   });
 

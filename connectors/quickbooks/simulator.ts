@@ -6,6 +6,7 @@ import {
   createBudget,
   createMovableClock,
   DAY_MS,
+  escapeMarkup,
   Fault,
   json,
   type MovableClock,
@@ -20,8 +21,9 @@ import {
   xml,
 } from '#connector/simulator';
 import { type Company, createCompany, missing, present, readBody } from './simulator/company.ts';
-import { invalid, invalidQuery, notFound, printFault, unsupported } from './simulator/fault.ts';
+import { invalid, invalidQuery, notFound, printFault, unparsable, unsupported } from './simulator/fault.ts';
 import { createLogin, REALM_ID } from './simulator/login.ts';
+import { makePdf } from './simulator/pdf.ts';
 import { findEntity, runQuery } from './simulator/query.ts';
 import { printMoment, readTime } from './simulator/time.ts';
 
@@ -77,21 +79,28 @@ function assertCompany({ headers, host, path }: Call, { accepts, isConnected }: 
 }
 
 function routesOf(company: Company, clock: MovableClock, text: TextRule): Routes {
+  const query = (call: Call, statement: string | null) => {
+    if (statement === null) throw unparsable('The query provided was empty');
+    return show(call, { QueryResponse: runQuery(company, statement, text) }, clock);
+  };
   const one = (call: Call) => {
     const target = targetOf(company, call);
     return { ...target, row: find(target, call.params.id ?? '') };
   };
   return {
-    [`GET ${COMPANY}/query`]: (call) =>
-      show(call, { QueryResponse: runQuery(company, call.query.get('query') ?? '', text) }, clock),
+    [`GET ${COMPANY}/query`]: (call) => query(call, call.query.get('query')),
+    [`POST ${COMPANY}/query`]: (call) => query(call, call.body.text()),
     [`GET ${COMPANY}/cdc`]: (call) => show(call, { CDCResponse: [capture(call, company, clock)] }, clock),
+    [`GET ${COMPANY}/companyinfo/{id}`]: (call) =>
+      show(call, { CompanyInfo: present(company.CompanyInfo.get('1')) }, clock),
     [`GET ${COMPANY}/{entity}/{id}`]: (call) => {
       const { name, row } = one(call);
       return show(call, { [name]: present(row) }, clock);
     },
     [`GET ${COMPANY}/{entity}/{id}/pdf`]: (call) => {
-      if (!one(call).hasPdf) throw unsupported('pdf');
-      return typed('application/pdf', PDF);
+      const { name, hasPdf, row } = one(call);
+      if (!hasPdf) throw unsupported('pdf');
+      return typed('application/pdf', makePdf(`${name} ${row.DocNumber ?? row.Id}`));
     },
     [`POST ${COMPANY}/{entity}`]: (call) => write(call, company, clock),
   };
@@ -104,9 +113,6 @@ function targetOf(company: Company, { params: { entity = '' } }: Call): Target {
   if (target === undefined) throw unsupported(`operation could not find resource for entity ${entity}`);
   return target;
 }
-
-/** Its second line shows anybody who moves files that there are bytes above 127. */
-const PDF = Buffer.from('%PDF-1.4\n%âãÏÓ\n%%EOF\n', 'latin1');
 
 const LARGEST_ID = 2 ** 31 - 1;
 
@@ -168,10 +174,18 @@ function capture({ query }: Call, company: Company, clock: MovableClock) {
   return { QueryResponse: responses };
 }
 
-/** XML, unless JSON is asked for. No connector reads the XML: only its root is there. */
+/** XML, unless JSON is asked for. */
 function show({ headers, query }: Call, content: Readonly<Record<string, unknown>>, clock: MovableClock): Answer {
   const time = printMoment(clock.now());
   const isJson = /\bjson\b/.test(headers.accept ?? '') || query.get('format') === 'json';
   if (isJson) return json({ ...content, time }, 200, { 'content-type': 'application/json;charset=UTF-8' });
-  return xml(`<IntuitResponse xmlns="http://schema.intuit.com/finance/v3" time="${time}"/>`);
+  const start = `<IntuitResponse xmlns="http://schema.intuit.com/finance/v3" time="${time}">`;
+  return xml(`<?xml version="1.0" encoding="UTF-8" standalone="yes"?>${start}${elementsOf(content)}</IntuitResponse>`);
+}
+
+function elementsOf(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return escapeMarkup(String(value));
+  return Object.entries(value)
+    .flatMap(([name, member]) => [member].flat().map((each) => `<${name}>${elementsOf(each)}</${name}>`))
+    .join('');
 }

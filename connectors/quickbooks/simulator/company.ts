@@ -222,13 +222,21 @@ export function readBody(
   const blank = isSparse ? {} : Object.fromEntries(writable.map((member) => [member, null]));
   const values = { ...blank, ...read(said, old && { ...old, ...blank }) };
   const whole = { ...old, ...values };
-  if (isList) return { ...values, Active: whole.Active ?? true, ...nameIt(name, whole) };
-  return {
-    ...values,
-    TxnDate: whole.TxnDate ?? dayOf(nowMs),
-    TotalAmt: whole.TotalAmt ?? 0,
-    Balance: whole.Balance ?? 0,
-  };
+  const active = isList && { Active: whole.Active ?? true };
+  return { ...values, ...namesIn(company, values), ...active, ...(isList ? nameIt(name, whole) : addUp(whole, nowMs)) };
+}
+
+/** The provider writes the name of what a reference means, whatever name was sent. */
+function namesIn(company: Company, values: TableRow): TableRow {
+  const references = Object.entries(values).flatMap(([name, value]): [string, unknown][] => {
+    const target = targetOf(name);
+    if (target === undefined || value === null) return [];
+    const id = String(Object(value).value);
+    const row = company[target].table.find(id);
+    if (row === undefined) throw invalid(2500, `Invalid Reference Id : Names element id ${id} not found`, name);
+    return [[name, { value: id, name: row.DisplayName ?? row.Name }]];
+  });
+  return Object.fromEntries(references);
 }
 
 /** A name that was not said is made of its parts. */
@@ -238,6 +246,17 @@ function nameIt(entity: EntityName, whole: TableRow): TableRow {
   const DisplayName = whole.DisplayName ?? parts.filter((part) => part !== '').join(' ');
   const names = { DisplayName, PrintOnCheckName: whole.PrintOnCheckName ?? DisplayName };
   return entity === 'Customer' ? { ...names, FullyQualifiedName: DisplayName } : names;
+}
+
+/** Totals are those of the lines. */
+function addUp(whole: TableRow, nowMs: number): TableRow {
+  const lines = [whole.Line ?? []]
+    .flat()
+    .map(Object)
+    .filter(({ DetailType }) => DetailType !== 'SubTotalLineDetail');
+  const total = Math.round(lines.reduce((sum, { Amount }) => sum + Number(Amount ?? 0), 0) * 100) / 100;
+  const TotalAmt = lines.length === 0 ? (whole.TotalAmt ?? 0) : total;
+  return { TxnDate: whole.TxnDate ?? dayOf(nowMs), TotalAmt, Balance: whole.Balance ?? TotalAmt };
 }
 
 /**
