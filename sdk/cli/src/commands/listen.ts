@@ -80,6 +80,12 @@ async function listenRegistered(session: Session, inbox: Inbox, url: string, opt
   try {
     await assertReachable(platform, registration, (id) => inbox.hasSeen(id), signal);
     output.note(`The events of the instance ${instanceId} come to ${url}. Ctrl-C ends it.`);
+    const polls = await platform.instances.listInstancePolls({ id: instanceId }, { signal });
+    if (polls.length === 0) {
+      output.note(
+        'The instance has no polls. A change at the provider becomes an event only if the provider sends webhooks. Add --objects <names> to poll for changes.',
+      );
+    }
     await show(session, inbox, options.count);
   } finally {
     await undo().catch((error: Error) => {
