@@ -4,25 +4,25 @@ import { type UserRow, type Users, userNotFound } from '../accounts/users.ts';
 import { AppError, cutText } from '../errors.ts';
 import type { ApiOperationId, UserOf } from './operation.ts';
 
-/** What a caller needs for an operation, and what the audit log says of it. */
+/** Rights that an operation requires, and its entry in the audit log. */
 export interface Access {
   /** Any of several is enough; without one, whoever is known may. */
   readonly privilege?: Privilege | readonly Privilege[];
   /** The path parameter that names an account of the organization; without one it is the caller's, or that of the header. */
   readonly account?: string;
-  /** For a path that names a user (`emailOrId`). */
+  /** Rights for a path that names a user (`emailOrId`). */
   readonly user?: UserAccess;
   /** The answer has a secret that was made for it: given again by an `Idempotency-Key`, it is shown once more. */
   readonly answersSecret?: true;
-  /** For an operation that changes something or shows a secret. */
+  /** Audit entry of an operation that changes something or shows a secret. */
   readonly audit?: Audited;
 }
 
-/** What it takes to reach somebody. Who is out of reach might as well not be there. */
+/** Privileges that are required to access a user. Users out of reach are reported as missing. */
 export interface UserAccess {
-  /** For users of the account that the call is about. */
+  /** Privilege for users of the account that the request is about. */
   readonly ofAccount?: Privilege;
-  /** For users of all accounts. */
+  /** Privilege for users of all accounts of the organization. */
   readonly ofOrganization: Privilege;
   /** Everybody reaches himself without. */
   readonly isForOneself?: true;
@@ -387,7 +387,7 @@ export async function actIn(
   return { ...principal, accountId: account.id, isAccountNamed: true };
 }
 
-/** Where those are found whom a request names. */
+/** Lookup of the accounts and users that a request names. */
 export interface Directory {
   readonly accounts: Pick<Accounts, 'getAccount'>;
   readonly users: Pick<Users, 'find'>;

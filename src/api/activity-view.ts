@@ -12,7 +12,7 @@ type UsageView = OperationResult<'getUsage'>;
 type UsageTime = OperationResult<'measureUsageTimes'>[number];
 type MetricView = OperationResult<'getMetric'>[number];
 
-/** What is shown of an element beside its key. */
+/** Returns the display name of an element. */
 export type ElementNameOf = (key: string) => string;
 
 export function toActivityView(row: ActivityRow): ActivityRecordView {
@@ -42,7 +42,7 @@ export function toActivityView(row: ActivityRow): ActivityRecordView {
   };
 }
 
-/** With what trace logging kept. */
+/** Returns a request with the headers and bodies that trace logging stored. */
 export function toTracedView({ row, messages }: TracedActivity): TracedView {
   const { providerCalls, ...record } = toActivityView(row);
   return { ...record, providerCalls: providerCalls.map((call, index) => ({ ...call, ...messages[index] })) };
@@ -107,7 +107,7 @@ export function toUsageTime({ atMs, count, totalUs, minUs, maxUs, durations }: T
   };
 }
 
-/** What the count of an interval is made of. */
+/** Returns the parts that the count of an interval consists of. */
 export type DetailsOf = (tallies: readonly Tally[]) => Readonly<Record<string, number>>;
 
 export function outcomesOf(tallies: readonly Tally[]): { success: number; clientErrors: number; serverErrors: number } {

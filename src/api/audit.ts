@@ -10,9 +10,9 @@ import type { AuditEntry, AuditSection } from '../trace.ts';
 import type { Access, AuditTarget } from './access.ts';
 import type { ApiOperationId } from './operation.ts';
 
-/** What the audit log tells of requests. */
+/** Audit log of requests. */
 export interface Audit {
-  /** Of a request for an operation; what it changes is noted while it is done. */
+  /** Creates the entry of a request for an operation. Its changes are added while the operation runs. */
   readonly entryOf: (request: Request, response: Response, call: AuditedCall) => AuditEntry;
   /** Notes that a caller was refused. */
   readonly noteRefusal: (entry: AuditEntry) => Promise<void>;

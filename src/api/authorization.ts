@@ -28,11 +28,11 @@ import type { Scope } from './validation.ts';
 /** Who calls, and on which instance. */
 export interface Caller {
   readonly principal: Principal;
-  /** What the principal was known by. */
+  /** Secrets that identified the principal. */
   readonly sent: SentSecrets;
-  /** Of these. */
+  /** Redacts the secrets that identified the principal. */
   readonly redactor: Redactor;
-  /** That of the console whose cookie the principal was known by. */
+  /** Console session whose cookie identified the principal. */
   readonly session?: ConsoleSession | undefined;
   readonly instance?: Instance | undefined;
 }
@@ -64,7 +64,7 @@ export interface AuthorizationParts {
   readonly shares: Pick<PoolShares, 'lookUp'>;
   readonly listObjects: Resources['listObjects'];
   readonly findPageSession: ConnectPage['find'];
-  /** Of pages, for each session. */
+  /** Rate limits of the requests from connect pages, per session. */
   readonly pageRequests: TokenBuckets;
   readonly failedAuthorizations: FailedAuthorizations;
   readonly callerLimits: CallerLimits;

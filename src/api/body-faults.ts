@@ -32,7 +32,10 @@ export function assertAsRead(rest: object, { shown, drifting = [] }: ReadBefore)
   throw new AppError('REQUEST_INVALID', message, { details: listFaults(faults) });
 }
 
-/** Where faults stand in this request, for work whose errors say where they would stand in another: `move` takes a place and returns a place. */
+/**
+ * Runs work whose errors contain the pointers of another request, and converts these with `move` to pointers of this
+ * request.
+ */
 export async function withPointers<Result>(move: (pointer: string) => string, work: Promise<Result>): Promise<Result> {
   try {
     return await work;
@@ -46,7 +49,7 @@ export async function withPointers<Result>(move: (pointer: string) => string, wo
   }
 }
 
-/** For an operation that takes in its body what others take in the path and the query. */
+/** Converts a pointer for an operation that accepts in its body what other operations accept in path and query. */
 export function inBody(pointer: string): string {
   return pointer.replace(/^\/(?:path|query)(?=\/)/, '/body');
 }

@@ -25,13 +25,13 @@ export interface ConnectPageParts {
   readonly console: Console;
   readonly audit: Audit;
   readonly redactCall: RedactCall;
-  /** For each network that browsers come from. */
+  /** Rate limits per network of the browsers. */
   readonly requests: TokenBuckets;
   /** Without a slash at the end. */
   readonly publicUrl: () => string;
 }
 
-/** What browsers open of connect sessions, outside the base path. */
+/** Handlers of the URLs that browsers open for connect sessions, outside the base path. */
 export interface ConnectPages {
   readonly showPage: RequestHandler;
   /** Sends a browser on to a provider. */

@@ -6,7 +6,10 @@ export interface Words {
   readonly words: string;
 }
 
-/** What browsers are told that are not, or not yet again, at the page of a connect session, which has its own table (`console/connect/languages`). */
+/**
+ * Texts for browsers that are away from the page of a connect session. The page has its own table
+ * (`console/connect/languages`).
+ */
 export interface ConnectWords {
   /** There is no such session. */
   readonly gone: Words;

@@ -13,7 +13,7 @@ type NotificationView = OperationResult<'listNotifications'>[number];
 
 const CHANNEL = 'webhook';
 
-/** With the secret in clear, if it can be read. */
+/** Returns the view of a subscription with its secret in plain text, if it can be decrypted. */
 export function toSubscriptionView(subscription: Subscription): SubscriptionView {
   const { id, url, state, reason, secret, previousSecretExpiresAt, queued, retrying } = subscription;
   return {
@@ -33,7 +33,7 @@ export function toSubscriptionView(subscription: Subscription): SubscriptionView
   };
 }
 
-/** For lists. */
+/** Returns the view of a subscription for lists, with its secret masked. */
 export function toMaskedSubscriptionView(subscription: Subscription): SubscriptionView {
   return { ...toSubscriptionView(subscription), secret: MASK };
 }

@@ -8,12 +8,15 @@ import { createDocsPages } from './docs/pages.ts';
 
 type KeptDocument = () => Promise<KeptResponse>;
 
-/** What the service says of itself: made when it is first asked for. */
+/** Documents about the service itself, built on their first request. */
 export interface Documents {
   /** Again when the public URL is another. */
   readonly json: KeptDocument;
   readonly yaml: KeptDocument;
-  /** Of the documentation, by path. All of them together: each has the names of the others in its navigation. */
+  /**
+   * Returns all pages of the documentation by path. They are built together, because the navigation of each names the
+   * others.
+   */
   readonly pages: () => Promise<ReadonlyMap<string, KeptResponse>>;
   /** The present path of a guide that had `/docs/guides/<name>`, or nothing. */
   readonly movedTo: (path: string) => Promise<string | undefined>;

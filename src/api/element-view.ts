@@ -69,7 +69,7 @@ function isOAuth(type: string): boolean {
   return type === 'oauth2';
 }
 
-/** How its provider sends events. */
+/** Returns how the element's provider sends webhooks. */
 export function toWebhooks({ webhooks }: Connector): Pick<ElementDetail, 'webhooks'> {
   if (webhooks === undefined) return {};
   const { verify, secretKey, registration, setup } = webhooks;
@@ -111,7 +111,7 @@ function demoConfiguration(connector: Connector, { configuration: known, client 
   };
 }
 
-/** What a person is asked for who sets up an instance. */
+/** Returns the fields that somebody fills in to create an instance. */
 export function toConfigurationForm(connector: Connector): ElementDetail['configuration'] {
   return formFields(connector).map(toConfigurationField);
 }
@@ -147,7 +147,10 @@ function nameOf(key: string): string {
   return name.charAt(0).toUpperCase() + name.slice(1);
 }
 
-/** What of its events is declared: objects that are discovered belong to an instance. */
+/**
+ * Returns the declared objects and events of an element. Discovered objects belong to an instance and are not
+ * included.
+ */
 export function toElementMetadata(connector: Connector): ElementMetadata {
   const { id, key, name, description, webhooks } = connector;
   const polling = polledObjects(connector);

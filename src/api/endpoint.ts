@@ -10,7 +10,7 @@ import { findValidation, type Scope, type Validate } from './validation.ts';
 export interface Endpoint {
   readonly id: ApiOperationId;
   readonly access: Access;
-  /** Whoever is known may, in the account that the call is about. */
+  /** Whether every authenticated caller may use the operation in the account of the request. */
   readonly isForEverybody: boolean;
   /** Undefined where none is taken. */
   readonly body: TakenBody | undefined;
@@ -55,7 +55,7 @@ const OPEN_OPERATIONS: ReadonlySet<string> = new Set<OperationId>([
   'listNotifications',
 ]);
 
-/** Whether responses of an operation may be packed (compression.ts). */
+/** Returns whether responses of an operation may be compressed (see `compression.ts`). */
 export function isPackable(id: OperationId): boolean {
   return OPEN_OPERATIONS.has(id) || OPEN_TAGS.has(OPERATIONS[id].tag);
 }

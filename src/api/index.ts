@@ -95,7 +95,7 @@ export interface Api {
   readonly server: RequestListener;
   /** The measurements alone, for METRICS_PORT; undefined where there is none. */
   readonly metricsServer: RequestListener | undefined;
-  /** Whose word about the address of a caller is believed. */
+  /** Proxies whose forwarding headers are trusted for the address of a caller. */
   readonly trust: ProxyTrust;
 }
 

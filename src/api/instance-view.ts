@@ -59,14 +59,14 @@ function isElementGone({ fault }: Instance): boolean {
   return fault?.kind === 'element';
 }
 
-/** What its record tells beside an instance itself. */
+/** Data beside the row of an instance that its view includes. */
 export interface AroundInstance {
   readonly owner: User;
-  /** Where its provider sends its events. */
+  /** Returns the URL to which the provider sends its webhooks. */
   readonly urlOf: (elementKey: string, instance: InstanceKey) => string;
   /** The keys of the elements that the account makes no instances of. */
   readonly inactive: ReadonlySet<string>;
-  /** By the id of the instance. */
+  /** Last calls by the id of the instance. */
   readonly lastCalls: ReadonlyMap<number, LastCalls>;
   readonly nowMs: number;
 }

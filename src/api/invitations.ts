@@ -9,7 +9,7 @@ import type { Handlers, OperationResult } from './operation.ts';
 export interface InvitationParts {
   readonly seal: PageSeal;
   readonly clock: Pick<Clock, 'now'>;
-  /** Of people who have a link, or try to guess one, for each network. */
+  /** Rate limits, per network, for requests with the key of an invitation. */
   readonly requests: TokenBuckets;
 }
 

@@ -26,7 +26,7 @@ function nextUrl(given: string, token: string): string {
   return next.href;
 }
 
-/** How listings carry the place to go on from: as text that callers cannot read or change. */
+/** Encryption of list positions as text that callers can neither read nor change. */
 export interface PageSeal {
   readonly seal: (plain: string, context: string) => string;
   readonly open: (sealed: string, context: string) => string | undefined;
@@ -50,7 +50,7 @@ export function createPageTokens(pageSeal: PageSeal, context: string): PageToken
   };
 }
 
-/** As `PageTokens`, for listings whose places are texts. */
+/** Variant of `PageTokens` for lists whose positions are texts. */
 export interface PositionTokens {
   /** @throws AppError REQUEST_INVALID */
   readonly read: (token: string | undefined) => string | undefined;

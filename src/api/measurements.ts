@@ -33,8 +33,8 @@ function digestOf(text: string): Buffer {
 }
 
 /**
- * Whether the port of the API may serve them: with a token, or where nobody but this machine can ask. On a loopback address others ask through a
- * proxy, which PUBLIC_URL and TRUST_PROXY tell of.
+ * Returns whether the API port may serve metrics: with a token, or if only this machine can send requests. On a
+ * loopback address, `PUBLIC_URL` and `TRUST_PROXY` show that others send requests through a proxy.
  */
 export function servesMeasurements({
   metricsPort,
@@ -53,7 +53,7 @@ function isForThisMachine({
   return isLoopback(host) && isLoopback(publicHost) && trustProxy.length === 0;
 }
 
-/** For a port of their own. */
+/** Creates the router for a separate metrics port. */
 export function createMeasurementsRouter(measurements: RequestHandler): Router {
   return Router().get('/metrics', measurements);
 }

@@ -17,7 +17,7 @@ type InstanceOf<Id extends OperationId> =
   | (Extract<ScopeOf<Id>, 'instance' | 'record'> extends never ? never : Instance)
   | ('platform' extends ScopeOf<Id> ? undefined : never);
 
-/** As they stand in the header, for those who want to see their own again. */
+/** Secrets as sent in the header, for callers that want to see their own again. */
 export interface SentSecrets {
   readonly user?: string | undefined;
   readonly organization?: string | undefined;
@@ -55,9 +55,9 @@ export interface OperationRequest<Id extends OperationId> {
   /** The body as it came, where that is a form with a file. Only operations that take one in the spec have it. */
   readonly form: FormOf<Id>;
   readonly principal: PrincipalOf<Id>;
-  /** What the caller was known by: only for showing it to him. */
+  /** Secrets that identified the caller. Use them only to show them to the same caller. */
   readonly sent: SentSecrets;
-  /** That of the console whose cookie came with the request. */
+  /** Console session whose cookie came with the request. */
   readonly session: ConsoleSession | undefined;
   /** The connect session that the request has the key of. */
   readonly pageSession: PageSessionOf<Id>;
@@ -92,7 +92,7 @@ export type FileOperationId = {
     : never;
 }[Exclude<OperationId, PassthroughOperationId>];
 
-/** What a handler gives to be sent; the status is 200. */
+/** Response of an operation's handler. The status is 200. */
 export type OperationResponse<Id extends OperationId> =
   | { readonly body: OperationResult<Id>; readonly headers?: ResponseHeaders }
   | (Id extends FileOperationId ? FileResponse : never)

@@ -33,7 +33,7 @@ const PLACE = '/passthrough/';
  */
 export type Passthrough = (request: Request, response: Response, caller: Caller) => Promise<void>;
 
-/** Of a call on an instance. */
+/** Returns whether a request to an instance is a passthrough. */
 export function isPassthrough({ path }: Request): boolean {
   return /^\/passthrough(?:\/|$)/.test(path);
 }

@@ -121,12 +121,12 @@ const CODE_OF_STATUS: Readonly<Record<number, ErrorCode>> = {
   415: 'UNSUPPORTED_MEDIA_TYPE',
 };
 
-/** For a file, or a page that no operation describes: Express would say itself what it takes. */
+/** Rejects methods other than GET on files and on pages without an operation, in place of Express's own response. */
 export const refuseOtherMethods: RequestHandler = (request) => {
   throw wrongMethod(request, ['GET']);
 };
 
-/** For a path that leads nowhere. @throws AppError NOT_FOUND */
+/** Rejects a request to an unknown path. @throws AppError NOT_FOUND */
 export function notFound(request: Request): never {
   throw nothingThere(request);
 }

@@ -165,7 +165,7 @@ function instanceHeader(instance: Instance) {
   return { 'Elements-Element-Instance-Id': instance.id };
 }
 
-/** What a call on an instance did at the provider. */
+/** Returns the response headers that report an instance's calls to the provider. */
 export function callHeaders(instance: Instance, { providerCalls, rateLimit }: CallReport) {
   return {
     'Elements-Element-Instance-Id': instance.id,

@@ -93,8 +93,9 @@ const PUBLIC_SEGMENTS: ReadonlyMap<string, number> = new Map([
 const KEY = /^[\w-]{43}/;
 
 /**
- * What may be a secret in the path of a URL, in every spelling that leads to such an address or was meant to: another method, more or
- * fewer segments, other letters, percent-encoded, behind the path of a proxy or of the API.
+ * Returns the possible secrets in the path of a URL, in every spelling that reaches or resembles such an address:
+ * another method, more or fewer segments, other letter case, percent-encoded, behind the base path of a proxy or of
+ * the API.
  */
 export function secretsInPath(originalUrl: string): readonly string[] {
   const [path = ''] = originalUrl.split('?', 1);

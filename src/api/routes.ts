@@ -5,7 +5,7 @@ import type { Scope } from './validation.ts';
 
 /** The operations behind one path. */
 export interface Route {
-  /** By method in capitals. */
+  /** Operations by method in capital letters. */
   readonly operations: Readonly<Record<string, OperationId>>;
   /** Decoded when they are read: the path has to be well percent-encoded then. */
   readonly params: Readonly<Record<string, string>>;

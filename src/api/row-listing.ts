@@ -11,9 +11,9 @@ import { createPositionTokens, listHeaders, type PageSeal } from './listing.ts';
 
 /** A list whose rows are in memory, as they are shown. */
 export interface RowListing<Row> {
-  /** What `where` may name, see `fieldsOf`. */
+  /** Fields that `where` may name, see `fieldsOf`. */
   readonly queryable: Queryable;
-  /** Of its kind a text of its own: the rows come in the order of these. */
+  /** Returns the position of a row, a unique text. Rows are sorted by these texts. */
   readonly positionOf: (row: Row) => string;
   /** The list as it is without its pages: a page token holds for one with the same. */
   readonly context: readonly unknown[];

@@ -17,10 +17,10 @@ import { createCallback, createProxyRedirect } from './oauth-pages.ts';
 import type { RootOperationId } from './operation.ts';
 import { notFound, refuseOtherMethods, wrongMethod } from './problem.ts';
 
-/** Whether a part the service needs can be reached. */
+/** Returns whether a required part of the service can be reached. */
 export type HealthCheck = (signal: AbortSignal) => Promise<boolean>;
 
-/** What the process knows of itself. */
+/** State of the process. */
 export interface ProcessState {
   readonly checks: Readonly<Record<string, HealthCheck>>;
   /** The process does nothing any more and should be started again. */
@@ -37,9 +37,9 @@ export interface ServiceRouterParts extends ProcessState {
   /** Undefined where the measurements are not served here. */
   readonly metrics: RequestHandler | undefined;
   readonly proxies: Pick<Proxies, 'redirectTarget'>;
-  /** For each network that browsers come from. */
+  /** Rate limits per network of the browsers. */
   readonly redirects: TokenBuckets;
-  /** Of providers. */
+  /** Handler for webhooks of providers. */
   readonly receiveEvents: RequestHandler;
   readonly connectPages: ConnectPages;
 }

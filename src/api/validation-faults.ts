@@ -22,7 +22,7 @@ export interface ValidationFault {
   readonly faults: readonly ErrorDetail[];
 }
 
-/** What the validator or Express threw, in the words of this service. */
+/** Converts an error of the validator or of Express to the service's own texts. */
 export function readFault(thrown: unknown, request: Request, redact: Redactor['redact']): ValidationFault {
   const { status, message, errors } = Object(thrown);
   const found: readonly unknown[] = Array.isArray(errors) ? errors : [];

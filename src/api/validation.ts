@@ -7,7 +7,7 @@ import document from '../../generated/openapi.json' with { type: 'json' };
 import { OPERATIONS, type OperationId } from '../../generated/operations.ts';
 import { AppError, pointer } from '../errors.ts';
 
-/** What is checked of a request, and converted: numbers are numbers, defaults are filled in. */
+/** Validated and converted parts of a request: numbers are parsed, and defaults are filled in. */
 export interface ValidatedInput {
   readonly path: Readonly<Record<string, unknown>>;
   readonly query: Readonly<Record<string, unknown>>;

@@ -2,7 +2,7 @@ import type { Metrics } from '../metrics.ts';
 
 export type BulkMetrics = ReturnType<typeof createBulkMetrics>;
 
-/** What the workers of bulk jobs do. */
+/** Creates the metrics of the workers of bulk jobs. */
 export function createBulkMetrics(metrics: Metrics) {
   const turns = metrics.counter<'outcome'>({
     name: 'causeway_bulk_turns_total',

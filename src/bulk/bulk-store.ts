@@ -8,7 +8,7 @@ import { columnsOf, firstOf, type RowOf, toColumns } from '../db/row.ts';
 import type { Sql } from '../where/index.ts';
 import type { BulkFileName, BulkJob, ClaimedJob, JobFault, JobKey, JobProgress, NewChunk, RowError } from './job.ts';
 
-/** What a job is made of. An upload has its id before: its file comes first. */
+/** Columns of a new job. An upload has its id beforehand, because its file is stored first. */
 export type NewJob = Pick<
   BulkJob,
   'accountId' | 'instanceId' | 'userId' | 'direction' | 'objectName' | 'format' | 'callbackUrl' | 'createdAt'
@@ -18,7 +18,7 @@ export type NewJob = Pick<
 /** A job, and when it was made: what belongs to it is in the partition of that day. */
 export type StoredJob = Pick<BulkJob, 'accountId' | 'id' | 'createdAt'>;
 
-/** Of one instance. */
+/** Key of a job within one instance. */
 export type InstanceJobKey = Pick<BulkJob, 'accountId' | 'instanceId' | 'id'>;
 
 export interface JobFilter extends Pick<BulkJob, 'accountId'> {
@@ -30,20 +30,20 @@ export interface JobFilter extends Pick<BulkJob, 'accountId'> {
   readonly limit: number;
 }
 
-/** What is stored of a job in one step. */
+/** Data of a job that is stored in one step. */
 export interface Checkpoint extends JobProgress {
-  /** One that begins where a stored one does takes its place. */
+  /** New chunks. A chunk replaces a stored one that begins at the same byte. */
   readonly chunks: readonly NewChunk[];
   readonly rowErrors?: readonly RowError[];
-  /** Of an upload: the job of the provider that has its rows from now on. */
+  /** Upload only: the provider's job that has the upload's rows from now on. */
   readonly nativeJob?: string;
-  /** Since the last one. */
+  /** Number of calls to the provider since the last checkpoint. */
   readonly providerCalls: number;
   /** False: the job got no further with it, and goes on failing. */
   readonly isProgress?: boolean;
 }
 
-/** When a job is worked on again that came to no end. */
+/** Time at which an unfinished job is worked on again. */
 export interface Postponement {
   readonly due: Date;
   /** Absent: it did not fail. */
@@ -55,7 +55,7 @@ export interface Postponement {
 
 export type BulkStore = ReturnType<typeof createBulkStore>;
 
-/** What callers may filter a list of jobs by. */
+/** Fields that a list of jobs can be filtered by. */
 export const FILTERABLE_JOB = filterable({
   id: [INTEGER, 'id'],
   instanceId: [INTEGER, 'instance_id'],
@@ -78,7 +78,7 @@ export interface RowErrorFilter {
   readonly limit: number;
 }
 
-/** What callers may filter the errors of rows by. */
+/** Fields that the errors of rows can be filtered by. */
 export const FILTERABLE_ROW_ERROR = filterable({
   row: [INTEGER, 'row_number'],
   outcome: [TEXT, 'outcome'],

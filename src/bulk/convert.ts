@@ -12,7 +12,7 @@ export type FileType = 'text/csv' | 'application/x-ndjson' | 'application/json';
 /** The way in which a file is read, which need not be the one in which it is stored. */
 export interface Rendition {
   readonly type: FileType;
-  /** Of CSV: no cell is a formula to a spreadsheet. */
+  /** CSV only: whether cells that a spreadsheet would read as formulas are escaped. */
   readonly isDefused: boolean;
 }
 
@@ -22,7 +22,7 @@ export const STORED_TYPES: Readonly<Record<BulkFormat, FileType>> = {
   jsonl: 'application/x-ndjson',
 };
 
-/** How rows are written into a file as it is stored. */
+/** Creates the printer of rows for the format in which a file is stored. */
 export function createRowPrinter(format: BulkFormat, columns: readonly FileColumn[]) {
   if (format === 'csv') return { header: printHeader(columns), print: csvPrinter(columns) };
   return { header: '', print: (row: Row) => `${JSON.stringify(row)}\n` };

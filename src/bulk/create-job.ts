@@ -27,7 +27,7 @@ export interface DownloadRequest extends Pick<WalkRequest, 'where' | 'fields' | 
 
 export interface Callback {
   readonly url: string;
-  /** Where it stands in the request. */
+  /** JSON pointer of the callback URL in the request. */
   readonly pointer: string;
 }
 
@@ -38,7 +38,7 @@ export interface CreatePorts {
   readonly clock: Pick<Clock, 'now'>;
 }
 
-/** Of one account. */
+/** Maximum number of open jobs per account. */
 export const MOST_OPEN_JOBS = 500;
 const RETRY_SECONDS = 60;
 /** As for polls, where an object does not say how late its changes show. */

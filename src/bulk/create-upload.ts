@@ -25,7 +25,7 @@ export interface BulkUploadRequest {
   readonly metaData: () => string | undefined;
   /** They come once. @throws AppError for what is wrong with the form behind them */
   readonly bytes: AsyncIterable<Buffer>;
-  /** Of the header. */
+  /** Callback from the request's header. */
   readonly callback?: Callback | undefined;
   readonly signal: AbortSignal;
 }
@@ -35,7 +35,7 @@ export interface ReceivePorts {
   readonly resources: Pick<Resources, 'getObject'>;
   readonly egress: Pick<Egress, 'check'>;
   readonly clock: Pick<Clock, 'now'>;
-  /** Of a file, in bytes. */
+  /** Maximum size of a file in bytes. */
   readonly maxBytes: number;
 }
 

@@ -22,9 +22,9 @@ export interface DownloadPorts {
 }
 
 export interface DownloadOptions extends SliceOptions {
-  /** What was read is stored after so long, however little it is. */
+  /** Milliseconds after which rows that were read are stored, however few they are. */
   readonly storeMs: number;
-  /** And when it is so much. */
+  /** Number of bytes at which a chunk is stored. */
   readonly chunkBytes: number;
 }
 

@@ -10,15 +10,15 @@ import { fileNameOf, statusOf } from './status.ts';
 export interface EndPorts {
   readonly store: Pick<BulkStore, 'transaction' | 'checkpoint' | 'end' | 'find'>;
   readonly clock: Pick<Platform['clock'], 'now'>;
-  /** Of the engine of events. */
+  /** Prepares events for storage; provided by the event engine. */
   readonly prepare: (events: readonly NewEvent[]) => Promise<PreparedEvents>;
   /** @throws AppError NOT_FOUND */
   readonly getInstance: (accountId: number, id: number) => Promise<Instance>;
-  /** Told of each job that came to its end. */
+  /** Called for each job that ends. */
   readonly noteEnded: (accountId: number, elementKey: string) => void;
 }
 
-/** How a job ends: with the last step of its file, or without one. */
+/** End of a job, with or without a last checkpoint of its file. */
 export type JobEnd =
   | { readonly last: Checkpoint; readonly fault?: JobFault | undefined; readonly providerCalls?: never }
   | { readonly fault: JobFault; readonly last?: never; readonly providerCalls: number };

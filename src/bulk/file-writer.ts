@@ -21,11 +21,11 @@ export interface WriterPorts {
   };
 }
 
-/** What a turn has done. */
+/** Counts of a slice. */
 export interface CallCount {
-  /** That no checkpoint counts yet. */
+  /** Calls that no checkpoint counts yet. */
   providerCalls: number;
-  /** That a checkpoint counts. */
+  /** Rows that a checkpoint counts. */
   rows: number;
 }
 
@@ -98,7 +98,8 @@ export function createFileWriter(
     },
     /**
      * What was written, with the place of the row behind it. Resolves when what came before is stored, so that reading and storing go on at
-     * the same time. @throws JobLost
+     * the same time.
+     * @throws JobLost
      */
     store: storeNext,
     /** The same, to the end of it. Does nothing where all is stored. */

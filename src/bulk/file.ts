@@ -7,11 +7,11 @@ import type { BulkFileName, BulkJob } from './job.ts';
 /** A file that is whole. */
 export interface BulkFile {
   readonly job: BulkJob;
-  /** As it is stored. */
+  /** Size of the file as stored, in bytes. */
   readonly byteCount: number;
-  /** From a byte up to another one. Iterating throws when the job was deleted meanwhile. */
+  /** Returns the bytes from `begin` up to, not including, `end`. Iteration throws if the job was deleted meanwhile. */
   readonly bytes: (begin: number, end: number) => AsyncIterable<Buffer>;
-  /** In a form that is not stored. */
+  /** Returns the file in a form that is not stored. */
   readonly convert: (form: Rendition) => AsyncIterable<string>;
 }
 
@@ -47,7 +47,7 @@ export function bytesReader({ store, shares }: FilePorts, job: StoredJob, file: 
   };
 }
 
-/** What a job made. */
+/** Opens the result file of a job. */
 export function openFile(ports: FilePorts, job: BulkJob): BulkFile {
   const bytes = bytesReader(ports, job, 'result');
 
@@ -65,7 +65,7 @@ export function openFile(ports: FilePorts, job: BulkJob): BulkFile {
   };
 }
 
-/** Whether the file is stored so. */
+/** Returns whether the file is stored in this form. */
 export function isStored({ format }: Pick<BulkJob, 'format'>, { type, isDefused }: Rendition): boolean {
   return STORED_TYPES[format] === type && !isDefused;
 }

@@ -13,7 +13,7 @@ export interface ForgetPorts {
   readonly log: Logger;
 }
 
-/** Of a bulk job: which job of the provider found its rows, or writes them. */
+/** Bulk job together with the provider's job that reads or writes its rows. */
 export type NativeOwner = Pick<BulkJob, 'accountId' | 'instanceId' | 'id' | 'direction' | 'objectName' | 'nativeJob'>;
 
 export type NativeEndHow = Omit<NativeEnd, 'id'>;

@@ -35,7 +35,7 @@ export interface BulkRole {
   /** This process works on jobs; one that does not only tells those that do. */
   readonly works: boolean;
   readonly retentionDays: number;
-  /** Of the file of an upload, in bytes. */
+  /** Maximum size of the file of an upload, in bytes. */
   readonly maxUploadBytes: number;
   readonly options?: Partial<WorkerOptions> | undefined;
 }

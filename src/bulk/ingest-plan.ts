@@ -7,9 +7,9 @@ import { writeRecord } from '../resources/record.ts';
 import { type FieldSpec, pushedField, type Row, reader } from '../where/index.ts';
 import { idFieldOf, without, withoutNulls } from './write-rows.ts';
 
-/** How rows become those of jobs of the provider. */
+/** Conversion of an upload's rows to the rows of a provider's job. */
 export interface IngestPlan extends IngestCall {
-  /** By what the record of a row is found; undefined where there is nothing. */
+  /** Returns the value that identifies the record of a row; undefined if it has none. */
   readonly keyOf: (values: Row) => string | undefined;
   /** Native values. @returns undefined for a row that a job cannot write, or not as a call of its own would */
   readonly toNative: (values: Row) => Row | undefined;

@@ -12,16 +12,16 @@ const PIECE_BYTES = 32 * 1024;
 export interface InputRow {
   /** From 1; the header has none. */
   readonly number: number;
-  /** Where it stands in the file, with its end of line. */
+  /** Byte offset at which the row begins. `endByte` is behind its line end. */
   readonly startByte: number;
   readonly endByte: number;
-  /** Of CSV: its cells. */
+  /** CSV only: the cells of the row. */
   readonly cells?: readonly Cell[];
-  /** Of NDJSON; absent where it is too large to be read. */
+  /** NDJSON only: the line of the row; absent if it is too large to read. */
   readonly line?: string;
 }
 
-/** From here on nobody can tell where a row ends. */
+/** Error of a file in which, from some byte on, rows can no longer be told apart. */
 export class BrokenFile extends Error {
   override readonly name = 'BrokenFile';
 }
@@ -175,10 +175,10 @@ async function* readLines(...[bytes, { byte, row }, signal]: Parameters<ReadRows
   if (last !== undefined) yield last;
 }
 
-/** Of the first row of CSV. */
+/** Header row of a CSV file. */
 export interface CsvHeader {
   readonly names: readonly Cell[];
-  /** Behind it. */
+  /** Byte offset behind the header. */
   readonly endByte: number;
 }
 

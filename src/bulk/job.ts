@@ -6,14 +6,14 @@ import type { FieldType } from '../where/index.ts';
 export interface FileColumn {
   readonly name: string;
   readonly type: FieldType;
-  /** Of the field, see `DECIMAL_TEXT`. */
+  /** Format of the field, see `DECIMAL_TEXT`. */
   readonly format?: string;
 }
 
-/** What rows a job is about, as texts of the query language. */
+/** Selection of rows of a job, as texts of the query language. */
 export interface BulkQuery {
   readonly where?: string;
-  /** Bounds of the time of change. */
+  /** Second condition: bounds on the time of change. */
   readonly also?: string;
   readonly fields?: string;
   readonly orderBy?: string;
@@ -23,21 +23,21 @@ export interface BulkQuery {
 
 export type UploadAction = 'create' | 'update' | 'upsert' | 'delete';
 
-/** What an upload does with the rows of its file. */
+/** Upload of a bulk job: how the rows of its file are written. */
 export interface BulkUpload {
   readonly action: UploadAction;
   /** Finds the record of a row; of what is created it is the field of the id. */
   readonly identifier: string;
   /** The header of CSV; absent for NDJSON, whose rows name their fields themselves. */
   readonly columns?: readonly string[];
-  /** Where the first row begins. */
+  /** Byte offset at which the first row begins. */
   readonly beginByte: number;
   readonly byteCount: number;
 }
 
-/** Where an upload is: the batch of rows that is next, or under way, or the job of the provider that has rows from there on. */
+/** Position of an upload: the next or current batch of rows, or the provider's job that has the rows from there on. */
 export interface InputPosition {
-  /** Where it begins. */
+  /** Byte offset at which the batch begins. */
   readonly byte: number;
   /** Rows before it. */
   readonly row: number;
@@ -47,7 +47,7 @@ export interface InputPosition {
   readonly open: readonly number[];
   /** Those of them that may have been sent. */
   readonly doubtful: readonly number[];
-  /** How often they were tried. */
+  /** Number of times the open rows were tried. */
   readonly tries: number;
   /** Rows that are written by single calls where others would be left to jobs of the provider. */
   readonly single?: SingleRows;
@@ -55,7 +55,7 @@ export interface InputPosition {
 }
 
 export interface SingleRows {
-  /** Up to the row of this number. */
+  /** Last row number that the single calls include. */
   readonly last: number;
   /** Those of them that have no outcome yet, by number; absent: all. */
   readonly rows?: readonly number[];
@@ -69,19 +69,19 @@ export interface NativeLoad {
   readonly id: string;
   /** The number of its last row. */
   readonly last: number;
-  /** Where that ends. */
+  /** Byte offset at which the last row ends. */
   readonly endByte: number;
-  /** Of the rows as they were to be sent: whether what is read again later is the same. */
+  /** Digest of the rows as sent. It shows whether rows that are read again later are the same. */
   readonly digest: string;
   /** They were sent, and the job closed; otherwise nobody knows. */
   readonly isClosed: boolean;
-  /** How often it was asked for its state. */
+  /** Number of times the provider was asked for the state of its job. */
   readonly looks: number;
 }
 
 export type BulkFormat = BulkJob['format'];
 
-/** Which job. */
+/** Key of a job within its account. */
 export type JobKey = RowOf<'bulk_job', 'account_id' | 'id'>;
 
 /** A job as it is stored. */
@@ -100,13 +100,13 @@ export interface ClaimedJob extends BulkJob {
   readonly lease: string;
 }
 
-/** How far a job is, with all that is stored of its file. */
+/** Progress of a job, including all that is stored of its file. */
 export type JobProgress = Pick<
   BulkJob,
   'fields' | 'walkKey' | 'position' | 'inputPosition' | 'recordCount' | 'failedCount' | 'byteCount' | 'estimatedTotal'
 >;
 
-/** What a job makes: rows, or the outcomes of rows; and what an upload was given. */
+/** Files of a job: its result (rows or outcomes of rows), and the input of an upload. */
 export type BulkFileName = RowOf<'bulk_chunk'>['file'];
 
 /** A part of a file. */
@@ -119,13 +119,13 @@ export interface NewChunk {
 
 export type RowOutcome = RowOf<'bulk_row_error'>['outcome'];
 
-/** What is told of a row that failed, or may have been written twice. */
+/** Error of a row that failed, or that may have been written twice. */
 export type RowError = RowOf<
   'bulk_row_error',
   'row_number' | 'outcome' | 'is_doubtful' | 'code' | 'message' | 'start_byte' | 'end_byte'
 >;
 
-/** Why a job failed, for its caller. */
+/** Reason why a job failed, for its caller. */
 export interface JobFault {
   readonly code: string;
   readonly message: string;

@@ -37,7 +37,7 @@ export type LoadStep = (
   position: InputPosition,
 ) => Promise<InputPosition | Extract<SliceEnd, { readonly kind: 'later' }>>;
 
-/** Of an upload: the batch that is next begins here. */
+/** Returns the position of an upload whose next batch begins here. */
 export function batchAt({ byte, row }: Pick<InputPosition, 'byte' | 'row'>): InputPosition {
   return { byte, row, open: [], doubtful: [], tries: 0 };
 }

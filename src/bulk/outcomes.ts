@@ -6,7 +6,7 @@ import type { BulkJob, FileColumn, NewChunk, RowOutcome } from './job.ts';
 /** The outcome of a row, as it stands in the file of an upload. */
 export interface StoredOutcome {
   readonly row: number;
-  /** Of the record; null where it is not known. */
+  /** Id of the record; null if unknown. */
   readonly id: string | null;
   readonly outcome: RowOutcome;
   /** It was sent more than once, each time as something new: there may be two records of it. */
@@ -29,9 +29,9 @@ const FULL_BYTES = 64 * 1024;
 
 export interface OutcomeFile {
   readonly add: (outcome: StoredOutcome) => void;
-  /** What is to be stored since it was asked last. */
+  /** Returns the chunks to store since the last call. */
   readonly pack: () => Promise<readonly NewChunk[]>;
-  /** Of what was packed. */
+  /** Returns the size in bytes of all packed outcomes. */
   readonly byteCount: () => number;
 }
 

@@ -14,7 +14,7 @@ export interface SliceInput {
   readonly writeSignal: AbortSignal;
 }
 
-/** How a turn of a job ended. */
+/** Result of a slice of a job. */
 export type SliceEnd =
   /** Nothing is left to do but to store the last step; `fault`: the rest cannot be done. */
   | { readonly kind: 'done'; readonly last: Checkpoint; readonly fault?: JobFault }

@@ -4,7 +4,7 @@ import type { InputRow } from './input-file.ts';
 import type { ClaimedJob, InputPosition, RowError } from './job.ts';
 import { OUTCOME_COLUMNS, openOutcomeFile, type StoredOutcome } from './outcomes.ts';
 
-/** Where a row stands in the file that somebody sent. */
+/** Position of a row in an uploaded file. */
 export type RowPosition = Pick<InputRow, 'number' | 'startByte' | 'endByte'>;
 
 /** The outcome of the rows of an upload on its way into the database, always together with the place of what comes next. */
@@ -12,7 +12,7 @@ export interface UploadProgress {
   readonly settle: (row: RowPosition, outcome: StoredOutcome) => void;
   /** Got further, though no row has an outcome by it. */
   readonly move: () => void;
-  /** In this turn. */
+  /** Returns whether this slice has advanced the job. */
   readonly hasAdvanced: () => boolean;
   /** Stores all since it was asked last; `nativeJob` is the provider's that has rows from now on. @throws JobLost */
   readonly advance: (next: InputPosition, nativeJob?: string) => Promise<void>;

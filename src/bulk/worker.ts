@@ -18,11 +18,13 @@ import { type UploadOptions, type UploadPorts, upload } from './upload.ts';
 export interface WorkerOptions extends DownloadOptions, UploadOptions {
   /** Jobs of this process that run at a time. Of this one account has a share, see `createPool`: half of it when it is alone. */
   readonly concurrency: number;
-  /** The database is asked at least so often whether a job is due. */
+  /** Maximum time in milliseconds between two checks of the database for due jobs. */
   readonly lookMs: number;
-  /** Of this process it is so long without a sign until others take it over; renewed meanwhile. */
+  /** Milliseconds without a renewal after which other processes may take over a job of this process. */
   readonly leaseMs: number;
-  /** A failing job is tried again after so long, then after twice as long, and so on up to the longest. */
+  /**
+   * Milliseconds before the first retry of a failing job. The delay doubles with each retry up to `longestBackoffMs`.
+   */
   readonly firstBackoffMs: number;
   readonly longestBackoffMs: number;
   /** A job that got no further for so long, as its provider is away, has failed. */
@@ -56,7 +58,7 @@ export interface WorkerPorts
     Pick<UploadPorts, 'shares'> {
   readonly resources: DownloadPorts['resources'] & UploadPorts['resources'] & ForgetPorts['resources'];
   readonly store: BulkStore;
-  /** Whether the user may work in the account at this moment. */
+  /** Returns whether the user may currently act in the account. */
   readonly mayAct: (user: { readonly accountId: number; readonly userId: number }) => Promise<boolean>;
   readonly openRun: OpenRun;
   readonly measures: BulkMetrics;

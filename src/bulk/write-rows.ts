@@ -233,7 +233,7 @@ export function failureOf(error: unknown): Pick<StoredOutcome, 'id' | 'outcome' 
   return { ...failed, code, message: whole.replaceAll('\0', '').slice(0, LONGEST_MESSAGE).toWellFormed() };
 }
 
-/** Whether rows may be sent twice and be written once. */
+/** Returns whether rows can be sent twice and still be written once. */
 export function isRepeatable({ action }: BulkUpload): boolean {
   return action !== 'create';
 }

@@ -14,15 +14,15 @@ export interface AcceptedEvent {
 
 export interface EngineFigures {
   readonly dispatch: () => DispatchFigures;
-  /** By how many seconds the oldest due delivery is late; 0: none is. */
+  /** Returns how many seconds overdue the oldest due delivery is; 0 if none is. */
   readonly oldestDueSeconds: () => Promise<number>;
-  /** Told of each event that is stored. */
+  /** Called for each stored event. */
   readonly noteEvent: (accountId: number, elementKey: string) => void;
 }
 
 const LAG_BUCKETS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60];
 
-/** What the engine counts. */
+/** Creates the metrics of the event engine. */
 export function createEngineMetrics(
   metrics: Metrics,
   clock: Clock,

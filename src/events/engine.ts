@@ -21,7 +21,7 @@ import type { ClaimStore } from './sweep/claim-store.ts';
 import { type Claimed, claimDue, claimOrdered } from './sweep/sweep.ts';
 import { createAlarm, every } from './timers.ts';
 
-/** What the engine needs of the house. */
+/** Platform parts that the engine needs. */
 export interface EnginePlatform extends Pick<Platform, 'log' | 'metrics' | 'clock' | 'random' | 'tracer'> {
   readonly egress: Pick<Platform['egress'], 'request'>;
   readonly notifier: Pick<Platform['notifier'], 'publish' | 'subscribe' | 'onGap'>;
@@ -36,14 +36,14 @@ export interface EngineStores {
 }
 
 export interface EngineNeighbours extends Pick<OutcomePorts, 'notifications'> {
-  /** From memory: it is asked for each event and each push. */
+  /** Finds the source of an event. It caches them, because each event and each push needs one. */
   readonly findSource: FindSource;
   readonly subscriptions: OutcomePorts['subscriptions'] & {
     readonly ensure: (accountId: number, url: string) => Promise<ReadySubscription>;
     readonly find: (accountId: number, id: number) => Promise<ReadySubscription | undefined>;
   };
   readonly settings: (accountId: number) => Promise<DeliverySettings>;
-  /** Told of each event that is stored. */
+  /** Called for each stored event. */
   readonly noteEvent: (accountId: number, elementKey: string) => void;
 }
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
 import type { Random } from '../platform.ts';
 
-/** What it needs of the house. */
+/** Platform parts that new event ids need. */
 export interface EventIdPlatform {
   readonly clock: Pick<Clock, 'now'>;
   readonly random: Pick<Random, 'bytes'>;
@@ -53,7 +53,7 @@ export function createEventIds({ clock, random }: EventIdPlatform): () => string
   };
 }
 
-/** As receivers and callers see it. */
+/** Returns an event id in the form that receivers and callers see: `evt_…`. */
 export function showEventId(uuid: string): string {
   return SHOWN_PREFIX + uuid.replaceAll('-', '');
 }

@@ -81,7 +81,7 @@ export function createFifo<Item>() {
   };
 }
 
-/** What waits, by account: accounts take turns, and each has one thing taken in its turn, the first that came. */
+/** Queue that serves accounts in rotation. Each account has one item taken per round, its oldest first. */
 export type Rotation<Item> = ReturnType<typeof createRotation<Item>>;
 
 interface Line<Item> {

@@ -24,7 +24,10 @@ export const FILTERABLE_EVENT = filterable({
   createdDate: [INSTANT, shownInstant('created_at')],
 });
 
-/** What deliveries can be filtered by, under the names of their record. Their columns differ by where they are read from. */
+/**
+ * Fields that deliveries can be filtered by, under their names in the API. Their columns depend on the table they are
+ * read from.
+ */
 export const DELIVERY_FIELDS = {
   id: INTEGER,
   channel: TEXT,

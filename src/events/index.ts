@@ -15,7 +15,10 @@ import { composeWebhooks } from './webhooks/index.ts';
 
 export { composeWebhooks, createNoteRegistration, createSubscriptions };
 
-/** What callers see and steer of the delivery of events. Settings and instances stand between it and the engine that sends. */
+/**
+ * Builds the services through which callers read and control the delivery of events. Settings and instances are built
+ * between them and the engine that sends.
+ */
 export function composeDeliveries(
   platform: Platform,
   { subscriptions, settings }: { readonly subscriptions: Subscriptions; readonly settings: Pick<Settings, 'get'> },

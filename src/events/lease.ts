@@ -5,16 +5,19 @@ import type { ScheduleProgress } from './push/schedule.ts';
 export interface DeliveryLease extends Fence, ScheduleProgress {
   /** UUID. */
   readonly eventId: string;
-  /** Of the callback URL, see `hostOf`. */
+  /** Host of the callback URL, see `hostOf`. */
   readonly host: string;
   /** Undefined: an event of the account itself. */
   readonly instanceId: number | undefined;
   readonly ordered: boolean;
-  /** As signed and sent. */
+  /** Body as signed and sent. */
   readonly body: Buffer;
-  /** By the clock's steady time; undefined: it comes from the sweep. */
+  /** Time of acceptance, on the clock's monotonic time in milliseconds; undefined if the sweep loaded the delivery. */
   readonly acceptedAtMs: number | undefined;
-  /** Of the trace that the event was accepted in. Undefined: it was not recorded. */
+  /**
+   * Value of the `traceparent` header (W3C Trace Context) under which the event was accepted; undefined if it was not
+   * traced.
+   */
   readonly traceparent?: string | undefined;
 }
 
@@ -28,7 +31,10 @@ export function isSwept({ acceptedAtMs }: Pick<DeliveryLease, 'acceptedAtMs'>): 
   return acceptedAtMs === undefined;
 }
 
-/** With its port, where that is not the usual one. Empty for what is no URL: that is not pushed at all. */
+/**
+ * Returns the host of a URL, with its port unless it is the default one. Returns an empty string for an invalid URL,
+ * which is never pushed.
+ */
 export function hostOf(url: string): string {
   return URL.parse(url)?.host ?? '';
 }

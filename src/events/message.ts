@@ -6,7 +6,7 @@ import type { EventSource, NewEvent, ReadySubscription } from './model.ts';
 const MAX_PAYLOAD_BYTES = 8 * 1024 * 1024;
 
 export interface PayloadInput {
-  /** As shown: `evt_…`. */
+  /** Event id as receivers see it: `evt_…`. */
   readonly id: string;
   readonly event: NewEvent;
   readonly source: EventSource;
@@ -127,7 +127,7 @@ export function withoutPrefix(secret: string): string {
 export interface SignatureInput {
   /** Stable over retries. */
   readonly id: string;
-  /** Of the attempt. */
+  /** Time of the attempt, in milliseconds since 1970. */
   readonly nowMs: number;
   readonly body: Buffer;
   readonly keys: readonly KeyObject[];

@@ -1,4 +1,4 @@
-/** What an event is about, as lists name it without its body. */
+/** Record that an event is about, as lists show it without the body. */
 export interface EventRecord {
   readonly objectName: string;
   readonly id?: string;
@@ -15,15 +15,15 @@ export interface NewEvent {
   readonly objectId?: string | undefined;
   /** The record as the API shows it. */
   readonly object?: unknown;
-  /** What lists name it by, where that is not the record. */
+  /** Record as lists name it, if it differs from `object`. */
   readonly record?: EventRecord | undefined;
-  /** What the provider sent. */
+  /** Data as the provider sent it. */
   readonly raw?: unknown;
-  /** When it happened. Default: now. */
+  /** Time of the event. Default: now. */
   readonly timestamp?: Date | undefined;
-  /** Of one instance: an event with a key that was seen is accepted and dropped. */
+  /** Key that identifies the event within its instance. An event with a known key is accepted and dropped. */
   readonly deduplicationKey?: string | undefined;
-  /** In place of that of the instance; it was checked. */
+  /** Checked callback URL that replaces the instance's. */
   readonly callbackUrl?: string | undefined;
 }
 
@@ -32,7 +32,7 @@ export interface Accepted {
   readonly eventIds: readonly (string | undefined)[];
 }
 
-/** Where the events of an instance go, and what they say about it. */
+/** Instance that events come from, with the properties that decide where they go. */
 export interface EventSource {
   readonly accountId: number;
   readonly instanceId: number;
@@ -42,7 +42,7 @@ export interface EventSource {
   readonly hub: string;
   /** Undefined: events are off. */
   readonly callbackUrl: string | undefined;
-  /** For the extra header `Elements-Webhook-Signature`. */
+  /** Signing key for the additional header `Elements-Webhook-Signature`. */
   readonly signatureKey: string | undefined;
   /** One in flight per subscription, in order. */
   readonly ordered: boolean;
@@ -69,7 +69,7 @@ export type FailurePolicy = (typeof FAILURE_POLICIES)[number];
 const RETRY_COUNTS = [5, 9] as const;
 export type RetryCount = (typeof RETRY_COUNTS)[number];
 
-/** What of the account's settings the engine obeys. */
+/** Account settings that control deliveries. */
 export interface DeliverySettings {
   /** `notification.webhook.failure.policy`; default retry. */
   readonly failurePolicy: FailurePolicy;
@@ -77,7 +77,7 @@ export interface DeliverySettings {
   readonly retryCount: RetryCount;
 }
 
-/** Where events of an instance go; undefined: there is no such instance. */
+/** Finds the event source of an instance; returns undefined if the instance does not exist. */
 export type FindSource = (accountId: number, instanceId: number) => Promise<EventSource | undefined>;
 
 /** A subscription as the engine needs it, secrets in clear. */
@@ -85,7 +85,7 @@ export interface ReadySubscription {
   readonly accountId: number;
   readonly id: number;
   readonly url: string;
-  /** Of the URL, see `hostOf`. */
+  /** Host of the URL, see `hostOf`. */
   readonly host: string;
   readonly state: 'active' | 'deactivated';
   /** See `wantsType`. */
@@ -94,7 +94,10 @@ export interface ReadySubscription {
   readonly secrets: readonly string[];
 }
 
-/** Whether one of the patterns is the type, or begins it: `employees.*` stands for all types that begin with `employees.`. */
+/**
+ * Returns whether a pattern matches the type. A pattern that ends with `*` matches by prefix: `employees.*` matches
+ * all types that begin with `employees.`.
+ */
 export function wantsType(patterns: readonly string[], type: string): boolean {
   return patterns.some((pattern) => (pattern.endsWith('*') ? type.startsWith(pattern.slice(0, -1)) : pattern === type));
 }

@@ -1,19 +1,25 @@
 import type { EventRecord, NewEvent } from './model.ts';
 
-/** Of an event of an instance: the record in its body. Undefined where it names none. */
+/** Returns the record in the body of an instance's event; undefined if it names none. */
 export function recordOf({ record, objectName, objectId, object }: NewEvent): EventRecord | undefined {
   if (record !== undefined || objectName === undefined) return record;
   return describe(objectName, objectId ?? memberOf(object, 'id'), object);
 }
 
-/** Of an event of the platform: what its type begins with, such as the instance of `instance.connected`. */
+/**
+ * Returns the record of an event of the platform: the subject that its type begins with, such as the instance of
+ * `instance.connected`.
+ */
 export function recordOfOwn(type: string, data: object): EventRecord | undefined {
   const [subject = ''] = type.split('.', 1);
   const id = memberOf(data, `${subject}Id`);
   return id === undefined ? undefined : describe(subject, id, data);
 }
 
-/** As it is stored beside the event. PostgreSQL keeps the text of JSON, escapes of NUL and lone surrogates included. */
+/**
+ * Returns the text of a record as it is stored beside the event. PostgreSQL stores the JSON text unchanged, including
+ * escapes of NUL and lone surrogates.
+ */
 export function printRecord(record: EventRecord | undefined): string | undefined {
   return record && JSON.stringify(record);
 }

@@ -13,7 +13,7 @@ export const MB = 1024 * KB;
 /** Everyday bodies are smaller. They are not counted, and not worked on in steps. */
 export const LARGE_BYTES = 64 * 1024;
 
-/** Of what is passed on as it comes, and never here as a whole. */
+/** Maximum size in bytes of a body that is streamed and never in memory as a whole. */
 export const MOST_STREAMED_BYTES = 100 * MB;
 
 /** A body in chunks of one byte is hundreds of thousands of them: then the bodies that come so take turns, as each brings ten thousand at a time. */
@@ -59,7 +59,7 @@ export function askForBody(request: IncomingMessage, response: ServerResponse): 
   if (/(?:^|\W)100-continue(?:$|\W)/i.test(request.headers.expect ?? '')) response.writeContinue();
 }
 
-/** As soon as its length tells, before any of it has come. @throws AppError PAYLOAD_TOO_LARGE */
+/** Checks a body's `Content-Length` before any of the body arrives. @throws AppError PAYLOAD_TOO_LARGE */
 export function assertLength({ headers }: Pick<IncomingMessage, 'headers'>, maxBytes: number): void {
   const { 'content-length': length, 'content-encoding': encoding } = headers;
   const isPacked = encoding !== undefined && encoding.toLowerCase() !== 'identity';

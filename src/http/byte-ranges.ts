@@ -3,7 +3,10 @@ export function packedTag(tag: string, encoding: string): string {
   return `${tag.slice(0, -1)}-${encoding}"`;
 }
 
-/** Whether one of the tags of an `If-None-Match` is this one, packed or not. */
+/**
+ * Returns whether an `If-None-Match` header contains this tag, of the compressed or the plain form (RFC 9110, section
+ * 13.1.2).
+ */
 export function matchesTag(header: string | undefined, tag: string): boolean {
   if (header === undefined) return false;
   const plain = header.split(',').map((one) =>

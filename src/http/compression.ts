@@ -53,8 +53,9 @@ export const COMPRESSORS: Readonly<Record<Encoding, Compressor>> = {
 };
 
 /**
- * How to pack the body of a response; undefined: not at all. `response.locals.isPackable` says that there are no tokens and secrets in it:
- * the length of what is packed tells of what is in it (BREACH).
+ * Returns the encoding for the body of a response; undefined if it must not be compressed.
+ * `response.locals.isPackable` asserts that the body has no tokens or secrets, because the length of compressed data
+ * reveals its content (BREACH).
  */
 export function encodingOf(response: Response): Encoding | undefined {
   if (response.locals.isPackable !== true) return undefined;

@@ -19,7 +19,7 @@ export function holdReading(socket: Socket): () => void {
   };
 }
 
-/** How reading from a caller is put off. */
+/** Returns the control that pauses and resumes reading from a caller. */
 export function flowOf({ socket }: IncomingMessage): Flow {
   let goOn: (() => void) | undefined;
   return {
@@ -134,7 +134,7 @@ export interface BodyTime {
   readonly end: (socket: Socket) => void;
 }
 
-/** For a body that may take any time, as long as some of it comes: a connection that is silent ends by itself. */
+/** Removes the time limit of a body, as long as some of it arrives. Silent connections still end. */
 export function letTakeItsTime(request: IncomingMessage): void {
   timed.get(request)?.();
 }

@@ -10,7 +10,7 @@ import { askForBody, assertLength, KB, LARGE_BYTES, MB, openBodyRoom, readBody }
 import { hasBody } from './connection.ts';
 import { assertThere } from './request-end.ts';
 
-/** What a JSON body may be. */
+/** Limits of a JSON body. */
 export interface BodyLimits extends JsonShape {
   readonly bytes: number;
 }
@@ -60,7 +60,7 @@ export async function readJsonBody(request: Request, response: Response, bounds:
   return text === '' ? undefined : parseText(text);
 }
 
-/** Of bytes that may be JSON. @throws AppError REQUEST_INVALID, PAYLOAD_TOO_LARGE */
+/** Checks that bytes stay within the limits of a JSON body. @throws AppError REQUEST_INVALID, PAYLOAD_TOO_LARGE */
 export async function assertJsonShape(bytes: Uint8Array, limits: BodyLimits, response: Response): Promise<void> {
   const measuring = measureJson(bytes, limits);
   let step = measuring.next();

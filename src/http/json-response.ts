@@ -83,7 +83,7 @@ const PIECE_CHARACTERS = 64 * 1024;
 
 type JsonMembers = unknown[] | Record<string, unknown>;
 
-/** Whether a value prints to more than a piece. Looks no further than it must. */
+/** Returns whether a value prints to more than one piece. It stops counting as soon as the result is certain. */
 export function isLarge(value: unknown, pieceCharacters = PIECE_CHARACTERS): boolean {
   return charactersLeft(value, pieceCharacters, new Set()) < 0;
 }

@@ -18,10 +18,10 @@ interface Bucket {
 }
 
 export interface BucketOptions {
-  /** Whose requests are counted, as a refusal says it. */
+  /** Owner of the counted requests, as error messages name it. */
   readonly whose: string;
   readonly perMinute: number;
-  /** How many buckets are kept at most. */
+  /** Maximum number of buckets in memory. */
   readonly kept: number;
 }
 
@@ -80,7 +80,10 @@ export interface CallerLimits {
 /** Callers, not guesses: every one of them has a row in the database. */
 const KEPT_CALLERS = 100_000;
 
-/** How many requests one process takes of a user, and of all users of an account together. */
+/**
+ * Creates the limits on requests per user, and on requests of all users of an account together. They apply per
+ * process.
+ */
 export function createCallerLimits(
   clock: Clock,
   { rateLimitUser, rateLimitAccount }: Pick<ServiceConfig, 'rateLimitUser' | 'rateLimitAccount'>,

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP, type Socket } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
-/** Whose word about the address of a caller is believed. */
+/** Proxies whose forwarding headers are trusted for the address of a caller. */
 export interface ProxyTrust {
   readonly trusts: (address: string) => boolean;
 }
@@ -56,8 +56,8 @@ export function peerOf(socket: Pick<Socket, 'remoteAddress'>): string {
 }
 
 /**
- * What limits per address count by: an IPv4 address, or the 64 bits of an IPv6 one that a provider gives to one
- * customer, who has any number of addresses below it.
+ * Returns the key by which limits per address count: an IPv4 address, or the first 64 bits of an IPv6 address.
+ * Providers assign 64 bits to one customer, who can use any address below them.
  */
 export function networkOf(address: string): string {
   if (isIP(address) !== 6) return address;

@@ -16,7 +16,7 @@ import { describeRequest, methodName } from './request-span.ts';
 export interface RequestLogParts {
   readonly trust: ProxyTrust;
   readonly redactCall: RedactCall;
-  /** Whether requests are measured as well. */
+  /** Whether requests are also measured. */
   readonly isMeasured: boolean;
   /** Takes the requests of known callers. */
   readonly record: Recorder['record'];

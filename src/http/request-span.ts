@@ -20,7 +20,7 @@ const METHODS: ReadonlySet<string> = new Set([
 const OTHER_METHOD = '_OTHER';
 const LONGEST_AGENT = 256;
 
-/** How the span of a request is called before it is known what it asks for, and where it asks for nothing. */
+/** Returns the name of a request's span before its operation is known, or if it has none. */
 export function methodName(method: string): string {
   return METHODS.has(method) ? method : 'HTTP';
 }
@@ -32,7 +32,10 @@ interface EndedRequest {
   readonly routes: ReadonlyMap<string, string>;
 }
 
-/** What the span of a request says when its response has ended, in the words of the conventions for HTTP servers and ours. */
+/**
+ * Returns the attributes of a request's span after its response, following the OpenTelemetry conventions for HTTP
+ * servers plus attributes of this service.
+ */
 export function describeRequest(
   request: Request,
   response: Response,

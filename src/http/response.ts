@@ -23,7 +23,7 @@ export interface StreamResponse {
   readonly headers: ResponseHeaders & { readonly 'Content-Type'?: string };
 }
 
-/** What the handler of any operation gives to be sent; the status is 200. */
+/** Response of any operation's handler. The status is 200. */
 export type HandlerResponse =
   | FileResponse
   | StreamResponse

@@ -10,7 +10,10 @@ interface Settings {
   readonly base: Config;
 }
 
-/** What was given, where a code stands for the token: the one of before, and one that was given along. A mask is no code, as codes are not stored. */
+/**
+ * Returns the given and earlier settings without the member that the other replaces: a new code removes the token,
+ * anything else removes the code. Codes are not stored, so a mask counts as no code.
+ */
 export function withCodeForToken({ code, token }: CodeExchange, { given, base }: Settings): Settings {
   const key = readShown(given).has(code) ? token : code;
   return { given: without(given, key), base: without(base, key) };
@@ -69,8 +72,8 @@ const MAY_HAVE_USED_IT: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whether a call failed of what passes. After an exchange that says nothing against the settings, and they are worth more than any others:
- * the code is spent.
+ * Returns whether a call failed for a temporary reason: the provider is down, slow or limits the rate. After an
+ * exchange, such a failure says nothing about the settings, and they must be kept because the code is spent.
  */
 export function isPassing(error: unknown): boolean {
   return isAppError(error, 'PROVIDER_UNAVAILABLE', 'PROVIDER_TIMEOUT', 'PROVIDER_RATE_LIMITED');

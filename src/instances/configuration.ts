@@ -8,7 +8,7 @@ import { oauthFields } from './oauth/fields.ts';
 import type { PlatformField } from './platform-field.ts';
 import { findPollFaults, POLL_FIELDS } from './polling/poll-settings.ts';
 
-/** What callers see, and may send back, in place of a secret. */
+/** Text that callers see, and may send back, in place of a secret. */
 export const MASK = '********';
 
 /** Keys that every element takes. */
@@ -76,7 +76,7 @@ function findFormFault(field: PlatformField, value: unknown): ErrorDetail | unde
   return fault(field.key, `'${field.key}' must be ${FORMS[field.type].expected}${patternHint(field)}.`);
 }
 
-/** What is wrong with single values; what is missing is not. */
+/** Returns the faults of single values. Missing values are not reported. */
 export function findFormFaults(
   fields: readonly PlatformField[],
   given: Readonly<Record<string, unknown>>,
@@ -88,8 +88,9 @@ export function findFormFaults(
 }
 
 /**
- * What is asked of somebody where these settings are there already, in the order in which it is filled in: what an instance cannot do without,
- * and how it logs in where it may do so without. What is required here may be so only because something else is not there.
+ * Returns the fields to ask for when the known settings exist already, in the order of the form: required fields, and
+ * fields for authentication that are optional. A field that is required here may be so only because another one is
+ * missing.
  */
 export function askedFields(connector: Connector, known: Config): readonly PlatformField[] {
   return formFields(connector)
@@ -101,8 +102,9 @@ export function askedFields(connector: Connector, known: Config): readonly Platf
 const LOG_IN_KEYS: ReadonlySet<string> = new Set(['username', 'password']);
 
 /**
- * What somebody gave who was asked for these fields and no others.
- * @throws AppError REQUEST_INVALID that names every key that was not asked for, is missing or of the wrong form; never a value
+ * Checks the settings of somebody who could fill in these fields and no others.
+ * @throws AppError REQUEST_INVALID that
+ * names every key that was not asked for, is missing or of the wrong form; never a value
  */
 export function assertAsked(
   connector: Connector,
@@ -127,7 +129,7 @@ function isMissing(value: unknown): boolean {
   return value === undefined || value === null || value === '';
 }
 
-/** Of a connector whose users have a code, which stands for a token. */
+/** Returns the code exchange of a connector whose users have a code in place of a token. */
 export function exchangeOf({ auth }: Pick<Connector, 'auth'>): CodeExchange | undefined {
   return auth.type === 'custom' ? auth.exchange : undefined;
 }
@@ -138,7 +140,7 @@ function isRequired(connector: Connector, { key, required }: PlatformField, sett
   return required === true || (key === exchange?.code && (settings[exchange.token] ?? '') === '');
 }
 
-/** What was given, with the values that were there before in place of masks. */
+/** Returns the given settings with masks replaced by the earlier values. */
 export function unmasked(given: Readonly<Record<string, unknown>>, before: Config): Config {
   return Object.fromEntries(
     Object.entries(given).map(([key, value]) => [key, value === MASK ? (before[key] ?? value) : value]),
@@ -273,8 +275,9 @@ export function providerSecrets(connector: Connector): readonly string[] {
 }
 
 /**
- * For settings that nothing was there before: no mask stands for anything.
- * @throws AppError REQUEST_INVALID that names every masked key
+ * Checks that new settings contain no mask: there is no earlier value that a mask could stand for.
+ * @throws AppError
+ * REQUEST_INVALID that names every masked key
  */
 export function assertUnmasked(connector: Connector, given: Readonly<Record<string, unknown>>): void {
   const faults = Object.keys(given)

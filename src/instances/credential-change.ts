@@ -79,7 +79,7 @@ export function isSameSecret(before: Config, after: Config): boolean {
   return before[OAUTH_KEYS.clientSecret] === after[OAUTH_KEYS.clientSecret];
 }
 
-/** Whether nothing changed that the provider would have to agree to. */
+/** Returns whether a change leaves everything alone that the provider would have to accept. */
 export function isSameAccess(connector: OAuthConnector, before: Config, after: Config): boolean {
   const isSameClient = isSame(clientOf(connector, before), clientOf(connector, after));
   return isSameClient && isSameSecret(before, after) && isSameTarget(connector, before, after);

@@ -55,14 +55,14 @@ export const EVENT_FIELDS: readonly PlatformField[] = [
   },
 ];
 
-/** What a configuration says about events. */
+/** Event settings of an instance, read from its configuration. */
 export interface EventSettings {
   /** Undefined: events are off. */
   readonly callbackUrl: string | undefined;
   readonly signatureKey: string | undefined;
   readonly ordered: boolean;
   readonly format: 'standard' | 'elements';
-  /** Whether records are read for events that came without. */
+  /** Whether the record is read from the provider for events that come without it. */
   readonly hydrate: boolean;
   /** Undefined: it was not said. */
   readonly vendorType: 'polling' | 'webhook' | undefined;
@@ -83,7 +83,7 @@ function readVendorType({ [VENDOR_TYPE]: type }: Config): EventSettings['vendorT
   return type === 'polling' || type === 'webhook' ? type : undefined;
 }
 
-/** Whether the provider is to be told where to send the events of such an instance. */
+/** Returns whether the provider must register a webhook for such an instance. */
 export function wantsRegistration({ webhooks }: Connector, config: Config): boolean {
   const { callbackUrl, vendorType } = readEventSettings(config);
   return webhooks?.registration !== undefined && callbackUrl !== undefined && vendorType === 'webhook';

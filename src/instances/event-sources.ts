@@ -16,7 +16,7 @@ export interface SourceNeighbours {
 export interface WebhookInstance {
   readonly instance: Instance;
   readonly settings: EventSettings;
-  /** Whether the provider is to be told where to send events. */
+  /** Whether a webhook must be registered at the provider. */
   readonly isRegistered: boolean;
 }
 
@@ -40,7 +40,10 @@ export function createFindWebhookInstance({ records }: Pick<SourceNeighbours, 'r
   };
 }
 
-/** From memory: it is asked for each event. Changes of instances are announced under this topic. */
+/**
+ * Creates the lookup of event sources. It caches them, because each event needs one; changes of instances are
+ * published under this topic.
+ */
 export function createSources(
   { notifier }: Pick<Platform, 'notifier'>,
   { records, accounts }: SourceNeighbours,

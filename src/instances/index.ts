@@ -21,7 +21,7 @@ export interface InstanceRoomNeighbours {
   readonly registry: Registry;
   /** Without a slash at the end; known once the service listens. */
   readonly publicUrl: () => string;
-  /** Where the simulators run, if they do. */
+  /** Base URL of the simulators; undefined if they don't run. */
   readonly simulatorsUrl: string | undefined;
   readonly notifications: Pick<Notifications, 'prepare'>;
   readonly accounts: Pick<Accounts, 'getOrganizationId'>;
@@ -40,7 +40,7 @@ export interface InstanceRoom {
   readonly tokens: Pick<Tokens, 'of' | 'close'>;
   readonly findSource: FindSource;
   readonly findWebhookInstance: FindWebhookInstance;
-  /** What is done from time to time, of all accounts. */
+  /** Maintenance jobs that run on a schedule, for all accounts. */
   readonly maintenance: {
     readonly purgeProxyTargets: Proxies['purgeTargets'];
     readonly purgeAuthorizations: Authorizations['purge'];

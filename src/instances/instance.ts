@@ -12,18 +12,21 @@ export interface Instance {
   readonly connector: Connector;
   readonly config: Config;
   readonly token: string;
-  /** Of its secrets: the token and those of the configuration. */
+  /** Redacts the instance's secrets: its token and those of its configuration. */
   readonly redactor: Redactor;
   readonly providerData: Readonly<Record<string, unknown>>;
   readonly valid: boolean;
-  /** Why it is not valid, where that is known. */
+  /** Reason why the instance is not valid, if known. */
   readonly invalidReason: string | null;
-  /** What the provider refused since it is not valid: only a success of one of these makes it valid again. */
+  /**
+   * Calls that the provider has rejected since the instance became invalid. Only a success of one of these makes it
+   * valid again.
+   */
   readonly refusedCalls: readonly string[];
   /** There when it cannot be used, only looked at, repaired or deleted; then it is not valid either. */
   readonly fault?: InstanceFault;
   readonly disabled: boolean;
-  /** Why events of the provider do not come, for people. */
+  /** Reason, as a text for people, why no events of the provider arrive. */
   readonly eventWarning: string | null;
   /** Until then headers and bodies of its calls are kept; null: it was never asked for. */
   readonly traceLoggingUntil: Date | null;
@@ -34,14 +37,14 @@ export interface Instance {
   readonly version: string;
 }
 
-/** Whether headers and bodies of its calls are kept now. */
+/** Whether headers and bodies of the instance's calls are currently logged. */
 export function isTraced({ traceLoggingUntil }: Pick<Instance, 'traceLoggingUntil'>, nowMs: number): boolean {
   return traceLoggingUntil !== null && traceLoggingUntil.getTime() > nowMs;
 }
 
 export type InstanceKey = Pick<Instance, 'accountId' | 'id'>;
 
-/** Why an instance cannot be used here, whatever its provider would say. It can be looked at and deleted. */
+/** Reason why an instance cannot be used here, independent of its provider. It can still be read and deleted. */
 export interface InstanceFault {
   readonly kind: 'secrets' | 'element';
   readonly code: 'INSTANCE_CREDENTIALS_FAILED' | 'NOT_FOUND';

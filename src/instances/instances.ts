@@ -42,30 +42,30 @@ export interface NewInstance {
   readonly name: string;
   readonly tags?: readonly string[] | undefined;
   readonly configuration: Readonly<Record<string, unknown>>;
-  /** What came to the callback URL of an OAuth authorization. */
+  /** Parameters that the callback URL of an OAuth authorization received. */
   readonly providerData?: ProviderData | undefined;
 }
 
-/** What to list; `where` is a filter in the query language over `FILTERABLE_INSTANCE`. */
+/** Selection and order of a list of instances. `where` is a filter in the query language over `FILTERABLE_INSTANCE`. */
 export type InstanceQuery = Omit<InstanceFilter, 'condition'> & { readonly where?: string | undefined };
 
 export interface InstancePage {
   readonly instances: readonly Instance[];
-  /** Where the next page begins; absent at the end. */
+  /** Position at which the next page begins; absent after the last page. */
   readonly next?: InstanceListPosition;
 }
 
 /** Who changes an instance; its first one owns it. */
 export type InstanceCaller = AuthorizationCaller;
 
-/** What is stored together with a change of an instance, in its transaction: where it throws, nothing is changed. */
+/** Statements that run in the transaction of a change of an instance. If they throw, the change is rolled back. */
 export type AlongWith = (via: Knex, instance: Instance) => Promise<void>;
 
 export type Instances = ReturnType<typeof createInstances>;
 
 type LeaveProvider = (instance: InstanceKey, signal: AbortSignal) => Promise<void>;
 
-/** Where events of instances go. */
+/** Ports through which instances register webhooks and send events. */
 export interface InstanceNeighbours {
   readonly registry: Pick<Registry, 'getConnector'>;
   readonly store: InstanceStore;
@@ -78,9 +78,12 @@ export interface InstanceNeighbours {
   readonly ensureSubscription: (accountId: number, url: string) => Promise<unknown>;
   /** Instances are not polled more often. */
   readonly shortestPollMs: number;
-  /** Where the service is reached: first as it tells others. Without a slash at the end. */
+  /** Base URLs of the service, without a trailing slash. The first is the public one. */
   readonly ownUrls: () => readonly string[];
-  /** That the provider is to be told where to send events, or may be told no more; at the commit of the transaction. */
+  /**
+   * Notes, at the commit of the transaction, that the webhook of an instance must be registered at the provider or
+   * removed.
+   */
   readonly noteRegistration: (via: Knex, instance: InstanceKey, isWanted: boolean) => Promise<void>;
   readonly noteCreated: (accountId: number, elementKey: string) => void;
 }

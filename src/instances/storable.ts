@@ -10,7 +10,11 @@ interface Given {
   readonly configuration?: Readonly<Record<string, unknown>>;
 }
 
-/** To be called before anything is done with them. @throws AppError REQUEST_INVALID that names every text that cannot be kept as given */
+/**
+ * Checks that all texts can be stored unchanged. Call it before anything else is done with them.
+ * @throws AppError
+ * REQUEST_INVALID that names every text that cannot be kept as given
+ */
 export function assertStorable({ name = '', tags = [], configuration = {} }: Given): void {
   const texts = [['body.name', name], ...tags.map((tag, index) => [`body.tags.${index}`, tag])] as const;
   const faults = [

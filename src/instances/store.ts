@@ -11,7 +11,7 @@ export interface InstanceRow extends RowWith<'instance', typeof COLUMNS> {
   readonly version: string;
 }
 
-/** What the database does not make by itself. */
+/** Columns of a new instance that the database does not set itself. */
 export type NewInstanceRow = RowOf<
   'instance',
   | 'account_id'
@@ -27,9 +27,9 @@ export type NewInstanceRow = RowOf<
   | 'provider_data'
 >;
 
-/** Where a row stands in a listing: among rows of one value by the id. */
+/** Position of a row in a list. Rows with the same value are ordered by id. */
 export interface InstanceListPosition extends Pick<InstanceRow, 'id'> {
-  /** By which the listing is ordered; absent where it is by the id alone. */
+  /** Value that the list is ordered by; absent if it is ordered by id alone. */
   readonly value?: string | undefined;
 }
 
@@ -74,7 +74,7 @@ export interface InstanceOrder {
   readonly direction: 'asc' | 'desc';
 }
 
-/** What listings can be ordered by. */
+/** Columns that lists can be ordered by. */
 export const ORDERABLE_INSTANCE = Object.keys(ORDERS) as readonly InstanceOrder['by'][];
 
 export interface InstanceFilter extends Omit<Selection, 'afterId' | 'newestFirst'> {
@@ -108,7 +108,7 @@ const COLUMNS = columnsOf('instance', [
   'settings_version',
 ]);
 
-/** What a listing of instances can be filtered by, under the names of the instance record. */
+/** Fields that a list of instances can be filtered by, under their names in the API. */
 export const FILTERABLE_INSTANCE = filterable({
   id: [INTEGER, 'id'],
   name: [TEXT, 'name'],

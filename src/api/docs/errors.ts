@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../../errors.ts';
 
-/** What a caller reads about an error code. */
+/** Documentation of an error code. */
 export interface DocumentedError {
   readonly meaning: string;
   readonly causes: readonly string[];

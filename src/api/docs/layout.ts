@@ -12,7 +12,7 @@ export interface NavigationEntry {
   readonly text: string;
   /** The method of an operation. */
   readonly method?: string;
-  /** What the search finds beside the text. */
+  /** Additional words that the search finds. */
   readonly keywords?: string;
   /** Seen only beside its own page, and by the search. */
   readonly below?: readonly NavigationEntry[];

@@ -12,7 +12,7 @@ export interface Rendered {
   readonly headings: readonly Heading[];
 }
 
-/** Where a link leads on the pages of the service; undefined where there is nothing to lead to. */
+/** Returns the URL of a link on the pages of the service; undefined if its target is not there. */
 export type LinkTarget = (href: string) => string | undefined;
 
 /** Addresses that a link may have. A guide cannot run anything, whoever wrote it. */

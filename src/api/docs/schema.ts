@@ -2,7 +2,7 @@ import { escapeHtml, when } from './html.ts';
 import { renderMarkdown } from './markdown.ts';
 import { type DocumentPart, nameOfReference, partOf, partsOf } from './open-api.ts';
 
-/** What a value of a schema is, in a few words; named schemas are links. */
+/** Returns a short HTML description of a schema's type. Named schemas are links. */
 export function describeType(schema: DocumentPart): string {
   const name = nameOfReference(schema);
   if (name !== undefined) return `<a href="/docs/reference/schemas#schema-${escapeHtml(name)}">${escapeHtml(name)}</a>`;

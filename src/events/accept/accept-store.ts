@@ -14,9 +14,12 @@ export interface NewRow
   readonly record?: string | undefined;
   /** Undefined: nothing to recognise it by. Two rows of one call have different keys. */
   readonly keyHash: Buffer | undefined;
-  /** Of the trace that it was accepted in. Undefined: it is not recorded. */
+  /**
+   * Value of the `traceparent` header (W3C Trace Context) under which the event was accepted; undefined if it is not
+   * traced.
+   */
   readonly traceparent?: string | undefined;
-  /** What is wanted; a subscription that is deactivated gets it as `queued`. */
+  /** Requested state. A delivery to a deactivated subscription is stored as `queued`. */
   readonly state: RowOf<'delivery', 'state'>['state'];
 }
 

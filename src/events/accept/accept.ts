@@ -30,7 +30,7 @@ export interface AcceptPorts {
   /** UUIDs of version 7. */
   readonly newEventId: () => string;
   readonly clock: Clock;
-  /** Of several calls, and all or nothing. @returns what was stored by event id */
+  /** Stores the events of several calls in one transaction. @returns the stored rows by event id */
   readonly store: (acceptances: readonly Acceptance[]) => Promise<ReadonlyMap<string, StoredRow>>;
   readonly options: Pick<
     EngineOptions,
@@ -42,13 +42,13 @@ export interface AcceptPorts {
 export interface Acceptance extends Omit<NewRow, 'state'> {
   readonly elementKey: string;
   readonly bytes: number;
-  /** Of the callback URL, see `hostOf`. */
+  /** Host of the callback URL, see `hostOf`. */
   readonly host: string;
-  /** By the clock's steady time. */
+  /** Time of acceptance, on the clock's monotonic time in milliseconds. */
   readonly acceptedAtMs: number;
-  /** By the account's policy: not pushed. */
+  /** Whether the account's policy queues the delivery instead of pushing it. */
   readonly isQueued: boolean;
-  /** Ends when it is stored. */
+  /** Span that ends when the event is stored. */
   readonly span: Span | undefined;
 }
 

@@ -1,9 +1,9 @@
 import { inBackground } from '../../trace.ts';
 import { createRotation } from '../fairness.ts';
 
-/** What is written together with others, whole. */
+/** Rows that are written together with others, all or none. */
 export interface Unit {
-  /** Accounts take turns. */
+  /** Account of the unit. Accounts are served in rotation. */
   readonly accountId: number;
   readonly rowCount: number;
   readonly bytes: number;
@@ -12,13 +12,16 @@ export interface Unit {
 export interface GroupCommitPorts<Work extends Unit> {
   /** Never rejects: it settles each unit. */
   readonly write: (units: readonly Work[]) => Promise<void>;
-  /** Of one write, unless one unit has more; so with the bytes. */
+  /** Maximum number of rows per write. A single larger unit is written alone; the same holds for bytes. */
   readonly maxRows: number;
   readonly maxBytes: number;
   readonly writesInFlight: number;
 }
 
-/** What comes in one turn of the event loop, or while others are written, shares a write. */
+/**
+ * Creates a writer that combines all units of one event loop turn, and those that arrive during a write, into one
+ * write.
+ */
 export function createGroupCommit<Work extends Unit>(ports: GroupCommitPorts<Work>) {
   const waiting = createRotation<Work>();
   let waitingRows = 0;

@@ -24,7 +24,7 @@ import {
 
 /** An event on its way to a callback URL, or arrived there. */
 export interface Delivery extends Omit<DeliveryRow, 'eventId' | 'eventAt'> {
-  /** As receivers see it: `evt_…`. */
+  /** Event id as receivers see it: `evt_…`. */
   readonly eventId: string;
   /** The body as it is sent; undefined when it was not asked for, or the event is no longer kept. */
   readonly payload: string | undefined;
@@ -39,7 +39,7 @@ export interface DeliveryQuery {
   readonly newestFirst?: boolean | undefined;
   readonly afterId?: number | undefined;
   readonly limit: number;
-  /** Whether the payloads are read. */
+  /** Whether payloads are read. */
   readonly hydrate: boolean;
 }
 
@@ -50,7 +50,7 @@ export interface Released {
   readonly released: number;
 }
 
-/** What it needs of the house. */
+/** Platform parts that deliveries need. */
 export interface DeliveryPlatform extends Pick<Platform, 'knex'> {
   readonly shares: Pick<PoolShares, 'list' | 'bulk'>;
   readonly notifier: Pick<Platform['notifier'], 'publish'>;
@@ -232,7 +232,8 @@ export function createDeliveries(
 
     /**
      * Removes the subscription and what is queued or waits for it. It stays, deactivated, until that is gone, so that whoever is left with half
-     * of it removes it once more. @throws AppError NOT_FOUND
+     * of it removes it once more.
+     * @throws AppError NOT_FOUND
      */
     discard: async (accountId: number, subscriptionId: number) => {
       const { url } = await subscriptions.get(accountId, subscriptionId);

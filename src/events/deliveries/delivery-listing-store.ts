@@ -27,7 +27,7 @@ export interface DeliveryRow
   readonly status: DeliveryStatus;
   readonly url: string;
   readonly nextAttemptAt: Date | null;
-  /** With the microseconds that a Date would lose: it is part of the event's key. */
+  /** Time with microseconds, which a Date would lose. It is part of the event's key. */
   readonly eventAt: string;
 }
 

@@ -96,8 +96,8 @@ const COUNTED: Readonly<Record<DeliveryStatus, readonly Source[]>> = {
 };
 
 /**
- * Where the deliveries that a filter may select are. The few queued ones among many others are found by an index of their
- * own; without a filter of the status it is cheaper to read them all in their order than each status by itself.
+ * Returns the sources that hold the deliveries a filter may select. Queued deliveries among many others are found by
+ * their own index; without a filter on the status, one read in order is cheaper than one per status.
  */
 export function sourcesOf(condition: Condition | undefined): readonly Source[] {
   const possible = possibleStatuses(condition);

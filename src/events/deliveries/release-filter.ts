@@ -10,7 +10,7 @@ import {
 } from '../../where/index.ts';
 import { DELIVERY_FIELDS } from '../filter.ts';
 
-/** What of a queue a `where` selects. */
+/** Part of a queue that a `where` selects. */
 export interface QueueFilter {
   /** Undefined: every URL. */
   readonly urls: readonly string[] | undefined;

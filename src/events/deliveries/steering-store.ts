@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { firstOf, type RowOf } from '../../db/row.ts';
 
-/** What of an account's queue is meant; all of it unless narrowed. */
+/** Part of an account's queue that an operation applies to; the whole queue unless narrowed. */
 export interface QueueTarget {
   readonly urls?: readonly string[] | undefined;
   readonly subscriptionId?: number | undefined;
@@ -78,7 +78,7 @@ export function createReleaseStore(knex: Knex) {
 }
 
 export interface RedeliveryPeriod {
-  /** Of the creation of the delivery; `to` is not part of it. */
+  /** Start of the range of creation times, inclusive; `to` is exclusive. */
   readonly from: Date;
   readonly to: Date;
   readonly subscriptionId?: number | undefined;

@@ -2,10 +2,10 @@ import { createFifo, type Fifo } from '../fairness.ts';
 import { type DeliveryLease, isRetry } from '../lease.ts';
 import { type Breaker, type BreakerOptions, createBreaker } from './breaker.ts';
 
-/** Whose lane it is. */
+/** Key of a lane. */
 export type LaneKey = Pick<DeliveryLease, 'accountId' | 'subscriptionId' | 'host'>;
 
-/** What is in memory for one subscription. */
+/** Deliveries in memory for one subscription. */
 export interface Lane {
   readonly accountId: number;
   readonly subscriptionId: number;
@@ -41,7 +41,7 @@ export interface Host {
   firstsInFlight: number;
 }
 
-/** Of one lane. */
+/** Limits of one lane. */
 export interface LaneOptions {
   readonly laneConcurrency: number;
   readonly maxLaneConcurrency: number;
@@ -84,7 +84,7 @@ export interface ConcurrencyOptions {
   readonly quickMs: number;
 }
 
-/** How many pushes one receiver gets at a time. */
+/** Number of concurrent pushes to one receiver. */
 export type Concurrency = ReturnType<typeof createConcurrency>;
 
 /**

@@ -5,7 +5,7 @@ import type { Lane } from './lane.ts';
 export interface SlotLimits {
   /** Pushes at a time. */
   readonly concurrency: number;
-  /** What each lane may have of them whatever its receiver does. */
+  /** Number of slots that each lane may use, however slow its receiver is. */
   readonly laneConcurrency: number;
 }
 

@@ -16,7 +16,7 @@ export interface OwnEvent
     RowOf<'event', 'created_at' | 'type' | 'payload'> {
   /** JSON, see `printRecord`. */
   readonly record: string | null;
-  /** What is wanted; a subscription that is deactivated gets it as `queued`. */
+  /** Requested state. A delivery to a deactivated subscription is stored as `queued`. */
   readonly state: 'waiting' | 'queued';
 }
 

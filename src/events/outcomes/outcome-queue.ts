@@ -2,7 +2,7 @@ import type { DeliveryLease } from '../lease.ts';
 import type { EngineOptions } from '../options.ts';
 import type { AttemptOutcome, NextRow } from './outcome-store.ts';
 
-/** What is to be stored of a lease that ends. */
+/** Outcome to store for a lease that ends. */
 export type DeliveryOutcome = { readonly lease: DeliveryLease } & (
   | { readonly kind: 'delivered'; readonly attempt: AttemptOutcome }
   | ({ readonly kind: 'failed' } & Failed)

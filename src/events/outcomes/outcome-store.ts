@@ -2,21 +2,21 @@ import type { Knex } from 'knex';
 import { arrayLiteral, binaryTexts } from '../../db/array-literal.ts';
 import { firstOf, type RowOf } from '../../db/row.ts';
 
-/** What names a lease: a process that lost it finds no row. */
+/** Key and owner of a lease. A process that lost the lease matches no row. */
 export interface Fence extends RowOf<'delivery', 'account_id' | 'id' | 'subscription_id'> {
   readonly owner: string;
   /** Made before this one. */
   readonly attempts: number;
 }
 
-/** What was tried. */
+/** Outcome of one attempt. */
 export interface AttemptOutcome {
   readonly attemptedAt: Date;
   readonly durationMs: number;
   readonly statusCode: number | undefined;
   readonly error: string | undefined;
   readonly answer: string | undefined;
-  /** What was sent, redacted. Absent: nothing was. */
+  /** Headers as sent, with secrets redacted; absent if no request was sent. */
   readonly requestHeaders?: Readonly<Record<string, string>> | undefined;
 }
 

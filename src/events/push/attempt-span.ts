@@ -3,7 +3,10 @@ import type { SpanAttributes, SpanEnd } from '../../trace.ts';
 import type { DeliveryLease } from '../lease.ts';
 import type { DeliveryOutcome } from '../outcomes/outcome-queue.ts';
 
-/** What the span of an attempt says when it is about to be sent, in the words of the conventions for HTTP clients and ours. */
+/**
+ * Returns the attributes of an attempt's span before the request is sent, following the OpenTelemetry conventions for
+ * HTTP clients plus attributes of this service.
+ */
 export function describeAttempt(lease: DeliveryLease, url: URL, eventId: string): SpanAttributes {
   return {
     'http.request.method': 'POST',

@@ -24,7 +24,10 @@ import type { AttemptOutcome, NextRow } from '../outcomes/outcome-store.ts';
 import { describeAttempt, describeOutcome } from './attempt-span.ts';
 import { nextState, type Transition } from './schedule.ts';
 
-/** Why a push failed. `status`: an answer other than 2xx; redirects are not followed. `refused`: the address may not be called from here. */
+/**
+ * Reason why a push failed. `status`: a response other than 2xx; redirects are not followed. `refused`: the address
+ * policy forbids the address.
+ */
 export type FailureClass = 'status' | 'timeout' | 'connect' | 'tls' | 'reset' | 'refused' | 'protocol';
 
 interface Made {

@@ -6,7 +6,7 @@ const SHORTEST_INTERVAL_MS = 8_000;
 const LARGEST_JITTER = 0.001;
 
 export interface Schedule {
-  /** From the original failure to retry x, at index x - 1. */
+  /** Milliseconds from the first failure to retry x, at index x - 1. */
   readonly offsetsMs: readonly number[];
   /** Also between two retries that are both overdue. */
   readonly shortestIntervalMs: number;
@@ -46,9 +46,9 @@ export interface RetryInput {
   readonly retry: number;
   readonly firstFailedAtMs: number;
   readonly nowMs: number;
-  /** What the receiver asked for, from now. */
+  /** Delay in milliseconds that the receiver's `Retry-After` header requests, from now. */
   readonly retryAfterMs?: number | undefined;
-  /** From 0 to 1. */
+  /** Returns a random number from 0 to 1. */
   readonly random: () => number;
 }
 
@@ -70,7 +70,7 @@ export function retryDueAt(input: RetryInput): number {
   return Math.max(wantedAtMs, nowMs + shortestIntervalMs);
 }
 
-/** What a delivery went through in its present schedule. */
+/** Progress of a delivery in its current schedule. */
 export interface ScheduleProgress {
   /** Retries made. */
   readonly retries: number;
@@ -94,13 +94,14 @@ export interface TransitionInput {
   readonly settings: DeliverySettings;
   readonly schedules: Readonly<Record<DeliverySettings['retryCount'], Schedule>>;
   readonly nowMs: number;
-  /** From 0 to 1. */
+  /** Returns a random number from 0 to 1. */
   readonly random: () => number;
 }
 
 /**
- * What becomes of a delivery after an attempt. Under the policy `queue` nothing is retried: a released delivery that fails is queued again and
- * its subscription stays active. The retry count counts at the moment of the failure, so a lowered one ends longer schedules too.
+ * Returns the next state of a delivery after an attempt. Under the policy `queue` nothing is retried: a released
+ * delivery that fails is queued again and its subscription stays active. The retry count is read at the moment of the
+ * failure, so a lower one also ends longer schedules.
  */
 export function nextState(input: TransitionInput): Transition {
   const { progress, result, settings, schedules, nowMs, random } = input;

@@ -31,7 +31,7 @@ export function validSecrets(secrets: SigningSecrets, nowMs: number): readonly s
     .map(({ secret }) => secret);
 }
 
-/** When the secret before the last rotation ends; undefined when there is none any more. */
+/** Returns when the secret before the last rotation expires; undefined if there is none or it has expired. */
 export function previousExpiry([, previous]: SigningSecrets, nowMs: number): Date | undefined {
   if (previous?.expiresAt === undefined || Date.parse(previous.expiresAt) <= nowMs) return undefined;
   return new Date(previous.expiresAt);

@@ -26,7 +26,7 @@ export interface Subscription extends Omit<SubscriptionRow, 'secrets' | 'deleted
   readonly retrying: number;
 }
 
-/** What it needs of the house. */
+/** Platform parts that subscriptions need. */
 export interface SubscriptionPlatform extends Pick<Platform, 'knex'> {
   readonly shares: Pick<Platform['shares'], 'list'>;
   readonly keyring: Pick<Platform['keyring'], 'encrypt' | 'decrypt'>;
@@ -39,7 +39,7 @@ export interface SubscriptionPlatform extends Pick<Platform, 'knex'> {
 export type Subscriptions = ReturnType<typeof createSubscriptions>;
 
 export interface SubscriptionChanges {
-  /** Which events are stored for it from now on. */
+  /** Event types that are stored for the subscription from now on. */
   readonly eventTypes?: readonly string[] | undefined;
   /** A new secret; the one before stays valid for 24 hours. */
   readonly rotateSecret?: boolean | undefined;

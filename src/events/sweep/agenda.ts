@@ -1,7 +1,7 @@
 import type { DeliveryOutcome } from '../outcomes/outcome-queue.ts';
 import type { Fence } from '../outcomes/outcome-store.ts';
 
-/** What a look at the database is for. */
+/** Deliveries that one look at the database is for. */
 export interface Look {
   /** Everything that is due; otherwise only the ordered subscriptions. */
   readonly all: boolean;
@@ -10,7 +10,10 @@ export interface Look {
 
 export type ParkedLane = Pick<Fence, 'accountId' | 'subscriptionId'>;
 
-/** When to look at the database for deliveries, and what to ask it there. Times are milliseconds since 1970. */
+/**
+ * Times of the next looks at the database for deliveries, and the deliveries to look for. Times are milliseconds
+ * since 1970.
+ */
 export type Agenda = ReturnType<typeof createAgenda>;
 
 const NOW = Number.NEGATIVE_INFINITY;

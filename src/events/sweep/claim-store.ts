@@ -9,7 +9,7 @@ export interface DueEndpoint extends RowOf<'delivery', 'account_id' | 'subscript
   readonly dueRetries: boolean;
 }
 
-/** How many of a subscription may be claimed. */
+/** Number of deliveries of a subscription that may be claimed. */
 export interface Share extends RowOf<'delivery', 'subscription_id' | 'is_retry'> {
   readonly limit: number;
 }
@@ -38,7 +38,7 @@ export interface OrderedHead extends RowOf<'delivery', 'subscription_id' | 'acco
   readonly state: 'delivering' | 'waiting';
 }
 
-/** What is sent of a delivery, and how its trace is known. */
+/** Body of a stored delivery, and its trace. */
 export interface StoredBody extends RowOf<'event', 'payload'> {
   readonly traceparent?: string | null;
 }

@@ -9,7 +9,7 @@ import type { ClaimedRow, ClaimStore, DueEndpoint, OrderedHead, Share, StoredBod
 
 export interface SweepPorts {
   readonly store: Omit<ClaimStore, 'oldestDueSeconds' | 'unpark' | 'nextDue'>;
-  /** What there is room for. */
+  /** Free capacity of the dispatcher. */
   readonly room: Pick<Dispatcher, 'sweepRoom' | 'accountRoom' | 'wantRoom' | 'hasBytes' | 'freeBytes'>;
   /** Gets to know which ordered subscriptions are to be looked at again, and when. */
   readonly agenda: Pick<Agenda, 'noteDue' | 'wantOrdered'>;
@@ -25,7 +25,10 @@ export interface SweepPorts {
 /** Deliveries that are ours now. */
 export interface Claimed {
   readonly leases: readonly DeliveryLease[];
-  /** Of accounts that have in memory what they may: to be given back, their bodies were not read. */
+  /**
+   * Deliveries of accounts that already hold their maximum in memory. They are returned to the database, and their
+   * bodies were not read.
+   */
   readonly excess: readonly DeliveryLease[];
   /** Their events are not there any more. */
   readonly missing: readonly DeliveryLease[];

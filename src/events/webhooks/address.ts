@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import type { PlatformKeys } from '../../db/platform-keys.ts';
 import type { InstanceKey } from '../../instances/instance.ts';
 
-/** Where calls of a provider for one instance arrive. */
+/** URLs at which a provider's webhooks for one instance arrive. */
 export type WebhookAddresses = ReturnType<typeof createWebhookAddresses>;
 
 /** The path below the root of the service. */

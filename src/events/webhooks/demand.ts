@@ -3,7 +3,7 @@ import type { InstanceKey } from '../../instances/instance.ts';
 import type { Platform } from '../../platform.ts';
 import { createRegistrationStore } from './registration-store.ts';
 
-/** Told when a provider is to be told something of an instance. */
+/** Topic of the message that the webhook registration of an instance is due for a change. */
 export const REGISTRATION_TOPIC = 'webhook-registration';
 
 /**

@@ -65,7 +65,7 @@ export async function readRecords(
   }
 }
 
-/** What was deleted is not there to be read. */
+/** Returns whether the record of an event must be read from the provider. Deleted records cannot be read. */
 export function isToBeRead({ action, objectId, record }: ProviderEvent): boolean {
   return action !== 'deleted' && objectId !== undefined && record === undefined;
 }

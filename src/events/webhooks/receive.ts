@@ -25,11 +25,11 @@ import type { FindSigningKey } from './signing-keys.ts';
 /** An instance that its provider called. */
 export interface WebhookTarget extends WebhookInstance {
   readonly webhooks: Webhooks;
-  /** What calls are verified with, where it is known. */
+  /** Secret that calls are verified with, if known. */
   readonly secret: string | undefined;
-  /** Of a body. */
+  /** Maximum size of a body in bytes. */
   readonly maxBytes: number;
-  /** Of its secrets and its address. */
+  /** Redacts the instance's secrets and webhook address. */
   readonly redactor: Redactor;
 }
 

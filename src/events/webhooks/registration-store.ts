@@ -13,14 +13,14 @@ type Column =
   | 'failures'
   | 'renew_at';
 
-/** What a provider was told of an instance, or is to be told; the secret still encrypted. */
+/** Stored state of a webhook registration at a provider, with its secret still encrypted. */
 export type RegistrationRow = RowOf<'webhook_registration', Column>;
 
 /** The outcome of a look at it. */
 export interface SettledRegistration
   extends Pick<RegistrationRow, 'providerId' | 'url' | 'baseUrl' | 'secret' | 'failures'> {
   readonly renewAt: Date | null;
-  /** When to look again; null: after a change. */
+  /** Time of the next check; null: only after a change. */
   readonly due: Date | null;
 }
 

@@ -11,7 +11,7 @@ import type { WebhookAddresses } from './address.ts';
 import { REGISTRATION_TOPIC } from './demand.ts';
 import { createRegistrationStore, type RegistrationRow, type SettledRegistration } from './registration-store.ts';
 
-/** What it needs of the house. */
+/** Platform parts that registrations need. */
 export interface RegistrationPlatform extends Pick<Platform, 'knex' | 'keyring' | 'clock' | 'log'> {
   readonly notifier: Pick<Platform['notifier'], 'subscribe'>;
 }
@@ -24,7 +24,7 @@ export interface RegistrationNeighbours {
   readonly noteEventWarning: (instance: InstanceKey, warning: string | null) => Promise<boolean>;
   readonly notifications: Pick<Notifications, 'publish'>;
   readonly addresses: Pick<WebhookAddresses, 'urlOf'>;
-  /** What is known of the instance is no longer what it was. */
+  /** Called when cached data of the instance is outdated. */
   readonly changed: (instance: InstanceKey) => Promise<void>;
 }
 
@@ -279,7 +279,7 @@ export function createRegistrations(platform: RegistrationPlatform, neighbours: 
   };
 }
 
-/** What a provider told to verify its calls with. @throws DecryptionError */
+/** Finds the secret with which the provider's calls are verified. @throws DecryptionError */
 export type FindRegistrationSecret = (instance: InstanceKey) => Promise<string | undefined>;
 
 export function createFindRegistrationSecret(platform: Pick<Platform, 'knex' | 'keyring'>): FindRegistrationSecret {

@@ -7,7 +7,8 @@ import type { Instance } from '../../instances/instance.ts';
 import type { Platform } from '../../platform.ts';
 
 /**
- * What a call was signed with, read from the provider as the call itself names it. Undefined where it names nothing that the provider knows.
+ * Finds the key that a call was signed with. It is read from the provider under the name in the call; undefined if
+ * the provider knows no such key.
  * @throws AppError OVERLOADED when it cannot be read now
  */
 export type FindSigningKey = (

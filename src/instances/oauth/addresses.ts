@@ -8,7 +8,7 @@ import type { OAuthConnector } from './fields.ts';
  * the same URL here, and only the parsed form ever gets into a `Location` header.
  */
 
-/** Of this service itself: where providers send browsers back to. */
+/** Path on this service to which providers redirect browsers after an authorization (RFC 6749, section 3.1.2). */
 export const CALLBACK_PATH = '/oauth/callback';
 
 /** Browsers drop tabs and line breaks from a URL and read a backslash as a slash: what people see is not where it leads. */
@@ -31,7 +31,7 @@ export function readRedirectUrl(text: string, path: string): URL {
   throw new AppError('REQUEST_INVALID', message, { details: [{ path, message }] });
 }
 
-/** Whether the URL leads to a host that the connector has with these settings. */
+/** Returns whether the URL leads to a host that the connector has with these settings. */
 export function isOfProvider({ hosts }: Connector, config: Config, { host }: URL): boolean {
   return matchesHost(host, typeof hosts === 'function' ? hosts(config) : hosts);
 }

@@ -3,7 +3,7 @@ import { json } from '../../db/json.ts';
 import { type Removal, removeRows } from '../../db/removal.ts';
 import { type RowOf, toColumns } from '../../db/row.ts';
 
-/** What a code is asked for, and what it can be exchanged with. */
+/** Settings that an authorization was begun for, and that its code can be exchanged with. */
 export type AuthorizationKey = RowOf<
   'oauth_authorization',
   'account_id' | 'user_id' | 'element_key' | 'client_id' | 'callback_url'
@@ -14,7 +14,7 @@ export type SealedSettings = RowOf<'oauth_authorization', 'settings' | 'seal'>;
 
 /** Rows with the same settings. */
 export interface SettingsRow extends SealedSettings {
-  /** For at least one of them no code was exchanged. */
+  /** Whether at least one of them has a code that was not exchanged. */
   readonly unused: boolean;
 }
 

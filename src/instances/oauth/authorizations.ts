@@ -35,7 +35,7 @@ export interface UrlRequest {
   readonly simulator?: boolean | undefined;
 }
 
-/** What is known of a code that came back. */
+/** Properties of a returned code. */
 export interface CodeOrigin {
   /** PKCE, for any code of the client in this account; undefined for an element without. */
   readonly verifier: string | undefined;
@@ -43,7 +43,7 @@ export interface CodeOrigin {
   readonly settings: readonly Config[];
 }
 
-/** What came to a callback URL. */
+/** Parameters that a callback URL received. */
 export interface ReturnedCode {
   readonly code: string;
   readonly state: string | undefined;

@@ -15,7 +15,7 @@ import { readValues, ValueFault } from './values.ts';
 
 export interface AuthorizationRequest {
   readonly connector: OAuthConnector;
-  /** What the URL is made with, defaults included. */
+  /** Configuration that the URL is built from, defaults included. */
   readonly config: Config;
   readonly clientId: string;
   readonly callbackUrl: string;
@@ -71,7 +71,7 @@ export function readUrlSettings(connector: OAuthConnector, given: UrlParameters)
   return { ...settings, [keyOf(connector, siteAddressKey, 'siteAddress')]: readSite(connector, settings, siteAddress) };
 }
 
-/** With the defaults of the connector's own keys. */
+/** Returns the settings of an authorization URL, with the defaults of the connector's own keys. */
 export function settingsOfUrl({ configuration }: OAuthConnector, settings: Config): Config {
   const defaults = configuration
     .filter((field) => field.default !== undefined)
@@ -125,11 +125,11 @@ export function invalidParameter(parameter: string, message: string): AppError {
   return new AppError('REQUEST_INVALID', message, { details: [{ path: pointer('query', parameter), message }] });
 }
 
-/** What a caller sends with a code. */
+/** Code, and the settings beside it, that a caller sends. */
 export interface CodeGiven {
   /** Settings that stay unless an authorization or the caller has others. */
   readonly base: Config;
-  /** What the caller gave in the configuration: it holds whatever the authorizations were begun with. */
+  /** Configuration as the caller sent it. It contains the settings that the authorizations were begun with. */
   readonly given: Readonly<Record<string, unknown>>;
   readonly state: string | undefined;
 }
@@ -199,10 +199,14 @@ function assertSimulatorStated(
   throw invalidConfiguration(connector, [{ path: '/body/configuration/simulator', message }]);
 }
 
-/** What came to a callback URL: `code`, `state` and whatever else the provider added, or `error`. */
+/** Parameters of a callback URL: `code`, `state` and any others of the provider, or `error`. */
 export type ProviderData = Readonly<Record<string, string>>;
 
-/** What the provider told beside the code, by configuration key. @throws AppError REQUEST_INVALID that names what is missing or not as declared */
+/**
+ * Returns the values that the provider sent beside the code, by configuration key.
+ * @throws AppError REQUEST_INVALID
+ * that names what is missing or not as declared
+ */
 export function readCallbackValues(
   connector: OAuthConnector,
   said: ProviderData,

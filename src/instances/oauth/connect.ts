@@ -26,10 +26,10 @@ export interface ConnectRequest {
   readonly connector: OAuthConnector;
   /** The configuration as the caller gave it. */
   readonly given: Readonly<Record<string, unknown>>;
-  /** What stays of an earlier configuration unless it is given again. */
+  /** Earlier configuration. Its values stay unless new ones are given. */
   readonly base: Config;
   readonly providerData: ProviderData | undefined;
-  /** Of an instance that is authenticated again. */
+  /** State of the instance before it is authenticated again. */
   readonly earlier?: EarlierSettings | undefined;
   readonly signal: AbortSignal;
 }
@@ -38,11 +38,11 @@ export interface ConnectRequest {
 export interface Connection {
   readonly config: Config;
   readonly grant: TokenGrant;
-  /** What its code came from, which is used by it; undefined without a code. */
+  /** Authorization that the code belongs to, and that its exchange uses up; undefined without a code. */
   readonly authorization: Authorization | undefined;
 }
 
-/** What a code came from. */
+/** Authorization that a code belongs to. */
 export interface Authorization {
   readonly key: AuthorizationKey;
   readonly returned: ReturnedCode;

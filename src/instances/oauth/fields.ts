@@ -75,7 +75,7 @@ export function isOAuthConnector(connector: Connector): connector is OAuthConnec
   return connector.auth.type === 'oauth2';
 }
 
-/** What the platform adds to the keys of a connector with OAuth. */
+/** Returns the configuration keys that the platform adds for a connector with OAuth. */
 export function oauthFields(connector: Connector): readonly ConfigField[] {
   if (!isOAuthConnector(connector)) return [];
   const values = Object.entries(connector.auth.values ?? {}).map(([key, { type, description, pattern }]) => ({
@@ -91,7 +91,7 @@ export function oauthFields(connector: Connector): readonly ConfigField[] {
   return [...fields, ...values];
 }
 
-/** What is asked for; undefined: whatever the provider gives. */
+/** Returns the scope to request (RFC 6749, section 3.3); undefined leaves the choice to the provider. */
 export function scopeOf({ auth }: OAuthConnector, config: Config): string | undefined {
   const given = config[OAUTH_KEYS.scope];
   if (typeof given === 'string' && given !== '') return given;

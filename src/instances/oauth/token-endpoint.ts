@@ -29,13 +29,13 @@ export interface OAuthClient {
 
 export interface TokenRequest extends OAuthClient {
   readonly grantType: 'authorization_code' | 'refresh_token' | 'client_credentials';
-  /** Of the form, the grant type included; but for those that authenticate the client. */
+  /** Form parameters, `grant_type` included. The ones that authenticate the client are not part of them. */
   readonly parameters: Readonly<Record<string, string>>;
-  /** Of the parameters. */
+  /** Values among the parameters that are secret. */
   readonly secrets: readonly string[];
 }
 
-/** What a token endpoint granted, read and checked. */
+/** Checked response of a token endpoint (RFC 6749, section 5.1). */
 export interface TokenGrant {
   readonly accessToken: string;
   /** Absent: the one that was used stays good (RFC 6749, 6). */
@@ -86,7 +86,7 @@ function askFor(
 export interface TokenEndpointPorts extends ReportingPorts {
   readonly egress: Pick<Egress, 'request'>;
   readonly clock: Pick<Clock, 'now' | 'steady'>;
-  /** Where the simulators run; without it a request with `simulator: true` is refused. */
+  /** Base URL of the simulators. Without it, requests with `simulator: true` are rejected. */
   readonly simulatorsUrl?: string | undefined;
 }
 
@@ -117,7 +117,7 @@ export async function sendTokenRequest(
   }
 }
 
-/** Where a token request goes. */
+/** Address that a token request is sent to. */
 export interface TokenAddress {
   /** The provider's. */
   readonly url: URL;
@@ -191,7 +191,7 @@ function secretsOf(request: TokenRequest): readonly string[] {
 export interface TokenResponse {
   readonly response: EgressResponse;
   readonly address: TokenAddress;
-  /** When it came, in milliseconds since 1970. */
+  /** Time at which the response arrived, in milliseconds since 1970. */
   readonly nowMs: number;
 }
 

@@ -61,17 +61,23 @@ export function noResponse({ name }: OAuthConnector, cause: EgressError): TokenE
 /** RFC 6749, 5.2: a client is authenticated before its grant is looked at, so that the grant may be good yet. */
 const CLIENT_ERRORS: ReadonlySet<string | undefined> = new Set(['invalid_client', 'unauthorized_client']);
 
-/** Whether the client was refused, and nothing said of the grant. */
+/** Returns whether the provider rejected the client, and said nothing about the grant. */
 export function isClientRefusal({ kind, oauthError }: TokenError): boolean {
   return kind === 'refused' && CLIENT_ERRORS.has(oauthError);
 }
 
-/** Whether the client was taken, and the grant alone refused. A refusal without a word may be of the client. */
+/**
+ * Returns whether the provider accepted the client and rejected only the grant. A rejection without an error code may
+ * be about the client.
+ */
 export function isGrantRefusal(error: TokenError): boolean {
   return error.kind === 'refused' && error.oauthError !== undefined && !isClientRefusal(error);
 }
 
-/** What a caller is told of a code that was not exchanged. Anything but a TokenError comes back as it is. */
+/**
+ * Returns the error that a caller gets when a code was not exchanged. Errors other than `TokenError` are returned
+ * unchanged.
+ */
 export function describeCodeFailure(connector: OAuthConnector, error: unknown, isOpen: boolean): unknown {
   if (!(error instanceof TokenError)) return error;
   const { name, key } = connector;
@@ -88,7 +94,10 @@ function describeUnknownOrigin({ auth: { siteAddressKey, sandboxKey } }: OAuthCo
   return `This user has no open authorization with this client, callback URL and state, so the code was sent where the configuration says. It must come from a URL of this account with the same client and callback URL.${settings}`;
 }
 
-/** What a caller is told of credentials that were not taken; `keys` names them. Anything but a TokenError comes back as it is. */
+/**
+ * Returns the error that a caller gets when credentials were rejected; `keys` names them. Errors other than
+ * `TokenError` are returned unchanged.
+ */
 export function describeTokenFailure({ name }: OAuthConnector, error: unknown, keys: string): unknown {
   if (!(error instanceof TokenError)) return error;
   if (error.kind !== 'refused') return describeOutage(error, error.message);
@@ -123,7 +132,7 @@ function codeOf({ cause }: TokenError): ErrorCode {
   return cause === undefined ? 'PROVIDER_UNAVAILABLE' : 'PROVIDER_PROTOCOL';
 }
 
-/** Why an instance is no longer valid, for people as well: what happened and what to do. */
+/** Returns the reason why an instance is no longer valid, as a text for people: what happened, and what to do. */
 export function describeRefusal(error: TokenError, interrupted: boolean): Refusal {
   return isClientRefusal(error)
     ? { kind: 'client', reason: describeClientRefusal(error) }

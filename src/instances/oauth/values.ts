@@ -22,7 +22,7 @@ export interface ValueSource {
   readonly connector: OAuthConnector;
   readonly config: Config;
   readonly from: OAuthValue['from'];
-  /** What the provider said, by its own names. */
+  /** Values from the provider, under its own names. */
   readonly said: Readonly<Record<string, unknown>>;
   /** The provider's address that answered: what is a simulator's comes back as an address there. */
   readonly origin: URL;
@@ -31,7 +31,7 @@ export interface ValueSource {
   readonly complete: boolean;
 }
 
-/** What the connector declared of it, by configuration key. @throws ValueFault */
+/** Returns the values that the connector declares for this source, by configuration key. @throws ValueFault */
 export function readValues(source: ValueSource): Readonly<Record<string, string>> {
   const declared = Object.entries(source.connector.auth.values ?? {}).filter(([, { from }]) => from === source.from);
   return Object.fromEntries(

@@ -10,9 +10,9 @@ import {
 
 /** A text with placeholders for a time (decisions D8). */
 export interface DateTemplate {
-  /** With this time in place of each placeholder, in milliseconds since 1970. */
+  /** Returns the text with each placeholder replaced by this time, in milliseconds since 1970. */
   readonly render: (atMs: number) => string;
-  /** What its coarsest placeholder cannot tell apart, in milliseconds; undefined: it has none. */
+  /** Length in milliseconds of the coarsest placeholder's unit; undefined without placeholders. */
   readonly granularityMs: number | undefined;
 }
 

@@ -67,7 +67,7 @@ const MOST_RESOURCES = 100;
 const LONGEST_NAME = 200;
 const MOST_MINUTES = 31 * 24 * 60;
 
-/** How an instance is polled; its parts are read and checked. */
+/** Checked poll settings of an instance. */
 export interface PollSettings {
   readonly intervalMs: number;
   readonly zone: ZoneId;
@@ -75,7 +75,7 @@ export interface PollSettings {
   readonly resources: readonly PolledResource[];
 }
 
-/** What is undefined is as the element declares it for the object. */
+/** Polled resource of an instance. Undefined members default to the element's declaration for the object. */
 export interface PolledResource {
   /** Its events are of this object. */
   readonly name: string;
@@ -114,20 +114,21 @@ export function readPollSettings(config: Config, element: Polled = NO_ELEMENT): 
   return settingsOf(config, element, { add: () => undefined });
 }
 
-/** What decides how a configuration is read. */
+/** Members of an element that decide how a configuration is read. */
 export type Polled = Pick<PollElement, 'objects' | 'polls'>;
 const NO_ELEMENT: Polled = { objects: {} };
 
-/** Where polls are answered. */
+/** Element and URLs that poll settings are checked against. */
 export interface PollContext {
   readonly element: PollElement;
-  /** Of the service, as it tells them; then others that lead to it. */
+  /** Base URLs of the service: the public one first, then others that lead to it. */
   readonly ownUrls: readonly string[];
 }
 
 /**
- * What is wrong with how an instance is to be polled, whatever a process allows.
- * @param context without it a configuration is read by itself: whether there is what it names is not looked at
+ * Returns the faults in the poll settings, regardless of the limits of a process.
+ * @param context without it a
+ * configuration is read by itself: whether there is what it names is not looked at
  */
 export function findPollFaults(config: Config, element: Polled, context?: PollContext): readonly ErrorDetail[] {
   const faults: ErrorDetail[] = [];

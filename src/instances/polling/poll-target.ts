@@ -4,7 +4,7 @@ import { cutText, suggest } from '../../errors.ts';
 import { parseWhere } from '../../where/index.ts';
 import type { PollQuery } from './poll-url.ts';
 
-/** What is polled belongs to an element. */
+/** Members of an element that polling needs. */
 export type PollElement = Pick<Connector, 'name' | 'hub' | 'moreHubs' | 'objects' | 'polls'>;
 
 /** The resource that users of this API know for "whatever changed", as BambooHR's documents have it. It is no object. */
@@ -49,8 +49,9 @@ export interface PollTarget {
 }
 
 /**
- * Whether there is what a resource names, as far as that is known before an instance is asked.
- * @throws Error that says what there is
+ * Checks that a resource exists, as far as that is known without a call to the instance's provider.
+ * @throws Error
+ * that says what there is
  */
 export function assertTarget(element: PollElement, { name, query }: PollTarget, ownUrls: readonly string[]): void {
   if (query !== undefined) assertOwn(query, ownUrls);

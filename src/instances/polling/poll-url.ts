@@ -2,7 +2,7 @@ import type { ListRequest } from '../../resources/index.ts';
 import { parseFieldList, parseOrderBy, parseWhere } from '../../where/index.ts';
 import { type DateTemplate, parseDateTemplate } from './date-template.ts';
 
-/** What a configured URL asks for: a list of the instance's own records. */
+/** Query of a configured URL: a list of the instance's own records. */
 export interface PollQuery {
   /** Undefined: the URL is a path. */
   readonly origin: string | undefined;
@@ -11,7 +11,7 @@ export interface PollQuery {
   /** Undefined: the path names no hub. */
   readonly hub: string | undefined;
   readonly objectName: string;
-  /** Of a list below a record. */
+  /** Parent record and name of the child list; undefined for a list of the object itself. */
   readonly child: { readonly id: string; readonly name: string } | undefined;
   /** The query of the URL, for the time from which changes are wanted. */
   readonly parametersAt: (sinceMs: number) => Pick<ListRequest, 'where' | 'orderBy' | 'fields'>;
@@ -24,7 +24,7 @@ export interface PollQuery {
 const READERS = { where: parseWhere, orderBy: parseOrderBy, fields: parseFieldList } as const;
 const TEMPLATES = ['where', 'orderBy', 'fields'] as const;
 const PARAMETERS: readonly string[] = [...TEMPLATES, 'pageSize'];
-/** Of a page. */
+/** Maximum number of rows per page. */
 export const MOST_ROWS = 5000;
 const HOST = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i;
 /** Behind a path of the address, where a proxy in front of the service has one. */

@@ -211,7 +211,8 @@ export function createProxies(
     /**
      * For 24 hours the proxy redirects to exactly this URL when its own account names it. All others go where that account
      * has allowed it for good: to application URLs. A browser that comes back brings no more than the URL, so whoever could
-     * name any could have the code of everybody. @throws AppError REQUEST_INVALID, FORBIDDEN
+     * name any could have the code of everybody.
+     * @throws AppError REQUEST_INVALID, FORBIDDEN
      */
     allowTarget: async (caller: ProxyCaller, proxy: OAuthProxy, text: string) => {
       const url = readRedirectUrl(text, '/query/state');
@@ -259,7 +260,7 @@ function foreignTarget({ id, name, accountId }: OAuthProxy): AppError {
 export interface ProxyUse {
   readonly caller: ProxyCaller;
   readonly connector: Connector;
-  /** Where the secret would be sent. */
+  /** Origin that the secret would be sent to. */
   readonly origin: string;
   /** A code is exchanged, and nobody of another account than the caller's can have begun its authorization. */
   readonly isOfAccount: boolean;

@@ -10,10 +10,10 @@ import { isUniqueViolation } from '../../../db/violations.ts';
  */
 export type ProxyRow = RowWith<'oauth_proxy', typeof COLUMNS>;
 
-/** What can be changed. */
+/** Columns of a proxy that can change. */
 export type ProxyValues = Pick<ProxyRow, 'name' | 'apiKey' | 'apiSecret' | 'configuration' | 'shared'>;
 
-/** What decides whether a proxy redirects to a URL. */
+/** Columns that decide whether a proxy redirects to a URL. */
 export interface RedirectRules extends RowOf<'oauth_proxy', 'application_urls'> {
   /** A caller named the URL as a target not long ago. */
   readonly named: boolean;
@@ -32,7 +32,7 @@ const COLUMNS = columnsOf('oauth_proxy', [
   'shared',
 ]);
 
-/** What a listing of proxies can be filtered by, under the names of their record. */
+/** Fields that a list of proxies can be filtered by, under their names in the API. */
 export const FILTERABLE_PROXY = filterable({
   id: [INTEGER, 'id'],
   name: [TEXT, 'name'],
@@ -45,7 +45,10 @@ export type ProxyStore = ReturnType<typeof createProxyStore>;
 /** Who asks for proxies. */
 export type ProxyCaller = Pick<ProxyRow, 'organizationId' | 'accountId'>;
 
-/** What an account sees: every statement names it, save the one for callers who have the key only. */
+/**
+ * Creates the store of proxies. Each statement is limited to one account, except the one for callers that have only
+ * the key.
+ */
 export function createProxyStore(knex: Knex) {
   /** Its own, and those that are shared with its organization. */
   const rows = ({ organizationId, accountId }: ProxyCaller) =>

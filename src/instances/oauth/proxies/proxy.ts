@@ -21,7 +21,7 @@ export interface NewProxy {
   readonly shared?: boolean | undefined;
 }
 
-/** What changes of a proxy. Its URL stays, so that nothing has to be registered anew. */
+/** Changes of a proxy. Its URL never changes, so applications at providers keep their registered callback. */
 export interface ProxyChanges extends Partial<NewProxy> {
   /** They cannot change: they are taken as they are from whoever sends a proxy as it was read. */
   readonly id?: number | undefined;
@@ -36,7 +36,7 @@ export function assertFixed(proxy: OAuthProxy, changes: ProxyChanges): void {
   refuse(faults);
 }
 
-/** What is given anew; a mask stands for the secret that is there. @throws AppError REQUEST_INVALID */
+/** Reads the new values of a proxy. A mask keeps the stored secret. @throws AppError REQUEST_INVALID */
 export function readChanges({ name, apiKey, apiSecret, configuration, shared }: ProxyChanges): Partial<NewProxy> {
   const given = {
     ...(name !== undefined && { name: name.trim() }),

@@ -2,7 +2,7 @@ import { decodeQuery } from '../../../pairs.ts';
 import { parseRedirectUrl } from '../addresses.ts';
 import type { RedirectRules } from './proxy-store.ts';
 
-/** Why a browser is not sent on. */
+/** Reason why a browser is not redirected. */
 export type RedirectRefusal = 'unknownProxy' | 'noState' | 'severalStates' | 'notAllowed';
 
 export interface RefusedRedirect {
@@ -12,7 +12,7 @@ export interface RefusedRedirect {
 
 export type Redirect = { readonly kind: 'redirect'; readonly url: string } | RefusedRedirect;
 
-/** Where the provider's query asks a browser to be sent. */
+/** Reads the URL that the provider's query asks to redirect the browser to. */
 export function readTarget(query: string): { readonly kind: 'target'; readonly url: URL } | RefusedRedirect {
   const states = parseQuery(query).getAll('state');
   const [state = ''] = states;
@@ -40,7 +40,7 @@ export function refused(reason: RedirectRefusal): RefusedRedirect {
   return { kind: 'refused', reason };
 }
 
-/** As application URLs are kept. */
+/** Returns the URL without its query, the form in which application URLs are stored. */
 export function withoutQuery(url: URL): string {
   return url.origin + url.pathname;
 }

@@ -12,19 +12,22 @@ const AHEAD_SHARE = 0.1;
 /** PostgreSQL's timestamps end somewhere; a provider's numbers need not. */
 const LONGEST_LIFE_SECONDS = 10 * 365 * 24 * 3_600;
 
-/** Of one access token, from the moment of its response. Null: until the provider refuses it. */
+/** Lifetime of an access token, counted from its response. Null means until the provider rejects it. */
 export interface Lifetime {
   readonly expiresInMs: number | null;
   readonly refreshInMs: number | null;
 }
 
-/** How long before its end a token of this life is renewed. */
+/** Returns how many milliseconds before its expiry a token with this lifetime is refreshed. */
 export function planAheadMs(lifeMs: number): number {
   if (lifeMs < SHORT_LIFE_MS) return lifeMs / 2;
   return Math.min(MOST_AHEAD_MS, Math.max(LEAST_AHEAD_MS, lifeMs * AHEAD_SHARE));
 }
 
-/** Whatever is renewed less far ahead is a token of a short life; less a rounding of PostgreSQL's. */
+/**
+ * Tokens that are refreshed at most this many milliseconds ahead are short-lived. One millisecond covers PostgreSQL's
+ * rounding.
+ */
 export const LONG_LIFE_AHEAD_MS = LEAST_AHEAD_MS - 1;
 
 /** @param expiresInSeconds undefined, or 0 and less, which says nothing: until the provider refuses the token */
@@ -34,7 +37,7 @@ export function planLifetime(expiresInSeconds: number | undefined, { renewable }
   return { expiresInMs: lifeMs, refreshInMs: renewable ? lifeMs - planAheadMs(lifeMs) : null };
 }
 
-/** Whether another access token can be had without a user. */
+/** Returns whether a new access token can be requested without a user. */
 export function isRenewable(
   { auth }: OAuthConnector,
   { refreshToken }: { refreshToken?: string | undefined },
@@ -42,7 +45,7 @@ export function isRenewable(
   return refreshToken !== undefined || auth.grant === 'clientCredentials';
 }
 
-/** Of tokens that are new. */
+/** Returns the lifetime of new tokens. */
 export function planLifeOf(
   connector: OAuthConnector,
   tokens: { readonly refreshToken?: string | undefined; readonly expiresInSeconds?: number | undefined },
@@ -51,7 +54,7 @@ export function planLifeOf(
   return planLifetime(expiresInSeconds, { renewable: isRenewable(connector, tokens) });
 }
 
-/** What is left of it after some time. */
+/** Returns the rest of a lifetime after some milliseconds. */
 export function shortenLifetime({ expiresInMs, refreshInMs }: Lifetime, byMs: number): Lifetime {
   return {
     expiresInMs: expiresInMs === null ? null : expiresInMs - byMs,
@@ -62,8 +65,8 @@ export function shortenLifetime({ expiresInMs, refreshInMs }: Lifetime, byMs: nu
 const MOST_MARGIN_MS = 30 * SECOND_MS;
 
 /**
- * How long before its end a token is no longer trusted: the provider's clock, and the way there. Less for tokens of a
- * short life, which would never be trusted otherwise.
+ * Returns how many milliseconds before its expiry a token is no longer used, to allow for clock differences and
+ * latency. Short-lived tokens have a smaller margin; otherwise they could never be used.
  */
 export function planMarginMs({ expiresInMs, refreshInMs }: Lifetime): number {
   if (expiresInMs === null || refreshInMs === null) return 0;

@@ -20,9 +20,9 @@ import type { RefreshLease, Refusal, TokenStore } from './token-store.ts';
 /** An instance whose tokens are refreshed. */
 export interface OAuthOwner extends InstanceKey, OAuthClient {}
 
-/** What is noted of an instance when its tokens change, always after they did. */
+/** Changes to the row of an instance that follow a change of its tokens. */
 export interface TokenRecords extends Pick<InstanceRecords, 'restore' | 'invalidate' | 'adoptValues'> {
-  /** From the database. @throws AppError NOT_FOUND */
+  /** Reads the instance from the database. @throws AppError NOT_FOUND */
   readonly get: (accountId: number, id: number) => Promise<StoredOwner>;
 }
 
@@ -32,15 +32,18 @@ export type StoredOwner = InstanceKey & Pick<Instance, 'connector' | 'config' | 
 export type RefreshStep = 'intending' | 'intended' | 'answered' | 'committed';
 
 export interface RefreshTiming {
-  /** How long the one who refreshes has it for itself. */
+  /** Time in milliseconds for which one process has the exclusive right to refresh. */
   readonly leaseMs: number;
-  /** Of the token request; shorter than the lease, so that in good order nobody else begins before it ends. */
+  /**
+   * Time limit of the token request in milliseconds. It is shorter than the lease, so that normally no other process
+   * starts before the request ends.
+   */
   readonly requestMs: number;
-  /** How long a caller waits for a refresh, its own or another's. */
+  /** Time in milliseconds that a caller waits for a refresh, its own or another process's. */
   readonly waitMs: number;
   /** Time between two looks at the database while another process refreshes, should its announcement be lost. */
   readonly pollMs: number;
-  /** How long granted tokens are kept at hand while the database does not take them. */
+  /** Time in milliseconds for which granted tokens stay in memory while the database cannot store them. */
   readonly commitMs: number;
 }
 
@@ -58,7 +61,7 @@ export interface RefreshNeighbours {
   readonly records: TokenRecords;
   readonly requestToken: RequestToken;
   readonly timing: RefreshTiming;
-  /** Told of every step of a refresh, which goes on when it is done. For tests and measurements. */
+  /** Called at each step of a refresh, which waits for the result. For tests and measurements only. */
   readonly onStep: ((step: RefreshStep, key: InstanceKey) => Promise<void> | void) | undefined;
 }
 

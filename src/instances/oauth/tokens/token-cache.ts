@@ -14,9 +14,12 @@ export interface CachedTokens {
   readonly generation: number;
   readonly accessToken: string;
   readonly refreshToken: string | undefined;
-  /** From then on a refresh makes sense; before everything when the tokens were refused, so that no path overlooks it. */
+  /**
+   * Time from which a refresh makes sense. It is before any other time if the tokens were rejected, so that every
+   * path notices.
+   */
   readonly refreshAtMs: number;
-  /** From then on the provider may think the access token has ended. */
+  /** Time from which the provider may consider the access token expired. */
   readonly trustedUntilMs: number;
   readonly expiresAtMs: number;
   /** Before that nobody asks the provider again. */

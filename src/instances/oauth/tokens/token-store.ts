@@ -12,7 +12,7 @@ export interface TokenRow
 
 export interface RefreshLease {
   readonly leaseId: string;
-  /** What the refresh begins from. */
+  /** Generation of the tokens that the refresh starts from. */
   readonly generation: number;
 }
 
@@ -20,7 +20,7 @@ export interface RefreshLease {
 export interface Refusal {
   /** `grant`: until re-authentication. `client`: until its secret is put right; the tokens may be good yet. */
   readonly kind: 'grant' | 'client';
-  /** For people. */
+  /** Reason as a text for people. */
   readonly reason: string;
 }
 
@@ -31,7 +31,7 @@ export interface NewTokens extends Lifetime {
 
 /** The place after which a listing of due tokens goes on. */
 export interface DueToken extends InstanceKey {
-  /** As PostgreSQL prints it, to the microsecond. */
+  /** Time as PostgreSQL prints it, with microseconds. */
   readonly refreshAt: string;
 }
 

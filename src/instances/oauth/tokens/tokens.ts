@@ -32,7 +32,7 @@ const CONCURRENCY = 8;
 const INVALID_REFRESH_MS = 60_000;
 const KEPT_INSTANCES = 10_000;
 
-/** For tests and measurements. */
+/** Options for tests and measurements. */
 export interface TokenOptions {
   readonly onStep?: RefreshNeighbours['onStep'];
   readonly timing?: Partial<RefreshTiming>;
@@ -150,7 +150,8 @@ export function createTokens(
 
     /**
      * The provider took the client of new settings, in their transaction: a refusal of the client before is forgotten, and
-     * the tokens that are there are used again. @returns whether there was such a refusal
+     * the tokens that are there are used again.
+     * @returns whether there was such a refusal
      */
     acceptClient: async (via: Knex, instance: InstanceKey) => {
       if (!(await store.acceptClient(via, instance))) return false;
