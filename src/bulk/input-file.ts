@@ -10,7 +10,7 @@ const PIECE_BYTES = 32 * 1024;
 
 /** A row as it stands in a file that somebody sent. */
 export interface InputRow {
-  /** From 1; the header has none. */
+  /** Row number, starting at 1. The header has none. */
   readonly number: number;
   /** Byte offset at which the row begins. `endByte` is behind its line end. */
   readonly startByte: number;
@@ -27,9 +27,9 @@ export class BrokenFile extends Error {
 }
 
 export interface InputStart {
-  /** Where the next row begins. */
+  /** Byte offset at which the next row begins. */
   readonly byte: number;
-  /** Rows before it. */
+  /** Number of rows before it. */
   readonly row: number;
 }
 
