@@ -57,8 +57,8 @@ export interface EngineRole {
 export type Engine = ReturnType<typeof createEngine>;
 
 /**
- * What is in memory is three values that do nothing by themselves: the dispatcher (what may be pushed), the queue of outcomes (what is to be stored)
- * and the agenda (when to look at the database). Whatever happens is told to them and followed by a turn, which does what they say now.
+ * Creates the event engine. Its state in memory is three passive values: the dispatcher (deliveries to push), the queue of outcomes (results to
+ * store) and the agenda (times to read the database). The engine reports everything that happens to them, and then does the work that they name.
  */
 export function createEngine(
   platform: EnginePlatform,
