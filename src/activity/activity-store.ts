@@ -21,7 +21,7 @@ export interface WireRow extends RowKey {
 /** Position of a list: the next page begins behind this row. */
 export type ActivityPosition = Pick<ActivityRow, 'at' | 'requestId'>;
 
-/** `request`: what callers asked for. */
+/** Kind of entry; `request` means a request of a caller. */
 export type ActivityKind = 'request' | RunKind | 'all';
 
 type RowKey = Pick<ActivityRow, 'accountId' | 'at' | 'requestId'>;

@@ -28,10 +28,10 @@ export interface ActivityEntry {
   /** Reason why the provider or its response made the request fail. It is not redacted. */
   readonly reason: string | undefined;
   readonly durationMs: number;
-  /** The caller did not get all of the answer. */
+  /** Whether the response was cut off before the caller had all of it. */
   readonly cut: boolean;
   readonly address: string | undefined;
-  /** Entries of the list that was answered, or rows of a bulk job. */
+  /** Number of entries in the returned list, or of rows of a bulk job. */
   readonly rows: number | undefined;
   /** Number of events of a poll's run. */
   readonly events?: number | undefined;

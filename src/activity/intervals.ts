@@ -21,7 +21,7 @@ export const INTERVALS = {
 
 export type Interval = keyof typeof INTERVALS;
 
-/** Points of one answer. */
+/** Maximum number of points per response. */
 const MOST_POINTS = 1_500;
 
 /** The beginning of the interval that a moment is in. Days of UTC have no other length than this. */

@@ -39,7 +39,7 @@ type ReadRows = (
   signal: AbortSignal,
 ) => AsyncGenerator<InputRow, void>;
 
-/** The rows of a file from a place on; `columns`: how many the header has. All rows before a BrokenFile are given. @throws BrokenFile */
+/** Reads the rows of a file from a position on; `columns` is the number of columns in the header. All rows before a BrokenFile are returned. @throws BrokenFile */
 export const ROW_READERS: Readonly<Record<BulkFormat, ReadRows>> = { csv: readCsvRows, jsonl: readLines };
 
 async function* piecesOf(bytes: AsyncIterable<Buffer>, signal: AbortSignal): AsyncGenerator<Buffer, void> {

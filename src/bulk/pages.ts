@@ -11,7 +11,7 @@ export interface PagesInput {
   readonly target: Omit<ObjectTarget, 'instance'> & { readonly instance: Instance };
   readonly query: WalkRequest;
   readonly walk: Pick<Walk, 'pagesAtOnce' | 'behind'>;
-  /** Is told of each page that came, also of one that nobody needs. */
+  /** Called for each page that arrived, even if it is not needed. */
   readonly onPage: (page: WalkedPage) => void;
 }
 

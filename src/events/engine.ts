@@ -48,7 +48,7 @@ export interface EngineNeighbours extends Pick<OutcomePorts, 'notifications'> {
 }
 
 export interface EngineRole {
-  /** This process sends; one that does not stores what it accepts and tells those that do. */
+  /** Whether this process sends events. If not, it stores accepted events and notifies the processes that send. */
   readonly delivers: boolean;
   readonly options?: Partial<EngineOptions> | undefined;
 }

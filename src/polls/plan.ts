@@ -14,14 +14,14 @@ export interface PollPlan {
   readonly name: string;
   readonly objectName: string;
   readonly child: { readonly id: string; readonly name: string } | undefined;
-  /** `window`: what changed since a time. `snapshot`: everything, which is compared with what was there before. `feed`: what the provider tells. */
+  /** `window`: reads changes since a time. `snapshot`: reads all records and compares them with the stored state. `feed`: reads the changes that the provider reports. */
   readonly kind: 'window' | 'snapshot' | 'feed';
   readonly hasFeed: boolean;
   /** Returns the query for changes since a time; for all records if the provider cannot filter by time. */
   readonly since: (ms: number) => Pick<ListRequest, 'where' | 'orderBy' | 'fields'>;
   /** The records of these ids, as they are when each is read by itself; undefined: a list does not show all of them. */
   readonly whereIds: ((ids: readonly string[]) => string) | undefined;
-  /** The record that changed last; undefined: the provider cannot be asked for it. */
+  /** Query for the record that changed last; undefined if the provider does not support it. */
   readonly newest: Pick<ListRequest, 'orderBy'> | undefined;
   readonly idOf: (row: Row) => string | undefined;
   readonly updatedOf: (row: Row) => number | undefined;
@@ -30,7 +30,7 @@ export interface PollPlan {
   readonly hasDates: boolean;
   /** Whether records are skipped that were updated before the time that polling starts from. */
   readonly filterByUpdated: boolean;
-  /** Two versions of a record that `updatedOf` may not tell apart are told apart by this. */
+  /** Returns a value that distinguishes two versions of a record for which `updatedOf` may be equal. */
   readonly versionOf: (row: Row) => Buffer;
   /** So much earlier than the watermark the next poll begins. */
   readonly overlapMs: number;

@@ -22,7 +22,7 @@ export type PollRow = RowOf<'poll'>;
 
 export type OutdatedKey = RowOf<'instance', 'account_id' | 'id'>;
 
-/** A version of a record, by hashes of its id and of what tells it from other versions. */
+/** Version of a record: the hash of its id, and the hash of what distinguishes its versions. */
 export interface SeenVersion {
   readonly recordKey: Buffer;
   readonly version: Buffer;
