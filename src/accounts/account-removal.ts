@@ -2,13 +2,13 @@ import type { Removal } from '../db/removal.ts';
 import type { Platform } from '../platform.ts';
 import { createRemovalStore, type RemovedAccount } from './removal-store.ts';
 
-/** Told when an account was deleted. */
+/** Topic of the message that an account was deleted. */
 export const REMOVAL_TOPIC = 'account-removal';
 
 /** Removes a batch of what one room has of an account that was deleted. */
 export type RemoveBatch = (accountId: number, signal: AbortSignal) => Promise<Removal>;
 
-/** What it needs of the house. */
+/** Platform parts that the removal of accounts needs. */
 export interface RemovalPlatform extends Pick<Platform, 'knex' | 'clock' | 'log'> {
   readonly notifier: Pick<Platform['notifier'], 'subscribe'>;
 }

@@ -23,7 +23,7 @@ const COLUMNS = columnsOf('account', [
   'created_at',
 ]);
 
-/** What a listing of accounts can be filtered by, under the names of the record, whose words the expressions are. */
+/** Fields that a list of accounts can be filtered by, under their names in the API. */
 export const FILTERABLE_ACCOUNT = filterable({
   id: [INTEGER, 'id'],
   externalId: [TEXT, 'external_id'],
@@ -106,7 +106,7 @@ export function createAccountStore(knex: Knex) {
   };
 }
 
-/** What can be changed of an account, none of which is a secret. */
+/** Returns the columns of an account that can change. None of them is a secret. */
 export function changeable({ externalId, name, description, active }: AccountValues): AccountValues {
   return { externalId, name, description, active };
 }

@@ -24,7 +24,7 @@ export interface Principal extends TenantIds {
   readonly homeAccountId: number;
   /** The call names the account: in its path, or in `Elements-Account-Id`. */
   readonly isAccountNamed?: true;
-  /** From most to least. */
+  /** Role keys, sorted from most to least privileges. */
   readonly roles: readonly string[];
   readonly privileges: ReadonlySet<Privilege>;
   /** The call carried the organization's secret as well. */
@@ -34,13 +34,13 @@ export interface Principal extends TenantIds {
 /** Somebody known by secrets. */
 export interface FoundPrincipal {
   readonly principal: Principal;
-  /** When one of the secrets ends. */
+  /** Earliest expiry of the secrets; undefined if none expires. */
   readonly expiresAt: Date | undefined;
 }
 
 export type Accounts = ReturnType<typeof createAccounts>;
 
-/** What an account is looked up by. */
+/** Account properties that lookups need. */
 export interface KnownAccount {
   readonly id: number;
   readonly organizationId: number;
@@ -183,7 +183,10 @@ export function createAccounts(platform: Pick<Platform, 'knex' | 'keyring' | 'ke
 /** An id of ours: what PostgreSQL and JSON can hold. */
 const ID = /^[1-9]\d{0,14}$/;
 
-/** Whether it is the account that its organization means by this name: a number is an id. */
+/**
+ * Returns whether an organization refers to this account by the name. A number is an id; anything else is an
+ * `externalId`.
+ */
 export function goesBy({ id, externalId }: Pick<StoredAccount, 'id' | 'externalId'>, named: string): boolean {
   return ID.test(named) ? named === String(id) : named === externalId;
 }

@@ -6,7 +6,7 @@ import { createInactiveElementStore } from './inactive-element-store.ts';
 import type { PrincipalChanges } from './principal-changes.ts';
 import type { TenantIds } from './store.ts';
 
-/** Of which elements an account makes instances: of all, until it says otherwise. */
+/** Elements that an account can create instances of. All are active until the account changes it. */
 export type ActiveElements = ReturnType<typeof createActiveElements>;
 
 export type ElementCaller = Pick<TenantIds, 'organizationId' | 'accountId'>;

@@ -9,7 +9,7 @@ export interface AuditRow extends RowWith<'audit_log', typeof COLUMNS> {
   readonly changes: Readonly<Record<string, unknown>> | null;
 }
 
-/** Whose entries: those of an organization, or of one of its accounts. */
+/** Owner of audit entries: an organization, or one of its accounts. */
 export interface AuditScope {
   readonly organizationId: number;
   readonly accountId?: number | undefined;
@@ -49,7 +49,7 @@ const COLUMNS = columnsOf('audit_log', [
   'changes',
 ]);
 
-/** What the audit log can be filtered by, under the names of its entries. */
+/** Fields that the audit log can be filtered by, under their names in the API. */
 export const FILTERABLE_AUDIT_ENTRY = filterable({
   id: [INTEGER, 'id'],
   timestamp: [INSTANT, 'at'],

@@ -14,10 +14,10 @@ import {
 export type { AuditPosition as AuditPlace, AuditScope };
 export type StoredAuditEntry = AuditRow;
 
-/** What to list; `where` is a filter in the query language over `FILTERABLE_AUDIT_ENTRY`. */
+/** Selection of audit entries. `where` is a filter in the query language over `FILTERABLE_AUDIT_ENTRY`. */
 export type AuditQuery = Omit<AuditFilter, 'condition'> & { readonly where?: string | undefined };
 
-/** What `db/change.ts` and the API wrote, to be read. */
+/** Read access to the audit entries that `db/change.ts` and the API write. */
 export type AuditLog = ReturnType<typeof createAuditLog>;
 
 export function createAuditLog(

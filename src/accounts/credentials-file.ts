@@ -4,9 +4,9 @@ import { parseJsonObject, readFileIfExists, replaceFile } from '../db/files.ts';
 import type { FirstCredentials } from './new-organization.ts';
 
 export interface CredentialsFileContent {
-  /** Of the tenant that was just made; without it an existing file keeps what it holds. */
+  /** Credentials of a new tenant. Without them an existing file keeps its content. */
   readonly created?: FirstCredentials | undefined;
-  /** Where the API is reached, without a slash at the end. */
+  /** Base URL of the API, without a trailing slash. */
   readonly baseUrl: string;
 }
 

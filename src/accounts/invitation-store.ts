@@ -34,7 +34,7 @@ const COLUMNS = columnsOf('user_invitation', [
 /** Nobody writes that the time of one is over. */
 const STATUS = `case when status = 'open' and expires_at <= now() then 'expired' else status end`;
 
-/** What a listing can be filtered by, under the names of the record. */
+/** Fields that a list of invitations can be filtered by, under their names in the API. */
 export const FILTERABLE_INVITATION = filterable({
   id: [INTEGER, 'id'],
   email: [{ ...TEXT, collation: 'ci' }, 'email_address'],

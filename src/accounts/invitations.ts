@@ -12,13 +12,13 @@ import { DEFAULT_ROLES, type Users } from './users.ts';
 
 export interface NewInvitation {
   readonly email: string;
-  /** By default `default-user` alone. */
+  /** Role keys. Default: `default-user` alone. */
   readonly roles?: readonly string[] | undefined;
   /** Seconds. */
   readonly expiresIn?: number | undefined;
 }
 
-/** What the invited person chooses. */
+/** Name and password that an invited person chooses. */
 export interface JoiningPerson {
   readonly firstName: string;
   readonly lastName: string;

@@ -33,7 +33,7 @@ export async function createOrganization(
   return { ...(await createAccountStore(knex).insertTenant(tenant, complete)), ...clear };
 }
 
-/** What is done in the transaction that makes a tenant. */
+/** Completes a new tenant within the transaction that creates it. */
 export function completeTenant(
   secrets: Pick<SecretStore, 'add'>,
   clear: Pick<FirstCredentials, 'organizationSecret' | 'userSecret'>,

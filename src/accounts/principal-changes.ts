@@ -4,7 +4,7 @@ import { atMost } from '../bounded.ts';
 import { type ChangeNote, change } from '../db/change.ts';
 import type { Platform } from '../platform.ts';
 
-/** What is known of callers in memory, and when it is out of date. */
+/** Times of the last changes of callers, which show whether cached data about them is outdated. */
 export type PrincipalChanges = ReturnType<typeof createPrincipalChanges>;
 
 const TOPIC = 'principals';

@@ -1,6 +1,6 @@
 import { AppError } from '../errors.ts';
 
-/** What a caller may do beyond what everybody of an account may, by the keys of the API. */
+/** Privileges beyond those of every user of an account, by their keys in the API. */
 export const PRIVILEGES = {
   manageOrganization: ['Change the organization and its accounts, and work in each of them', 'organization'],
   viewOrganizationUsers: ['View users of the organization', 'organization'],
@@ -49,7 +49,7 @@ interface RoleSpec {
 
 const OF_ORGANIZATION = ['organization', 'security'];
 
-/** From most to least. */
+/** Roles, sorted from most to least privileges. */
 export const ROLES = {
   'org-admin': {
     name: 'Organization administrator',
@@ -82,10 +82,10 @@ export function isRole(key: string): key is RoleKey {
   return Object.hasOwn(ROLES, key);
 }
 
-/** Where an organization gave a role other privileges than it has by default. */
+/** Privileges of roles for which an organization changed the default. */
 export type RolePrivileges = Readonly<Partial<Record<string, readonly string[]>>>;
 
-/** What somebody with the roles may do. Names that a later release stored mean nothing here. */
+/** Returns the privileges of somebody with the roles. Names that a later release stored are ignored. */
 export function privilegesOf(roles: readonly string[], given: RolePrivileges): ReadonlySet<Privilege> {
   const keys = roles.flatMap((role) => (isRole(role) ? (given[role] ?? ROLES[role].privileges) : []));
   return new Set(keys.filter(isPrivilege));

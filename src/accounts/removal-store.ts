@@ -5,7 +5,7 @@ export interface RemovedAccount {
   readonly deletedAt: Date;
 }
 
-/** Which deleted accounts are looked at when. */
+/** Creates the store of deleted accounts whose data is still to be removed. */
 export function createRemovalStore(knex: Knex) {
   return {
     /** One that is due: nobody else has it before `until`. */

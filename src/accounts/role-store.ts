@@ -5,7 +5,7 @@ import type { UserKey } from './user-store.ts';
 /** Who administers the organization is said user by user. */
 export type AccountRoleKey = Exclude<RoleKey, 'org-admin'>;
 
-/** Which roles users have, and what roles may do where an organization decided otherwise than we. */
+/** Creates the store of the roles of users, and of the privileges that organizations changed for a role. */
 export function createRoleStore(knex: Knex) {
   return {
     /**

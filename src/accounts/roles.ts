@@ -17,7 +17,7 @@ import {
 } from './privileges.ts';
 import { type AccountRoleKey, createRoleStore } from './role-store.ts';
 
-/** What somebody with the role may do in an organization. */
+/** Role with its privileges in an organization. */
 export interface RoleDetails {
   readonly id: number;
   readonly key: RoleKey;

@@ -5,7 +5,7 @@ import { firstOf } from '../db/row.ts';
 import { AppError } from '../errors.ts';
 import type { Platform } from '../platform.ts';
 
-/** Whose secret it is. */
+/** Owner of a secret: an organization, or a user. */
 export type SecretOwner = { readonly organizationId: number } | { readonly accountId: number; readonly userId: number };
 
 /** One that is valid. */
@@ -15,7 +15,7 @@ export interface StoredSecret {
   readonly secret: string | undefined;
   readonly secretHash: Buffer;
   readonly createdAt: Date;
-  /** When it ends; null for the current one. */
+  /** Time of expiry; null for the current secret. */
   readonly expiresAt: Date | null;
 }
 

@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import { json } from '../db/json.ts';
 import type { RowOf } from '../db/row.ts';
 
-/** What was set, by key; the rest has its default. */
+/** Values that an account has set, by key. Other settings have their default. */
 export type StoredSettings = RowOf<'account_settings', 'settings'>['settings'];
 
 export type SettingsStore = ReturnType<typeof createSettingsStore>;

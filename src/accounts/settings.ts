@@ -75,7 +75,7 @@ export function createSettings(
       await cache.changed(String(accountId));
       return 'done';
     },
-    /** What the delivery of events obeys; from memory when it was asked for before and nothing changed. */
+    /** Returns the settings that control deliveries, from memory if they are cached and unchanged. */
     ofDelivery: async (accountId: number) => {
       const settings = await get(accountId);
       return {

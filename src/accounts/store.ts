@@ -11,11 +11,11 @@ export interface StoredRights extends TenantIds {
 /** A user as found by the hash of its secret. */
 export interface StoredPrincipal extends StoredRights {
   readonly userSecretHash: Buffer;
-  /** When the secret ends; null for the current one. */
+  /** Time of expiry of the user's secret; null for the current one. */
   readonly expiresAt: Date | null;
   /** All that are valid. */
   readonly organizationSecretHashes: readonly Buffer[];
-  /** When each of them ends; null for the current one. */
+  /** Times of expiry of the organization's secrets, in the same order; null for the current one. */
   readonly organizationSecretExpiries: readonly (Date | null)[];
 }
 

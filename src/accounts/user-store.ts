@@ -4,20 +4,20 @@ import { nextId } from '../db/next-id.ts';
 import { columnsOf, type RowOf, type RowWith, toColumns } from '../db/row.ts';
 
 export interface UserRow extends RowWith<'app_user', typeof COLUMNS> {
-  /** By their keys. */
+  /** Role keys of the user. */
   readonly roles: readonly string[];
   /** Those that every user of the account has beside his own. */
   readonly accountRoles: readonly string[];
 }
 
-/** What can be changed. */
+/** Columns of a user that can change. */
 export type UserValues = RowOf<'app_user', 'email_address' | 'first_name' | 'last_name' | 'external_id' | 'active'>;
 
 export type NewUserRow = UserValues & RowOf<'app_user', 'organization_id' | 'account_id' | 'id'>;
 
 export type UserKey = Pick<UserRow, 'accountId' | 'id'>;
 
-/** Whose users are listed: all of an organization, or those of an account, or one. */
+/** Selection of users: those of an organization, of an account, or a single one. */
 export interface UserScope {
   readonly organizationId: number;
   readonly accountId?: number | undefined;
@@ -43,7 +43,7 @@ const ROLES_OF_USER = `array (select role from user_role
 const ROLES_OF_ACCOUNT = `array (select role from account_role
   where account_role.account_id = app_user.account_id order by role)`;
 
-/** What a listing of users can be filtered by, under the names of the user record. */
+/** Fields that a list of users can be filtered by, under their names in the API. */
 export const FILTERABLE_USER = filterable({
   id: [INTEGER, 'id'],
   email: [{ ...TEXT, collation: 'ci' }, 'email_address'],

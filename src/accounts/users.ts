@@ -16,14 +16,14 @@ import { createUserStore, FILTERABLE_USER, type UserRow, type UserScope } from '
 
 export type { UserRow, UserScope } from './user-store.ts';
 
-/** What can be changed of a user; what is undefined stays as it is. */
+/** Changes of a user. Undefined members stay unchanged. */
 export interface UserChanges {
   readonly email?: string | undefined;
   readonly firstName?: string | undefined;
   readonly lastName?: string | undefined;
   readonly externalId?: string | null | undefined;
   readonly active?: boolean | undefined;
-  /** For the console. It ends the sessions of the user. */
+  /** New password for the console. A change ends all sessions of the user. */
   readonly password?: string | undefined;
 }
 
@@ -31,18 +31,18 @@ export interface NewUser extends UserChanges {
   readonly email: string;
   readonly firstName: string;
   readonly lastName: string;
-  /** By default `default-user` alone. */
+  /** Role keys. Default: `default-user` alone. */
   readonly roles?: readonly string[] | undefined;
 }
 
-/** Of a user who is to be added. */
+/** User who is about to be added. */
 export interface AddedUser {
   readonly accountId: number;
   readonly email: string;
   readonly roles: readonly RoleKey[];
 }
 
-/** What is done in the transaction that adds a user, and what the audit log says of it. */
+/** Work in the transaction that adds a user, and its part of the audit entry. */
 export interface AlongWithUser {
   readonly work: (via: Knex.Transaction, userId: number) => Promise<void>;
   readonly noted: Readonly<Record<string, unknown>>;
@@ -99,7 +99,8 @@ export function createUsers(
   }
 
   /**
-   * A change after which somebody can still administer the organization. @returns the user after the change
+   * A change after which somebody can still administer the organization.
+   * @returns the user after the change
    * @throws AppError NOT_FOUND, FORBIDDEN, CONFLICT
    */
   async function changeUser(

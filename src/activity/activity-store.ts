@@ -12,16 +12,16 @@ export interface ActivityRow extends StoredColumns {
   readonly calls: readonly ActivityCall[];
 }
 
-/** What trace logging kept of a request. */
+/** Headers and bodies that trace logging stored of a request. */
 export interface WireRow extends RowKey {
-  /** For each of `calls`. */
+  /** Messages in the order of `calls`. */
   readonly messages: readonly (Readonly<WireContent> | null)[];
 }
 
-/** Where a page begins: behind that row. */
+/** Position of a list: the next page begins behind this row. */
 export type ActivityPosition = Pick<ActivityRow, 'at' | 'requestId'>;
 
-/** `request`: what callers asked for. */
+/** Kind of entry; `request` means a request of a caller. */
 export type ActivityKind = 'request' | RunKind | 'all';
 
 type RowKey = Pick<ActivityRow, 'accountId' | 'at' | 'requestId'>;

@@ -11,7 +11,7 @@ export interface ActivityEntry {
   readonly accountId: number;
   /** A poll has none, nor has a bulk job whose user was not noted. */
   readonly userId: number | null;
-  /** When it came, or began. */
+  /** Start time in milliseconds since 1970. */
   readonly atMs: number;
   readonly requestId: string;
   readonly instanceId: number | undefined;
@@ -20,24 +20,24 @@ export interface ActivityEntry {
   /** Redacted, and without the query. */
   readonly path: string;
   readonly operation: string | undefined;
-  /** With a session of the console. */
+  /** Whether the request was sent in a session of the console. */
   readonly isOfConsole: boolean;
   readonly status: number;
-  /** Of an error. */
+  /** Error code of a failed request. */
   readonly code: string | undefined;
-  /** Why the provider or its answer made it fail; not redacted. */
+  /** Reason why the provider or its response made the request fail. It is not redacted. */
   readonly reason: string | undefined;
   readonly durationMs: number;
-  /** The caller did not get all of the answer. */
+  /** Whether the response was cut off before the caller had all of it. */
   readonly cut: boolean;
   readonly address: string | undefined;
-  /** Entries of the list that was answered, or rows of a bulk job. */
+  /** Number of entries in the returned list, or of rows of a bulk job. */
   readonly rows: number | undefined;
-  /** That a run of a poll made. */
+  /** Number of events of a poll's run. */
   readonly events?: number | undefined;
   readonly pushdown: string | undefined;
   readonly trace: Trace;
-  /** Of the secrets of the request. */
+  /** Redacts the secrets of the request. */
   readonly redactor: Redactor;
 }
 
@@ -49,7 +49,7 @@ export interface ActivityCall {
   /** Or why there was no response. */
   readonly outcome: number | string;
   readonly durationUs: number;
-  /** How often the same was sent before. */
+  /** Number of earlier requests that this one repeats. */
   readonly retries: number;
 }
 

@@ -7,7 +7,7 @@ import { type ActivityKind, type ActivityPosition, type ActivityRow, createActiv
 export interface ActivityQuery {
   readonly kind: ActivityKind;
   readonly instanceId?: number | undefined;
-  /** Whether reads that the console made for itself are in it. Default true. */
+  /** Whether the console's own reads are included. Default: true. */
   readonly hasConsoleReads?: boolean | undefined;
   readonly from?: Date | undefined;
   /** Not included. */
@@ -21,7 +21,7 @@ export interface ActivityQuery {
 
 export interface ActivityPage {
   readonly rows: readonly ActivityRow[];
-  /** Where the next page begins; absent at the end. */
+  /** Position at which the next page begins; absent after the last page. */
   readonly next?: ActivityPosition;
 }
 
@@ -33,7 +33,7 @@ export interface TracedActivity {
 
 export type ActivityHistory = ReturnType<typeof createActivityHistory>;
 
-/** What was asked of the service for an account. */
+/** Creates read access to the activity of an account. */
 export function createActivityHistory({ shares }: Pick<Platform, 'shares'>) {
   return {
     /** From new to old. What comes in meanwhile stands before the first page. @throws AppError for a bad `where` */

@@ -22,13 +22,16 @@ export interface ActivityOptions {
   /** Days that requests are kept; what is counted of them has times of its own. */
   readonly retentionDays: number;
   readonly recorder?: Partial<RecorderOptions> | undefined;
-  /** Of the API: before the paths of runs. */
+  /** Base path of the API, which precedes the paths of runs. */
   readonly basePath: string;
 }
 
 export type ActivityPlatform = Pick<Platform, 'knex' | 'behind' | 'shares' | 'log' | 'clock' | 'metrics'>;
 
-/** What was asked of the service and the outcome of it: written behind the answers, read by accounts, kept for a while. */
+/**
+ * Builds the activity log: requests and their outcomes, written after the responses, readable by accounts, and
+ * deleted after the retention period.
+ */
 export function composeActivity(
   platform: ActivityPlatform,
   { retentionDays, recorder: options, basePath }: ActivityOptions,
@@ -44,7 +47,8 @@ export function composeActivity(
     usage: {
       /**
        * What was counted, from old to new, for the account that asks; with an `organizationId` for all accounts of it, each on its own, which the caller
-       * must be allowed to see. @throws AppError RATE_LIMITED, OVERLOADED
+       * must be allowed to see.
+       * @throws AppError RATE_LIMITED, OVERLOADED
        */
       list: async (question: UsageQuestion): Promise<readonly Tally[]> => {
         const { accountId, organizationId, metric, period, hasConsoleReads = true } = question;

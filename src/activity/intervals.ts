@@ -12,7 +12,7 @@ interface IntervalSpec {
   readonly usual: number;
 }
 
-/** What usage is counted by, in UTC. Each of them is a whole number of the one before. */
+/** Intervals that usage is counted by, in UTC. Each one is a multiple of the previous one. */
 export const INTERVALS = {
   minute: { ms: MINUTE_MS, keptDays: 2, usual: 60 },
   hour: { ms: HOUR_MS, keptDays: 60, usual: 24 },
@@ -21,7 +21,7 @@ export const INTERVALS = {
 
 export type Interval = keyof typeof INTERVALS;
 
-/** Points of one answer. */
+/** Maximum number of points per response. */
 const MOST_POINTS = 1_500;
 
 /** The beginning of the interval that a moment is in. Days of UTC have no other length than this. */

@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import { arrayLiteral } from '../db/array-literal.ts';
 import type { ActivityRow } from './activity-store.ts';
 
-/** When an instance was called last, and what failed last. */
+/** Time of an instance's last call, and its last error. */
 export interface LastCalls {
   readonly lastCallAt: Date;
   readonly lastError:

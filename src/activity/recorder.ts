@@ -8,7 +8,7 @@ import { type ActivityCall, type ActivityEntry, withCallSecrets } from './entry.
 import { type CountedMetric, createTallies, type Tallies } from './tallies.ts';
 import { createWireLog, createWireRoom, type WireSecrets } from './wire-log.ts';
 
-/** What is written in one transaction, or not at all. */
+/** Rows that are written in one transaction. */
 export interface ActivityBatch {
   readonly rows: readonly ActivityRow[];
   readonly wires: readonly WireRow[];

@@ -6,16 +6,16 @@ import { createTrace, currentSpan, type WireLog, withTrace } from '../trace.ts';
 import { type ActivityEntry, withCallSecrets } from './entry.ts';
 import type { Recorder } from './recorder.ts';
 
-/** What runs in the background. */
+/** Background work that calls a provider. */
 export interface RunSubject extends Pick<ActivityEntry, 'accountId'> {
   readonly kind: NonNullable<ActivityEntry['kind']>;
   readonly userId: number | null;
   readonly instanceId: number;
-  /** Of its resource, below the base path. */
+  /** Path of the run's resource, below the base path. */
   readonly path: string;
 }
 
-/** What of an instance its calls are followed by. */
+/** Properties of an instance that its trace logging needs. */
 export interface TraceableInstance {
   readonly connector: {
     readonly key: string;
@@ -25,7 +25,7 @@ export interface TraceableInstance {
   readonly traceLoggingUntil: Date | null;
 }
 
-/** Why a run failed, without secrets. */
+/** Reason why a run failed, without secrets. */
 export interface RunFault {
   readonly code: string;
   readonly message: string;
@@ -117,7 +117,7 @@ function isErrorCode(code: string): code is ErrorCode {
   return Object.hasOwn(ERROR_STATUS, code);
 }
 
-/** Where headers and bodies of calls on an instance are kept; undefined where trace logging is off. */
+/** Opens the log of headers and bodies for an instance's calls; returns undefined if trace logging is off. */
 export function openWire(
   { openWireLog }: Pick<Recorder, 'openWireLog'>,
   { connector, traceLoggingUntil }: TraceableInstance,

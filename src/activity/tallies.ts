@@ -2,12 +2,12 @@ import { addDurations, countDuration } from './durations.ts';
 import { INTERVALS, type Interval, startOf } from './intervals.ts';
 
 /**
- * What is counted: calls of the API, beside them those by which the console reads for itself, events that were accepted, instances that were
- * created, bulk jobs that came to their end.
+ * Metrics that are counted: API calls, reads that the console makes for itself, accepted events, created instances,
+ * and ended bulk jobs.
  */
 export type CountedMetric = 'call' | 'console_read' | 'event' | 'instance' | 'bulk_job';
 
-/** What an account did with an element in some length of time. */
+/** Counts of an account and element in one interval. */
 export interface Tally {
   readonly accountId: number;
   readonly metric: CountedMetric;
@@ -64,7 +64,7 @@ export function createTallies() {
   };
 }
 
-/** Of longer intervals from those of shorter ones. */
+/** Sums the counts of shorter intervals to those of a longer one. */
 export function mergeTallies(tallies: Iterable<Tally>, interval: Interval): Tally[] {
   const merged = new Map<string, Growing>();
   for (const tally of tallies) addTally(grow(merged, { ...tally, atMs: startOf(interval, tally.atMs) }), tally);

@@ -3,7 +3,7 @@ import { arrayLiteral } from '../db/array-literal.ts';
 import type { Interval, Period } from './intervals.ts';
 import type { CountedMetric, Tally } from './tallies.ts';
 
-/** Whose usage: of an account, or of all accounts of an organization. */
+/** Owner of usage: an account, or all accounts of an organization. */
 export type UsageOwner = { readonly accountId: number } | { readonly organizationId: number };
 
 type TallyRow = Omit<Tally, 'atMs'> & { readonly at: Date };

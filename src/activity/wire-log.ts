@@ -32,7 +32,7 @@ export function createWireRoom(mostBytes: number): WireRoom & { readonly heldByt
 }
 
 export interface WireSecrets {
-  /** Of the caller and the instance. */
+  /** Redacts the secrets of the caller and the instance. */
   readonly redactor: Redactor;
   /** Names of settings whose values are secrets. */
   readonly names: ReadonlySet<string>;

@@ -12,7 +12,7 @@ export interface Access {
   readonly account?: string;
   /** Rights for a path that names a user (`emailOrId`). */
   readonly user?: UserAccess;
-  /** The answer has a secret that was made for it: given again by an `Idempotency-Key`, it is shown once more. */
+  /** Whether the response contains a new secret. A retry with the same `Idempotency-Key` returns it again. */
   readonly answersSecret?: true;
   /** Audit entry of an operation that changes something or shows a secret. */
   readonly audit?: Audited;

@@ -10,8 +10,8 @@ export interface ReadBefore {
 }
 
 /**
- * For what a body holds beside the members that can be changed: a client may send a thing back as it was read (decisions D16). A
- * secret may be masked.
+ * Checks the members of a body that cannot be changed. A client may send a resource back as it was read (decisions
+ * D16), and secrets may be masked.
  * @throws AppError REQUEST_INVALID that names the members that are not known, or are not what they say
  */
 export function assertAsRead(rest: object, { shown, drifting = [] }: ReadBefore): void {

@@ -39,7 +39,7 @@ export interface Checkpoint extends JobProgress {
   readonly nativeJob?: string;
   /** Number of calls to the provider since the last checkpoint. */
   readonly providerCalls: number;
-  /** False: the job got no further with it, and goes on failing. */
+  /** False if the job made no progress and keeps failing. */
   readonly isProgress?: boolean;
 }
 

@@ -9,7 +9,7 @@ import { quoteText, readSelect, type Selected } from '../where/index.ts';
 import type { BulkStore, NewJob } from './bulk-store.ts';
 import type { BulkFormat, BulkQuery } from './job.ts';
 
-/** A download as it is asked for. */
+/** Request for a download. */
 export interface DownloadRequest extends Pick<WalkRequest, 'where' | 'fields' | 'orderBy' | 'limit'> {
   /** A `SELECT` statement in place of the object and its query. */
   readonly statement?: string | undefined;

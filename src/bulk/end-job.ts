@@ -23,7 +23,7 @@ export type JobEnd =
   | { readonly last: Checkpoint; readonly fault?: JobFault | undefined; readonly providerCalls?: never }
   | { readonly fault: JobFault; readonly last?: never; readonly providerCalls: number };
 
-/** Stores the end of a job together with the event that tells of it: one of them, and no more than one. @throws JobLost */
+/** Stores the end of a job together with the event that reports it, exactly once. @throws JobLost */
 export async function endJob(
   { store, clock, prepare, getInstance, noteEnded }: EndPorts,
   job: ClaimedJob,

@@ -32,7 +32,7 @@ export interface BulkNeighbours extends Pick<WorkerPorts, 'prepare' | 'openRun' 
 }
 
 export interface BulkRole {
-  /** This process works on jobs; one that does not only tells those that do. */
+  /** Whether this process works on jobs. If not, it only notifies the processes that do. */
   readonly works: boolean;
   readonly retentionDays: number;
   /** Maximum size of the file of an upload, in bytes. */
@@ -84,7 +84,7 @@ export function composeBulk(platform: Platform, neighbours: BulkNeighbours, role
   const ends: (() => void)[] = [];
   const forget = { resources, getInstance: instances.get, clock, log: platform.log };
 
-  /** @throws AppError NOT_FOUND for an instance that was deleted while its job was asked for */
+  /** @throws AppError NOT_FOUND for an instance that was deleted while its job was being created */
   async function begin(via: Knex, planned: NewJob): Promise<BulkJob> {
     const job = await store.insert(via, planned).catch((cause: unknown) => {
       throw isReferenceViolation(cause) ? instanceNotFound(planned.instanceId) : cause;

@@ -10,7 +10,7 @@ const PIECE_BYTES = 32 * 1024;
 
 /** A row as it stands in a file that somebody sent. */
 export interface InputRow {
-  /** From 1; the header has none. */
+  /** Row number, starting at 1. The header has none. */
   readonly number: number;
   /** Byte offset at which the row begins. `endByte` is behind its line end. */
   readonly startByte: number;
@@ -27,9 +27,9 @@ export class BrokenFile extends Error {
 }
 
 export interface InputStart {
-  /** Where the next row begins. */
+  /** Byte offset at which the next row begins. */
   readonly byte: number;
-  /** Rows before it. */
+  /** Number of rows before it. */
   readonly row: number;
 }
 
@@ -39,7 +39,7 @@ type ReadRows = (
   signal: AbortSignal,
 ) => AsyncGenerator<InputRow, void>;
 
-/** The rows of a file from a place on; `columns`: how many the header has. All rows before a BrokenFile are given. @throws BrokenFile */
+/** Reads the rows of a file from a position on; `columns` is the number of columns in the header. All rows before a BrokenFile are returned. @throws BrokenFile */
 export const ROW_READERS: Readonly<Record<BulkFormat, ReadRows>> = { csv: readCsvRows, jsonl: readLines };
 
 async function* piecesOf(bytes: AsyncIterable<Buffer>, signal: AbortSignal): AsyncGenerator<Buffer, void> {

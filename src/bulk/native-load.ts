@@ -32,7 +32,7 @@ export interface LoadInput {
   readonly progress: UploadProgress;
 }
 
-/** One step with the rows from a place on: where the upload is after it, or that it is to come again later. */
+/** Does one step with the rows from a position on. Returns the next position, or that the job must be resumed later. */
 export type LoadStep = (
   position: InputPosition,
 ) => Promise<InputPosition | Extract<SliceEnd, { readonly kind: 'later' }>>;

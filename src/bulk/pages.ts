@@ -11,7 +11,7 @@ export interface PagesInput {
   readonly target: Omit<ObjectTarget, 'instance'> & { readonly instance: Instance };
   readonly query: WalkRequest;
   readonly walk: Pick<Walk, 'pagesAtOnce' | 'behind'>;
-  /** Is told of each page that came, also of one that nobody needs. */
+  /** Called for each page that arrived, even if it is not needed. */
   readonly onPage: (page: WalkedPage) => void;
 }
 
@@ -28,10 +28,10 @@ interface Reading {
 }
 
 /**
- * Where a provider pages by position several pages are read at once: one more whenever one had to be waited for and the next is where it was
- * foretold. A page that is somewhere else, because one in front of it was short, and one that cannot be read ahead of its turn, is as if it
- * had not been asked for: from then on there is one at a time. So the pages are those that one at a time would be, read closer to each other,
- * and a list that moves meanwhile has less time to.
+ * Reads several pages at once where a provider pages by position. One more is read whenever a page had to be awaited
+ * and the next was where it was expected. After an unexpected page, pages that were read ahead are discarded and
+ * pages are read one at a time. The rows are therefore those of sequential reads, at shorter intervals, so that a
+ * list has less time to change.
  */
 export function createPages(
   { resources }: { readonly resources: Pick<Resources, 'readPage' | 'rateLimitOf'> },

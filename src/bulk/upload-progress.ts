@@ -7,16 +7,16 @@ import { OUTCOME_COLUMNS, openOutcomeFile, type StoredOutcome } from './outcomes
 /** Position of a row in an uploaded file. */
 export type RowPosition = Pick<InputRow, 'number' | 'startByte' | 'endByte'>;
 
-/** The outcome of the rows of an upload on its way into the database, always together with the place of what comes next. */
+/** Writer of the outcomes of an upload's rows. It always stores them together with the position of the next row. */
 export interface UploadProgress {
   readonly settle: (row: RowPosition, outcome: StoredOutcome) => void;
-  /** Got further, though no row has an outcome by it. */
+  /** Notes progress that gives no row an outcome. */
   readonly move: () => void;
   /** Returns whether this slice has advanced the job. */
   readonly hasAdvanced: () => boolean;
-  /** Stores all since it was asked last; `nativeJob` is the provider's that has rows from now on. @throws JobLost */
+  /** Stores all outcomes since the last call; `nativeJob` is the provider's that has rows from now on. @throws JobLost */
   readonly advance: (next: InputPosition, nativeJob?: string) => Promise<void>;
-  /** The last step, for whoever stores it. */
+  /** Returns the last checkpoint, for the caller to store. */
   readonly finish: (end: InputPosition) => Promise<Checkpoint>;
 }
 

@@ -23,7 +23,7 @@ export type WrittenRow =
   | { readonly kind: 'settled'; readonly outcome: StoredOutcome }
   | { readonly kind: 'open'; readonly error: unknown; readonly mayBeWritten: boolean };
 
-/** Writes a batch of rows; the outcome of each is in its place. Does not reject. */
+/** Writes a batch of rows. The outcomes have the order of the rows. Never rejects. */
 export type WriteRows = (rows: readonly RowToWrite[]) => Promise<readonly WrittenRow[]>;
 
 export interface WritePorts {

@@ -1,9 +1,9 @@
 import type { Knex } from 'knex';
 import { json } from '../db/json.ts';
 
-/** How the connect page looks; what is left out is as the page has it. */
+/** Branding of the connect page. Missing members have the page's defaults. */
 export interface Branding {
-  /** Of the product. */
+  /** Name of the product. */
   readonly name?: string | undefined;
   /** An image of a connect origin, or one that is in the URL itself. */
   readonly logoUrl?: string | undefined;

@@ -6,7 +6,7 @@ import type { Platform } from '../platform.ts';
 import { type Branding, createBrandingStore } from './branding-store.ts';
 import type { Origins } from './origins.ts';
 
-/** How the connect pages of organizations look. */
+/** Brandings of the connect pages of organizations. */
 export type Brandings = ReturnType<typeof createBrandings>;
 
 export interface BrandingNeighbours {
@@ -69,7 +69,7 @@ export function createBrandings(
   };
 }
 
-/** For the audit log: an image that is in its URL would be long. */
+/** Returns the branding for the audit log. Images inside URLs are shortened. */
 export function toAudit({ logoUrl, ...rest }: Branding): Branding {
   const isImage = logoUrl?.startsWith('data:') === true;
   return {
@@ -78,7 +78,10 @@ export function toAudit({ logoUrl, ...rest }: Branding): Branding {
   };
 }
 
-/** Where the logo is loaded from, for the policy of the page; undefined for one that is in its URL. */
+/**
+ * Returns the origin that the logo is loaded from, for the page's Content-Security-Policy; undefined if the image is
+ * in its URL.
+ */
 export function logoOriginOf({ logoUrl }: Branding): string | undefined {
   return logoUrl === undefined || logoUrl.startsWith('data:') ? undefined : new URL(logoUrl).origin;
 }

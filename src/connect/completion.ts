@@ -16,7 +16,7 @@ import { assertOpen, endedStatus, type PageSession, refuseEnded, returnUrlOf, to
 import { createSessionStore } from './session-store.ts';
 import { contextOf } from './sessions.ts';
 
-/** What somebody gave who connects. */
+/** Input of somebody who connects an account. */
 export interface PageInput {
   readonly elementKey: string;
   readonly configuration: Config;
@@ -37,7 +37,7 @@ interface Ending {
   readonly signal: AbortSignal;
 }
 
-/** From what a session offers to the instance that it ends with. */
+/** Steps that complete a session, from its offer to the connected instance. */
 export type Completion = ReturnType<typeof createCompletion>;
 
 interface Noted {

@@ -21,7 +21,7 @@ import { PAGE_PATH } from './sessions.ts';
  * not end in this session. In a frame the page itself could leave no cookie that comes back, which is why the ticket is opened, not fetched.
  */
 
-/** Where the provider's page is opened, and so what happens when the browser comes back. */
+/** Window in which the provider's page opens. It decides what happens when the browser returns. */
 export type Opener = 'popup' | 'page';
 
 /** A browser that a provider sent back. */
@@ -34,11 +34,11 @@ export interface Arrival {
 export interface RefusedArrival {
   readonly kind: 'refused';
   readonly reason: 'otherBrowser' | 'again' | 'late' | 'ended';
-  /** Of a browser that left the page of the session for the provider: it may go back there. */
+  /** Session page that the browser left for the provider, and may return to. */
   readonly left?: { readonly key: string; readonly elementKey: string } | undefined;
 }
 
-/** What a provider sent with a browser, by name. */
+/** Parameters that a provider sent with a browser, by name. */
 export type Parameters = Readonly<Record<string, string>>;
 
 interface DepartureRequest extends PageInput {
@@ -60,7 +60,7 @@ export interface DepartureNeighbours {
 }
 
 export const DEPARTURE_PATH = `${PAGE_PATH}/authorize`;
-/** As long as an authorization is remembered (`instances/oauth`). */
+/** Time limit in milliseconds for an authorization, the same as in `instances/oauth`. */
 export const AWAY_MS = 15 * 60_000;
 /** Between the answer and the browser that goes there. */
 const TICKET_MS = 2 * 60_000;

@@ -6,7 +6,7 @@ import { askedFields, configurationFields, findFormFaults } from '../instances/c
 import { isOAuthConnector, OAUTH_KEYS, type OAuthConnector } from '../instances/oauth/fields.ts';
 import type { PlatformField } from '../instances/platform-field.ts';
 
-/** What a session offers to whoever connects: elements, and the fields that are left to fill in. */
+/** Offers of a session: its elements, each with the fields that are left to fill in. */
 
 export interface OfferNeighbours {
   readonly registry: Pick<Registry, 'connectors' | 'findConnector'>;
@@ -67,7 +67,7 @@ export function assertFixable(offered: readonly Connector[], fixed: Config): voi
   if (unknown.length + different.length > 0) throw invalidRequest([...unknown, ...different]);
 }
 
-/** What is there before somebody fills anything in. */
+/** Settings that exist before anything is filled in. */
 export interface Given {
   /** Settings of the session. */
   readonly fixed: Config;
@@ -82,7 +82,7 @@ export interface Offer {
   readonly connector: Connector;
   /** Whether the user authorizes at the provider. */
   readonly isAuthorized: boolean;
-  /** What is asked for, with what stands there at first. */
+  /** Fields to fill in, with their initial values. */
   readonly fields: readonly PlatformField[];
   /** The settings of the session that are keys of the element. */
   readonly fixed: Config;

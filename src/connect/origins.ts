@@ -4,7 +4,10 @@ import { type ErrorDetail, invalidRequest, pointer } from '../errors.ts';
 import type { Platform } from '../platform.ts';
 import { createOriginStore } from './origin-store.ts';
 
-/** Where the pages of an organization are: they may show the connect page in a frame, and it returns to no others. */
+/**
+ * Registered origins of an organization. Their pages may embed the connect page in a frame, and sessions return to no
+ * others.
+ */
 export type Origins = ReturnType<typeof createOrigins>;
 
 export function createOrigins({ knex, notifier }: Pick<Platform, 'knex' | 'notifier'>) {

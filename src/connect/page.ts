@@ -20,14 +20,16 @@ export interface Description {
   readonly offers: readonly Offer[];
   /** The origin of the page that a session returns to; undefined where it returns to none. */
   readonly returnsTo: string | undefined;
-  /** Of a session that has ended. */
+  /** Return URL of a session that has ended. */
   readonly returnUrl: string | undefined;
-  /** The origins whose pages may be told what has come of it. */
+  /** Origins whose pages may receive the outcome of the session. */
   readonly origins: readonly string[];
   readonly branding: Branding;
 }
 
-/** What the page of a session can do. Whoever has its key acts for the user who made it, and no further than it allows. */
+/**
+ * Operations of a session's page. The holder of the key acts for the user who created the session, within its limits.
+ */
 export type ConnectPage = ReturnType<typeof createConnectPage>;
 
 export interface PageNeighbours extends CompletionNeighbours, Omit<DepartureNeighbours, 'completion' | 'findSession'> {

@@ -5,11 +5,11 @@ import type { SessionRow } from './session-store.ts';
 export interface RefusedPage {
   /** `null` for a page that has none, such as a file. */
   readonly origin: string;
-  /** Whether the organization could register it. */
+  /** Whether the organization can register the origin. */
   readonly canRegister: boolean;
 }
 
-/** Why the page of a session could not be shown, for the server that made the session. */
+/** Reason why the page of a session could not be shown, for the server that created the session. */
 export interface SessionProblem {
   readonly code: 'ORIGIN_NOT_REGISTERED';
   readonly message: string;

@@ -6,7 +6,7 @@ import { type Removal, removeRows } from '../db/removal.ts';
 import { columnsOf, firstOf, type RowOf, type RowWith, toColumns } from '../db/row.ts';
 import type { Branding } from './branding-store.ts';
 
-/** What went wrong, fit for whoever connects and for the server that asked for it. */
+/** Error of a session, with texts for the connecting person and for the server that created the session. */
 export interface SessionError {
   /** One of the API's, or `CANCELLED`: somebody gave up. */
   readonly code: string;
@@ -61,7 +61,7 @@ const COLUMNS = columnsOf('connect_session', [
   'branding',
 ]);
 
-/** What a listing of sessions can be filtered by, under the names of their record. */
+/** Fields that a list of sessions can be filtered by, under their names in the API. */
 export const FILTERABLE_SESSION = filterable({
   id: [INTEGER, 'id'],
   status: [TEXT, 'status'],

@@ -36,7 +36,10 @@ export function assertOpen(session: Pick<SessionRow, 'status' | 'expiresAt'>, no
   if (status !== 'open') refuseEnded(status);
 }
 
-/** Where the browser goes from an ended session, with the outcome of it in the query; undefined where it stays. */
+/**
+ * Returns the URL that the browser goes to from an ended session, with the outcome in its query; undefined if it
+ * stays.
+ */
 export function returnUrlOf(session: SessionRow, nowMs: number): string | undefined {
   const { id, redirectUrl, instanceId } = session;
   const status = statusOf(session, nowMs);
@@ -57,7 +60,7 @@ export function toSessionError({ code, message, providerMessage }: AppError, { r
   };
 }
 
-/** Of one that could not be ended: where nobody has ended it, its time did. */
+/** Returns the status of a session that could not be ended. If nobody ended it, it has expired. */
 export function endedStatus(session: Pick<SessionRow, 'status'> | undefined): Exclude<SessionStatus, 'open'> {
   return session === undefined || session.status === 'open' ? 'expired' : session.status;
 }

@@ -26,7 +26,7 @@ import {
   type SessionRow,
 } from './session-store.ts';
 
-/** What a server asks for on behalf of one of its users. */
+/** Properties of a connect session that a server creates for one of its users. */
 export interface NewConnectSession {
   readonly elements?: readonly string[] | undefined;
   readonly name?: string | undefined;

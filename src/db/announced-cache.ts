@@ -4,7 +4,7 @@ import type { Notifier } from './notifier.ts';
 
 /** Values by key, kept in memory until a change is announced by any process. */
 export interface AnnouncedCache<Value> {
-  /** From memory if it is there. Callers that ask at the same time share one load. */
+  /** Returns the value from memory, or loads it. Concurrent callers share one load. */
   readonly get: (key: string) => Promise<Value | undefined>;
   /** Announces that the value changed: at once, or when the transaction (`via`) commits. */
   readonly changed: (key: string, via?: Knex) => Promise<void>;
@@ -12,7 +12,7 @@ export interface AnnouncedCache<Value> {
 
 export interface AnnouncedCacheOptions<Value> extends Pick<LoadingCacheOptions<Value>, 'load'> {
   readonly notifier: Pick<Notifier, 'publish' | 'subscribe' | 'onGap'>;
-  /** Of the announcements; one cache a topic. */
+  /** Topic of the announcements. Each cache needs its own. */
   readonly topic: string;
 }
 

@@ -8,7 +8,7 @@ import { isPassing } from './unavailable.ts';
 export interface AwaitDatabaseOptions {
   /** DATABASE_URL. */
   readonly url: string;
-  /** How long it may take to answer; 0 asks once. */
+  /** Maximum time in milliseconds until the database responds; 0 tries once. */
   readonly waitMs: number;
   readonly log: Logger;
   /** @throws its reason when it aborts */

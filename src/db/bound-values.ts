@@ -8,7 +8,7 @@ import {
 } from './encrypted-columns.ts';
 import { DecryptionError, type Keyring } from './keyring.ts';
 
-/** Where a ciphertext stands, and what stands beside it. */
+/** Position of a ciphertext: its column and key, and the values it is bound to. */
 export interface BoundCell {
   readonly column: EncryptedColumn;
   readonly key: readonly KeyValue[];

@@ -2,7 +2,10 @@ import type { Knex } from 'knex';
 import { type AuditEntry, currentTrace } from '../trace.ts';
 import { writeEntry } from './audit-row.ts';
 
-/** What is known of a change when it is done. `action` is for work that turned out to be another one than its operation says. */
+/**
+ * Details of a completed change for the audit log. `action` overrides the operation's name if the work turned out to
+ * be a different one.
+ */
 export type ChangeNote = Partial<Pick<AuditEntry, 'action' | 'targetId' | 'instanceId' | 'changes'>>;
 
 const SUCCESS = 200;
@@ -42,8 +45,8 @@ export interface Difference {
 }
 
 /**
- * What differs between two states of a thing, by member. `show` is for members whose values are not for everybody, such as secrets: they are
- * compared as they are, and told as shown. A member that is undefined is not there.
+ * Returns the differences between two states, by member. `show` replaces values that are not for everybody, such as
+ * secrets: the original values are compared, and the replacements are returned. An undefined member counts as absent.
  */
 export function differences(
   before: StateMembers,

@@ -29,7 +29,7 @@ const TIMEOUTS = {
 } as const;
 
 const ASIDE_STATEMENT_MS = 10_000;
-/** By which whoever looks at the connections knows it. */
+/** Name under which the separate connections appear in `pg_stat_activity`. */
 export const ASIDE = 'causeway activity';
 
 /** `_int8` in pg_type; the driver's table has no name for it. */

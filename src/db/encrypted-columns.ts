@@ -1,4 +1,4 @@
-/** A value of a key as the database answers it. */
+/** Value of a key column as the database returns it. */
 export type KeyValue = string | number | Buffer;
 
 export interface EncryptedColumnSpec {

@@ -11,7 +11,7 @@ import {
 export interface EncryptedRow {
   /** In the order of `ENCRYPTED_COLUMNS`. */
   readonly key: readonly KeyValue[];
-  /** What the ciphertext is bound to beside its key. */
+  /** Values that the ciphertext is bound to in addition to its key. */
   readonly bound: readonly unknown[];
   readonly ciphertext: string;
 }

@@ -4,7 +4,7 @@ import { ENCRYPTED_COLUMNS, type EncryptedColumn } from './encrypted-columns.ts'
 import { createEncryptedRows } from './encrypted-rows.ts';
 import type { Keyring } from './keyring.ts';
 
-/** For each key in use, the columns with values under it. An empty id stands for values that are no ciphertext. */
+/** Columns with values under each key in use. An empty id stands for values that are not ciphertexts. */
 export type KeyUsage = ReadonlyMap<string, readonly EncryptedColumn[]>;
 
 export function encryptedColumns(): EncryptedColumn[] {

@@ -3,7 +3,7 @@ import { EXACT_IN_SQL, type FieldSpec, prepareSql, type Sql, type SqlQueryable }
 
 const NEEDED = { nullable: false, filter: EXACT_IN_SQL } as const;
 
-/** Types of columns that callers filter by. PostgreSQL answers every operator exactly. */
+/** Types of columns that callers filter by. PostgreSQL evaluates every operator exactly. */
 export const TEXT = { type: 'string', ...NEEDED } as const;
 export const INTEGER = { type: 'integer', ...NEEDED } as const;
 export const FLAG = { type: 'boolean', ...NEEDED } as const;

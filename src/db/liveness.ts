@@ -11,7 +11,7 @@ export interface LivenessPorts {
 }
 
 export interface Liveness {
-  /** For a while now nothing works here, although the database answers others. */
+  /** Returns whether nothing has worked in this process for a while although the database responds to others. */
   readonly isStuck: () => boolean;
   readonly stop: () => Promise<void>;
 }

@@ -3,11 +3,11 @@ import { atMost } from '../bounded.ts';
 
 /** Values by key, kept for a while. Callers that ask for one at the same time share a load. */
 export interface LoadingCache<Value> {
-  /** From memory, at once. */
+  /** Returns the value from memory without loading it. */
   readonly peek: (key: string) => Value | undefined;
-  /** From memory if it is there. @throws whatever the load does; a failure is not kept */
+  /** Returns the value from memory, or loads it. @throws whatever the load throws; failures are not cached */
   readonly get: (key: string) => Promise<Value | undefined>;
-  /** In place of what is there, or is being loaded. */
+  /** Replaces the value in memory, or the one that is being loaded. */
   readonly set: (key: string, value: Value) => void;
   /** A load that began before a change may have read what was before: those who wait for it get it, nobody else. */
   readonly forget: (key: string) => void;
@@ -16,7 +16,7 @@ export interface LoadingCache<Value> {
 }
 
 export interface LoadingCacheOptions<Value> {
-  /** What is undefined is not kept. */
+  /** Loads a value. Undefined is not cached. */
   readonly load: (key: string) => Promise<Value | undefined>;
   readonly max: number;
   readonly keepMs: number;

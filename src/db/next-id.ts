@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { firstOf, type RowOf } from './row.ts';
 
-/** For a row whose id is needed before it is written: its ciphertexts are bound to it, or a file comes before it. */
+/** Returns the id of a row before it is written: its ciphertexts are bound to the id, or a file is stored first. */
 export async function nextId(
   knex: Knex,
   table:

@@ -27,7 +27,7 @@ const LOCK_TIMEOUT = '1s';
 /** For moving the rows of a whole partition. */
 const MOVE_TIMEOUT = '10min';
 
-/** Of these tables, without the default ones. */
+/** Returns the partitions of these tables, without the default ones. */
 export async function listPartitions(knex: Knex, tables: readonly PartitionedTable[]): Promise<Partition[]> {
   const { rows } = await knex.raw<{ rows: { parent: string; child: string }[] }>(
     `select parent.relname as parent, child.relname as child

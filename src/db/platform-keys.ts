@@ -15,7 +15,7 @@ export interface PlatformKeys {
   readonly digest: (text: string, context: string) => Buffer;
   /** Encrypted and authenticated text a caller may carry but not read or change, in base64url. */
   readonly seal: (plain: string, context: string) => string;
-  /** Undefined for anything `seal` did not answer for the same context. */
+  /** Returns undefined for any text that `seal` did not return for the same context. */
   readonly open: (sealed: string, context: string) => string | undefined;
 }
 

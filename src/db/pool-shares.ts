@@ -8,8 +8,9 @@ import { isOutOfTime } from './unavailable.ts';
 export type Step = <Result>(statement: () => Promise<Result>) => Promise<Result>;
 
 /**
- * What each kind of work may have of the pool of connections. Listings and bulk changes together have half of it at most, so that single rows are
- * found whatever they do; and one account has a few of them at a time, so that it keeps nobody else waiting.
+ * Shares of the connection pool by kind of work. Listings and bulk changes together use at most half of the pool, so
+ * queries for single rows always find a connection. Each account uses only a few connections at a time, so it cannot
+ * block others.
  */
 export interface PoolShares {
   /**
@@ -26,9 +27,9 @@ export interface PoolShares {
 export interface PoolShareOptions {
   readonly knex: Knex;
   readonly poolSize: number;
-  /** Of one statement of a listing. Default 5,000. */
+  /** Time limit of one statement of a listing, in milliseconds. Default: 5,000. */
   readonly listingMs?: number;
-  /** For a share of the pool. Default 10,000. */
+  /** Maximum wait for a share of the pool, in milliseconds. Default: 10,000. */
   readonly waitMs?: number;
   readonly clock?: Clock;
 }

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-/** How far the removal of what belongs to an account is: there may be more, something has to be waited for, or nothing is left. */
+/** Progress of the removal of an account's data: more may be left, something must be awaited, or nothing is left. */
 export type Removal = 'more' | 'waits' | 'done';
 
 const BATCH = 2_000;

@@ -12,7 +12,7 @@ export interface RotationProgress {
   readonly left: number;
 }
 
-/** A value that no key opens, by its place. */
+/** Position of a value that no key decrypts. */
 export interface Unreadable {
   readonly column: EncryptedColumn;
   readonly key: EncryptedRow['key'];

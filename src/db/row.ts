@@ -10,7 +10,10 @@ export type RowOf<Table extends keyof Tables, Column extends keyof Tables[Table]
   readonly [Name in Column as CamelCase<Name & string>]: Tables[Table][Name];
 };
 
-/** What to select for a `Row`: each column by its name there. Knex takes any, and finds out when the statement runs. */
+/**
+ * Columns to select for a `Row`, each under its name there. Knex accepts any name and fails only when the statement
+ * runs.
+ */
 export type ColumnsOf<Table extends keyof Tables, Column extends keyof Tables[Table] = keyof Tables[Table]> = {
   readonly [Name in Column as CamelCase<Name & string>]: Name;
 };
@@ -54,7 +57,7 @@ type CamelCase<Name extends string> = Name extends `${infer Head}_${infer Tail}`
   ? `${Head}${Capitalize<CamelCase<Tail>>}`
   : Name;
 
-/** Of a statement that always has one. @throws when it has none */
+/** Returns the first row of a statement that always returns one. @throws Error if there is none */
 export function firstOf<Result>(rows: readonly Result[]): Result {
   const [row] = rows;
   if (row === undefined) throw new Error('A statement had no row where there always is one.');

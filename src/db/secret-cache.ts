@@ -4,18 +4,24 @@ import { atMost } from '../bounded.ts';
 import { type Clock, SYSTEM_CLOCK } from '../clock.ts';
 
 /**
- * What belongs to secrets that callers send. Those who send the same at the same time share one query; what nobody has is remembered for a moment,
- * apart from what is there: guesses push out guesses only.
+ * Cache of values by the secrets that callers send. Concurrent requests with the same secret share one query. Unknown
+ * secrets are cached for a moment, separately from the known ones, so guesses only displace other guesses.
  */
 export interface SecretCache<Value> {
-  /** From memory if it is fresh. */
+  /** Returns the value from memory if it is fresh. */
   readonly peek: (key: string) => Value | undefined;
-  /** From memory if it is fresh. `load` gets what was kept before, which makes its sender somebody known. */
+  /**
+   * Returns the value from memory if it is fresh, or loads it. `load` gets the earlier value, which shows that the
+   * sender is known.
+   */
   readonly find: (key: string, load: Load<Value>) => Promise<Value | undefined>;
   readonly forget: (key: string) => void;
-  /** What is being loaded under these keys may be from before a change: those who wait get it, nobody else. */
+  /**
+   * Marks loads under these keys as possibly older than a change. Their current callers get the result, but it is not
+   * cached.
+   */
   readonly outdate: (isMeant: (key: string) => boolean) => void;
-  /** What nobody had may have somebody now. */
+  /** Drops the unknown secrets, because one of them may be valid now. */
   readonly forgetMisses: () => void;
   readonly clear: () => void;
 }
@@ -32,7 +38,7 @@ const KEEP_MS = 30_000;
 const MAX_MISSES = 10_000;
 const MISS_MS = 5_000;
 
-/** Told of what is kept, and of what is so no more. */
+/** Callbacks for values that enter or leave the cache. */
 export interface KeepingObserver<Value> {
   readonly onKept: (key: string, value: Value) => void;
   readonly onDropped: (value: Value) => void;

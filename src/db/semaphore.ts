@@ -12,7 +12,7 @@ export interface SemaphoreOptions {
   readonly atOnce: number;
   /** Default: any number. */
   readonly mostWaiting?: number;
-  /** How long one waits. Default: as long as it takes. */
+  /** Maximum wait in milliseconds. Default: unlimited. */
   readonly waitMs?: number;
   readonly refuse: () => Error;
   readonly clock?: Clock;

@@ -7,7 +7,10 @@ export function isStorable(text: string): boolean {
   return !text.includes('\0') && text.isWellFormed();
 }
 
-/** Of a body, by its members. @throws AppError REQUEST_INVALID that names all that cannot be kept as given */
+/**
+ * Checks that all texts of a body can be stored unchanged.
+ * @throws AppError REQUEST_INVALID that names all that cannot be kept as given
+ */
 export function assertAllStorable(texts: Readonly<Record<string, string | undefined>>): void {
   const faults = Object.entries(texts)
     .filter(([, text = '']) => !isStorable(text))

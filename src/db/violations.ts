@@ -5,7 +5,7 @@ export function isUniqueViolation(error: unknown): boolean {
   return codeOf(error) === '23505';
 }
 
-/** What it belongs to is not there, or not any more. */
+/** Returns whether an error is a violated foreign key: the referenced row does not exist (SQLSTATE 23503). */
 export function isReferenceViolation(error: unknown): boolean {
   return codeOf(error) === '23503';
 }

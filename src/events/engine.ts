@@ -48,7 +48,7 @@ export interface EngineNeighbours extends Pick<OutcomePorts, 'notifications'> {
 }
 
 export interface EngineRole {
-  /** This process sends; one that does not stores what it accepts and tells those that do. */
+  /** Whether this process sends events. If not, it stores accepted events and notifies the processes that send. */
   readonly delivers: boolean;
   readonly options?: Partial<EngineOptions> | undefined;
 }
@@ -57,8 +57,8 @@ export interface EngineRole {
 export type Engine = ReturnType<typeof createEngine>;
 
 /**
- * What is in memory is three values that do nothing by themselves: the dispatcher (what may be pushed), the queue of outcomes (what is to be stored)
- * and the agenda (when to look at the database). Whatever happens is told to them and followed by a turn, which does what they say now.
+ * Creates the event engine. Its state in memory is three passive values: the dispatcher (deliveries to push), the queue of outcomes (results to
+ * store) and the agenda (times to read the database). The engine reports everything that happens to them, and then does the work that they name.
  */
 export function createEngine(
   platform: EnginePlatform,

@@ -98,7 +98,7 @@ export function toOriginalBody(body: Buffer, { companyId }: { readonly companyId
   return Buffer.from(JSON.stringify(original));
 }
 
-/** The instance that a stored body tells of as connected (`instance.connected`); undefined for any other. */
+/** Returns the instance that a stored body reports as connected (`instance.connected`); undefined for other events. */
 export function connectedInstanceOf(body: Buffer): number | undefined {
   const { type, data }: { readonly type: string; readonly data: { readonly instanceId?: number } } = JSON.parse(
     body.toString(),

@@ -46,7 +46,7 @@ export interface EventSource {
   readonly signatureKey: string | undefined;
   /** One in flight per subscription, in order. */
   readonly ordered: boolean;
-  /** The instance's token. It goes into what tells that the instance was connected, and into nothing else. */
+  /** The instance's token. Only the event `instance.connected` contains it. */
   readonly token?: string | undefined;
   /** There: bodies are sent as the original API did, which also named the organization. */
   readonly original?: { readonly companyId: number } | undefined;

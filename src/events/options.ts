@@ -3,9 +3,9 @@ import { SCHEDULES } from './push/schedule.ts';
 
 /** Every limit of the engine. Tests and measurements change them; operators have no need to. */
 export const DEFAULT_OPTIONS = {
-  /** For one push, from waiting for a connection to the end of the answer. */
+  /** Time limit of one push, from waiting for a connection to the end of the response. */
   attemptTimeoutMs: 15_000,
-  /** What is kept of an answer; the rest is not read. */
+  /** Part of a response that is stored; the rest is not read. */
   maxAnswerBytes: 4096,
   schedules: SCHEDULES,
 

@@ -117,7 +117,7 @@ export function hasBody({ 'content-length': length, 'transfer-encoding': encodin
 
 const timed = new WeakMap<IncomingMessage, () => void>();
 
-/** Ends requests whose bodies have not come in time, `ms` after their headers: `end` is told of them. */
+/** Ends requests whose bodies have not arrived `ms` milliseconds after their headers, by calling `end`. */
 export function timeBodies(server: Server, clock: Pick<Clock, 'after'>, { ms, end }: BodyTime): void {
   server.prependListener('request', (request: IncomingMessage) => {
     if (!hasBody(request.headers)) return;

@@ -109,7 +109,7 @@ function charactersLeft(value: unknown, room: number, large: Set<unknown>): numb
   return left;
 }
 
-/** Prints JSON as `JSON.stringify` does, in pieces; each is made when it is asked for. */
+/** Prints JSON as `JSON.stringify` does, in pieces; each is printed when it is requested. */
 export function* printPieces(value: unknown, pieceCharacters = PIECE_CHARACTERS): Generator<string, void> {
   let piece = '';
   for (const token of printTokens(value, { pieceCharacters, large: new Set() })) {

@@ -5,7 +5,7 @@ import { COMPRESSORS, chooseEncoding, type Encoding } from './compression.ts';
 /** A response that is the same for everybody, ready to be sent. */
 export interface KeptResponse {
   readonly headers: Readonly<Record<string, string>>;
-  /** Packed once, when it is first asked for. */
+  /** Compressed once, on its first request. */
   readonly as: (encoding: Encoding | 'identity') => Promise<KeptBody>;
 }
 

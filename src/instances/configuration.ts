@@ -103,8 +103,7 @@ const LOG_IN_KEYS: ReadonlySet<string> = new Set(['username', 'password']);
 
 /**
  * Checks the settings of somebody who could fill in these fields and no others.
- * @throws AppError REQUEST_INVALID that
- * names every key that was not asked for, is missing or of the wrong form; never a value
+ * @throws AppError REQUEST_INVALID that names every key that was not asked for, is missing or of the wrong form; never a value
  */
 export function assertAsked(
   connector: Connector,
@@ -276,8 +275,7 @@ export function providerSecrets(connector: Connector): readonly string[] {
 
 /**
  * Checks that new settings contain no mask: there is no earlier value that a mask could stand for.
- * @throws AppError
- * REQUEST_INVALID that names every masked key
+ * @throws AppError REQUEST_INVALID that names every masked key
  */
 export function assertUnmasked(connector: Connector, given: Readonly<Record<string, unknown>>): void {
   const faults = Object.keys(given)

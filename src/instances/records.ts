@@ -89,7 +89,7 @@ export function createInstanceRecords(
     /** Those that there are, in any order, by one statement. */
     getAll: async (keys: readonly InstanceKey[]) => (await store.findAll(keys)).map(codec.decode),
 
-    /** From memory when it was asked for before and nothing changed. */
+    /** Returns the instance from memory if it is cached and unchanged. */
     findByToken: (accountId: number, token: string) =>
       cache.find(`${accountId}:${token}`, (kept) => shares.lookUp(accountId, () => load(accountId, token, kept))),
 

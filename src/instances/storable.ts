@@ -12,8 +12,7 @@ interface Given {
 
 /**
  * Checks that all texts can be stored unchanged. Call it before anything else is done with them.
- * @throws AppError
- * REQUEST_INVALID that names every text that cannot be kept as given
+ * @throws AppError REQUEST_INVALID that names every text that cannot be kept as given
  */
 export function assertStorable({ name = '', tags = [], configuration = {} }: Given): void {
   const texts = [['body.name', name], ...tags.map((tag, index) => [`body.tags.${index}`, tag])] as const;

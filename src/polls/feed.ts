@@ -14,7 +14,7 @@ const FEED_CHUNK = 20;
 
 type Change = ChangeList['changes'][number] & SeenVersion & { readonly updatedMs: number | undefined };
 
-/** What the provider tells of changes. */
+/** Reads the changes that the provider's feed reports. */
 export async function readFeed(run: PollRun): Promise<EarlyEnd | undefined> {
   const { plan, clock } = run;
   const { feedWatermark } = run.progress();

@@ -16,7 +16,7 @@ export interface PollNeighbours extends Pick<PollerPorts, 'resources' | 'prepare
 }
 
 export interface PollRole {
-  /** This process polls; one that does not only tells those that do. */
+  /** Whether this process polls. If not, it only notifies the processes that do. */
   readonly polls: boolean;
   readonly options?: Partial<PollerOptions> | undefined;
 }
@@ -29,7 +29,7 @@ const DUE_TOPIC = 'poll-due';
 const SYNC_BATCH = 500;
 const SYNCS_AT_ONCE = 4;
 
-/** Changes at providers that are asked for again and again. It stands on instances, their resources and the engine of events. */
+/** Builds the polls, which check providers for changes. They use instances, their resources and the event engine. */
 export function composePolls(platform: Platform, neighbours: PollNeighbours, { polls, options }: PollRole) {
   const { knex, notifier, clock, log } = platform;
   const { instances, resources, prepare, prepareNotice, openRun } = neighbours;

@@ -6,28 +6,31 @@ import { timestampReader } from '../instances/polling/timestamps.ts';
 import type { ListRequest } from '../resources/index.ts';
 import { type FieldSpec, quoteText, type Row, reader } from '../where/index.ts';
 
-/** What is asked for, and what the records say of their changes. Times are milliseconds since 1970, by the provider. */
+/**
+ * Queries of a poll, and the fields that show when records changed. Times are milliseconds since 1970, by the
+ * provider's clock.
+ */
 export interface PollPlan {
   readonly name: string;
   readonly objectName: string;
   readonly child: { readonly id: string; readonly name: string } | undefined;
-  /** `window`: what changed since a time. `snapshot`: everything, which is compared with what was there before. `feed`: what the provider tells. */
+  /** `window`: reads changes since a time. `snapshot`: reads all records and compares them with the stored state. `feed`: reads the changes that the provider reports. */
   readonly kind: 'window' | 'snapshot' | 'feed';
   readonly hasFeed: boolean;
-  /** What changed since then; all of it where the provider cannot be asked so. */
+  /** Returns the query for changes since a time; for all records if the provider cannot filter by time. */
   readonly since: (ms: number) => Pick<ListRequest, 'where' | 'orderBy' | 'fields'>;
   /** The records of these ids, as they are when each is read by itself; undefined: a list does not show all of them. */
   readonly whereIds: ((ids: readonly string[]) => string) | undefined;
-  /** The record that changed last; undefined: the provider cannot be asked for it. */
+  /** Query for the record that changed last; undefined if the provider does not support it. */
   readonly newest: Pick<ListRequest, 'orderBy'> | undefined;
   readonly idOf: (row: Row) => string | undefined;
   readonly updatedOf: (row: Row) => number | undefined;
-  /** Whether it was created, as far as its dates say: undefined: they say nothing. */
+  /** Returns whether the record was created, according to its dates; undefined if they don't show it. */
   readonly isCreated: (row: Row) => boolean | undefined;
   readonly hasDates: boolean;
-  /** Hides what was updated before the time that is polled from. */
+  /** Whether records are skipped that were updated before the time that polling starts from. */
   readonly filterByUpdated: boolean;
-  /** Two versions of a record that `updatedOf` may not tell apart are told apart by this. */
+  /** Returns a value that distinguishes two versions of a record for which `updatedOf` may be equal. */
   readonly versionOf: (row: Row) => Buffer;
   /** So much earlier than the watermark the next poll begins. */
   readonly overlapMs: number;
@@ -38,7 +41,10 @@ const DEFAULT_OVERLAP_SECONDS = 60;
 const DEFAULT_PAGE_SIZE = 200;
 const DAY_MS = 86_400_000;
 
-/** How a resource of an instance is polled; the settings win over what the object declares, and that over what names of fields suggest. */
+/**
+ * Returns how a resource of an instance is polled. Settings override the object's declaration, which overrides
+ * guesses from field names.
+ */
 export function planPoll(resource: PolledResource, settings: PollSettings, object: ObjectSpec): PollPlan {
   const { query } = resource;
   const changes: Changes = object.changes ?? {};
@@ -141,7 +147,7 @@ function versionReader(updated: DateField | undefined, spec: FieldSpec | undefin
   };
 }
 
-/** As it is stored: 128 bits are enough to tell apart what one poller sees. */
+/** Returns the hash of a text as stored. 128 bits are enough to distinguish the records of one poll. */
 export function hashOf(text: string): Buffer {
   return createHash('sha256').update(text).digest().subarray(0, 16);
 }

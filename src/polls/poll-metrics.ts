@@ -8,7 +8,7 @@ export type PollMetrics = ReturnType<typeof createPollMetrics>;
 
 const LAG_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300];
 
-/** What pollers do. */
+/** Creates the metrics of pollers. */
 export function createPollMetrics(metrics: Metrics, lateSeconds: () => Promise<number>) {
   const polls = metrics.counter<'outcome'>({
     name: 'causeway_polls_total',

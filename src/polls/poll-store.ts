@@ -2,10 +2,10 @@ import type { Knex } from 'knex';
 import { arrayLiteral } from '../db/array-literal.ts';
 import { firstOf, type RowOf } from '../db/row.ts';
 
-/** Which poller. */
+/** Key of a poll. */
 export type PollKey = RowOf<'poll', 'account_id' | 'instance_id' | 'resource'>;
 
-/** How far a poller is. */
+/** Progress of a poll. */
 export type Progress = RowOf<'poll', 'kind' | 'watermark' | 'feed_watermark'>;
 
 type PollState = 'settings_version' | 'interval_ms' | 'failures' | 'failing_since' | 'waits' | 'last_success_at';
@@ -14,7 +14,7 @@ type PollState = 'settings_version' | 'interval_ms' | 'failures' | 'failing_sinc
 export interface ClaimedPoll extends PollKey, Progress, RowOf<'poll', PollState> {
   /** Fences what is committed for it. */
   readonly lease: string;
-  /** When it was to run. */
+  /** Time at which the run was due. */
   readonly due: Date;
 }
 
@@ -22,7 +22,7 @@ export type PollRow = RowOf<'poll'>;
 
 export type OutdatedKey = RowOf<'instance', 'account_id' | 'id'>;
 
-/** A version of a record, by hashes of its id and of what tells it from other versions. */
+/** Version of a record: the hash of its id, and the hash of what distinguishes its versions. */
 export interface SeenVersion {
   readonly recordKey: Buffer;
   readonly version: Buffer;

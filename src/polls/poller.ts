@@ -33,7 +33,7 @@ export interface PollerOptions extends RunOptions {
   readonly finishMs: number;
   /** A failing poller waits longer with each failure, at most so long unless its interval is longer. */
   readonly longestBackoffMs: number;
-  /** Of this process it is so long without a sign until others take it over; renewed meanwhile. */
+  /** Milliseconds without a renewal after which other processes may take over the polls of this process. */
   readonly leaseMs: number;
 }
 
@@ -54,7 +54,7 @@ export interface PollerPorts extends Pick<RunPorts, 'resources' | 'prepare'> {
   readonly getInstances: (
     keys: readonly { readonly accountId: number; readonly id: number }[],
   ) => Promise<readonly Instance[]>;
-  /** Of notifications. */
+  /** Prepares notifications for storage. */
   readonly prepareNotice: Notifications['prepare'];
   readonly openRun: OpenRun;
   readonly measures: PollMetrics;

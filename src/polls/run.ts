@@ -25,9 +25,12 @@ export interface RunPorts {
 }
 
 export interface RunOptions {
-  /** Of one run; the next one goes on. */
+  /** Maximum number of pages per run. The next run continues from there. */
   readonly mostPages: number;
-  /** Of one run where it cannot be gone on with, such as a list in no order. A provider that has more, or never ends, fails it. */
+  /**
+   * Maximum number of rows per run if a later run cannot continue, such as for an unsorted list. The run fails if the
+   * provider has more.
+   */
   readonly mostListed: number;
   /** A list of several pages is read again while rows that it had passed over turn up, so many times at most. */
   readonly mostPasses: number;
@@ -41,7 +44,7 @@ export interface RunInput {
   readonly signal: AbortSignal;
 }
 
-/** What a run did. */
+/** Counts of a run. */
 export interface RunTally {
   events: number;
   providerCalls: number;
@@ -59,17 +62,17 @@ export class PollLost extends Error {
   override readonly name = 'PollLost';
 }
 
-/** What a row says of itself. */
+/** Row together with its id, version and time of change. */
 export interface Reading extends SeenVersion {
   readonly row: Row;
   readonly id: string | undefined;
   readonly updatedMs: number | undefined;
 }
 
-/** What was not seen before, and whether another version of its record was. */
+/** Row that was not seen before, with whether another version of its record was. */
 export type Unseen<Found extends SeenVersion> = Found & { readonly wasThere: boolean };
 
-/** What becomes durable together. */
+/** Data that a run commits in one transaction. */
 export interface Commit {
   readonly progress: Progress;
   readonly events?: readonly NewEvent[];

@@ -32,7 +32,7 @@ interface WindowPage {
   readonly nextPage: string | undefined;
 }
 
-/** What changed since the watermark. */
+/** Reads the changes since the watermark. */
 export async function readWindow(run: PollRun): Promise<EarlyEnd | undefined> {
   const { plan, clock, options } = run;
   const startedMs = clock.now();

@@ -4,10 +4,10 @@ import { createSemaphore } from '../../db/semaphore.ts';
 import { AppError } from '../../errors.ts';
 import type { Platform } from '../../platform.ts';
 
-/** What passwords cost to try, in the words of Argon2: `memory` in KiB. */
+/** Cost of hashing a password with Argon2 (RFC 9106); `memory` is in KiB. */
 export type PasswordCost = Pick<Argon2Parameters, 'memory' | 'passes' | 'parallelism'>;
 
-/** Whose password it is: a hash that was moved to another user is that of no password. */
+/** Owner of a password. A hash that was moved to another user matches no password. */
 export interface PasswordOwner {
   readonly accountId: number;
   readonly userId: number;

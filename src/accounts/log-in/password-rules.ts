@@ -1,7 +1,7 @@
 import { invalidRequest } from '../../errors.ts';
 import { normalizePassword } from './password-hash.ts';
 
-/** Whose password it becomes: what others know of him is no secret. */
+/** Future owner of a password. A password must not consist of what others know about the owner. */
 export interface PasswordUser {
   readonly emailAddress: string;
   readonly firstName: string;

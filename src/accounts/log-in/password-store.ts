@@ -14,9 +14,9 @@ export interface Trier {
   readonly network: string;
 }
 
-/** When there was one too many, by what is counted; null: there was none. */
+/** Times at which each limit of wrong tries was exceeded; null if it was not. */
 export interface WrongTries {
-  /** Of the e-mail address from the network. */
+  /** Limit for one e-mail address from one network. */
   readonly both: Date | null;
   readonly email: Date | null;
   readonly network: Date | null;
@@ -24,7 +24,7 @@ export interface WrongTries {
   readonly isTrusted: boolean;
 }
 
-/** How many wrong tries are too many. */
+/** Maximum numbers of wrong tries. */
 export type TryLimits = Readonly<Record<'both' | 'email' | 'network', number>>;
 
 export interface TryWindow {

@@ -14,7 +14,7 @@ export interface PasswordTry {
   readonly email: string;
   readonly password: string;
   readonly organizationId?: number | undefined;
-  /** Where it comes from. */
+  /** Network that the log-in comes from. */
   readonly network: string;
 }
 
@@ -26,7 +26,9 @@ export type PasswordOutcome =
 export interface PasswordChange {
   readonly user: TenantIds;
   readonly network: string;
-  /** That of the caller; undefined: it came with the user's secret, which is worth more than a password. */
+  /**
+   * Session of the caller; undefined if the request carries the user's secret, which counts for more than a password.
+   */
   readonly session: ConsoleSession | undefined;
   readonly currentPassword?: string | undefined;
   readonly password: string;
@@ -158,7 +160,8 @@ export function createPasswords(
     },
 
     /**
-     * Ends all sessions of the user but that of the caller, on every process. @returns how many
+     * Ends all sessions of the user but that of the caller, on every process.
+     * @returns how many
      * @throws AppError REQUEST_INVALID, RATE_LIMITED, OVERLOADED; FORBIDDEN for a wrong one of now
      */
     set: async (change: PasswordChange) => {

@@ -9,10 +9,10 @@ import { createSessionStore, type SessionUser, type StoredSession } from './sess
 /** Somebody's log-in to the console. */
 export interface ConsoleSession {
   readonly id: number;
-  /** What the pages of the console show that a request is theirs: it stands in no cookie. */
+  /** Token by which the console's pages prove that a request is theirs. No cookie contains it. */
   readonly csrfToken: string;
   readonly createdAt: Date;
-  /** Whatever is done with it. */
+  /** Time at which the session ends, even if it is in use. */
   readonly endsAt: Date;
 }
 

@@ -26,7 +26,7 @@ import {
 export interface Delivery extends Omit<DeliveryRow, 'eventId' | 'eventAt'> {
   /** Event id as receivers see it: `evt_…`. */
   readonly eventId: string;
-  /** The body as it is sent; undefined when it was not asked for, or the event is no longer kept. */
+  /** Body as sent; undefined if it was not requested, or if the event has been deleted. */
   readonly payload: string | undefined;
   /** Null: it names none, or the event is no longer kept. */
   readonly record: EventRecord | null;
@@ -64,7 +64,7 @@ export interface DeliveryNeighbours {
 
 export type Deliveries = ReturnType<typeof createDeliveries>;
 
-/** Of one answer; a page ends before the delivery that would follow on it. */
+/** Maximum size of one response; a page ends before the delivery that would exceed it. */
 const MAX_PAGE_BYTES = 32 * 1024 * 1024;
 const MAX_REDELIVERIES = 100_000;
 /** Seen only where a removal ended half-way. */

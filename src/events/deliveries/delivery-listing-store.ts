@@ -39,7 +39,7 @@ export interface DeliverySelection {
   readonly afterId?: number | undefined;
 }
 
-/** Null where it is not kept, or was not asked for. */
+/** Null if it was deleted or not requested. */
 export interface EventContent {
   readonly payload: RowOf<'event', 'payload'>['payload'] | null;
   readonly record: EventRecord | null;

@@ -9,7 +9,7 @@ export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 /** Expressions over the tables of a source, under the names that filters use, and some of our own. */
 export type Columns = Readonly<Record<DeliveryField | 'eventId' | 'eventAt', string>>;
 
-/** A place where deliveries are; `from` ends with the account's id as its only binding. */
+/** A source of deliveries; `from` ends with the account's id as its only binding. */
 export interface Source {
   readonly from: string;
   readonly columns: Columns;

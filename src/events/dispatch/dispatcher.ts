@@ -13,9 +13,9 @@ export interface SweepRoom {
 }
 
 /**
- * What is in memory and may be pushed: at most so many at a time, each account in its turn, and each subscription in its account's. Nothing
- * happens by itself: it is told what happened and when (milliseconds since 1970), gives back what it cannot keep as outcomes, notes in the agenda when
- * there is room again, and says by `next` what is to be pushed.
+ * Deliveries in memory, and the choice of the next push. The number of concurrent pushes is limited; accounts take turns, and so do the
+ * subscriptions of an account. The dispatcher is passive: its methods report what happened and when (milliseconds since 1970), it returns
+ * deliveries that it cannot keep as outcomes, notes in the agenda when there is room again, and `next` returns the delivery to push.
  */
 export type Dispatcher = ReturnType<typeof createDispatcher>;
 

@@ -34,7 +34,7 @@ interface Made {
   readonly attemptedAtMs: number;
   readonly durationMs: number;
   readonly statusCode: number | undefined;
-  /** At most `maxAnswerBytes`, fit for a text column. Undefined for an answer from an address that is not public, unless this is a service for one machine. */
+  /** At most `maxAnswerBytes` of the response, valid for a text column. Undefined for a response from an address that is not public, unless this is a service for one machine. */
   readonly answer: string | undefined;
   readonly requestHeaders: Readonly<Record<string, string>>;
 }

@@ -53,9 +53,10 @@ export interface RetryInput {
 }
 
 /**
- * When to make a retry. Times are absolute from the original failure, so what an attempt takes does not add up. Jitter and the receiver's
- * wish only delay, and never past the time that lets the remaining retries end with the schedule. After a standstill of ours all times may be
- * past: then the retries follow each other at the shortest interval.
+ * Returns the time of a retry, in milliseconds since 1970. Times count from the first failure, so the durations of
+ * attempts don't add up. Jitter and the receiver's `Retry-After` only delay a retry, and never so far that the
+ * remaining retries miss the end of the schedule. After an outage of this service all times may be past; then retries
+ * follow each other at the shortest interval.
  */
 export function retryDueAt(input: RetryInput): number {
   const { schedule, retry, firstFailedAtMs, nowMs, retryAfterMs = 0, random } = input;

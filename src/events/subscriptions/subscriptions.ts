@@ -158,7 +158,7 @@ export function createSubscriptions(platform: SubscriptionPlatform) {
   }
 
   return {
-    /** The subscription of this URL, made if there is none. From memory when it was asked for before. */
+    /** Returns the subscription of this URL, created if there is none. It is cached after the first lookup. */
     ensure: async (accountId: number, url: string) => {
       const id = await idOf(accountId, url);
       const kept = await find(accountId, id);
@@ -167,7 +167,7 @@ export function createSubscriptions(platform: SubscriptionPlatform) {
       return subscription;
     },
 
-    /** From memory when it was asked for before and nothing changed. */
+    /** Returns the subscription from memory if it is cached and unchanged. */
     find,
 
     /** From old to new. @throws AppError for a `where` that cannot be understood */

@@ -28,7 +28,7 @@ export interface WebhookRoom extends Receiver, Pick<WebhookAddresses, 'urlOf'> {
   readonly registrations: Registrations;
 }
 
-/** Events that providers send by themselves, and what they are told for it. */
+/** Builds the webhooks: events that providers send, and their registration at providers. */
 export function composeWebhooks(platform: Platform, neighbours: WebhookNeighbours): WebhookRoom {
   const { findInstance, publicUrl } = neighbours;
   const addresses = createWebhookAddresses(platform.keys, publicUrl);

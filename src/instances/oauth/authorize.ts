@@ -135,9 +135,9 @@ export interface CodeGiven {
 }
 
 /**
- * What the URL of a code was made with; nothing where no authorization is open. Nothing in a code says which of several open authorizations it comes from, so they
- * must come to the same: sent to the wrong address it would be used up. Only the scope leads nowhere; one in which they
- * differ is left out.
+ * Returns the settings that the URL of a code was made with; nothing if no authorization is open. A code does not
+ * show which of several open authorizations it belongs to, so they must agree: a code that is sent to the wrong
+ * address would be spent. Only the scope is exempt; differing scopes are left out.
  * @throws AppError REQUEST_INVALID that names the keys in which they differ
  */
 export function agreeOnSettings(
@@ -204,8 +204,7 @@ export type ProviderData = Readonly<Record<string, string>>;
 
 /**
  * Returns the values that the provider sent beside the code, by configuration key.
- * @throws AppError REQUEST_INVALID
- * that names what is missing or not as declared
+ * @throws AppError REQUEST_INVALID that names what is missing or not as declared
  */
 export function readCallbackValues(
   connector: OAuthConnector,

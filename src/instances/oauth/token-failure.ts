@@ -4,10 +4,10 @@ import { OAUTH_KEYS, type OAuthConnector } from './fields.ts';
 import type { Refusal } from './tokens/token-store.ts';
 
 /**
- * Why there is no grant.
- * - `refused`: the provider said no for good (`invalid_grant`, `invalid_client`, …).
- * - `unreachable`: it was not asked: no connection, or a response such as 429 that says nothing was done.
- * - `unknown`: it may have granted: a time-out, a broken response, a 5xx.
+ * Reason why a token request returned no grant.
+ * - `refused`: the provider rejected the request permanently (`invalid_grant`, `invalid_client`, …).
+ * - `unreachable`: the provider did not process the request: no connection, or a response such as 429.
+ * - `unknown`: the provider may have issued a grant: a time-out, a broken response, a 5xx.
  */
 export type TokenFailureKind = 'refused' | 'unreachable' | 'unknown';
 

@@ -127,8 +127,7 @@ export interface PollContext {
 
 /**
  * Returns the faults in the poll settings, regardless of the limits of a process.
- * @param context without it a
- * configuration is read by itself: whether there is what it names is not looked at
+ * @param context without it a configuration is read by itself: whether there is what it names is not looked at
  */
 export function findPollFaults(config: Config, element: Polled, context?: PollContext): readonly ErrorDetail[] {
   const faults: ErrorDetail[] = [];

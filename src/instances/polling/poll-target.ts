@@ -50,8 +50,7 @@ export interface PollTarget {
 
 /**
  * Checks that a resource exists, as far as that is known without a call to the instance's provider.
- * @throws Error
- * that says what there is
+ * @throws Error that says what there is
  */
 export function assertTarget(element: PollElement, { name, query }: PollTarget, ownUrls: readonly string[]): void {
   if (query !== undefined) assertOwn(query, ownUrls);
