@@ -81,7 +81,7 @@ export function startCall(
   if (instance.disabled && work !== undefined) {
     throw new AppError(
       'FORBIDDEN',
-      `Instance ${instance.id} is disabled; Enable it with PUT /instances/${instance.id}/enabled.`,
+      `Instance ${instance.id} is disabled. Enable it with PUT /instances/${instance.id}/enabled.`,
     );
   }
   const hold = budget.open(instance.accountId);

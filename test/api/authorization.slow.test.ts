@@ -210,7 +210,7 @@ describe('authorization', () => {
       ];
       for (const [method, path, body] of requests) {
         const answer = await service.call(path, { method, body, token: disabled.token });
-        const message = `Instance ${disabled.id} is disabled; Enable it with PUT /instances/${disabled.id}/enabled.`;
+        const message = `Instance ${disabled.id} is disabled. Enable it with PUT /instances/${disabled.id}/enabled.`;
         expectProblem(answer, 'FORBIDDEN', message);
       }
     });

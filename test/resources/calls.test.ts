@@ -148,7 +148,7 @@ describe('a call on an instance', () => {
     await expectFailure(
       service.list({}, { disabled: true }),
       'FORBIDDEN',
-      'Instance 7 is disabled; Enable it with PUT /instances/7/enabled.',
+      'Instance 7 is disabled. Enable it with PUT /instances/7/enabled.',
     );
     const instance = service.createInstance({ disabled: true });
     const objects = await service.resources.listObjects({ instance, signal: new AbortController().signal });
