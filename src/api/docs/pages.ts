@@ -21,7 +21,8 @@ export async function createDocsPages(
     ofKind('guides', 'Start'),
     ofKind('tutorials', 'Tutorials'),
     ofKind('how-to', 'How-to'),
-    { title: 'Reference', entries: [...ofKind('reference', '').entries, ...reference.entries] },
+    ofKind('reference', 'Reference'),
+    { title: 'API', entries: reference.entries },
     ofKind('explanation', 'Explanation'),
     { title: 'Elements', entries: elements.map(entryOf) },
   ];
