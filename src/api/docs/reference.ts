@@ -74,7 +74,9 @@ function pageOf(tag: DocumentPart): string {
 }
 
 function titleOf(tag: DocumentPart): string {
-  const words = textOf(tag.name).replaceAll('-', ' ').replace(/^oauth\b/, 'OAuth');
+  const words = textOf(tag.name)
+    .replaceAll('-', ' ')
+    .replace(/^oauth\b/, 'OAuth');
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
