@@ -49,10 +49,10 @@ export function createDocuments(publicUrl: () => string, connectorFolders: reado
     yaml: createShared(async () => keep('.yaml', await printYaml())),
     pages,
     movedTo: async (path) => {
-      const paths = [...(await pages()).keys()];
-      if (!path.startsWith(FORMER_GUIDES) || paths.includes(path)) return undefined;
+      const paths = await pages();
+      if (!path.startsWith(FORMER_GUIDES) || paths.has(path)) return undefined;
       const name = path.slice(FORMER_GUIDES.length);
-      return GUIDE_KINDS.map((kind) => `/docs/${kind}/${name}`).find((each) => paths.includes(each));
+      return GUIDE_KINDS.map((kind) => `/docs/${kind}/${name}`).find((each) => paths.has(each));
     },
     assets: new Map(ASSETS.map((name) => [name, createShared(() => keepFile(join(ASSETS_FOLDER, name)))])),
   };

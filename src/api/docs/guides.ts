@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import type { NavigationEntry } from './layout.ts';
+import { headingEntry, type NavigationEntry } from './layout.ts';
 import { type Heading, type LinkTarget, renderMarkdown } from './markdown.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
@@ -27,7 +27,7 @@ export interface Guides {
 }
 
 const README = join(ROOT, 'README.md');
-/** The folders of docs/, in the order in which the navigation shows them. */
+/** The folders of docs/. */
 export const GUIDE_KINDS = ['tutorials', 'how-to', 'reference', 'explanation'] as const;
 /** What the declarations of the connectors say stands below what is written. */
 const APPENDICES: Readonly<Record<string, string>> = { 'where.md': 'pushdown.md', 'elements.md': 'elements.md' };
@@ -112,5 +112,5 @@ function linksFrom(file: string, paths: ReadonlyMap<string, string>): LinkTarget
 
 export function entryOf({ path, title, headings }: Guide): NavigationEntry {
   const below = headings.filter(({ depth }, index) => index > 0 && depth <= 3);
-  return { href: path, text: title, below: below.map(({ id, text }) => ({ href: `${path}#${id}`, text })) };
+  return { href: path, text: title, below: below.map((heading) => headingEntry(heading, path)) };
 }

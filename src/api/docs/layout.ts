@@ -1,4 +1,5 @@
 import { escapeHtml, when } from './html.ts';
+import type { Heading } from './markdown.ts';
 
 export interface DocsPage {
   readonly html: string;
@@ -16,6 +17,11 @@ export interface NavigationEntry {
   readonly keywords?: string;
   /** Seen only beside its own page, and by the search. */
   readonly below?: readonly NavigationEntry[];
+}
+
+/** Returns the entry of a heading on the page of this path. */
+export function headingEntry({ id, text }: Heading, path: string): NavigationEntry {
+  return { href: `${path}#${id}`, text };
 }
 
 export interface NavigationGroup {

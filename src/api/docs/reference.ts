@@ -1,8 +1,8 @@
 import { ERROR_STATUS } from '../../errors.ts';
 import { type DocumentedError, ERRORS } from './errors.ts';
 import { escapeHtml, when } from './html.ts';
-import type { NavigationEntry } from './layout.ts';
-import { type Heading, renderInline, renderMarkdown } from './markdown.ts';
+import { headingEntry, type NavigationEntry } from './layout.ts';
+import { renderInline, renderMarkdown } from './markdown.ts';
 import {
   componentsOf,
   type DocumentedOperation,
@@ -17,7 +17,7 @@ import {
   resolvePart,
   textOf,
 } from './open-api.ts';
-import { describeLimits, describeType, paragraphs, printSchema } from './schema.ts';
+import { describeLimits, describeType, paragraphs, printSchema, SCHEMAS_PATH } from './schema.ts';
 import { snippetsFor } from './snippets.ts';
 import { printBodyText, printTryIt } from './try-it.ts';
 
@@ -36,6 +36,8 @@ export interface Reference {
 /** The part of an address in front of the paths, from the document's server. */
 const SERVER_PREFIX = /^\{publicUrl\}/;
 const FOLDER = '/docs/reference';
+/** By codes as documents have them, which are any text. */
+const STATUSES: Readonly<Record<string, number>> = ERROR_STATUS;
 
 /** An OpenAPI document as pages: its introduction, one page for each tag with its operations, the errors, and the schemas. */
 export function renderReference(document: DocumentPart, path: string): Reference {
@@ -53,7 +55,7 @@ export function renderReference(document: DocumentPart, path: string): Reference
         body: printTag(document, basePath, tag, own),
       })),
       { path: `${FOLDER}/errors`, title: 'Errors', body: printErrors(document) },
-      { path: `${FOLDER}/schemas`, title: 'Schemas', body: printSchemas(document) },
+      { path: SCHEMAS_PATH, title: 'Schemas', body: printSchemas(document) },
     ],
     entries: [
       { href: path, text: 'API reference', below: introduction.headings.map((each) => headingEntry(each, path)) },
@@ -63,7 +65,7 @@ export function renderReference(document: DocumentPart, path: string): Reference
         below: own.map((operation) => operationEntry(operation, page)),
       })),
       { href: `${FOLDER}/errors`, text: 'Errors', below: errorEntries() },
-      { href: `${FOLDER}/schemas`, text: 'Schemas', below: schemaEntries(document, `${FOLDER}/schemas`) },
+      { href: SCHEMAS_PATH, text: 'Schemas', below: schemaEntries(document) },
     ],
   };
 }
@@ -77,6 +79,10 @@ function titleOf(tag: DocumentPart): string {
   const words = textOf(tag.name)
     .replaceAll('-', ' ')
     .replace(/^oauth\b/, 'OAuth');
+  return capitalize(words);
+}
+
+function capitalize(words: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
@@ -96,16 +102,12 @@ function printSchemas(document: DocumentPart): string {
   return ['<h1>Schemas</h1>', ...sections].join('\n');
 }
 
-function schemaEntries(document: DocumentPart, path: string): readonly NavigationEntry[] {
-  return componentsOf(document, 'schemas').map(([name]) => ({ href: `${path}#schema-${name}`, text: name }));
+function schemaEntries(document: DocumentPart): readonly NavigationEntry[] {
+  return componentsOf(document, 'schemas').map(([name]) => ({ href: `${SCHEMAS_PATH}#schema-${name}`, text: name }));
 }
 
 function ofTag(operations: readonly DocumentedOperation[], { name }: DocumentPart): readonly DocumentedOperation[] {
   return operations.filter(({ tag }) => tag === name);
-}
-
-function headingEntry({ id, text }: Heading, path: string): NavigationEntry {
-  return { href: `${path}#${id}`, text };
 }
 
 function errorEntries(): readonly NavigationEntry[] {
@@ -119,7 +121,7 @@ function operationEntry({ id, method, path, summary }: DocumentedOperation, page
 /** What the forms of the page send as `Authorization`. Nothing keeps it: it is gone with the page. */
 const SECRETS = `<details class="secrets-panel" id="secrets"><summary>Secrets for “Try it”</summary>
 <p>Each operation has a form that sends an example to this service. The examples use the simulated shop that
-<a href="/docs/reference/api-instances#createInstance"><code>POST /instances</code></a> creates, so send that request first. Its response has the token of
+<a href="${FOLDER}/api-instances#createInstance"><code>POST /instances</code></a> creates, so send that request first. Its response has the token of
 the instance. You need a new service with simulators; <code>npm start</code> starts one. <code>credentials.json</code> in its <code>DATA_DIR</code> has the first secrets.
 The page stores no secret: enter the secrets again on each page.</p>
 <form class="secrets" autocomplete="off">
@@ -140,30 +142,27 @@ function printErrors(document: DocumentPart): string {
 ${paragraphs(response.description)}${printExamples(document, response)}${printHeaders(document, response)}</section>`,
   );
   return `<h1>Errors</h1>
-<p>Every error has the body <a href="${FOLDER}/schemas#schema-ErrorResponse">ErrorResponse</a>. Decide by its <code>code</code>, never by its text.</p>
+<p>Every error has the body <a href="${SCHEMAS_PATH}#schema-ErrorResponse">ErrorResponse</a>. Decide by its <code>code</code>, never by its text.</p>
 ${Object.entries(ERRORS).map(printError).join('\n')}
 <section class="errors"><h2 id="responses">Responses</h2>\n${sections.join('\n')}</section>`;
 }
 
 function printError([code, { meaning, causes, remedy }]: [string, DocumentedError]): string {
-  const statuses: Readonly<Record<string, number>> = ERROR_STATUS;
   return `<section id="${code}"><h2><code>${code}</code></h2>
-<p>Status ${statuses[code]}. ${renderInline(meaning)}</p>
+<p>Status ${STATUSES[code]}. ${renderInline(meaning)}</p>
 <ul>${causes.map((cause) => `<li>${renderInline(cause)}</li>`).join('')}</ul>
 <p><strong>Remedy:</strong> ${renderInline(remedy)}</p></section>`;
 }
 
 /** `NotAcceptable` as `Not acceptable`. */
 function wordsOf(name: string): string {
-  const words = name.replaceAll(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase();
-  return words.charAt(0).toUpperCase() + words.slice(1);
+  return capitalize(name.replaceAll(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase());
 }
 
 /** The status of the code that the first example has. */
 function statusOf(document: DocumentPart, response: DocumentPart): number {
   const [example] = Object.values(partOf(response.content)).flatMap((media) => examplesOf(document, partOf(media)));
-  const statuses: Readonly<Record<string, number>> = ERROR_STATUS;
-  return statuses[textOf(partOf(example?.value).code)] ?? 0;
+  return STATUSES[textOf(partOf(example?.value).code)] ?? 0;
 }
 
 function printTag(

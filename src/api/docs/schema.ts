@@ -2,10 +2,13 @@ import { escapeHtml, when } from './html.ts';
 import { renderMarkdown } from './markdown.ts';
 import { type DocumentPart, nameOfReference, partOf, partsOf } from './open-api.ts';
 
+/** The path of the page that has every named schema. */
+export const SCHEMAS_PATH = '/docs/reference/schemas';
+
 /** Returns a short HTML description of a schema's type. Named schemas are links. */
 export function describeType(schema: DocumentPart): string {
   const name = nameOfReference(schema);
-  if (name !== undefined) return `<a href="/docs/reference/schemas#schema-${escapeHtml(name)}">${escapeHtml(name)}</a>`;
+  if (name !== undefined) return `<a href="${SCHEMAS_PATH}#schema-${escapeHtml(name)}">${escapeHtml(name)}</a>`;
   for (const [member, words] of COMBINATIONS) {
     const parts = partsOf(schema[member]);
     if (parts.length > 0) return parts.map(describeType).join(words);

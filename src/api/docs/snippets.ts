@@ -7,6 +7,7 @@ import {
   resolvePart,
   textOf,
 } from './open-api.ts';
+import { printBodyText } from './try-it.ts';
 
 /** The form of a request in one language. Secrets come from the environment. */
 export interface RequestSnippet {
@@ -175,10 +176,7 @@ function printCurl(document: DocumentPart, basePath: string, operation: Document
     ...(type.startsWith('multipart/') ? ["--form 'file=@rows.csv'", ...metaDataOf(operation)] : []),
     ...(example === undefined || type.startsWith('multipart/')
       ? []
-      : [
-          "--header 'Content-Type: application/json'",
-          `--data ${quoteForShell(typeof example.value === 'string' ? example.value : JSON.stringify(example.value, null, 2))}`,
-        ]),
+      : ["--header 'Content-Type: application/json'", `--data ${quoteForShell(printBodyText(example.value))}`]),
   ].join(' \\\n  ');
 }
 
