@@ -1,6 +1,6 @@
 /**
  * The names of the clients and of the command line: `sdk/names.json` is the one place that says them. `npm run sdk:names` writes
- * them into every file that has one: manifests, sources, checks, READMEs, and the snippets of the console.
+ * them into every file that has one: manifests, sources, checks, READMEs, and the snippets of the console and of `/docs`.
  */
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
@@ -19,20 +19,20 @@ interface Place {
   readonly folders?: (name: string) => readonly string[];
 }
 
-const SNIPPETS = 'console/explore/snippets.ts';
+const SNIPPETS = ['console/explore/snippets.ts', 'src/api/docs/snippets.ts'];
 
 const PLACES = {
   typescriptPackage: {
     manifest: 'sdk/typescript/package.json',
     pattern: /"name": "(.*)"/,
-    within: ['sdk/typescript', 'sdk/cli', SNIPPETS],
+    within: ['sdk/typescript', 'sdk/cli', ...SNIPPETS],
   },
   cliPackage: { manifest: 'sdk/cli/package.json', pattern: /"name": "(.*)"/, within: ['sdk/cli'] },
   pythonPackage: { manifest: 'sdk/python/pyproject.toml', pattern: /^name = "(.*)"/m, within: ['sdk/python'] },
   pythonModule: {
     manifest: 'sdk/python/generator.yaml',
     pattern: /^packageName: (.*)$/m,
-    within: ['sdk/python', SNIPPETS],
+    within: ['sdk/python', ...SNIPPETS],
     folders: (name) => [`sdk/python/${name}`],
   },
   goModule: { manifest: 'sdk/go/go.mod', pattern: /^module (.*)$/m, within: ['sdk/go'] },
@@ -46,7 +46,7 @@ const PLACES = {
   javaPackage: {
     manifest: 'sdk/java/generator.yaml',
     pattern: /invokerPackage: (.*)$/m,
-    within: ['sdk/java'],
+    within: ['sdk/java', ...SNIPPETS],
     folders: (name) => ['main', 'test'].map((part) => `sdk/java/src/${part}/java/${name.replaceAll('.', '/')}`),
   },
 } satisfies Record<string, Place>;
