@@ -11,7 +11,7 @@ interface Rule {
   readonly instead: string;
 }
 
-export const RULES: readonly Rule[] = [
+const RULES: readonly Rule[] = [
   { pattern: /\band all is well\b/i, instead: 'the result that the reader sees' },
   { pattern: /\bthe most is\b/i, instead: 'the maximum is' },
   { pattern: /\bwhat c[ao]me(?:s)? of\b/i, instead: 'the outcome of' },
@@ -20,33 +20,30 @@ export const RULES: readonly Rule[] = [
   { pattern: /\bgoes on with\b/i, instead: 'continues with, or resumes' },
 ];
 
-export interface ProseFault {
+interface ProseFault {
   readonly line: number;
   readonly found: string;
   readonly instead: string;
 }
 
 /** Returns each phrase in a Markdown text that a rule rejects, with its line. Code blocks and inline code are skipped. */
-export function findInDocument(text: string, rules: readonly Rule[] = RULES): readonly ProseFault[] {
-  const prose = text.replace(/^(```|~~~).*?^\1/gms, blank).replace(/`[^`\n]*`/g, blank);
-  return findIn(prose, rules);
+export function findInDocument(text: string): readonly ProseFault[] {
+  return findIn(text.replace(/^(```|~~~).*?^\1/gms, blank));
 }
 
 /** Returns each phrase in the doc comments of a TypeScript text that a rule rejects, with its line. */
-export function findInSource(text: string, rules: readonly Rule[] = RULES): readonly ProseFault[] {
-  let prose = '';
-  let end = 0;
-  for (const { 0: comment, index } of text.matchAll(/\/\*\*.*?\*\//gs)) {
-    prose += blank(text.slice(end, index)) + comment.replace(/`[^`\n]*`/g, blank);
-    end = index + comment.length;
-  }
-  return findIn(prose, rules);
+export function findInSource(text: string): readonly ProseFault[] {
+  const parts = text.split(/(\/\*\*.*?\*\/)/s);
+  // Every second part is a comment.
+  return findIn(parts.map((part, at) => (at % 2 === 1 ? part : blank(part))).join(''));
 }
 
-function findIn(prose: string, rules: readonly Rule[]): readonly ProseFault[] {
-  return prose.split('\n').flatMap((text, at) =>
-    rules.flatMap(({ pattern, instead }) => {
-      const found = pattern.exec(text)?.[0];
+/** Inline code is no prose. Blanks in place of what is skipped keep the lines. */
+function findIn(text: string): readonly ProseFault[] {
+  const prose = text.replace(/`[^`\n]*`/g, blank);
+  return prose.split('\n').flatMap((line, at) =>
+    RULES.flatMap(({ pattern, instead }) => {
+      const found = pattern.exec(line)?.[0];
       return found === undefined ? [] : [{ line: at + 1, found, instead }];
     }),
   );
