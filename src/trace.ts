@@ -102,7 +102,7 @@ export interface Span {
   readonly spanId: string;
   /** False: the sampler left it out. Nothing that is below it is recorded either. */
   readonly isRecorded: boolean;
-  /** By which whoever continues the trace knows it (W3C Trace Context); undefined where nothing is recorded. */
+  /** The `traceparent` header that lets a receiver continue the trace (W3C Trace Context); undefined if the span is not recorded. */
   readonly traceparent: string | undefined;
   readonly child: (start: SpanStart) => Span;
   /** Begins a trace of its own, with a link to this span: for what goes on long after it. */

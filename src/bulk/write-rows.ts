@@ -18,7 +18,7 @@ export interface RowToWrite {
   readonly isDoubtful: boolean;
 }
 
-/** The outcome of it: an outcome, or nothing yet, as the error is not its own. */
+/** A row after a try to write it: settled, or still open if the error was not the row's own fault. */
 export type WrittenRow =
   | { readonly kind: 'settled'; readonly outcome: StoredOutcome }
   | { readonly kind: 'open'; readonly error: unknown; readonly mayBeWritten: boolean };

@@ -28,7 +28,7 @@ export interface TracingConfig {
   readonly delayMs: number;
   /** Spans that may wait; more are dropped. */
   readonly mostWaiting: number;
-  /** Hosts that are told of a trace by W3C headers: names, or `*.` and a domain. */
+  /** Hosts that receive the W3C headers of a trace: names, or `*.` and a domain. */
   readonly contextHosts: readonly string[];
 }
 
@@ -127,6 +127,6 @@ export const TRACING_VARIABLES = {
     shownDefault: 'none',
     defaultText: () => '',
     description:
-      'Hosts of providers and callback URLs that are told of a trace (W3C `traceparent`), separated by commas; `*.example.com` stands for each host of the domain.',
+      'Hosts of providers and callback URLs that receive the trace header `traceparent` (W3C), separated by commas. `*.example.com` means every host of the domain.',
   },
 } as const;

@@ -434,7 +434,7 @@ const FINISH = `
     as r(account_id, instance_id, resource, lease, started_at, next_due, given_back, has_waited, error, events, provider_calls)
   where p.account_id = r.account_id and p.instance_id = r.instance_id and p.resource = r.resource and p.lease = r.lease`;
 
-/** Every process is told of a change: under the same settings the run that one has begun goes on, and says the outcome of it. */
+/** If the settings are the same, the poll keeps its lease: a run that a process has started continues, and stores its outcome. */
 const IS_KEPT = 'p.settings_version = excluded.settings_version';
 
 // Whoever changes the settings waits for the row of the instance, so nobody has older pollers on the way that are not seen here.

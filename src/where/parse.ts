@@ -101,7 +101,7 @@ function explainAll(
 
 function stopAfterEnough(): void {
   const offsets = new Set(recoveringGrammar?.errors.map(({ token }) => token.startOffset));
-  if (offsets.size > MOST_FAULTS) throw new Error('More faults than are told.');
+  if (offsets.size > MOST_FAULTS) throw new Error('There are more faults than are reported.');
 }
 
 function tokenize(what: TextKind, text: string): IToken[] {

@@ -21,7 +21,7 @@ export function describeAttempt(lease: DeliveryLease, url: URL, eventId: string)
   };
 }
 
-/** The outcome of it. */
+/** Returns the status, outcome and error type that end the span of an attempt. */
 export function describeOutcome(outcome: DeliveryOutcome): SpanEnd {
   if (outcome.kind === 'released') return { attributes: { 'causeway.delivery.outcome': 'released' } };
   const { attempt } = outcome;
