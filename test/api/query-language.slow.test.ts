@@ -199,6 +199,39 @@ describe('GET /docs/where', () => {
   });
 });
 
+describe('docs/reference/where.md', () => {
+  const service = useSharedApp();
+  const text = readFileSync(join(import.meta.dirname, '../../docs/reference/where.md'), 'utf8');
+  let token = '';
+
+  before(async () => {
+    ({ token } = await service.createInstance('bamboohr', CONFIGURATION));
+  });
+
+  it('shows operators with examples that filters can have', async () => {
+    const rows = [...section('## Operators').matchAll(/^\| `.*` \| `(.*)` \|/gm)].map(([, where = '']) => where);
+    expect(rows).to.have.length(15);
+    for (const where of rows) {
+      const { status, body } = await explain(service, token, { objectName: 'employees', where });
+      expect(status, `${where}: ${body.message}`).to.equal(200);
+    }
+  });
+
+  it('shows the messages of common mistakes', async () => {
+    const rows = [...section('Common mistakes').matchAll(/^\| `(.*)` \| (.*) \|$/gm)];
+    expect(rows).to.have.length(15);
+    for (const [, where, message] of rows) {
+      const { body } = await explain(service, token, { objectName: 'employees', where });
+      expect(body.details[0].message).to.equal(message);
+    }
+  });
+
+  function section(start: string): string {
+    const from = text.slice(text.indexOf(start));
+    return from.split('\n## ').slice(0, 1).join('');
+  }
+});
+
 describe('docs/explanation/where.md', () => {
   const service = useSharedApp();
   const text = readFileSync(join(import.meta.dirname, '../../docs/explanation/where.md'), 'utf8');
