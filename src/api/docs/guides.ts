@@ -52,6 +52,7 @@ const ORDER = [
   'connect-sessions',
   'limits',
   'sdks',
+  'write-a-connector',
   'connectors',
   'migrating',
   'deployment',
