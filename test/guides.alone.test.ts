@@ -34,9 +34,9 @@ const COMMANDS = {
   'docs/how-to/administration.md': 1,
   // In test/api/connect-guide.slow.test.ts.
   'docs/tutorials/connect-sessions.md': 4,
-  'docs/reference/connectors.md': 4,
   'docs/how-to/deployment.md': 4,
   'docs/how-to/keys.md': 1,
+  'docs/how-to/write-a-connector.md': 4,
 };
 
 describe('the code of the guides', () => {
@@ -59,7 +59,7 @@ describe('the code of the guides', () => {
         'docs/how-to/bulk.md',
         'docs/how-to/connect-by-oauth.md',
         'docs/how-to/files.md',
-        'docs/reference/events.md',
+        'docs/how-to/receive-events.md',
         'docs/reference/where.md',
         'docs/tutorials/first-query.md',
       ],

@@ -98,7 +98,7 @@ describeInBrowser('the reference in a browser', () => {
     expect(await find('PATCH /instances/{id}'))
       .to.include('/docs/reference/api-instances#updateInstance')
       .and.not.include('/docs/reference/api-instances#getInstance');
-    expect(await find('verify signature')).to.deep.equal(['/docs/reference/events#verify-the-signature']);
+    expect(await find('verify signature')).to.deep.equal(['/docs/how-to/receive-events#verify-the-signature']);
     expect(await find('no such thing at all')).to.deep.equal([]);
     expect(await find('')).to.include('/docs/reference/api-records');
   });

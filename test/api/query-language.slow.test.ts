@@ -1,5 +1,8 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { type TestApp, useSharedApp } from '../support/app.ts';
+import { codeBlocks } from '../support/code-blocks.ts';
 
 const CONFIGURATION = { username: 'demo-key', 'company.name': 'acme', simulator: true };
 
@@ -193,5 +196,89 @@ describe('GET /docs/where', () => {
       .to.include('<h1 id="the-query-language">The query language</h1>')
       .and.include('<h3 id="employees">employees</h3>')
       .and.include('<h2 id="odata">OData</h2>');
+  });
+});
+
+describe('docs/reference/where.md', () => {
+  const service = useSharedApp();
+  const text = readFileSync(join(import.meta.dirname, '../../docs/reference/where.md'), 'utf8');
+  let token = '';
+
+  before(async () => {
+    ({ token } = await service.createInstance('bamboohr', CONFIGURATION));
+  });
+
+  it('shows operators with examples that filters can have', async () => {
+    const rows = [...section('## Operators').matchAll(/^\| `.*` \| `(.*)` \|/gm)].map(([, where = '']) => where);
+    expect(rows).to.have.length(15);
+    for (const where of rows) {
+      const { status, body } = await explain(service, token, { objectName: 'employees', where });
+      expect(status, `${where}: ${body.message}`).to.equal(200);
+    }
+  });
+
+  it('shows the messages of common mistakes', async () => {
+    const rows = [...section('Common mistakes').matchAll(/^\| `(.*)` \| (.*) \|$/gm)];
+    expect(rows).to.have.length(15);
+    for (const [, where, message] of rows) {
+      const { body } = await explain(service, token, { objectName: 'employees', where });
+      expect(body.details[0].message).to.equal(message);
+    }
+  });
+
+  function section(start: string): string {
+    const from = text.slice(text.indexOf(start));
+    return from.split('\n## ').slice(0, 1).join('');
+  }
+});
+
+describe('docs/explanation/where.md', () => {
+  const service = useSharedApp();
+  const text = readFileSync(join(import.meta.dirname, '../../docs/explanation/where.md'), 'utf8');
+  const [strong, weak] = codeBlocks(text).flatMap(({ language, code }) =>
+    language === 'json' ? [JSON.parse(code) as { readonly objectName: string; readonly parsed: string }] : [],
+  );
+  const tokens = { incident: '', issues: '' };
+
+  before(async () => {
+    const serviceNow = { 'company.name': 'demo', username: 'admin', password: 'demo-password', simulator: true };
+    tokens.incident = (await service.createInstance('servicenow', serviceNow)).token;
+    const redmine = {
+      url: 'https://redmine.example.com/pm',
+      'api.key': '0123456789abcdef0123456789abcdef01234567',
+      simulator: true,
+    };
+    tokens.issues = (await service.createInstance('redmine', redmine)).token;
+  });
+
+  it('shows what explain says of a strong and a weak provider', async () => {
+    for (const [shown, token] of [
+      [strong, tokens.incident],
+      [weak, tokens.issues],
+    ] as const) {
+      const { objectName, parsed } = shown ?? {};
+      const { body } = await explain(service, token, { objectName, where: parsed });
+      expect(body).to.deep.include(shown);
+    }
+  });
+
+  it('says how many rows the weak provider returns, how many of them match, and that the strong one can answer alone', async () => {
+    const ofState = await service.call('/issues', { token: tokens.issues, query: { where: 'status_id = 2' } });
+    expect(ofState.headers.get('elements-query-pushdown')).to.equal('full');
+    const matching = await service.call('/issues', { token: tokens.issues, query: { where: weak?.parsed } });
+    expect(matching.body).to.have.length(2);
+    expect(text).to.include(`returns ${ofState.body.length} issues for that, and two of them pass the residual`);
+    const exact = await service.call('/incident', {
+      token: tokens.incident,
+      query: { where: 'state = 2 AND priority = 1' },
+    });
+    expect(exact.headers.get('elements-query-pushdown')).to.equal('full');
+  });
+
+  it('says that the weak provider cannot answer alone', async () => {
+    const headers = { 'elements-query-mode': 'pushdown-only' };
+    const { body } = await service.call('/issues', { token: tokens.issues, query: { where: weak?.parsed }, headers });
+    expect(body.code).to.equal('WHERE_UNSUPPORTED');
+    expect(body.details).to.have.length(2);
   });
 });

@@ -94,7 +94,7 @@ describe('a connector in a package of its own', function packages() {
   });
 });
 
-describe('docs/reference/connectors.md', function tutorial() {
+describe('docs/how-to/write-a-connector.md', function tutorial() {
   this.timeout(300_000);
   let folder: string;
   /** The folders with the programs of two versions of Node.js: the one of the service, and one that is too old for it. */
@@ -118,7 +118,7 @@ describe('docs/reference/connectors.md', function tutorial() {
     it(`leads from nothing to a connector that passes, with Node.js ${version} first in PATH`, async () => {
       const checkout = join(folder, version, 'causeway');
       await mkdir(checkout, { recursive: true });
-      const markdown = await readFile(join(ROOT, 'docs/reference/connectors.md'), 'utf8');
+      const markdown = await readFile(join(ROOT, 'docs/how-to/write-a-connector.md'), 'utf8');
       const commands = codeBlocks(markdown).filter(({ language }) => language === 'sh');
       const script = [IN_THE_CHECKOUT, ...commands.map(({ code }) => code), 'node --version'].join('\n');
       const path = [programs[version], ...(process.env.PATH ?? '').split(delimiter).filter(isOfMachine)].join(
@@ -133,7 +133,7 @@ describe('docs/reference/connectors.md', function tutorial() {
   }
 });
 
-describe('the complete connector of docs/reference/connectors.md', function complete() {
+describe('the complete connector of docs/how-to/write-a-connector.md', function complete() {
   this.timeout(120_000);
   let folder: string;
   let files: Readonly<Record<string, string>>;
@@ -141,7 +141,7 @@ describe('the complete connector of docs/reference/connectors.md', function comp
   before(async () => {
     folder = await createTemporaryFolder();
     await link(folder);
-    const markdown = await readFile(join(ROOT, 'docs/reference/connectors.md'), 'utf8');
+    const markdown = await readFile(join(ROOT, 'docs/how-to/write-a-connector.md'), 'utf8');
     const [index = '', simulator = '', suite = ''] = codeBlocks(markdown).flatMap(({ language, code }) =>
       language === 'ts' ? [code] : [],
     );

@@ -30,7 +30,10 @@ const README = join(ROOT, 'README.md');
 /** The folders of docs/. */
 export const GUIDE_KINDS = ['tutorials', 'how-to', 'reference', 'explanation'] as const;
 /** What the declarations of the connectors say stands below what is written. */
-const APPENDICES: Readonly<Record<string, string>> = { 'where.md': 'pushdown.md', 'elements.md': 'elements.md' };
+const APPENDICES: Readonly<Record<string, string>> = {
+  '/docs/reference/where': 'pushdown.md',
+  '/docs/reference/elements': 'elements.md',
+};
 /** The reader's order of the guides of one kind; a guide that is not listed follows by name. */
 const ORDER = [
   'console',
@@ -38,11 +41,18 @@ const ORDER = [
   'where',
   'files',
   'bulk',
+  'receive-events',
   'events',
+  'polls',
+  'connect-by-oauth',
+  'oauth-proxies',
+  'repair-instances',
+  'oauth',
   'credentials',
   'connect-sessions',
   'limits',
   'sdks',
+  'write-a-connector',
   'connectors',
   'migrating',
   'deployment',
@@ -71,7 +81,7 @@ const rank = ({ path }: GuideSource) => (ORDER.indexOf(basename(path)) + ORDER.l
 function guideAt(file: string): GuideSource {
   const kind = file === README ? 'guides' : basename(dirname(file));
   const path = `/docs/${kind}/${basename(file, '.md').toLowerCase()}`;
-  const appendix = APPENDICES[basename(file)];
+  const appendix = APPENDICES[path];
   return appendix === undefined ? { file, path } : { file, path, appendix: join(ROOT, 'generated', appendix) };
 }
 

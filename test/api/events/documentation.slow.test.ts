@@ -9,9 +9,9 @@ import { waitUntil } from '../support/wait-until.ts';
 import { createSource, findSubscription, QUICK, sendEvent, waitForDeliveries } from './receiving.ts';
 
 const ROOT = resolve(import.meta.dirname, '../../..');
-const TEXT = readFileSync(join(ROOT, 'docs/reference/events.md'), 'utf8');
+const TEXT = readFileSync(join(ROOT, 'docs/how-to/receive-events.md'), 'utf8');
 
-describe('docs/reference/events.md', () => {
+describe('docs/how-to/receive-events.md', () => {
   const service = useApp({}, { engineOptions: QUICK });
   let receiver: ChildProcess | undefined;
 
