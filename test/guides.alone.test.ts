@@ -64,6 +64,7 @@ describe('the code of the guides', () => {
         'docs/how-to/connect-by-oauth.md',
         'docs/how-to/files.md',
         'docs/how-to/find-failures.md',
+        'docs/how-to/receive-webhooks.md',
         'docs/reference/events.md',
         'docs/reference/where.md',
         'docs/tutorials/first-query.md',

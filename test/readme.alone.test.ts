@@ -65,6 +65,7 @@ const ANSWERS: Readonly<Record<string, number>> = {
   'reference/events.md': 7,
   'how-to/administration.md': 12,
   'how-to/find-failures.md': 5,
+  'how-to/receive-webhooks.md': 6,
 };
 
 describe('a newcomer', () => {
