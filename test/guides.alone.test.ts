@@ -1,6 +1,8 @@
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { globSync, readdirSync, readFileSync } from 'node:fs';
 import { readFile, rm, stat } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
@@ -34,8 +36,10 @@ const COMMANDS = {
   'docs/how-to/administration.md': 1,
   // In test/api/connect-guide.slow.test.ts.
   'docs/tutorials/connect-sessions.md': 4,
-  'docs/how-to/deployment.md': 4,
+  'docs/how-to/back-up.md': 2,
+  'docs/how-to/deployment.md': 2,
   'docs/how-to/keys.md': 1,
+  'docs/how-to/split-roles.md': 2,
   'docs/how-to/write-a-connector.md': 4,
 };
 
@@ -59,7 +63,9 @@ describe('the code of the guides', () => {
         'docs/how-to/bulk.md',
         'docs/how-to/connect-by-oauth.md',
         'docs/how-to/files.md',
+        'docs/how-to/find-failures.md',
         'docs/how-to/receive-events.md',
+        'docs/how-to/receive-webhooks.md',
         'docs/reference/where.md',
         'docs/tutorials/first-query.md',
       ],
@@ -76,10 +82,16 @@ describe('the code of the guides', () => {
   });
 });
 
-describe('docs/how-to/deployment.md', () => {
-  const [secrets = '', compose = '', backup = '', restore = ''] = codeBlocks(read('docs/how-to/deployment.md'))
+/** The commands of a page that operators paste, in their order. */
+function commandsOf(file: string): readonly string[] {
+  return codeBlocks(read(file))
     .filter(({ language }) => language === 'sh')
     .map(({ code }) => code);
+}
+
+describe('the guides for operators', () => {
+  const [secrets = '', compose = ''] = commandsOf('docs/how-to/deployment.md');
+  const [backup = '', restore = ''] = commandsOf('docs/how-to/back-up.md');
   let folder = '';
 
   beforeEach(async () => {
@@ -131,6 +143,49 @@ describe('docs/how-to/deployment.md', () => {
     }
   });
 });
+
+describe('docs/how-to/split-roles.md', () => {
+  it('starts one process of each role on one database', async function split() {
+    this.timeout(120_000);
+    const folder = await createTemporaryFolder();
+    const [start = '', check = ''] = commandsOf('docs/how-to/split-roles.md');
+    const [api, worker] = [await freePort(), await freePort()];
+    const here = (block: string) => block.replaceAll('8080', String(api)).replaceAll('8090', String(worker));
+    const env = {
+      ...process.env,
+      NODE_ENV: 'production',
+      DATABASE_URL: await createTestDatabase(),
+      ENCRYPTION_KEYS: `test:${Buffer.alloc(32, 7).toString('base64')}`,
+      PUBLIC_URL: 'http://127.0.0.1:8080',
+      DATA_DIR: folder,
+    };
+    const ready = (port: number) =>
+      `curl --silent --fail --output ${folder}/ready http://127.0.0.1:${port}/health/ready`;
+    const script = [
+      ...['set -m', here(start).replaceAll('npm start', 'npm start > /dev/null'), "trap 'kill %1 %2; wait' EXIT"],
+      ...[api, worker].map((port) => `until ${ready(port)}; do sleep 0.2; done`),
+      here(check),
+      `curl --silent --output ${folder}/missing --write-out '%{http_code}' http://127.0.0.1:${worker}/elements/api-v2/hubs`,
+    ].join('\n');
+    try {
+      const { stdout } = await run('bash', ['-euc', script], { cwd: ROOT, env });
+      expect(stdout.match(/"status":"ok"/g)).to.have.length(2);
+      expect(stdout).to.match(/404$/);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+});
+
+/** Free a moment ago. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
 
 async function works(command: string): Promise<boolean> {
   return run('bash', ['-c', command]).then(

@@ -63,7 +63,9 @@ const ANSWERS: Readonly<Record<string, number>> = {
   'how-to/bulk.md': 10,
   'how-to/files.md': 3,
   'how-to/receive-events.md': 7,
-  'how-to/administration.md': 7,
+  'how-to/administration.md': 12,
+  'how-to/find-failures.md': 5,
+  'how-to/receive-webhooks.md': 6,
 };
 
 describe('a newcomer', () => {
@@ -176,7 +178,9 @@ describe('a newcomer', () => {
         expect(answers.flat().map(({ type }) => type)).to.include('employees.updated');
       // The pages leave no files where they are tried.
       expect(readdirSync(folder)).to.deep.equal(['.data']);
-      for (const answer of answers) expect(Object(answer).code, JSON.stringify(answer)).to.equal(undefined);
+      // The activity of a request that failed has its code.
+      for (const answer of answers.filter((each) => !('providerCalls' in Object(each))))
+        expect(Object(answer).code, JSON.stringify(answer)).to.equal(undefined);
     }
   });
 

@@ -4,19 +4,22 @@ import { expect } from 'chai';
 import document from '../../generated/openapi.json' with { type: 'json' };
 import { toOriginalBody } from '../../src/events/message.ts';
 import { useSharedApp } from '../support/app.ts';
+import { codeBlocks } from '../support/code-blocks.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { SHOP } from './support/simulated.ts';
 
 const read = (name: string) => readFileSync(join(import.meta.dirname, '../../docs', name), 'utf8');
 const blocksOf = (text: string) =>
-  [...text.matchAll(/^```json\n([\s\S]*?)^```$/gm)].map(([, json = '']) => JSON.parse(json));
+  codeBlocks(text)
+    .filter(({ language }) => language === 'json')
+    .map(({ code }) => JSON.parse(code));
 
-describe('docs/how-to/migrating.md', () => {
+describe('the documents on Cloud Elements', () => {
   const service = useSharedApp();
 
   it('shows the notification that an event of docs/reference/events.md becomes', () => {
     const event = blocksOf(read('reference/events.md')).find((block) => 'type' in block);
-    const [, notification] = blocksOf(read('how-to/migrating.md'));
+    const [notification] = blocksOf(read('reference/cloud-elements.md'));
     const made = toOriginalBody(Buffer.from(JSON.stringify(event)), { companyId: 3 });
     expect(JSON.parse(made.toString())).to.deep.equal(notification);
   });
@@ -29,7 +32,7 @@ describe('docs/how-to/migrating.md', () => {
   });
 
   it('names the way to what is no object, and as missing only what has no path', () => {
-    const text = read('how-to/migrating.md');
+    const text = read('reference/cloud-elements.md');
     const paths = Object.keys(document.paths);
     expect(text)
       .to.include('`/passthrough/{path}`')
@@ -40,9 +43,23 @@ describe('docs/how-to/migrating.md', () => {
     expect(paths.filter((path) => /formula|transformation/.test(path))).to.deep.equal([]);
   });
 
+  it('lists paths that there are', () => {
+    const known = Object.keys(document.paths).map(toPattern);
+    const [, table = ''] = /^## Paths\n([\s\S]*?)^Not here yet/m.exec(read('reference/cloud-elements.md')) ?? [];
+    const rows = [...table.matchAll(/^\| (`.*?) \| the same \|/gm)].map(([, cell = '']) => cell);
+    const listed = rows.flatMap((cell) => [...cell.matchAll(/`([^`]+)`/g)].map(([, path = '']) => path));
+    expect(listed).to.have.length.above(30);
+    expect(listed.filter((path) => !known.includes(toPattern(path)))).to.deep.equal([]);
+  });
+
   it('is right about double quotes', async () => {
     const { token } = await service.createInstance('odata', SHOP);
     const answer = await service.call('/Products', { query: { where: 'Name = "Guide"' }, token });
     expectProblem(answer, 'WHERE_SYNTAX', /Write text in single quotes: 'Guide', not "Guide"\./);
   });
 });
+
+/** Whatever its parameters are called. */
+function toPattern(path: string): string {
+  return path.replaceAll(/\{\w+\}/g, '{}');
+}
