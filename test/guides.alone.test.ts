@@ -24,7 +24,7 @@ const FILES = [
 
 /**
  * What the blocks of each language are. Those of `bash` are pasted into a shell beside a running service, in
- * test/readme.alone.test.ts; those of `sh` by the tests named here; `js` in test/api/events; `html` in test/console; `json` in the tests of the guide. Those of the
+ * test/readme.alone.test.ts and test/tutorials.alone.test.ts; those of `sh` by the tests named here; `js` in test/api/events; `html` in test/console; `json` in the tests of the guide. Those of the
  * clients stand in their own READMEs, whose examples `sdk/<language>/check` runs.
  */
 const LANGUAGES = ['bash', 'sh', 'js', 'html', 'json', 'text', 'ts', 'python', 'java', 'go', 'perl'];
@@ -67,6 +67,7 @@ describe('the code of the guides', () => {
         'docs/how-to/receive-events.md',
         'docs/how-to/receive-webhooks.md',
         'docs/reference/where.md',
+        'docs/tutorials/first-event.md',
         'docs/tutorials/first-query.md',
       ],
     ]);

@@ -1,8 +1,7 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, execFile } from 'node:child_process';
 import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { describeVariables } from '../src/config/index.ts';
@@ -10,13 +9,14 @@ import { hubsOf } from '../src/connector/define.ts';
 import { createRegistry, loadConnectors, OWN_CONNECTORS } from '../src/connector/registry.ts';
 import { codeBlocks } from './support/code-blocks.ts';
 import { createTemporaryFolder } from './support/database.ts';
+import { startByNpm, stopByNpm } from './support/newcomer.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const README = readFileSync(join(ROOT, 'README.md'), 'utf8');
 
 const readPage = (file: string) => readFileSync(join(ROOT, file), 'utf8');
-/** The README and the pages that continue it, in the order in which a newcomer reads them. */
-const FIRST_PAGES = [README, readPage('docs/tutorials/first-query.md'), readPage('docs/how-to/connect-by-oauth.md')];
+/** The README and a page that continues it. The tutorials have a test of their own. */
+const FIRST_PAGES = [README, readPage('docs/how-to/connect-by-oauth.md')];
 
 /** The code blocks of a language, in their order. */
 function blocks(language: string, markdown = README): string[] {
@@ -76,28 +76,15 @@ describe('a newcomer', () => {
     this.timeout(60_000);
     folder = await createTemporaryFolder();
     expect(blocks('sh')[0]).to.equal('npm ci && npm start\n');
-    service = spawn('npm', ['start'], {
-      cwd: ROOT,
-      // Node.js below npm has the same input, and ends with this process.
-      stdio: ['pipe', 'ignore', 'ignore'],
-      env: {
-        ...process.env,
-        NODE_OPTIONS: `--require ${join(ROOT, 'scripts/ends-with-starter.cjs')}`,
-        NODE_ENV: '',
-        DATA_DIR: join(folder, '.data'),
-        PORT: '0',
-        SIMULATORS_PORT: '0',
-      },
-    });
-    await untilReady(folder, service);
+    service = await startByNpm({ cwd: ROOT, dataDir: join(folder, '.data') });
   });
 
   after(async () => {
-    if (service?.exitCode === null) await stop(service);
+    if (service !== undefined) await stopByNpm(service);
     await rm(folder, { recursive: true, force: true });
   });
 
-  it('gets from the first command to a filtered page and a clear error by pasting', async function paste() {
+  it('gets from the first command to a filtered page and an event by pasting', async function paste() {
     this.timeout(60_000);
     const marker = '\n### next block ###\n';
     const script = [
@@ -108,27 +95,7 @@ describe('a newcomer', () => {
       ]),
     ].join('\n');
     const { stdout } = await promisify(execFile)('bash', ['-c', script], { cwd: folder });
-    const [
-      ,
-      ,
-      query = '',
-      ,
-      ,
-      told = '',
-      gone = '',
-      discovery = '',
-      mistake = '',
-      passed = '',
-      bulk = '',
-      authorized = '',
-    ] = stdout.split(marker);
-
-    const [objects = '', metadata = ''] = discovery.split(/(?<=\])(?=\{"name":"employees")/);
-    expect(JSON.parse(objects)).to.include('employees');
-    expect(JSON.parse(metadata).fields.map(({ name }: { name: string }) => name)).to.include.members([
-      'status',
-      'hireDate',
-    ]);
+    const [, , query = '', , , told = '', gone = '', authorized = ''] = stdout.split(marker);
 
     const [headers = '', body = ''] = query.split('\r\n\r\n');
     expect(headers)
@@ -138,16 +105,6 @@ describe('a newcomer', () => {
     const rows: { hireDate: string }[] = JSON.parse(body);
     expect(rows).to.have.length(5);
     expect(rows.every(({ hireDate }) => hireDate >= '2024-01-01')).to.equal(true);
-
-    const problem = JSON.parse(mistake);
-    expect(problem.code).to.equal('WHERE_INVALID');
-    expect(problem.message).to.equal("There is no field 'hireDat'. Did you mean 'hireDate'?");
-
-    expect(JSON.parse(passed)[0]).to.include.keys('id', 'name');
-
-    const [head, ...cells] = bulk.split('\r\n');
-    expect(head).to.equal('id,firstName,lastName');
-    expect(cells).to.have.length.above(200);
 
     const instance = JSON.parse(authorized);
     expect(instance.element.key).to.equal('salesforce');
@@ -188,7 +145,7 @@ describe('a newcomer', () => {
     this.timeout(60_000);
     if (service === undefined) throw new Error('The service has not started.');
     const { baseUrl } = JSON.parse(readFileSync(join(folder, '.data', 'credentials.json'), 'utf8'));
-    await stop(service);
+    await stopByNpm(service);
     const refusal = await fetch(new URL('/health/live', baseUrl)).catch(({ cause }) => cause.code);
     expect(refusal).to.equal('ECONNREFUSED');
   });
@@ -231,26 +188,3 @@ describe('the scripts of package.json that stay in the foreground', () => {
     });
   }
 });
-
-async function untilReady(folder: string, service: ChildProcess): Promise<void> {
-  const file = join(folder, '.data', 'credentials.json');
-  while (!existsSync(file) || !(await isReady(file))) {
-    if (service.exitCode !== null) throw new Error(`npm start ended with exit code ${service.exitCode}`);
-    await sleep(100);
-  }
-}
-
-/** The port is known once the service listens: until then the file holds the one it was asked for. */
-async function isReady(file: string): Promise<boolean> {
-  const { origin, port } = new URL(JSON.parse(readFileSync(file, 'utf8')).baseUrl);
-  if (port === '0') return false;
-  const response = await fetch(`${origin}/health/ready`);
-  return response.ok;
-}
-
-/** npm passes the signal on and ends when the service has ended. */
-async function stop(service: ChildProcess): Promise<void> {
-  const ended = new Promise((done) => service.once('exit', done));
-  service.kill('SIGTERM');
-  await ended;
-}
