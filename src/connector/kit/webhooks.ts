@@ -5,9 +5,9 @@ import type { Handshake, Verify, WebhookAnswer, WebhookCall, Webhooks } from '..
 import { json } from './json.ts';
 import { type XmlElement, xml } from './xml.ts';
 
+/** How a provider signs its webhooks by HMAC (RFC 2104). */
 export interface HmacOptions {
   /** The name of the header with the signature, in lower case. */
-  /** Of the signature. */
   readonly header: string;
   readonly algorithm: 'sha1' | 'sha256' | 'sha512';
   readonly encoding: 'hex' | 'base64' | 'base64url';
