@@ -6,8 +6,8 @@ import { type ServedSimulator, serveSimulator } from './served.ts';
 import type { Subject } from './subject.ts';
 
 /**
- * Polls objects that declare their changes, on a simulator that changes records as others do. @returns what is found twice, not at all,
- * or was there before
+ * Polls the objects that declare their changes, on a simulator that changes records.
+ * @returns the changes that were not found or found twice, and the events without a change
  */
 export async function followChanges(subject: Subject): Promise<readonly string[]> {
   const { createSimulator, effort, target } = subject;
@@ -33,7 +33,7 @@ export async function followChanges(subject: Subject): Promise<readonly string[]
   }
 }
 
-/** What a simulator calls the records of an object. */
+/** Returns the simulator's name for the records of an object. */
 async function findTable(provider: ServedSimulator, names: readonly string[]): Promise<string | undefined> {
   for (const table of names) {
     const isKnown = await provider.command('/simulate/changes', { table }).then(
@@ -52,14 +52,14 @@ interface Changed {
   readonly table: string;
 }
 
-/** Ids of records. */
+/** Ids of records, by the action on them. */
 type Ids = Readonly<Record<ChangeAction, readonly string[]>>;
 
 const SETTLED_MS = 60_000;
 
 /**
- * Changes twice, so shortly after each other that the times of the provider may not tell them apart; a poll comes in between. Some providers hold
- * the latest changes back: then the poll after a while tells of them.
+ * Changes records twice, so shortly after each other that the provider's times may be equal, with a poll in between. Some providers hold
+ * back the latest changes, so a later poll may find them.
  */
 async function follow({ target }: Subject, { provider, name, object, table }: Changed): Promise<readonly string[]> {
   const { connector, configuration: config } = target;
@@ -105,7 +105,7 @@ async function follow({ target }: Subject, { provider, name, object, table }: Ch
   return faults.map((fault) => `${name}: ${fault}`);
 }
 
-/** Moves the clock of the provider on to where a second has just begun, so that both changes are in it. */
+/** Moves the provider's clock to the beginning of a second, so that both changes have the same second. */
 async function beginSecond(provider: ServedSimulator): Promise<void> {
   const { now } = Object(await provider.command('/simulate/clock', { byMs: 0 }));
   await provider.command('/simulate/clock', { byMs: 1000 - (Date.parse(String(now)) % 1000) });
@@ -123,7 +123,10 @@ const COMMANDS = [
 
 type Counts = { readonly [Command in (typeof COMMANDS)[number][0]]?: number };
 
-/** @throws Error for what is no answer of `POST /simulate/changes` */
+/**
+ * Reads the response of `POST /simulate/changes`.
+ * @throws Error for any other response
+ */
 function readIds(answer: unknown): Ids {
   const read = (member: string): readonly string[] => {
     const ids: unknown = Object(answer)[member];

@@ -14,14 +14,18 @@ import { uploadFiles } from './uploads.ts';
 import { forgeWebhooks } from './webhooks.ts';
 import { writeHostileIds, writeRecords } from './writes.ts';
 
-/** Something that every connector must keep, whatever its provider. */
+/** A check that every connector must pass, whatever its provider is. */
 export interface Check {
   readonly name: string;
-  /** @returns what is not so, in words; throws where it cannot be found out, which is a fault too */
+  /**
+   * Looks for faults.
+   * @returns each fault as a sentence
+   * @throws Error where it cannot check, which is a fault too
+   */
   readonly find: (subject: Subject) => Promise<readonly string[]>;
 }
 
-/** In the order in which a mistake is understood soonest. The last ones look at what the others left behind. */
+/** The checks, in the order in which a fault is easiest to understand. The last ones examine what the others left behind. */
 export const CHECKS: readonly Check[] = [
   {
     name: 'has rows to measure by',
@@ -90,7 +94,7 @@ async function faultsOf<Item>(
 
 const LEAST_SHARE = 0.15;
 
-/** Fewer filters would tell by chance. No provider is asked for these, so that they cost next to nothing. */
+/** Fewer filters would pass or fail by chance. They are not sent to a provider, so they cost almost nothing. */
 const LEAST_TELLING = 60;
 const MOST_TELLING = 150;
 
@@ -108,20 +112,20 @@ const KINDS = ['everything', 'pushed', 'residual', 'sparse', 'sorted'];
 
 async function walkAll({ target, listings, large, effort }: Subject): Promise<readonly string[]> {
   const kinds = new Set<string>();
-  // The larger ones first: they have queries of every kind.
+  // The larger listings first, because they have queries of every kind.
   const chosen = [...new Set([...large, ...listings])].slice(0, effort.pagedListings);
   const faults = await faultsOf(chosen, async (listing) => {
     const queries = await findQueries(target, listing, effort);
     for (const { kind } of queries) kinds.add(kind);
     return (await Promise.all(queries.map((query) => walkPages(target, listing, query, effort.walks)))).flat();
   });
-  // Not every listing has queries of every kind, and a few samples do not find them.
+  // Not every listing has queries of every kind, and a small sample may miss them.
   const expected = KINDS.filter((kind) => kind !== 'pushed' || large.some(claimsExact));
   const missing = effort.everyKind ? expected.filter((kind) => !kinds.has(kind)) : [];
   return [...faults, ...missing.map((kind) => `No query was found that is ${kind}.`)];
 }
 
-/** Whether there is a filter that is left whole to the provider. */
+/** Returns whether some filter can be pushed as a whole. */
 function claimsExact({ object: { fields } }: Listing): boolean {
   return Object.values(fields).some(({ filter = {} }) => Object.values(filter).includes('exact'));
 }

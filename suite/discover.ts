@@ -1,12 +1,12 @@
 import type { Connector, ConnectorContext, DiscoveryContext, ObjectSpec, Objects } from '../src/connector/contract.ts';
 
-/** Everything that a connector declares or discovers, with the fields of outlines, those of children included. */
+/** Returns all declared or discovered objects with their fields, including those of outlines and children. */
 export async function discoverAll(find: Connector['objects'], context: ConnectorContext): Promise<Objects> {
   const discovery = withoutThreads(context);
   return completeAll(typeof find === 'function' ? await find(discovery) : find, discovery);
 }
 
-/** Reads documents in this thread, which a test can trust. */
+/** Returns a context for discovery that runs modules in this thread. Tests can trust their documents. */
 export function withoutThreads(context: ConnectorContext): DiscoveryContext {
   return { ...context, offload: async (module, text) => (await import(module.href)).default(text) };
 }

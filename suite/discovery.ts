@@ -1,7 +1,7 @@
 import type { FieldSpec, ObjectSpec } from '#connector';
 import { getOk, idOf, type Listing, type Row, type Target } from './target.ts';
 
-/** Where the API says something else about the objects than the connector declares. */
+/** Returns the differences between the objects in the API and those that the connector declares. */
 export async function compareDiscovery(target: Target): Promise<readonly string[]> {
   const { body } = await getOk(target, '/objects?details=true');
   const names = await getOk(target, '/objects');
@@ -9,7 +9,7 @@ export async function compareDiscovery(target: Target): Promise<readonly string[
   const declared = Object.entries(target.objects).map(([name, object], index) => ({
     name,
     operations: operationsOf(object),
-    // Where only the metadata tells them, a listing does not.
+    // A listing leaves out children that only the metadata has.
     children: summaries[index]?.children && Object.keys(object.children ?? {}),
   }));
   const faults = [
@@ -93,7 +93,10 @@ function differences(what: string, found: unknown, declared: unknown): readonly 
 const COLLECTION = { list: 'GET', create: 'POST' } as const;
 const RECORD = { get: 'GET', update: 'PATCH', replace: 'PUT', remove: 'DELETE' } as const;
 
-/** Operations that are not declared and yet are answered with anything but a 405 that names what there is. */
+/**
+ * Calls operations that are not declared. Each must be rejected with a 405 that names the supported ones.
+ * @returns the faults
+ */
 export async function callUndeclared(target: Target, listings: readonly Listing[]): Promise<readonly string[]> {
   const faults: string[] = [];
   for (const [name, object] of Object.entries(target.objects)) {
@@ -118,7 +121,7 @@ async function callMissing(
   object: ObjectSpec,
   { path, methods }: Resource,
 ): Promise<readonly string[]> {
-  // What takes a file is no less there.
+  // An operation that accepts a file is supported too.
   const has = (operation: string) =>
     [object, object.upload ?? {}].some((each) => Reflect.get(each, operation) !== undefined);
   const entries = Object.entries(methods);

@@ -1,32 +1,32 @@
-/** How much of what can be tried is tried. */
+/** How much of the suite runs. */
 export interface Effort {
-  /** Of the listings of a connector, and of the objects that can be written. Those that are left out are tried where everything is. */
+  /** Maximum number of listings, and of objects that are written. `FULL` includes those that are left out. */
   readonly listings: number;
-  /** Random filters on each listing, and on all of them together. */
+  /** Maximum number of random filters on each listing, and on all of them together. */
   readonly filters: number;
   readonly filtersInAll: number;
   readonly seed: number;
   readonly claims: number;
-  /** Each claim is tried with two at least, however many there are. */
+  /** Maximum number of literals per declared operator, and for all of them together. Each is tried with at least two. */
   readonly literalsPerClaim: number;
   readonly literalsInAll: number;
-  /** Random filters among which queries are looked for that leave few rows or some. */
+  /** Number of random filters among which queries with few or some rows are searched. */
   readonly candidates: number;
-  /** Of them, how many of each kind are sent until one is of the kind. */
+  /** Maximum number of these filters that are sent for each kind of query. */
   readonly tried: number;
-  /** Queries of every kind are looked for until they are found, and must be found. */
+  /** Whether queries of every kind must be found. */
   readonly everyKind: boolean;
-  /** Listings whose pages are walked, and ways to walk each. */
+  /** Maximum number of listings that are paged through, and of ways to do so for each. */
   readonly pagedListings: number;
   readonly walks: number;
   readonly sortedFields: number;
   readonly sortedFieldsInAll: number;
   readonly mostTexts: number;
-  /** Objects whose changes are polled for. */
+  /** Maximum number of objects whose changes are polled. */
   readonly followed: number;
 }
 
-/** What `npm test` has the time for: some 150 calls of a connector. */
+/** The effort of `npm test`: about 150 calls per connector. */
 export const QUICK: Effort = {
   listings: 1,
   filters: 8,
@@ -46,6 +46,7 @@ export const QUICK: Effort = {
   followed: 2,
 };
 
+/** The effort of `npm run test:slow`. */
 export const FULL: Effort = {
   listings: Number.POSITIVE_INFINITY,
   filters: 150,
@@ -72,8 +73,8 @@ const BOUNDLESS = {
 };
 
 /**
- * CONFORMANCE=full tries everything, of the connectors that CONFORMANCE_OF lists by their keys where it is set. CONFORMANCE_RUNS makes it so
- * many random filters, from another seed each time unless CONFORMANCE_SEED says which.
+ * Returns the effort for a connector. CONFORMANCE=full runs everything, for the connectors in CONFORMANCE_OF (their keys) if that is set.
+ * CONFORMANCE_RUNS sets the number of random filters. Their seed is then random, unless CONFORMANCE_SEED sets it.
  */
 export function readEffort(environment: Readonly<Record<string, string | undefined>>, connector: string): Effort {
   const { CONFORMANCE, CONFORMANCE_OF: chosen, CONFORMANCE_RUNS: runs, CONFORMANCE_SEED: seed } = environment;
@@ -91,7 +92,7 @@ export function readEffort(environment: Readonly<Record<string, string | undefin
   };
 }
 
-/** Runs of a property test: a tenth of them in `npm test`, and all in `npm run test:slow` (test/properties.slow.test.ts). */
+/** Returns the number of runs of a property test: a tenth in `npm test`, and all in `npm run test:slow` (test/properties.slow.test.ts). */
 export function runs(count: number): number {
   return process.env.CONFORMANCE === 'full' ? count : Math.ceil(count / 10);
 }

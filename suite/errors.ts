@@ -13,7 +13,10 @@ const NO_VALUES: Readonly<Partial<Record<FieldSpec['type'], string>>> = {
   object: "'x'",
 };
 
-/** Mistakes in a query of the listing that are not answered with a precise 400. */
+/**
+ * Sends faulty queries. Each must be rejected with a 400 that names the fault and its position.
+ * @returns the faults
+ */
 export async function makeMistakes(target: Target, listing: Listing): Promise<readonly string[]> {
   const faults: string[] = [];
   const [name = ''] = Object.keys(listing.object.fields).filter((field) => /^[A-Za-z]\w+$/.test(field));
@@ -36,7 +39,10 @@ export async function makeMistakes(target: Target, listing: Listing): Promise<re
   return faults;
 }
 
-/** Names and ids that do not exist and are not answered with 404. */
+/**
+ * Requests names and ids that do not exist. Each must be rejected with a 404.
+ * @returns the faults
+ */
 export async function askForNothing(target: Target, listings: readonly Listing[]): Promise<readonly string[]> {
   const faults: string[] = [];
   const expectNotFound = async (path: string, statuses = [404]) => {
@@ -55,7 +61,7 @@ export async function askForNothing(target: Target, listings: readonly Listing[]
     if (object.get === undefined || listing === undefined || first === undefined) continue;
     await expectNotFound(`/${name}/${encodeURIComponent(unknownId(idOf(listing, first)))}`);
     await expectNotFound(`/${name}/${encodeURIComponent(idOf(listing, first))}/nosuchchild`);
-    // A provider may say that such an id cannot be.
+    // A provider may report that such an id is invalid.
     for (const id of STRANGE_IDS) await expectNotFound(`/${name}/${encodeURIComponent(id)}`, [404, 422]);
   }
   return faults;
@@ -63,7 +69,7 @@ export async function askForNothing(target: Target, listings: readonly Listing[]
 
 const STRANGE_IDS = ["no'such", 'a/b', '%2e%2e', 'x?y=1#z', "')", 'directory', '$metadata', '😀', '-1'];
 
-/** Of the same form as the one given, and of no record. */
+/** Returns an id of the same form that no record has. */
 function unknownId(id: string): string {
   if (/^\d+$/.test(id)) return '99999999';
   if (/^[0-9a-f-]{36}$/i.test(id)) return 'ffffffff-ffff-4fff-8fff-ffffffffffff';

@@ -8,7 +8,7 @@ import type { Listing, Row } from './target.ts';
 const EQUALITIES: readonly ComparisonOperator[] = ['=', '!='];
 const COMPARISONS: readonly ComparisonOperator[] = [...EQUALITIES, '<', '<=', '>', '>='];
 
-/** Random filters on the fields of a listing, nested up to three levels. */
+/** Returns random filters on the fields of a listing, nested up to three levels. */
 export function filtersOn({ object, rows }: Pick<Listing, 'object' | 'rows'>): fc.Arbitrary<Filter> {
   const predicates = Object.entries(object.fields).map(([name, spec]) => predicatesOn(name, spec, rows));
   return treesOf(fc.oneof(...predicates), 3);
@@ -29,7 +29,7 @@ function predicatesOn(name: string, spec: FieldSpec, rows: readonly Row[]): fc.A
   );
 }
 
-/** A value that occurs as often as any other, so that filters find something. */
+/** Half of the literals are values that occur, so that filters match some rows. */
 function literalOf(literals: readonly Literal[], values: ReadonlySet<string>): fc.Arbitrary<Literal> {
   const present = literals.filter((literal) => literal.kind !== 'boolean' && values.has(literal.text));
   return fc.oneof(fc.constantFrom(...literals), fc.constantFrom(...(present.length === 0 ? literals : present)));
@@ -44,7 +44,7 @@ function comparisons(field: FieldRef, { type }: FieldSpec, literal: fc.Arbitrary
 
 function memberships(field: FieldRef, literal: fc.Arbitrary<Literal>): fc.Arbitrary<Filter> {
   const few = fc.array(literal, { minLength: 1, maxLength: 6 });
-  // More than most providers take at once.
+  // More values than most providers accept in one list.
   const many = fc.array(literal, { minLength: 30, maxLength: 60 });
   return fc
     .tuple(fc.boolean(), fc.oneof({ weight: 9, arbitrary: few }, { weight: 1, arbitrary: many }))
@@ -75,7 +75,7 @@ function treesOf(leaf: fc.Arbitrary<Filter>, depth: number): fc.Arbitrary<Filter
   );
 }
 
-/** One predicate of each declared operator, with every literal of the field in turn. */
+/** Returns the predicates of an operator on a field, one for each literal. */
 export function predicatesFor(operator: string, name: string, literals: readonly Literal[]): readonly Filter[] {
   const field: FieldRef = { name, loc: NOWHERE };
   const negated = operator.includes('NOT');
@@ -94,7 +94,7 @@ export function predicatesFor(operator: string, name: string, literals: readonly
   return literals.map((value) => ({ kind: 'compare', field, operator: comparison, value, loc: NOWHERE }));
 }
 
-/** The text of a filter, with no more parentheses than precedence needs. */
+/** Returns the text of a filter, with only the parentheses that precedence needs. */
 export function printFilter(filter: Filter): string {
   switch (filter.kind) {
     case 'and':

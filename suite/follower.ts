@@ -11,24 +11,28 @@ import { composeResources } from '../src/resources/index.ts';
 import type { Row } from '../src/where/index.ts';
 import { tokensIn, withDefaults } from './testing.ts';
 
-/** A poller of the service over a simulator, which keeps in memory what the service keeps in its database. */
+/** A poller of the service for a simulator. It keeps in memory what the service keeps in its database. */
 export interface Follower {
-  /** Looks once. @returns the events it made */
+  /**
+   * Polls once.
+   * @returns the events
+   */
   readonly poll: () => Promise<readonly NewEvent[]>;
-  /** How many versions of records it remembers. */
+  /** Returns the number of stored versions of records. */
   readonly remembered: () => number;
-  /** How many requests it has sent to the provider. */
+  /** Returns the number of requests to the provider so far. */
   readonly calls: () => number;
-  /** As the API shows it when it is read by itself. */
+  /** Reads a record as the API shows it. */
   readonly read: (id: string) => Promise<Row>;
 }
 
+/** What is polled, and how. */
 export interface Followed {
   readonly connector: Connector;
   readonly config: Config;
   readonly simulatorsUrl: string;
   readonly objectName: string;
-  /** Settings of polling, beside the name of the object. */
+  /** Settings of polling, in addition to the name of the object. */
   readonly polling?: Config;
   readonly clock?: Clock;
 }
@@ -39,9 +43,10 @@ const ONE_POLLER = {
   lastSuccessAt: null,
 };
 const OPTIONS = { mostPages: 500, mostListed: 1_000, mostPasses: 4 };
-/** Runs that end early are gone on with. */
+/** Runs that end early are continued. */
 const MOST_RUNS = 5;
 
+/** Creates a poller. */
 export function createFollower(followed: Followed): Follower {
   const { connector, config: given, simulatorsUrl, objectName, polling, clock = SYSTEM_CLOCK } = followed;
   const config = { ...withDefaults(connector, given), simulator: true };
@@ -109,12 +114,12 @@ interface Memory {
   readonly count: () => number;
 }
 
-/** Everything is committed at once. */
+/** Every transaction is committed at once. */
 function createMemory(): Memory {
   let progress: Progress = { kind: null, watermark: null, feedWatermark: null };
   let versions: readonly (NewlySeen & { readonly missed: number })[] = [];
   const transaction: PollStore['transaction'] = (work) =>
-    // There is no database, and none is asked for.
+    // There is no database, and the store needs none.
     work({} as Parameters<typeof work>[0]);
   const isOf = (recordKeys: readonly Buffer[]) => {
     const keys = new Set(recordKeys.map((key) => key.toString('hex')));

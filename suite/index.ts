@@ -6,7 +6,7 @@ import type { CreateSimulator } from './served.ts';
 import { type Samples, type Subject, type SubjectOptions, startSubject } from './subject.ts';
 import { connect } from './testing.ts';
 
-/** What every connector must keep, as `#connector/suite`: tests for mocha. */
+/** The suite that every connector must pass, as `#connector/suite`: tests for mocha. */
 
 export { CHECKS, type Check } from './checks.ts';
 export { type Effort, FULL, QUICK } from './effort.ts';
@@ -16,15 +16,15 @@ export { loggedIn, type Samples, type Subject, type SubjectOptions, startSubject
 export type { WriteSample } from './writes.ts';
 
 /**
- * Tests a connector on its simulator: a whole service is started with it, every object is listed, filtered, paged, sorted and written
- * through the API, and the simulator makes every kind of trouble.
+ * Tests a connector on its simulator. It starts a whole service with the connector. Then it lists, filters, pages, sorts and writes every
+ * object through the API, and the simulator causes every kind of trouble.
  */
 export function describeConnector(connector: Connector, createSimulator: CreateSimulator, samples: Samples): void {
   describeSubject(connector.key, async () => ({ connector, createSimulator, samples }));
 }
 
 /**
- * The same where it takes work to begin, such as a provider of another kind. `stop` is called at the end.
+ * Tests a connector on a provider that must be started first, such as a real server. `stop` is called at the end.
  * @param name begins with the key of the connector
  */
 export function describeSubject(
@@ -34,7 +34,7 @@ export function describeSubject(
   const effort = readEffort(process.env, name.split(' ')[0] ?? name);
   const isQuick = effort.literalsPerClaim < FULL.literalsPerClaim;
   describe(`${name} keeps what connectors promise`, function suite() {
-    // Whatever else the machine does: how long it takes is no fault of the connector.
+    // A long time-out, because other work on the machine is no fault of the connector.
     this.timeout(isQuick ? 120_000 : 900_000);
     let subject: Subject;
     let stop: (() => Promise<void>) | undefined;
@@ -53,7 +53,7 @@ export function describeSubject(
       it(check, async () => assertNone(await find(subject)));
     }
 
-    // What can be better is said, not demanded: some rows and literals do not prove what a provider does with others.
+    // Improvements are reported, not required: some rows and literals do not prove how a provider treats others.
     if (isQuick) return;
     it('is compared with what its provider could do', async () => {
       for (const line of await findBetter(subject)) console.log(`      note: ${line}`);
@@ -61,7 +61,7 @@ export function describeSubject(
   });
 }
 
-/** Operators on fields, in all. */
+/** Maximum number of operators on fields, for all listings together. */
 const CLAIMS_COMPARED = 200;
 const LITERALS_COMPARED = 2;
 

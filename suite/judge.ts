@@ -1,7 +1,7 @@
 import { judgeResponse } from '../src/connector/client/failure.ts';
 import type { Connector, Failure, FailureKind, ProviderResponse } from '../src/connector/contract.ts';
 
-/** What the provider client makes of an answer, with the words of the connector. Undefined for a success. */
+/** Returns the provider client's judgement of a response, including that of the connector. Undefined for a success. */
 export function judge(
   { classify }: Pick<Connector, 'classify'>,
   response: ProviderResponse,

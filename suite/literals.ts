@@ -4,12 +4,12 @@ import type { Literal, Loc } from '../src/where/ast.ts';
 import { readField } from './reference.ts';
 import type { Row } from './target.ts';
 
-/** Trees that are made, not parsed, stand nowhere. */
+/** The range of nodes that were not parsed from a text. */
 export const NOWHERE: Loc = { offset: 0, length: 0 };
 
 export { HOSTILE_TEXTS };
 
-/** Literals to compare a field with: values that occur, what is near them, and what never occurs. */
+/** Returns literals to compare a field with: values that occur, values next to them, and values that never occur. */
 export function literalsFor(name: string, spec: FieldSpec, rows: readonly Row[]): readonly Literal[] {
   const values = sample(
     rows.map((row) => readField(row, name)).filter((value) => value !== null && value !== undefined),
@@ -21,18 +21,19 @@ export function literalsFor(name: string, spec: FieldSpec, rows: readonly Row[])
 
 const SAMPLE_SIZE = 12;
 
-/** Spread over all distinct values. */
+/** Returns values from the whole range of distinct values. */
 function sample(values: readonly unknown[]): readonly unknown[] {
   const distinct = [...new Map(values.map((value) => [String(value), value])).values()];
   const step = Math.max(1, distinct.length / SAMPLE_SIZE);
   return distinct.filter((_, index) => Math.floor(index / step) !== Math.floor((index - 1) / step));
 }
 
+/** Returns a literal of a text. */
 export const text = (value: string): Literal => ({ kind: 'string', text: value, loc: NOWHERE });
 const number = (value: string): Literal => ({ kind: 'number', text: value, loc: NOWHERE });
 
 const LITERALS: Readonly<Partial<Record<FieldSpec['type'], (values: readonly string[]) => readonly Literal[]>>> = {
-  // What occurs comes first, so that lists of neighbours have several values that occur.
+  // Values that occur are first, so that a list of neighbouring literals has several of them.
   string: (values) => [...values, ...values.flatMap(textsNear), ...HOSTILE_TEXTS].map(text),
   number: (values) => [...values, ...values.flatMap(numbersNear), ...ODD_NUMBERS].flatMap(asNumber),
   integer: (values) => [...values, ...values.flatMap(integersNear), ...ODD_INTEGERS].flatMap(asNumber),
@@ -53,7 +54,7 @@ function textsNear(value: string): readonly string[] {
 const ODD_NUMBERS = ['0', '-0.0', '1e3', '0.000000000001', '-99999999999999999999.5', '123456789012345678901234567890'];
 const ODD_INTEGERS = ['0', '-1', '32768', '2147483648', '9223372036854775808', '-99999999999999999999'];
 
-/** Neighbours by the last digit, by one, and by less than a double can tell. */
+/** Neighbours by the last digit, by one, and by less than a double can distinguish. */
 function numbersNear(value: string): readonly string[] {
   const plain = value.includes('.') ? value : `${value}.0`;
   return [
@@ -66,7 +67,7 @@ function numbersNear(value: string): readonly string[] {
   ];
 }
 
-/** None of what is no integer: that the field holds one all the same is for the suite to say. */
+/** Empty for a value that is no integer. Another check reports that the field holds one. */
 function integersNear(value: string): readonly string[] {
   if (!/^-?\d+$/.test(value)) return [];
   return [String(BigInt(value) - 1n), String(BigInt(value) + 1n)];
@@ -91,7 +92,7 @@ function asDate(value: string): readonly Literal[] {
   return [{ kind: 'date', text: value, loc: NOWHERE }, text(value)];
 }
 
-/** A millisecond off, finer than most providers keep, in other zones, and the day alone. */
+/** Instants a millisecond away, with more digits than most providers keep, in other time zones, and the date alone. */
 function instantsNear(value: string): readonly string[] {
   const ms = Date.parse(value);
   const iso = (time: number) => new Date(time).toISOString();
@@ -110,7 +111,7 @@ function asInstant(value: string): readonly Literal[] {
   return [{ kind, text: value, loc: NOWHERE }, ...(value.length % 2 === 0 ? [text(value)] : [])];
 }
 
-/** Patterns of every form around texts that occur, with wildcards, and with wildcards that are meant literally. */
+/** Returns patterns of every form around texts that occur, with wildcards, and with escaped wildcards. */
 export function patternsFor(literals: readonly Literal[]): readonly Literal[] {
   const texts = literals.flatMap((literal) => (literal.kind === 'string' ? [literal.text] : []));
   return [...texts.flatMap(patternsAround), '%', '%%', '_', '', '_%', '%_', ...HOSTILE_TEXTS].map(text);

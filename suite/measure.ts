@@ -8,7 +8,7 @@ import { evaluate } from './reference.ts';
 import { choose, spread } from './soundness.ts';
 import { type Connection, fieldOf, normalise, type Row } from './testing.ts';
 
-/** What of one operator on one field the provider does, as far as some rows and literals tell. */
+/** How a provider evaluates an operator on a field, as far as some rows and literals show. */
 export interface Measured {
   readonly object: string;
   readonly field: string;
@@ -17,23 +17,26 @@ export interface Measured {
   readonly found: Finding;
 }
 
-/** `wrong`: rows are missing; `refused`: by the provider; `none`: the connector has no words for it. */
+/**
+ * The measured exactness. `wrong`: rows are missing. `refused`: the provider rejects the filter. `none`: the connector cannot translate it.
+ */
 export type Finding = Exactness | 'wrong' | 'refused' | 'none';
 
-/** An object with rows of it, which may be some of many. */
+/** An object with some or all of its rows. */
 export interface Measurable {
   readonly name: string;
   readonly object: ObjectSpec;
   readonly rows: readonly Row[];
 }
 
+/** How much is measured. */
 export interface MeasureOptions {
   readonly literals: number;
-  /** Most rows that are read for one literal. */
+  /** Maximum number of rows that are read for one literal. */
   readonly rows: number;
-  /** Default all. What is declared exact can do no better. */
+  /** Whether to skip operators that are declared exact, because nothing is better. Default false. */
   readonly skipsExact?: boolean;
-  /** Operators on fields, spread over all of them. Default all. */
+  /** Maximum number of operators on fields, spread over all of them. Default: all. */
   readonly claims?: number;
 }
 
@@ -41,7 +44,7 @@ const EQUALITY: readonly Operator[] = ['=', '!=', 'IN', 'NOT IN'];
 const NULLS: readonly Operator[] = ['IS NULL', 'IS NOT NULL'];
 const ORDER: readonly Operator[] = ['<', '<=', '>', '>='];
 
-/** What the language has for a type. */
+/** The operators of the language for each type. */
 const OPERATORS: Readonly<Record<FieldSpec['type'], readonly Operator[]>> = {
   string: [...EQUALITY, ...ORDER, 'LIKE', 'NOT LIKE', ...NULLS],
   number: [...EQUALITY, ...ORDER, ...NULLS],
@@ -53,7 +56,7 @@ const OPERATORS: Readonly<Record<FieldSpec['type'], readonly Operator[]>> = {
   object: NULLS,
 };
 
-/** Reads only. Whatever is declared, each operator is sent as if it were exact, and what comes back is compared with what it means. */
+/** Sends every operator of the language as if it were declared exact, and compares the rows with those that match. It only reads. */
 export async function measureObject(
   connection: Connection,
   measurable: Measurable,
@@ -79,7 +82,7 @@ interface Claim {
   readonly operator: Operator;
 }
 
-/** From the worst to the best; the worst of all literals counts. */
+/** From the worst to the best. The worst one of all literals counts. */
 const FINDINGS: readonly Finding[] = ['refused', 'wrong', 'superset', 'exact'];
 
 async function measureOperator(
@@ -101,13 +104,13 @@ async function measureOperator(
   for (const filter of filters) {
     const finding = await measureFilter(connection, { ...measurable, object: claiming }, { filter, claim }, options);
     if (finding !== undefined) found.add(finding);
-    // There is nothing worse.
+    // There is no worse finding.
     if (finding === FINDINGS[0]) break;
   }
   return FINDINGS.find((finding) => found.has(finding)) ?? 'none';
 }
 
-/** Undefined where the provider need not be asked, or cannot be. */
+/** Undefined where the provider need not be queried, or cannot be. */
 async function measureFilter(
   connection: Connection,
   { object, rows }: Measurable,
@@ -126,7 +129,7 @@ async function measureFilter(
     const isEnded = taken.every(({ isWhole }) => isWhole);
     const means = (row: Row) => evaluate(filter, row, object.fields) === true;
     const ids = new Set(found.map((row) => String(row[idField])));
-    // What is answered on demand need not be among the rows that are known.
+    // A value on demand may be missing in the known rows.
     const isKnown = object.fields[claim.field]?.onDemand !== true;
     const isMissing = isEnded && isKnown && rows.some((row) => means(row) && !ids.has(String(row[idField])));
     if (isMissing) return 'wrong';
@@ -138,12 +141,12 @@ async function measureFilter(
   }
 }
 
-/** Undefined where the translator has no words for it. */
+/** Undefined where the translator cannot translate the filter. */
 function planOf(object: ObjectSpec, filter: Filter): Plan | undefined {
   try {
     return prepareQuery({ where: printFilter(filter) }, object).plan;
   } catch {
-    // It was never asked to know this operator.
+    // The translator was not made for this operator.
     return undefined;
   }
 }
@@ -154,7 +157,7 @@ interface Taking {
   readonly most: number;
 }
 
-/** The first rows of a query; `isWhole` where there are no others. */
+/** Reads the first rows of a query. `isWhole` is true if there are no others. */
 export async function takeRows(
   connection: Connection,
   object: ObjectSpec,
@@ -174,7 +177,7 @@ export async function takeRows(
   return { rows, isWhole: cursor === undefined };
 }
 
-/** What a declaration leaves to do here although the provider did it for all that was tried. */
+/** Returns the operators that the provider evaluated better than declared, for all rows and literals that were tried. */
 export function findUndeclared(measured: readonly Measured[]): readonly string[] {
   return measured
     .filter(({ declared, found }) => (found === 'exact' || found === 'superset') && rank(found) > rank(declared))

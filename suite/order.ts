@@ -2,7 +2,7 @@ import type { FieldSpec } from '#connector';
 import { compareAs, readField } from './reference.ts';
 import { getOk, idsOf, type Listing, listAll, type Target } from './target.ts';
 
-/** What is wrong with the listing in the order of each of its fields. */
+/** Sorts the listing by its fields, and returns the faults. */
 export async function checkOrders(
   target: Target,
   listing: Listing,
@@ -28,7 +28,7 @@ interface Order {
   readonly name: string;
   readonly spec: FieldSpec;
   readonly direction: 'asc' | 'desc';
-  /** Whether the metadata tells how values compare in this order. */
+  /** Whether the metadata defines the order of the values. */
   readonly isTold: boolean;
 }
 
@@ -48,7 +48,10 @@ async function checkOrder(target: Target, listing: Listing, { name, spec, direct
   return isTold ? findDisorder(values, { spec, direction }) : undefined;
 }
 
-/** Nulls stand together at one end; here, as in PostgreSQL, at the end of an ascending order. */
+/**
+ * Returns the first fault of an order. Nulls must be together at one end. If Causeway sorts, they are last in ascending order, as in
+ * PostgreSQL.
+ */
 function findDisorder(values: readonly unknown[], { spec, direction }: Pick<Order, 'spec' | 'direction'>) {
   const isNull = (value: unknown) => value === null || value === undefined;
   const first = values.findIndex((value) => !isNull(value));

@@ -17,16 +17,19 @@ import {
   type Target,
 } from './target.ts';
 
-/** A query whose pages are tried. */
+/** A query whose pages are tested. */
 export interface PagedQuery {
   readonly kind: string;
   readonly where?: string;
   readonly orderBy?: string;
-  /** How many rows there are. */
+  /** Number of its rows. */
   readonly rows: number;
 }
 
-/** Everything; filters that leave some tens of rows, or one or two; answered by the provider alone, and with a recheck here; sorted. */
+/**
+ * Finds queries of each kind: all rows; filters that match some tens of rows, or one or two; evaluated by the provider alone, and with a
+ * residual filter; sorted.
+ */
 export async function findQueries(
   target: Target,
   listing: Listing,
@@ -62,7 +65,7 @@ export async function findQueries(
   ];
 }
 
-/** A list that is answered on demand may take calls of its own for one page; the calls of a page are counted here. */
+/** A list on demand may need calls of its own for one page. These tests count the calls of a page, so they avoid it. */
 function findCostly({ object }: Listing): readonly string[] {
   return Object.keys(object.fields).filter((name) => {
     const { onDemand, type } = object.fields[name] ?? {};
@@ -70,7 +73,7 @@ function findCostly({ object }: Listing): readonly string[] {
   });
 }
 
-/** By a field that the provider sorts, and by one that is sorted here, where there are such. */
+/** Returns a field that the provider sorts by, and one that it does not, where there are such. */
 function findOrders({ object, idField }: Listing): readonly string[] {
   const simple = Object.entries(object.fields).filter(
     ([name, { type }]) => /^\w+$/.test(name) && type !== 'object' && type !== 'array',
@@ -81,7 +84,7 @@ function findOrders({ object, idField }: Listing): readonly string[] {
   return found.flatMap((entry) => (entry === undefined ? [] : [`${entry[0]} desc`]));
 }
 
-/** A predicate alone: few random filters are left whole to a provider that can do little. */
+/** Finds a single predicate, because a provider with few abilities rarely evaluates a whole random filter. */
 async function findPushed(
   target: Target,
   listing: Listing,
@@ -93,7 +96,7 @@ async function findPushed(
   return query === undefined ? [] : [query];
 }
 
-/** What is declared exact, one predicate each. */
+/** Returns one predicate for each literal of each operator that is declared exact. */
 function claimedAlone({ object, rows }: Listing): readonly Filter[] {
   return Object.entries(object.fields).flatMap(([name, spec]) =>
     Object.entries(spec.filter ?? {})
@@ -123,21 +126,21 @@ async function findQuery(target: Target, listing: Listing, { candidates, pushdow
 
 type Caller = Pick<Target, 'call'>;
 
-/** One walk over the pages of a query. */
+/** One way to walk over the pages of a query. */
 interface Walk {
   readonly pageSize: number;
   readonly by: 'nextPage' | 'page';
   readonly maxProviderCalls?: number;
 }
 
-/** What is wrong with the pages of a query, for so many ways to walk them. */
+/** Walks over the pages of a query in several ways, and returns the faults. */
 export async function walkPages(
   target: Caller,
   listing: Listing,
   query: PagedQuery,
   mostWalks: number,
 ): Promise<readonly string[]> {
-  // In parts where the budget of one answer does not reach all rows, as with many provider queries of many windows each.
+  // It follows page tokens, because one response may not reach all rows within its budget, such as those of many provider queries.
   const whole = await listAll(target, listing.path, toParameters(listing, query, { pageSize: 5000 }));
   const meant = idsOf(listing, whole);
   const faults: string[] = [];
@@ -158,7 +161,7 @@ export async function walkPages(
   return faults;
 }
 
-/** Two pages of n are one page of 2n: the same rows, in the same order (D3). */
+/** Compares the rows of pages with those of one page: two pages of n rows are one page of 2n, in the same order (D3). */
 function compareRows(found: readonly string[], whole: readonly string[]): readonly string[] {
   const isSame = (one: readonly string[], other: readonly string[]) => JSON.stringify(one) === JSON.stringify(other);
   if (isSame(found, whole)) return [];
@@ -167,7 +170,7 @@ function compareRows(found: readonly string[], whole: readonly string[]): readon
     : [`${found.length} rows (${new Set(found).size} different), but one page has ${whole.length}`];
 }
 
-/** Pages of one row only where there are few. */
+/** Pages of one row only where there are few rows. */
 function walksFor({ rows, orderBy }: PagedQuery): readonly Walk[] {
   const small: readonly Walk[] = rows > 30 ? [] : [{ pageSize: 1, by: 'nextPage' }];
   return [
@@ -177,7 +180,7 @@ function walksFor({ rows, orderBy }: PagedQuery): readonly Walk[] {
     { pageSize: Math.max(rows, 1), by: 'nextPage' },
     { pageSize: rows > 100 ? 70 : 7, by: 'page' },
     { pageSize: 200, by: 'page' },
-    // What is sorted here needs all rows at once, and says so when the budget does not reach them.
+    // Rows that Causeway sorts are needed all at once, so a small budget causes an error.
     ...(orderBy === undefined ? [1, 2, 3] : []).map(
       (maxProviderCalls): Walk => ({ pageSize: 25, by: 'nextPage', maxProviderCalls }),
     ),
@@ -210,8 +213,8 @@ async function walkByToken(target: Caller, listing: Listing, query: PagedQuery, 
 }
 
 /**
- * Up to the first page that says that there is no more, and one beyond it. A page that is named by its number begins at the first row, and
- * where the budget ends on the way there is no next number to go on with; so the budget is the largest.
+ * Reads pages by number, up to the last one and one beyond it. A page by number is found from the first row, so a budget that is used up on
+ * the way has no next number. The budget is therefore the largest.
  */
 async function walkByNumber(target: Caller, listing: Listing, query: PagedQuery, { pageSize }: Walk) {
   const headers = budgetOf(LARGEST_BUDGET);

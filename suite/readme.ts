@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Subject } from './subject.ts';
 
-/** What a README lacks: it is a page of the service's documentation. Nothing where no folder was named. */
+/** Returns what a README lacks. It is a page of the service's documentation. Empty where the samples name no folder. */
 export async function checkReadme({ samples: { folder }, target }: Subject): Promise<readonly string[]> {
   if (folder === undefined) return [];
   const text = await readFile(join(folder, 'README.md'), 'utf8').catch(() => undefined);

@@ -5,9 +5,9 @@ import { type Fixture, scrubRequest } from './scrub.ts';
 import { allFields, normalise, runIn, withDefaults } from './testing.ts';
 
 /**
- * Tests a connector on recorded answers of its provider, for authors who have no simulator. `npm run probe -- <key> --out <folder>` records
- * them. The tests prove that the connector sends the recorded requests and understands the answers. They can't prove what filters and pages
- * return, because values are not recorded. The connector must declare its objects, not discover them.
+ * Tests a connector on recorded responses of its provider, for authors without a simulator. `npm run probe -- <key> --out <folder>` records
+ * them. The tests prove that the connector sends the recorded requests and understands the responses. They can't prove which rows filters
+ * and pages return, because values are not recorded. The connector must declare its objects, not discover them.
  */
 export function describeRecorded(connector: Connector, folder: string, configuration: Config = {}): void {
   describe(`${connector.key} reads recorded answers`, () => {
@@ -21,7 +21,7 @@ export function describeRecorded(connector: Connector, folder: string, configura
   });
 }
 
-/** @throws Error for a connector that discovers its objects: the names in its recorded metadata are not kept */
+/** @throws Error for a connector that discovers its objects, because a recording does not keep the names in its metadata */
 function recordable({ key, objects }: Connector): Readonly<Record<string, ObjectSpec>> {
   if (typeof objects === 'function') throw new Error(`${key} discovers its objects, so it needs a simulator.`);
   const listed = Object.entries(objects).filter(
@@ -30,6 +30,7 @@ function recordable({ key, objects }: Connector): Readonly<Record<string, Object
   return Object.fromEntries(listed);
 }
 
+/** A recorded object, and the connector that reads it. */
 export interface RecordedObject {
   readonly connector: Connector;
   readonly configuration: Config;
@@ -39,13 +40,17 @@ export interface RecordedObject {
   readonly folder: string;
 }
 
+/** The result of reading a recording. */
 export interface RecordedFindings {
   readonly faults: readonly string[];
-  /** Fields that no recorded row has: renamed at the provider, or null in all rows where it leaves out nulls. */
+  /** Fields that no recorded row has: they were renamed at the provider, or are null in all rows and left out. */
   readonly unseen: readonly string[];
 }
 
-/** Lists the first recorded page of an object with the connector. @throws Error without a recording of the object */
+/**
+ * Lists the first recorded page of an object with the connector.
+ * @throws Error where the object has no recording
+ */
 export async function readRecorded(recorded: RecordedObject): Promise<RecordedFindings> {
   const { connector, configuration, name, object, folder } = recorded;
   const fixtures: readonly Fixture[] = JSON.parse(await readFile(join(folder, `${name}.json`), 'utf8'));
@@ -75,7 +80,10 @@ export async function readRecorded(recorded: RecordedObject): Promise<RecordedFi
   }
 }
 
-/** Answers each request with the next recorded answer to one of its method, path and parameters. @throws Error where there is none */
+/**
+ * Returns for each request the next recorded response to the same method, path and parameters.
+ * @throws Error where there is none
+ */
 function replay(fixtures: readonly Fixture[]): ConnectorContext['send'] {
   const left = [...fixtures];
   return async (request) => {
@@ -92,7 +100,7 @@ function describeRequest({ method = 'GET', path, query = {} }: Fixture['request'
   return `${method} ${path}?${Object.keys(query).toSorted().join('&')}`;
 }
 
-/** Whether a row has the member, or the object that it is in. */
+/** Returns whether a row has the member, or the object that contains it. */
 function hasMember(row: unknown, native: string): boolean {
   return Object.hasOwn(Object(row), native) || Object.hasOwn(Object(row), native.split('.')[0] ?? '');
 }

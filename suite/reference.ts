@@ -3,13 +3,15 @@ import type { Filter, Literal } from '../src/where/ast.ts';
 import type { Row } from './target.ts';
 
 /**
- * What a filter means for a row, written from the definition of the language and sharing nothing with `src/where`: SQL's
- * three values, where `undefined` is unknown.
+ * The result of a filter for a row: SQL's three values, where `undefined` is unknown. `evaluate` is written from the definition of the
+ * language, and shares no code with `src/where`.
  */
 export type Truth = boolean | undefined;
 
+/** The fields of an object by name. */
 export type Fields = Readonly<Record<string, FieldSpec>>;
 
+/** Evaluates a filter for a row. */
 export function evaluate(filter: Filter, row: Row, fields: Fields): Truth {
   switch (filter.kind) {
     case 'and':
@@ -61,6 +63,7 @@ function isMissing(value: unknown): value is null | undefined {
   return value === null || value === undefined;
 }
 
+/** Returns the value of a field. Dots in the name lead into nested objects. */
 export function readField(row: Row, name: string): unknown {
   return name
     .split('.')
@@ -84,7 +87,7 @@ function compareTo(spec: FieldSpec, value: unknown, literal: Literal): number {
   return compareAs(spec, String(value), textOf(literal));
 }
 
-/** The order of two values of a field, as text; numbers and instants by what they mean. */
+/** Compares two values of a field, given as text, and returns a number as for `sort`. */
 export function compareAs(spec: FieldSpec, left: string, right: string): number {
   switch (spec.type) {
     case 'number':
@@ -97,18 +100,18 @@ export function compareAs(spec: FieldSpec, left: string, right: string): number 
     case 'date':
       return left < right ? -1 : Number(left > right);
     default:
-      // The bytes of UTF-8 are in the order of code points.
+      // The bytes of UTF-8 have the order of code points.
       return Buffer.compare(Buffer.from(fold(spec, left)), Buffer.from(fold(spec, right)));
   }
 }
 
-/** Unicode's simple case folding: one character for one character. */
+/** Unicode's simple case folding: one character becomes one character. */
 function fold({ collation }: FieldSpec, text: string): string {
   return collation === 'ci' ? Array.from(text, foldCharacter).join('') : text;
 }
 
 function foldCharacter(character: string): string {
-  // The Turkish letters are only themselves.
+  // The Turkish letters equal only themselves.
   if (character === 'ı' || character === 'İ') return character;
   const single = (changed: string, otherwise: string) => ([...changed].length === 1 ? changed : otherwise);
   return single(single(character.toUpperCase(), character).toLowerCase(), character);
@@ -118,7 +121,7 @@ function sign(difference: bigint): number {
   return difference < 0n ? -1 : Number(difference > 0n);
 }
 
-/** More digits behind the point than any number of these tests. */
+/** More decimals than any number of these tests. */
 const DIGITS = 60;
 
 function scaled(text: string): bigint {

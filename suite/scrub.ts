@@ -1,15 +1,15 @@
 import type { ProviderRequest, ProviderResponse } from '#connector';
 
-/** One call to a provider, without anything that says whose it was. */
+/** A request and its response, without anything that shows whose they were. */
 export interface Fixture {
   readonly request: Pick<ProviderRequest, 'method' | 'path' | 'query'>;
   readonly response: ProviderResponse;
 }
 
-/** Headers that describe an answer and nobody. */
+/** Headers that describe a response without naming anybody. */
 const KEPT_HEADERS: ReadonlySet<string> = new Set(['content-type', 'date', 'link', 'retry-after']);
 
-/** The names and the shape of an exchange are kept; of values only their kind: letters, digits and dates become others. */
+/** Removes the values of an exchange. It keeps names and structure, and replaces letters, digits and dates by others. */
 export function scrub(request: ProviderRequest, { status, headers, body }: ProviderResponse): Fixture {
   const kept = Object.entries(headers).filter(([name]) => KEPT_HEADERS.has(name));
   return {
@@ -22,6 +22,7 @@ export function scrub(request: ProviderRequest, { status, headers, body }: Provi
   };
 }
 
+/** Removes the values of a request. */
 export function scrubRequest({ method, path = '/', query }: ProviderRequest): Fixture['request'] {
   const names = query && Object.fromEntries(Object.keys(query).map((name) => [name, 'x']));
   return { method, path: path.replaceAll(/\d/g, '1'), query: names };
@@ -36,7 +37,7 @@ function scrubValue(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, scrubValue(member)]));
 }
 
-/** A date stays one that exists, and an address keeps the names of its parameters, because connectors read cursors from them. */
+/** A date stays a valid date, and an address keeps the names of its parameters, because connectors read cursors from them. */
 function scrubText(text: string): string {
   if (/^https?:/.test(text) && URL.canParse(text)) {
     const names = [...new URL(text).searchParams.keys()];

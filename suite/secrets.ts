@@ -2,7 +2,7 @@ import { matchesHost } from '../src/connector/client/url.ts';
 import type { Subject } from './subject.ts';
 import { withDefaults } from './testing.ts';
 
-/** Requests that reached the simulator and were meant for another host than the connector's own. */
+/** Returns the hosts that were called and are not the connector's own. */
 export function findStrangeHosts({ target }: Subject): readonly string[] {
   const { connector, configuration, provider } = target;
   const config = withDefaults(connector, configuration);
@@ -13,10 +13,10 @@ export function findStrangeHosts({ target }: Subject): readonly string[] {
     .map((host) => `${host} was called; its hosts are ${hosts}`);
 }
 
-/** A shorter text stands in answers for many reasons. */
+/** A shorter text may occur in responses for other reasons. */
 const SHORTEST_SECRET = 6;
 
-/** Where a secret of the configuration stands that others can read. */
+/** Returns where others can read a secret of the configuration. */
 export function findLeaks({ target }: Subject): readonly string[] {
   const { connector, configuration, provider, logged, problems } = target;
   const keys = [...connector.configuration.filter(({ secret }) => secret).map(({ key }) => key), ...OAUTH_SECRETS];
@@ -38,7 +38,7 @@ export function findLeaks({ target }: Subject): readonly string[] {
 
 const OAUTH_SECRETS = ['oauth.api.secret', 'oauth.user.token', 'oauth.user.refresh_token'];
 
-/** As it is, as an address has it, and as JSON has it. */
+/** The spellings of a secret: as it is, in an address, and in JSON. */
 function spellings(secret: string): readonly string[] {
   return [secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)];
 }

@@ -3,32 +3,37 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { Simulator, SimulatorOptions } from '#connector/simulator';
 import { stopServer } from './stop-server.ts';
 
+/** Creates a simulator. */
 export type CreateSimulator = (options: SimulatorOptions) => Simulator;
 
-/** What a simulator was asked, as the provider would have seen it. */
+/** A request to a simulator, as the provider would see it. */
 export interface SeenRequest {
   readonly method: string;
-  /** The host that was meant; undefined where the simulator was called as such. */
+  /** The host that the caller meant. Undefined for a request to the simulator itself. */
   readonly host: string | undefined;
-  /** Path and query. */
+  /** The path with the query. */
   readonly target: string;
 }
 
 /** A simulator that runs in this process. */
 export interface ServedSimulator {
-  /** What `simulatorsUrl` is for a client. */
+  /** The value of `simulatorsUrl` for a client. */
   readonly simulatorsUrl: string;
-  /** Of this provider, without a slash at the end. */
+  /** The address of this provider, without a slash at the end. */
   readonly url: string;
   readonly seen: readonly SeenRequest[];
-  /** `POST /simulate/…`, as the simulator kit has them. @returns the JSON of its answer. @throws Error when the simulator refuses it */
+  /**
+   * Sends a command of the simulator kit, `POST /simulate/…`.
+   * @returns the JSON of its response
+   * @throws Error when the simulator rejects it
+   */
   readonly command: (path: string, body?: object, method?: 'POST' | 'DELETE') => Promise<unknown>;
-  /** Back to the first data. */
+  /** Restores the initial data. */
   readonly reset: () => void;
   readonly stop: () => Promise<void>;
 }
 
-/** Serves a simulator below `/<key>`, as the platform does. */
+/** Serves a simulator at `/<key>`, as the platform does. */
 export async function serveSimulator(key: string, create: CreateSimulator): Promise<ServedSimulator> {
   const seen: SeenRequest[] = [];
   const server = createServer((request, response) => {

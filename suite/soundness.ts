@@ -6,15 +6,15 @@ import { literalsFor } from './literals.ts';
 import { evaluate } from './reference.ts';
 import { getOk, idOnly, idsOf, type Listing, listAll, type Target } from './target.ts';
 
-/** How many random filters, from which seed. */
+/** The number of random filters, and their seed. */
 export interface Sample {
   readonly filters: number;
   readonly seed: number;
 }
 
 /**
- * Sends random filters and compares what comes back with what they mean for the rows of the listing.
- * @throws Error with the smallest filter that was answered wrongly
+ * Sends random filters and compares the rows of the response with those of the listing that match.
+ * @throws Error with the smallest filter whose response is wrong
  */
 export async function assertSound(target: Target, listing: Listing, { filters, seed }: Sample): Promise<void> {
   const property = fc.asyncProperty(filtersOn(listing), (filter) => assertAnswers(target, listing, filter));
@@ -24,7 +24,7 @@ export async function assertSound(target: Target, listing: Listing, { filters, s
   throw new Error(`${reason}\n(seed ${run.seed}, after ${run.numRuns} filters on ${listing.name})`);
 }
 
-/** The share of the filters of `assertSound` that leave some rows and not all: the others tell little. */
+/** Returns the share of the filters of `assertSound` that match some rows but not all. The others prove little. */
 export function shareOfTellingFilters(listing: Listing, { filters, seed }: Sample): number {
   const samples = fc.sample(filtersOn(listing), { numRuns: filters, seed });
   const telling = samples.filter((filter) => {
@@ -34,7 +34,10 @@ export function shareOfTellingFilters(listing: Listing, { filters, seed }: Sampl
   return telling.length / filters;
 }
 
-/** @throws Error when rows are missing, come twice or do not match */
+/**
+ * Sends a filter and compares the rows of the response with those that match.
+ * @throws Error when rows are missing, occur twice or do not match
+ */
 export async function assertAnswers(target: Target, listing: Listing, filter: Filter): Promise<void> {
   const where = printFilter(filter);
   const found = await listAll(target, listing.path, { where, pageSize: 5000, ...idOnly(listing) });
@@ -42,7 +45,7 @@ export async function assertAnswers(target: Target, listing: Listing, filter: Fi
   if (difference !== undefined) throw new Error(`${listing.name} where ${where}: ${difference}`);
 }
 
-/** How the ids found differ from those that the filter means; undefined when they do not. */
+/** Describes how the returned ids differ from those of the matching rows. Undefined when they don't differ. */
 export function describeDifference(listing: Listing, filter: Filter, found: readonly string[]): string | undefined {
   const meant = idsOf(
     listing,
@@ -59,7 +62,7 @@ export function describeDifference(listing: Listing, filter: Filter, found: read
   return faults.length === 0 ? undefined : faults.join('; ');
 }
 
-/** A declared operator on a field, and what was measured. */
+/** A declared operator on a field. */
 interface Claim {
   readonly name: string;
   readonly spec: FieldSpec;
@@ -69,14 +72,15 @@ interface Claim {
 
 /** How much is measured of a listing. */
 export interface ClaimEffort {
-  /** Declared operators, spread over all fields. */
+  /** Maximum number of declared operators, spread over all fields. */
   readonly claims: number;
   readonly literalsPerClaim: number;
 }
 
 /**
- * Sends each declared operator alone: what is declared exact must be answered by the provider without a recheck here, and
- * both kinds must find the rows that are meant. @returns every fault
+ * Sends each declared operator alone. The provider must evaluate an exact one without a residual filter, and both kinds must return the
+ * matching rows.
+ * @returns the faults
  */
 export async function measureClaims(
   target: Target,
@@ -98,7 +102,7 @@ async function measureClaim(target: Target, listing: Listing, claim: Claim, most
   const chosen = new Set(choose(all, most));
   const faults: string[] = [];
   let pushed = 0;
-  // What is decided without the provider says nothing of its claims: others are tried until one is not.
+  // A predicate that is decided without the provider proves nothing about its abilities, so others are tried until one is sent.
   for (const filter of [...chosen, ...all.filter((each) => !chosen.has(each))]) {
     if (pushed > 0 && !chosen.has(filter)) break;
     const where = printFilter(filter);
@@ -108,7 +112,7 @@ async function measureClaim(target: Target, listing: Listing, claim: Claim, most
     pushed += Number(headers.get('elements-query-pushdown') !== 'none');
     const difference = describeDifference(listing, filter, idsOf(listing, body));
     if (difference !== undefined) faults.push(`${listing.name} where ${where}: ${difference}`);
-    // What the field cannot hold is decided without the provider, and says nothing of its claims.
+    // A predicate whose literal the field cannot hold is decided without the provider, and proves nothing.
     if (headers.get('elements-provider-calls') === '0') continue;
     if (isFull !== (exactness === 'exact') && !operator.endsWith('LIKE')) {
       faults.push(
@@ -122,13 +126,13 @@ async function measureClaim(target: Target, listing: Listing, claim: Claim, most
 
 const FIRST = 3;
 
-/** The first ones, which are the likeliest to tell, and others from all over the list. */
+/** Returns the first items, which are the most likely to show a fault, and others from the whole list. */
 export function choose<Item>(items: readonly Item[], most: number): readonly Item[] {
   const first = Math.min(FIRST, most);
   return [...items.slice(0, first), ...spread(items.slice(first), most - first)];
 }
 
-/** So many of them, from all over the list. */
+/** Returns a number of items from the whole list. */
 export function spread<Item>(items: readonly Item[], most: number): readonly Item[] {
   const step = Math.max(1, items.length / most);
   return items.filter((_, index) => Math.floor(index / step) !== Math.floor((index - 1) / step));

@@ -2,14 +2,14 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 
 /**
- * Ends a server, its connections, and what clients in this process keep of them. The next server may get the same port, and a client that
- * has not seen yet that its connection ended would send the next request into it.
+ * Stops a server with its connections, and waits until clients in this process have noticed. The next server may get the same port, and a
+ * client with a dead connection would send its next request into it.
  */
 export async function stopServer(server: Server): Promise<void> {
   if (!server.listening) return;
   server.closeAllConnections();
   server.close();
   await once(server, 'close');
-  // What ended is read before this comes.
+  // The ends of connections are processed before this callback.
   await new Promise((resolve) => setImmediate(resolve));
 }

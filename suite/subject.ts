@@ -5,7 +5,7 @@ import { spread } from './soundness.ts';
 import { findListings, type Listing, startTarget, type Target } from './target.ts';
 import type { WriteSample } from './writes.ts';
 
-/** Settings of an instance whose login is by OAuth, with an access token of the first client that its simulator knows, and without a login. */
+/** Returns a configuration with OAuth and an access token of the simulator's first client, so that no log-in is needed. */
 export function loggedIn(accessToken: string, clients: Readonly<Record<string, { readonly secret?: string }>>): Config {
   const [[clientId, { secret }] = ['', {}]] = Object.entries(clients);
   return {
@@ -16,30 +16,31 @@ export function loggedIn(accessToken: string, clients: Readonly<Record<string, {
   };
 }
 
-/** What the suite cannot know by itself. */
+/** What the suite cannot find out by itself. */
 export interface Samples {
-  /** Of an instance on the simulator. With OAuth: `oauth.user.token` is an access token that lasts. */
+  /** The configuration of an instance on the simulator. With OAuth, `oauth.user.token` is an access token that does not expire. */
   readonly configuration: Config;
-  /** A record for each object that can be created. */
+  /** A sample for each object whose records can be created. */
   readonly writes?: Readonly<Record<string, WriteSample>>;
-  /** The provider sorts text in an order of its own, which nothing tells. */
+  /** Whether the provider sorts text in an order that the metadata does not define. */
   readonly ownTextOrder?: boolean;
-  /** The folder of the connector, for its README. */
+  /** The folder of the connector, with its README. */
   readonly folder?: string;
 }
 
-/** A connector, and all that is asked of it. */
+/** A connector under test, and the data of its tests. */
 export interface Subject {
   readonly target: Target;
   readonly samples: Samples;
   readonly effort: Effort;
   readonly listings: readonly Listing[];
-  /** Of those with enough rows to tell one filter from another, as many as the effort is for. */
+  /** Listings with enough rows to distinguish filters, as many as the effort includes. */
   readonly large: readonly Listing[];
-  /** To start the provider once more, where it is a simulator. */
+  /** Starts the provider again, where it is a simulator. */
   readonly createSimulator: CreateSimulator | undefined;
 }
 
+/** What a test of a connector is started with. */
 export interface SubjectOptions {
   readonly connector: Connector;
   readonly createSimulator?: CreateSimulator | undefined;
@@ -47,9 +48,10 @@ export interface SubjectOptions {
   readonly effort?: Effort;
 }
 
-/** Fewer rows tell hardly one filter from another. */
+/** With fewer rows, most filters match all or none. */
 const ENOUGH_ROWS = 15;
 
+/** Starts a service with the connector, and reads its listings. */
 export async function startSubject({
   connector,
   createSimulator,
@@ -71,7 +73,7 @@ export async function startSubject({
 
 const FEWEST_LITERALS = 2;
 
-/** For many listings, and for many claims, as much less of each. */
+/** Reduces the effort per listing and per operator where there are many. */
 function spreadEffort(effort: Effort, large: readonly Listing[]): Effort {
   const claims = large.flatMap(({ object: { fields } }) =>
     Object.values(fields).flatMap(({ filter = {} }) => Object.keys(filter)),

@@ -10,45 +10,47 @@ import {
 import { type CreateSimulator, type ServedSimulator, serveSimulator } from './served.ts';
 import { connect } from './testing.ts';
 
-/** A normalised record, as the API answers it. */
+/** A normalised record, as the API returns it. */
 export type Row = Readonly<Record<string, unknown>>;
 
-/** A connector under test: an instance of it on a whole running service. */
+/** A connector under test: an instance of it on a whole service. */
 export interface Target {
   readonly connector: Connector;
   readonly configuration: Config;
-  /** What the connector declares for this instance, asked of it without the service. */
+  /** The objects that the connector declares for this instance, found without the service. */
   readonly objects: Objects;
-  /** A call on the instance. */
+  /** Sends a request for the instance to the API. */
   readonly call: (path: string, call?: ApiCall) => Promise<ApiAnswer>;
-  /** Every line that the service logged, on the level debug. */
+  /** Every line that the service logged, at the level debug. */
   readonly logged: readonly string[];
-  /** Every answer that was an error, as text. */
+  /** Every error response, as text. */
   readonly problems: readonly string[];
   /** The provider, where it is a simulator. */
   readonly provider: ServedSimulator | undefined;
-  /** Of the service. */
+  /** The database of the service. */
   readonly databaseUrl: string;
   readonly stop: () => Promise<void>;
 }
 
+/** What a service is started with. */
 export interface TargetOptions {
   readonly connector: Connector;
   readonly configuration: Config;
-  /** Without it the configuration leads to a service on this machine. */
+  /** Without it, the configuration leads to a server on this machine. */
   readonly createSimulator?: CreateSimulator | undefined;
-  /** Of the service. */
+  /** Options of the service. */
   readonly overrides?: Pick<AppOverrides, 'bulkOptions'>;
 }
 
-/** The most calls of the provider that a caller may ask for. Some providers give a list in many parts. */
+/** Maximum number of provider calls that a request may allow. Some providers return a list in many parts. */
 export const LARGEST_BUDGET = 200;
 
+/** Returns the header that limits the provider calls of a request. */
 export function budgetOf(providerCalls: number): Readonly<Record<string, string>> {
   return { 'Elements-Max-Provider-Calls': String(providerCalls) };
 }
 
-/** Starts a service that has this connector only, with an instance of it. */
+/** Starts a service that has only this connector, with an instance of it. */
 export async function startTarget(options: TargetOptions): Promise<Target> {
   const { connector, configuration, createSimulator, overrides } = options;
   const provider = createSimulator && (await serveSimulator(connector.key, createSimulator));
@@ -85,7 +87,10 @@ export async function startTarget(options: TargetOptions): Promise<Target> {
   }
 }
 
-/** With the reason from the log, for the author: what the connector made of an answer, or the error that it threw. Callers don't see all of it. */
+/**
+ * Adds the reason from the log to an error, for the author of the connector: what it lacked in a response, or the error that it threw.
+ * Callers don't see all of it.
+ */
 function withReason(answer: ApiAnswer, logged: readonly string[]): ApiAnswer {
   const { code, requestId } = Object(answer.body);
   if (code !== 'PROVIDER_PROTOCOL' && code !== 'INTERNAL') return answer;
@@ -97,18 +102,21 @@ function withReason(answer: ApiAnswer, logged: readonly string[]): ApiAnswer {
   return reason === undefined ? answer : { ...answer, body: { ...answer.body, reason } };
 }
 
-/** Something that can be listed, with all its rows. */
+/** A list with all its rows. */
 export interface Listing {
-  /** `employees`, `employees/…/files`. */
+  /** The name, such as `employees` or `employees/…/files`. */
   readonly name: string;
   readonly path: string;
   readonly object: ObjectSpec;
-  /** Present when the rows have one. */
+  /** The field that identifies a row, where there is one. */
   readonly idField: string | undefined;
   readonly rows: readonly Row[];
 }
 
-/** Every object and child that can be listed without a filter; a child below the parent that has most rows of the first few. */
+/**
+ * Reads every list of objects and children that needs no filter. For a child, it chooses the parent with the most rows among the first
+ * ones.
+ */
 export async function findListings(target: Target): Promise<readonly Listing[]> {
   const listings: Listing[] = [];
   for (const [name, object] of Object.entries(target.objects)) {
@@ -142,7 +150,7 @@ async function findChildren(target: Target, parent: Listing): Promise<readonly L
   );
 }
 
-/** Some records have no list below them, which their provider may call not found. */
+/** Undefined for a record without a list below it, for which the provider may report 404. */
 async function tryListing(target: Target, place: Pick<Listing, 'name' | 'path' | 'object'>) {
   const { status } = await target.call(place.path, { query: { pageSize: 1 } });
   return status === 404 ? undefined : readListing(target, place);
@@ -155,28 +163,32 @@ async function readListing(target: Target, place: Pick<Listing, 'name' | 'path' 
   return { ...place, object, idField: Object.hasOwn(object.fields, idField) ? idField : undefined, rows };
 }
 
-/** With the fields that rows of a list have. */
+/** Returns an object with only the fields that the rows of a list have. */
 export function asListed(object: ObjectSpec): ObjectSpec {
   const fields = Object.entries(object.fields).filter(([, { unlisted }]) => unlisted !== true);
   return { ...object, fields: Object.fromEntries(fields) };
 }
 
-/** Some fields are answered only when they are named. */
+/** Some fields are returned only when the request names them. */
 function allFields({ fields }: ObjectSpec): { readonly fields?: string } {
   const isWhole = Object.values(fields).every(({ onDemand }) => onDemand !== true);
   return isWhole ? {} : { fields: Object.keys(fields).join(',') };
 }
 
-/** What identifies a row; the whole of it where it has no id. */
+/** Returns the id of a row, or the whole row as text where it has no id. */
 export function idOf({ idField }: Pick<Listing, 'idField'>, row: Row): string {
   return idField === undefined ? JSON.stringify(row) : String(row[idField]);
 }
 
+/** Returns the ids of rows. */
 export function idsOf(listing: Pick<Listing, 'idField'>, rows: readonly Row[]): readonly string[] {
   return rows.map((row) => idOf(listing, row));
 }
 
-/** An answer that must be a success. @throws Error with what the service said instead */
+/**
+ * Sends a request that must succeed.
+ * @throws Error with the response of the service if it does not
+ */
 export async function getOk(target: Pick<Target, 'call'>, path: string, call: ApiCall = {}): Promise<ApiAnswer> {
   const answer = await target.call(path, call);
   if (answer.status === 200) return answer;
@@ -184,7 +196,7 @@ export async function getOk(target: Pick<Target, 'call'>, path: string, call: Ap
   throw new Error(`${call.method ?? 'GET'} ${path} ${query} answered ${answer.status}: ${JSON.stringify(answer.body)}`);
 }
 
-/** All rows of a query by its page tokens. */
+/** Reads all rows of a query by page tokens. */
 export async function listAll(
   target: Pick<Target, 'call'>,
   path: string,
@@ -199,7 +211,7 @@ export async function listAll(
   }
 }
 
-/** The `fields` that make the answers short: the id where there is one. */
+/** Returns a parameter `fields` that keeps responses short: the id, where there is one. */
 export function idOnly({ idField }: Listing): { readonly fields?: string } {
   return idField === undefined ? {} : { fields: idField };
 }

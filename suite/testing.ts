@@ -24,56 +24,71 @@ import { pushedField } from '../src/where/index.ts';
 import { discoverAll, withoutThreads } from './discover.ts';
 import { type CreateSimulator, type ServedSimulator, serveSimulator } from './served.ts';
 
-/** For tests of one connector, as `#connector/testing`: its operations on the client that runs them in the service, and no core above it. */
+/**
+ * Tools for tests of one connector, as `#connector/testing`. They run its operations on the client that runs them in the service, without
+ * the core above it.
+ */
 
 export { discoverAll, withoutThreads } from './discover.ts';
 export { judge } from './judge.ts';
 export { type CreateSimulator, type ServedSimulator, serveSimulator } from './served.ts';
 
+/** A record under the names of the API. */
 export type Row = Readonly<Record<string, unknown>>;
 
-/** One account at the provider. */
+/** A connection to one account at the provider. */
 export interface Connection {
   readonly context: ConnectorContext;
-  /** Every request so far, as the provider sees it: `GET https://…`. Retries and redirects are requests, too. */
+  /** Every request so far, as the provider sees it: `GET https://…`. Retries and redirects are included. */
   readonly requests: readonly string[];
-  /** @throws AppError as the API answers it */
+  /**
+   * Runs an operation.
+   * @throws AppError as in the API
+   */
   readonly run: <Input, Output>(operation: Operation<Input, Output> | undefined, input: Input) => Promise<Output>;
-  /** Sends a file. @throws AppError as the API answers it */
+  /**
+   * Sends a file.
+   * @throws AppError as in the API
+   */
   readonly upload: <Input extends UploadInput>(
     operation: UploadOperation<Input> | undefined,
     input: Input,
     bytes: Uint8Array,
   ) => Promise<StoredUpload>;
-  /** One page of the provider's records; unless given, with the fields that a caller gets who names none. */
+  /** Lists one page of native records. Default: with the fields of a request that names none. */
   readonly list: (object: ObjectSpec, input?: Partial<ListInput<unknown>>) => Promise<ListPage>;
-  /** All rows under our names, page by page. */
+  /** Lists all rows under the names of the API, page by page. */
   readonly listAll: (object: ObjectSpec, input?: Partial<ListInput<unknown>>) => Promise<readonly Row[]>;
-  /** Everything that the provider has, with its fields. */
+  /** Finds all objects with their fields. */
   readonly discover: () => Promise<DiscoveredConnection>;
-  /** One object with its fields, found as the service does it. */
+  /** Finds one object with its fields, as the service does it. */
   readonly describe: (name: string) => Promise<ObjectSpec>;
 }
 
+/** A connection with all its objects. */
 export interface DiscoveredConnection extends Connection {
   readonly objects: Objects;
-  /** @throws Error where there is none of the name */
+  /**
+   * Returns an object by its name.
+   * @throws Error where there is none
+   */
   readonly object: (name: string) => ObjectSpec;
 }
 
+/** How to connect to a provider. */
 export interface ConnectOptions {
   readonly config: Config;
-  /** Where simulators run; the instance is one on the simulator then. */
+  /** The address of the simulators. With it, the instance is one on a simulator. */
   readonly simulatorsUrl?: string;
-  /** Of a connector with OAuth. Default: the `oauth.user.token` of the configuration, for ever. */
+  /** The access tokens of a connector with OAuth. Default: `oauth.user.token` of the configuration, without expiry. */
   readonly tokens?: AccessTokens;
-  /** Told of every call that succeeded. */
+  /** Called for every call that succeeded. */
   readonly onExchange?: (request: ProviderRequest, response: ProviderResponse) => void;
-  /** Failed calls that may pass are tried again, without waiting. Default false. */
+  /** Whether to retry failures that may pass, without waiting. Default false. */
   readonly retry?: boolean;
 }
 
-/** A connection to a simulator, or to a service on this machine. Nothing else can be reached, unless `open` says so. */
+/** Connects to a simulator, or to a server on this machine. No other address can be reached. */
 export function connect(connector: Connector, options: ConnectOptions): Connection {
   const { simulatorsUrl, retry = false } = options;
   const requests: string[] = [];
@@ -84,7 +99,7 @@ export function connect(connector: Connector, options: ConnectOptions): Connecti
   const egress = createEgress({ allow: ['127.0.0.0/8'], simulatorsUrl, keepAliveMs: 1000 });
   const client = createProviderClient({
     egress,
-    // What is waited for between retries comes at once.
+    // Waits between retries end at once.
     clock: { ...SYSTEM_CLOCK, after: (_ms, call) => SYSTEM_CLOCK.after(0, call) },
     random: { fraction: () => 0 },
     report: ({ method, url }) => void requests.push(`${method} ${url}`),
@@ -191,13 +206,13 @@ async function listAll(
   }
 }
 
-/** The settings of an instance that was given these. */
+/** Returns a configuration with the defaults of the connector's keys. */
 export function withDefaults({ configuration }: Connector, given: Config): Config {
   const defaults = configuration.flatMap((field) => (field.default === undefined ? [] : [[field.key, field.default]]));
   return { ...Object.fromEntries(defaults), ...given };
 }
 
-/** An instance with OAuth whose access token lasts. */
+/** Returns the access token of a configuration, which is treated as if it did not expire. Undefined where there is none. */
 export function tokensIn(config: Config): AccessTokens | undefined {
   const accessToken = config['oauth.user.token'];
   if (typeof accessToken !== 'string') return undefined;
@@ -206,10 +221,14 @@ export function tokensIn(config: Config): AccessTokens | undefined {
 
 /** A simulator of the connector's provider, and connections to it. */
 export interface Provider extends ServedSimulator {
-  /** @param config beside what was given at the start */
+  /**
+   * Connects to the simulator.
+   * @param config values in addition to those given at the start
+   */
   readonly connect: (config?: Config, options?: Partial<ConnectOptions>) => Connection;
 }
 
+/** Starts a simulator of the connector's provider. */
 export async function startProvider(
   connector: Connector,
   createSimulator: CreateSimulator,
@@ -224,6 +243,10 @@ export async function startProvider(
   };
 }
 
+/**
+ * Returns an object by its name.
+ * @throws Error where there is none
+ */
 export function objectOf(objects: Objects, name: string): ObjectSpec {
   const object = Object.hasOwn(objects, name) ? objects[name] : undefined;
   if (object === undefined)
@@ -231,30 +254,37 @@ export function objectOf(objects: Objects, name: string): ObjectSpec {
   return object;
 }
 
+/**
+ * Returns a field by its name.
+ * @throws Error where there is none
+ */
 export function fieldOf(object: ObjectSpec, name: string): PushedField {
   const spec = Object.hasOwn(object.fields, name) ? object.fields[name] : undefined;
   if (spec === undefined) throw new Error(`There is no field '${name}'.`);
   return pushedField(name, spec);
 }
 
-/** What a list answers to a caller who names no fields. */
+/** Returns the fields of a list whose request names none. */
 export function listedFields(object: ObjectSpec): readonly PushedField[] {
   return allFields(object).filter(({ unlisted }) => unlisted !== true);
 }
 
-/** What a single record is answered with. */
+/** Returns the fields of a single record. */
 export function allFields(object: ObjectSpec): readonly PushedField[] {
   return Object.entries(object.fields)
     .filter(([, { onDemand }]) => onDemand !== true)
     .map(([name, spec]) => pushedField(name, spec));
 }
 
-/** A record of the provider under our names and with our values, as the service makes it. */
+/** Returns a native record under the names and with the values of the API. */
 export function normalise(object: ObjectSpec, record: unknown, fields = allFields(object)): Row {
   return createRecordMapper(fields)(record);
 }
 
-/** What a call failed of. @throws Error when it did not fail, or of something that the API has no word for */
+/**
+ * Returns the error of a call that must fail.
+ * @throws Error when it succeeds, or fails with an error that is no AppError
+ */
 export async function failureOf(call: Promise<unknown>): Promise<AppError> {
   const outcome = await call.then(
     () => new Error('The call succeeded, though it must not.'),

@@ -5,19 +5,19 @@ import type { Subject } from './subject.ts';
 import { idOf, type Listing } from './target.ts';
 import { allFields, type Connection, type ConnectOptions, connect, failureOf, tokensIn } from './testing.ts';
 
-/** What goes wrong at the provider, in the words of the simulator kit, and what a caller must be told. */
+/** A trouble at the provider, in the words of the simulator kit, and the error that a caller must receive. */
 interface Case {
   readonly trouble: string;
   readonly expected: readonly ErrorCode[];
-  /** What a caller must be told to wait. */
+  /** The wait that the caller must receive. */
   readonly retryAfterSeconds?: number;
-  /** What is called. Default: a list. */
+  /** The operation that meets the trouble. Default: a list. */
   readonly operation?: 'get';
-  /** Shorter than the connector's own, so that the suite does not wait for it. */
+  /** A shorter time-out than the connector's, so that the suite does not wait for it. */
   readonly timeoutMs?: number;
 }
 
-/** Some providers have one status for several failures, and a code that the trouble does not have; none calls a failure a success. */
+/** Some providers use one status for several failures, with a code that the trouble lacks. None of them may count as a success. */
 const CASES: readonly Case[] = [
   { trouble: '401', expected: ['INSTANCE_CREDENTIALS_FAILED'] },
   { trouble: '403', expected: ['PROVIDER_REJECTED', 'INSTANCE_CREDENTIALS_FAILED'] },
@@ -42,11 +42,11 @@ interface Stage {
   readonly provider: ServedSimulator;
   readonly connector: Connector;
   readonly config: Subject['target']['configuration'];
-  /** Of an object, not below a record. */
+  /** The listing of an object, not below a record. */
   readonly listing: Listing;
 }
 
-/** What a trouble of the provider is taken for, where that is wrong. Nothing where the provider is no simulator. */
+/** Causes trouble at the provider, and returns where a caller receives a wrong error. Empty where the provider is no simulator. */
 export async function meetTroubles({ createSimulator, target, large, listings }: Subject): Promise<readonly string[]> {
   const listing = [...large, ...listings].find(({ path }) => !path.slice(1).includes('/'));
   if (createSimulator === undefined || listing === undefined) return [];
@@ -102,7 +102,7 @@ function toError(error: unknown): Error {
   return error instanceof Error ? error : new Error(String(error));
 }
 
-/** With the reason of an answer that the connector cannot read. */
+/** Returns the message with the reason, for a response that the connector cannot read. */
 function wordsOf(error: Error): string {
   return isAppError(error) ? reasonOf(error) : error.message;
 }
@@ -116,7 +116,7 @@ const OPERATIONS = {
   },
 } as const;
 
-/** What passes is tried again: one failure is not seen by anybody. */
+/** A failure that passes is retried, so that the caller does not see it. */
 async function recover(stage: Stage): Promise<readonly string[]> {
   const faults: string[] = [];
   for (const trouble of ['429; retry-after=0', '503; retry-after=0']) {
@@ -128,10 +128,10 @@ async function recover(stage: Stage): Promise<readonly string[]> {
   return faults;
 }
 
-/** Rows of one page, so that there are several, and more pages than there can be. */
+/** Rows per page, so that there are several pages. */
 const PAGE = 2;
 
-/** A provider that names the same page for ever: the list ends, or is refused. */
+/** A list whose next page never changes must end, or be rejected. */
 async function runInCircles(stage: Stage): Promise<readonly string[]> {
   const { object, rows } = stage.listing;
   const connection = connectTo(stage);
@@ -149,7 +149,7 @@ async function runInCircles(stage: Stage): Promise<readonly string[]> {
   return isRight ? [] : [`a list whose next page is always the same: ${wordsOf(outcome)}`];
 }
 
-/** Every secret of the configuration is wrong, and the token too. */
+/** Every secret of the configuration is wrong, including the token. */
 async function refuseCredentials(stage: Stage): Promise<readonly string[]> {
   const { connector, config } = stage;
   const keys = [...connector.configuration.filter(({ secret }) => secret).map(({ key }) => key), 'oauth.user.token'];
@@ -162,7 +162,7 @@ async function refuseCredentials(stage: Stage): Promise<readonly string[]> {
   return isRefused ? [] : [`wrong credentials at the probe: ${wordsOf(outcome)}`];
 }
 
-/** OAuth: an access token that has expired is replaced, once, and nobody sees it. */
+/** OAuth: an expired access token is replaced once, and the caller does not see it. */
 async function replaceToken(stage: Stage): Promise<readonly string[]> {
   const good = tokensIn(stage.config);
   if (stage.connector.auth.type !== 'oauth2' || good === undefined) return [];

@@ -1,7 +1,7 @@
 import { getOk, type Target } from './target.ts';
 import { compareValues, type WriteSample } from './writes.ts';
 
-/** Every byte, what looks like the end of a form, and more than comes in one piece. */
+/** Every byte, a text that looks like the end of a form, and more bytes than arrive in one piece. */
 const BYTES = Buffer.concat([
   Buffer.from(Array.from({ length: 256 }, (_, byte) => byte)),
   Buffer.from('\r\n--\r\n--boundary--\r\n\r\n'),
@@ -16,7 +16,7 @@ const NAMES: readonly string[] = [
   `${'long'.repeat(20)}.txt`,
 ];
 
-/** Whatever the type of the file is, but not the record. */
+/** Accepts any type of file, but not the record. */
 const ANY_FILE = 'application/json;q=0, */*';
 
 interface Uploaded {
@@ -24,7 +24,10 @@ interface Uploaded {
   readonly sample: WriteSample;
 }
 
-/** Sends files under hostile names, gets them again byte for byte, and replaces them. @returns the faults */
+/**
+ * Uploads files with hostile names, downloads them again byte for byte, and replaces them.
+ * @returns the faults
+ */
 export async function uploadFiles(target: Target, { name, sample }: Uploaded): Promise<readonly string[]> {
   const object = target.objects[name];
   const { upload } = object ?? {};

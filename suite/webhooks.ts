@@ -16,7 +16,7 @@ const BODIES = [
   '{"__proto__":{"a":1}}',
   'x'.repeat(10_000),
 ];
-/** Under any name. */
+/** The value of every header. */
 const HEADERS = [
   undefined,
   '',
@@ -30,7 +30,10 @@ const HEADERS = [
 ];
 const UNVERIFIED = 401;
 
-/** What passes for a call of the provider, and is none; and what its own functions fail at. */
+/**
+ * Sends webhooks that the provider did not sign.
+ * @returns those that are accepted, and those at which the connector's functions fail
+ */
 export async function forgeWebhooks({ target }: Subject): Promise<readonly string[]> {
   const { verify, signingKey } = target.connector.webhooks ?? {};
   if (verify === undefined || verify === 'unsigned') return [];

@@ -4,15 +4,18 @@ import { readField } from './reference.ts';
 import { spread } from './soundness.ts';
 import { getOk, type Row, type Target } from './target.ts';
 
-/** How records of an object can be made. */
+/** How records of an object can be created. */
 export interface WriteSample {
-  /** A valid body; another one for each number. Of an object that takes files: what goes with the file, where its name does not say it. */
+  /**
+   * Returns a valid body, a different one for each number. For an object with files, it has the values that are sent with a file whose name
+   * does not stand for them.
+   */
   readonly create: (number: number) => Row;
-  /** Texts that may be anything. Default: every text that can be set and has no list of values and no format. */
+  /** Text fields that may hold anything. Default: every text that can be set and has no list of values and no format. */
   readonly freeTexts?: readonly string[];
   /** Texts that the provider is known to store as something else. */
   readonly alteredTexts?: readonly string[];
-  /** Fields that steer a creation, such as where to call back, and that no record shows. */
+  /** Fields that control a creation, such as a callback address, and that no record shows. */
   readonly neverShown?: readonly string[];
 }
 
@@ -23,11 +26,14 @@ const TEXTS = HOSTILE_TEXTS.filter(({ length }) => length <= LONGEST_TEXT);
 interface Written {
   readonly name: string;
   readonly sample: WriteSample;
-  /** How many of the hostile texts are written. */
+  /** Maximum number of hostile texts that are written. */
   readonly mostTexts: number;
 }
 
-/** Creates, reads, changes, replaces and deletes a record, with every hostile text in every free field. @returns the faults */
+/**
+ * Creates, reads, changes, replaces and deletes a record, with every hostile text in every free field.
+ * @returns the faults
+ */
 export async function writeRecords(target: Target, { name, sample, mostTexts }: Written): Promise<readonly string[]> {
   const object = target.objects[name];
   if (object === undefined) throw new Error(`There is no object '${name}'.`);
@@ -60,6 +66,7 @@ function freeTexts(
     .map(([name]) => name);
 }
 
+/** Returns the fields whose values differ from the expected ones. */
 export function compareValues(what: string, expected: Row, found: Row): string[] {
   return Object.entries(expected)
     .filter(([name, value]) => JSON.stringify(readField(found, name)) !== JSON.stringify(value))
@@ -91,11 +98,11 @@ async function updateTexts(target: Target, path: string, { fields, texts }: Text
 
 interface Failing {
   readonly fields: Readonly<Record<string, FieldSpec>>;
-  /** A body whose values are right. */
+  /** A body with valid values. */
   readonly body: Row;
 }
 
-/** Unknown fields, fields that cannot be set, and values of another type are told apart, and nothing is changed. */
+/** Sends updates with unknown fields, fields that cannot be set, and values of another type. Each must be named, and nothing may change. */
 async function failToUpdate(target: Target, path: string, { fields, body }: Failing): Promise<readonly string[]> {
   const before = (await getOk(target, path)).body;
   const readOnly = Object.keys(fields).find((name) => fields[name]?.updateable !== true && /^\w+$/.test(name));
@@ -137,7 +144,7 @@ interface Refused {
   readonly path: string;
   readonly method: 'POST' | 'PATCH';
   readonly body: Row;
-  /** The fields that the refusal must name, one detail each. */
+  /** The fields that the rejection must name, one detail each. */
   readonly paths: readonly string[];
 }
 
@@ -153,7 +160,7 @@ async function expectRefusal(target: Target, { path, method, body, paths }: Refu
   return [`${method} ${JSON.stringify(body)} answered ${answer.status} ${JSON.stringify(answer.body)}`];
 }
 
-/** What is left out becomes empty. */
+/** Fields that a replacement leaves out must become empty. */
 async function replace(target: Target, path: string, fields: Readonly<Record<string, FieldSpec>>, body: Row) {
   const settable = Object.fromEntries(Object.entries(body).filter(([name]) => fields[name]?.updateable === true));
   const replaced = await getOk(target, path, { method: 'PUT', body: settable });
@@ -174,7 +181,10 @@ async function remove(target: Target, path: string): Promise<readonly string[]> 
     : [`after delete, GET and DELETE answered ${statuses.join(' and ')}`];
 }
 
-/** Records under hostile ids: created, read by their id and deleted, each for itself. */
+/**
+ * Creates records with hostile ids, reads them by their id, and deletes them.
+ * @returns the faults
+ */
 export async function writeHostileIds(
   target: Target,
   { name, sample, mostTexts }: Written,

@@ -3,24 +3,24 @@ import { readdir } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { CONNECTOR_PACKAGE } from '../config/formats.ts';
 
-/** A folder with a connector: `index.ts`, and mostly `simulator.ts` and `README.md`. */
+/** A folder with a connector: `index.ts`, and usually `simulator.ts` and `README.md`. */
 export interface ConnectorFolder {
   readonly key: string;
   readonly folder: string;
 }
 
-/** Where connectors come from. */
+/** The folders and packages that connectors are loaded from. */
 export interface ConnectorSources {
-  /** Each holds folders that are named by the keys of their connectors. */
+  /** Folders whose subfolders are named by the keys of their connectors. */
   readonly folders: readonly string[];
-  /** npm packages called `causeway-connector-<key>`. */
+  /** Names of npm packages: `causeway-connector-<key>`. */
   readonly packages?: readonly string[];
 }
 
-/** Where the connectors of this repository are. */
+/** The folder of the connectors of this repository. */
 export const OWN_CONNECTORS = resolve(import.meta.dirname, '../../connectors');
 
-/** Every place that has one of these files, such as `index.ts`; packages have it in their root. */
+/** Returns every connector folder that has a file, such as `index.ts`. Packages have it in their root. */
 export async function findConnectorFolders(
   { folders, packages = [] }: ConnectorSources,
   file: string,
@@ -35,10 +35,10 @@ async function foldersIn(folder: string): Promise<readonly ConnectorFolder[]> {
   return entries.filter((entry) => entry.isDirectory()).map(({ name: key }) => ({ key, folder: join(folder, key) }));
 }
 
-/** Where packages are looked for: as npm installs them, where the process was started and beside the service. */
+/** Packages are searched as npm installs them: from the working directory and from the service upwards. */
 const startsOfSearch = () => [process.cwd(), import.meta.dirname];
 
-/** Undefined where it is not installed. A link is followed, as Node.js does it. */
+/** Returns the folder of an installed package, or undefined. Links are resolved, as Node.js does it. */
 export function findPackage(name: string): ConnectorFolder | undefined {
   const key = CONNECTOR_PACKAGE.exec(name)?.[1];
   const folder = startsOfSearch()

@@ -1,741 +1,862 @@
 import type { FieldSpec, PushedField, Queryable, Value } from '../where/model.ts';
 import type { Mark } from './mark.ts';
 
-/** The settings of one instance: declared keys only, typed by their `ConfigField`, secrets in clear. */
+/** The configuration of one instance: only declared keys, typed by their `ConfigField`, with secrets in clear text. */
 export type Config = Readonly<Record<string, unknown>>;
 
-/** One configuration key an instance of this element takes. */
+/** A configuration key that instances of an element have. */
 export interface ConfigField {
   readonly key: string;
   readonly type: 'string' | 'boolean' | 'number' | 'url';
   readonly description: string;
   readonly required?: boolean;
-  /** Stored encrypted, shown as `********`. */
+  /** Whether the value is stored encrypted and shown as `********`. Default false. */
   readonly secret?: boolean;
   readonly default?: string | boolean | number;
-  /** The whole value must match, e.g. `/^[a-z0-9-]+$/`. */
+  /** A pattern that the whole value must match, e.g. `/^[a-z0-9-]+$/`. */
   readonly pattern?: RegExp;
   readonly example?: string;
-  /** How a person comes by the value: one sentence for each step. */
+  /** The steps by which a person finds the value, one sentence for each step. */
   readonly setup?: readonly string[];
-  /** A text that `examine` sets: the API shows it among the warnings of the instance, too. */
+  /** Whether the value is a text that `examine` sets and the API also shows among the warnings of the instance. Default false. */
   readonly warning?: boolean;
 }
 
-/** A call to the provider, as data. The client adds the base URL, authentication, time-outs and retries. */
+/** A request to the provider, as data. The client adds the base URL, authentication, time-outs and retries. */
 export interface ProviderRequest {
-  /** Default GET. */
+  /** The HTTP method. Default GET. */
   readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Below the connector's base URL, beginning with `/`; build it with `path` so that values are encoded. */
+  /** The path below the connector's base URL. It begins with `/`. Build it with `path`, which encodes the values. */
   readonly path?: string;
-  /** Absolute, taken from a provider's answer (a next link). Checked against the connector's hosts before it is followed. */
+  /** An absolute URL from a provider's response, such as a link to the next page. The client checks it against the connector's hosts. */
   readonly url?: string;
-  /** Encoded with %20 for blanks; `undefined` is left out; an array repeats its key. */
+  /** The query parameters. Blanks become `%20`, an array repeats its key, and `undefined` is left out. */
   readonly query?: Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly json?: unknown;
   readonly form?: Readonly<Record<string, string>>;
-  /** Rows, with their header; sent as `text/csv`. */
+  /** Rows of CSV with their header, sent as `text/csv`. */
   readonly csv?: string;
-  /** May be sent again after a failure. Default: GET, PUT and DELETE are, POST and PATCH are not. */
+  /** Whether the client may send the request again after a failure. Default: true for GET, PUT and DELETE, false for POST and PATCH. */
   readonly idempotent?: boolean;
-  /** Without what authenticates: to see what the provider shows to everybody. For `examine`; elsewhere a refusal would count for the credentials. */
+  /**
+   * Sends the request without authentication, to see what the provider shows to everybody. Use it in `examine` only: elsewhere a 401 counts
+   * as a rejection of the instance's credentials.
+   */
   readonly anonymous?: boolean;
 }
 
+/** A provider's response as connectors read it. */
 export interface ProviderResponse {
   readonly status: number;
-  /** Lower-case names; repeated headers joined by `, `. */
+  /** The response headers: lower-case names, repeated headers joined by `, `. */
   readonly headers: Readonly<Record<string, string>>;
   /**
-   * Parsed JSON where the provider says it is JSON, text otherwise, undefined when empty. Numbers that a double cannot hold are of the
-   * class `ExactNumber`.
+   * The body: parsed JSON where the content type says JSON, otherwise text, or undefined when it is empty. Numbers that a double cannot
+   * hold are of the class `ExactNumber`.
    */
   readonly body: unknown;
 }
 
+/** The kinds of failure at a provider. Each has an error code of the API, such as `PROVIDER_RATE_LIMITED`. */
 export type FailureKind =
   | 'credentials'
   | 'notFound'
-  /** It clashes with what is there: a duplicate, or a record in the wrong state. */
+  /** The request conflicts with stored data: a duplicate, or a record in the wrong state. */
   | 'conflict'
   | 'rejected'
   | 'rateLimited'
   | 'unavailable'
   | 'protocol';
 
-/** What went wrong at the provider; the core turns it into the API's error. What is absent is taken from the response. */
+/** A failure at the provider, which the core turns into an error of the API. The core takes absent members from the response. */
 export interface Failure {
-  /** Only where the provider says what its status does not. Absent: as the status is judged for every provider, `rejected` for a 2xx. */
+  /**
+   * The kind of failure, where the provider says more than its status does. Default: by the status, as for every provider; `rejected` for a
+   * 2xx status.
+   */
   readonly kind?: FailureKind | undefined;
-  /** The status of a failed part, where the whole has another. */
+  /** The status of a failed part, where the whole response has another status. */
   readonly status?: number | undefined;
-  /** The provider's words. */
+  /** The provider's own words. The caller reads them as `providerMessage`. */
   readonly message?: string | undefined;
-  /** For `rateLimited` and `unavailable`. */
+  /** Milliseconds to wait before the next request, for `rateLimited` and `unavailable`. */
   readonly retryAfterMs?: number | undefined;
 }
 
-/** What an operation that needs more than one call works with. `send` returns what succeeded, or throws what failed. */
+/** What `run` needs to send more than one request. `send` returns a successful response and throws an AppError for any other. */
 export interface ConnectorContext {
   readonly config: Config;
   readonly send: (request: ProviderRequest) => Promise<ProviderResponse>;
   readonly signal: AbortSignal;
 }
 
-/** What the provider says about its budget for this caller. */
+/** What the provider says about its rate limit for this caller. */
 export interface RateLimitState {
   readonly limit?: number;
   readonly remaining?: number;
   readonly resetSeconds?: number;
 }
 
-/** What discovery works with: `objects` as a function, and `describe`. */
+/** What discovery works with: the function `objects`, and `describe` of an object. */
 export interface DiscoveryContext extends ConnectorContext {
   /**
-   * Runs the default export of a module over a text in a thread of its own. For documents that describe a service: whatever one
-   * holds, it neither keeps other callers waiting nor ends the process. Memory, time and the size of the result are bounded. Name the module's type: `offload<typeof import('./model.ts')>(new URL('./model.ts', import.meta.url), text)`.
+   * Runs the default export of a module over a text in a thread of its own. Use it for documents that describe a service: a hostile
+   * document then neither blocks other callers nor ends the process. Memory, time and the size of the result are bounded. Name the module's
+   * type: `offload<typeof import('./model.ts')>(new URL('./model.ts', import.meta.url), text)`.
    * @returns a copy of what the module returns
-   * @throws Error when the module throws or a bound is reached; AppError OVERLOADED when too many wait
+   * @throws Error when the module throws or reaches a bound; AppError OVERLOADED when too many texts wait
    */
   readonly offload: <Module extends OffloadModule>(module: URL, text: string) => Promise<OffloadResult<Module>>;
 }
 
-/** A module that runs in a thread of its own. What it returns must be data: no functions. */
+/** A module that `offload` runs in a thread of its own. It must return data without functions. */
 export interface OffloadModule {
   readonly default: (text: string) => unknown;
 }
 
+/** The result that `offload` returns for a module. */
 export type OffloadResult<Module extends OffloadModule> = ReturnType<Module['default']>;
 
-/** A provider call in two pure halves. */
+/** A request and the reading of its response, as two pure functions. */
 export interface OneCall<Input, Output> {
   readonly request: (input: Input, config: Config) => ProviderRequest;
   readonly read: (response: ProviderResponse, input: Input) => Output;
 }
 
-/** A provider call, or a function where one call is not enough. Of both, `run` runs and `request` explains it. */
+/**
+ * One call, or a function `run` where one call is not enough. If an operation has both, the core uses `run` to execute it and `request` to
+ * explain it.
+ */
 export type Operation<Input, Output> =
   | OneCall<Input, Output>
   | { readonly run: (context: ConnectorContext, input: Input) => Promise<Output> };
 
+/** One term of an order: a field and its direction. */
 export interface SortTerm {
   readonly field: PushedField;
   readonly direction: 'asc' | 'desc';
 }
 
+/** What a list is requested with: filter, order, fields and page. */
 export interface ListInput<Native> {
-  /** The translated filter; absent when nothing is pushed. */
+  /** The translated filter. It is absent when no part of the condition is pushed. */
   readonly filter?: Native;
   readonly parameters: Readonly<Record<string, Value>>;
-  /** The fields the caller or the residual needs. */
+  /** The fields that the response or the residual filter needs. */
   readonly fields: readonly PushedField[];
-  /** Empty unless the whole order is pushed. */
+  /** The order of the rows. It is empty unless the provider can sort by the whole order. */
   readonly orderBy: readonly SortTerm[];
-  /** Rows wanted in this provider page, never above `maxPageSize`. */
+  /** Number of rows wanted in this page of the provider, at most `maxPageSize`. */
   readonly limit: number;
-  /** A `next` of an earlier page, or a `cursorAt`. Absent for the first page. */
+  /** The position of the page: `next` of an earlier page, or a result of `cursorAt`. It is absent for the first page. */
   readonly cursor?: string;
-  /** The id of the parent, in a child listing. */
+  /** The id of the parent record. It is present in the listing of a child object only. */
   readonly parentId?: string;
 }
 
+/** One page of a list, as `read` or `run` returns it. */
 export interface ListPage {
   readonly records: readonly unknown[];
-  /** Where to go on; absent at the end. It comes back as `cursor`, sealed in between. */
+  /** The position of the next page, which comes back as `cursor`. It is absent on the last page. Callers only see it encrypted. */
   readonly next?: string;
-  /** All rows of the query, if the provider said so without extra cost. */
+  /** Number of all rows of the query, where the provider reports it without an extra request. */
   readonly total?: number;
 }
 
+/** The list operation of an object, with the size and the positions of its pages. */
 export type ListOperation<Native> = Operation<ListInput<Native>, ListPage> & {
   readonly maxPageSize: number;
   /**
-   * Makes a native record of one in `ListPage.records`, where that is work: it is called for the rows that are needed, a few
-   * at a time, while `read` holds up everybody for all rows of the page.
+   * Turns an element of `ListPage.records` into a native record, where that costs time. The core calls it only for the rows that it needs,
+   * a few at a time. The same work in `read` would block the process for all rows of the page.
    */
   readonly readRecord?: (record: unknown) => unknown;
-  /** For providers that page by position: the cursor of row `offset` (from 0) of the query. */
+  /** For providers that page by position: returns the cursor of the row `offset` of the query, counted from 0. */
   readonly cursorAt?: (offset: number) => string;
   /**
-   * Beside `cursorAt`: how many pages of one query may be under way at a time, so that a page is asked for before the one in front of it
-   * has come. Absent: one, which is also right where every page costs as much as all of them.
+   * Maximum number of pages of one query that the core may request at a time. It needs `cursorAt`. Default 1. Keep the default where every
+   * page costs the provider as much as all of them.
    */
   readonly pagesAtOnce?: number;
 };
 
+/** The id that identifies a record. */
 export interface RecordKey {
   readonly id: string;
 }
 
+/** What a single record is requested with. */
 export interface RecordInput extends RecordKey {
   readonly fields: readonly PushedField[];
 }
 
-/** `values` have native names, native values (`FieldSpec.write` applied), and are checked against the fields. */
+/**
+ * What a record is created from. `values` have native names and native values (`FieldSpec.write` is applied), and the core has checked them
+ * against the fields.
+ */
 export interface CreateInput {
   readonly values: Readonly<Record<string, unknown>>;
   readonly fields: readonly PushedField[];
 }
 
+/** What a record is updated or replaced with. */
 export interface UpdateInput extends CreateInput, RecordKey {}
 
+/** An object: its fields, its filters, and the operations that the provider supports. */
 export interface ObjectSpec<Native = unknown> extends Queryable<Native> {
   readonly label?: string;
-  /** Other names that it goes by, such as those that people share over providers. Where an object has such a name of its own, that one is meant. */
+  /** Other names of the object, such as those that people share over providers. An object that has the name as its own comes first. */
   readonly aliases?: readonly string[];
-  /** What its records are, for people. */
+  /** One sentence that tells people what the records are. */
   readonly description?: string;
-  /** The provider's name. Default: the object's own. */
+  /** The provider's name for the object. Default: the object's own name. */
   readonly native?: string;
   readonly custom?: boolean;
   readonly list?: ListOperation<Native>;
-  /** A provider's 404 becomes NOT_FOUND. @returns the native record */
+  /**
+   * Requests one record. A provider's 404 becomes NOT_FOUND.
+   * @returns the native record
+   */
   readonly get?: Operation<RecordInput, unknown>;
-  /** When the provider answers an id only, `run` reads the record back. @returns the native record as stored */
+  /**
+   * Creates a record. Where the provider returns only an id, `run` reads the record back.
+   * @returns the native record as stored
+   */
   readonly create?: Operation<CreateInput, unknown>;
-  /** PATCH: only the given fields change. */
+  /** Changes the given fields and keeps all others: PATCH. */
   readonly update?: Operation<UpdateInput, unknown>;
-  /** PUT: the record becomes what is given. */
+  /** Replaces the record by the given values: PUT. */
   readonly replace?: Operation<UpdateInput, unknown>;
   readonly remove?: Operation<RecordKey, void>;
-  /** Objects below a record: `GET /{objectName}/{objectId}/{childObjectName}`. Their list input has `parentId`. */
+  /** Objects below a record: `GET /{objectName}/{objectId}/{childObjectName}`. The input of their list has `parentId`. */
   readonly children?: Objects;
-  /** How changes of its records are noticed by asking for them. Without it a poll reads all of them, unless it finds a field that tells. */
+  /** How polls find changes. Without it, a poll reads all records, unless a field of the object shows when a record changed. */
   readonly changes?: Changes;
-  /** The file of a record: what `GET /{objectName}/{objectId}` answers when `Accept` asks for one of its types. */
+  /** The file of a record. `GET /{objectName}/{objectId}` returns it when `Accept` names one of its types. */
   readonly media?: Media;
-  /** Records that are files: what makes one, or a new version of one, from bytes. It needs `get`. */
+  /** For records that are files: creates a record, or a new version of one, from bytes. It needs `get`. */
   readonly upload?: Upload;
-  /** What bulk jobs use of the provider in place of its pages, where there are many rows. */
+  /** Jobs of the provider that bulk jobs use instead of its pages when there are many rows. */
   readonly bulk?: NativeBulk<Native>;
   /**
-   * For providers with more objects than can be described at once: the discovered object is an outline (operations, but no
-   * fields), and this completes it when it is first used. The outcome is kept as long as the discovery. Children may be outlines too.
+   * Completes a discovered object when it is first used, for providers with too many objects to describe at once. Until then, the object is
+   * an outline: operations, but no fields. The result is kept as long as the discovery. Children may be outlines too.
    */
   readonly describe?: (context: DiscoveryContext) => Promise<ObjectSpec>;
-  /** What a listing of objects says of an outline whose operations and children come with `describe`. */
+  /** What a listing of objects shows for an outline whose operations and children come with `describe`. */
   readonly outline?: Outline;
 }
 
-/** How changes of records are noticed by asking for them. */
+/** How polls find changed records. */
 export interface Changes {
   /**
-   * The field that says when a record changed last. It can be filtered with `>=`. Where there is none, one that says when it came to
-   * be will do for new records; see `tells`.
+   * The field that shows when a record last changed. It needs `>=` in its filter. Where there is none, a field that shows when a record was
+   * created finds new records; then declare `tells`.
    */
   readonly updated?: string;
-  /** The field that says when a record was created. */
+  /** The field that shows when a record was created. */
   readonly created?: string;
-  /** A change becomes visible so much later than its time says, at most. Default 60. */
+  /** Maximum number of seconds after which a change becomes visible, counted from its own time. From 0 to 86,400, default 60. */
   readonly overlapSeconds?: number;
-  /** What the provider tells of changes by itself: in place of `updated`, or beside it of those that no list shows, such as deletions. */
+  /** The provider's own log of changes. Use it instead of `updated`, or beside it for changes that no list shows, such as deletions. */
   readonly feed?: Operation<ChangesInput, ChangesPage>;
-  /** What is surely noticed. Default: what the fields are for, and with a feed everything. It is all that an outline may say. */
+  /**
+   * The actions that polls are sure to find. Default: those that the fields show, and all of them with a feed. An outline may declare only
+   * this.
+   */
   readonly tells?: readonly ChangeAction[];
 }
 
-/** What happens to a record. */
+/** A change of a record. */
 export type ChangeAction = 'created' | 'updated' | 'deleted';
 
+/** What a page of a feed is requested with. */
 export interface ChangesInput {
-  /** An instant in UTC (ISO 8601). Changes from then on are wanted; earlier ones may come, too. */
+  /** The earliest instant of the wanted changes, in UTC (ISO 8601). The page may also hold earlier ones. */
   readonly since: string;
-  /** A `next` of an earlier page. Absent for the first. */
+  /** `next` of an earlier page. It is absent for the first page. */
   readonly cursor?: string;
 }
 
+/** One page of a feed. */
 export interface ChangesPage {
   readonly changes: readonly RecordChange[];
-  /** Where to go on; absent at the end. */
+  /** The position of the next page, which comes back as `cursor`. It is absent on the last page. */
   readonly next?: string;
   /**
-   * An instant, by the provider, up to which it has told everything, where that is later than the last change. Feeds that tell of few
-   * of the changes that they look through need it: they would look through more and more.
+   * An instant on the provider's clock up to which the feed is complete, where that is later than the last change. Feeds that read many
+   * changes and return few need it: without it, each poll reads more than the one before.
    */
   readonly until?: string;
 }
 
+/** One change of one record, as a feed returns it. */
 export interface RecordChange extends RecordKey {
   readonly action: ChangeAction | 'unknown';
-  /** When, by the provider: an instant (ISO 8601 with an offset). */
+  /** The provider's time of the change: an instant (ISO 8601 with an offset). */
   readonly at: string;
-  /** The native record, where the feed tells it; otherwise it is read. */
+  /** The native record, where the feed contains it. Default: the core reads the record. */
   readonly record?: unknown;
 }
 
+/** What is known about an outline before `describe` completes it. */
 export interface Outline {
   readonly operations: readonly (OperationName | 'upload')[];
-  /** Names of the children. */
+  /** Names of the child objects. */
   readonly children: readonly string[];
 }
 
+/** The operations on records that an object can support. */
 export type OperationName = 'list' | 'get' | 'create' | 'update' | 'replace' | 'remove';
 
+/** The file of a record, and how to request it. */
 export interface Media {
-  /** Media types without parameters, never JSON; `*` where the file decides. */
+  /** Media types without parameters, never JSON. `*` stands for the file's own type. */
   readonly types: readonly string[];
-  /** Its answer goes to the caller byte for byte, with the provider's content type. `accept` is what the caller wants unless it is among the headers. */
+  /**
+   * Requests the file. The caller receives the body byte for byte, with the provider's content type. The caller's `accept` is added unless
+   * the request's headers have one.
+   */
   readonly request: (key: RecordKey, config: Config) => ProviderRequest;
-  /** For providers that send bytes without saying what they are: what the record tells of its file. Asked before the file. */
+  /**
+   * For providers that send bytes without a content type: reads the file's name and type from its record. It is requested before the file.
+   */
   readonly about?: Operation<RecordKey, FileDescription>;
 }
 
+/** The name and the type of a file. */
 export interface FileDescription {
-  /** With its extension, without folders. */
+  /** The file name with its extension, without folders. */
   readonly name?: string;
-  /** Without parameters. A file of a known type is answered as that, or as `application/octet-stream`, and as nothing else. */
+  /**
+   * The media type without parameters. The API returns a file of a known type with this type or as `application/octet-stream`, and never
+   * with another one.
+   */
   readonly type?: string;
 }
 
-/** How files get to the provider. At least one of the two. */
+/** How files are stored at the provider. At least one of the two members is needed. */
 export interface Upload {
-  /** `POST` with a file. */
+  /** Stores a new file: `POST` with a file. */
   readonly create?: UploadOperation<UploadInput>;
-  /** `PUT` with a file: a new version of it. Fields are those that can be updated. */
+  /** Stores a new version of a file: `PUT` with a file. Its fields are those that can be updated. */
   readonly replace?: UploadOperation<UploadVersionInput>;
 }
 
 /**
- * One call of the provider in two pure halves. The bytes are in neither: they go from the caller to the provider as they come, once, so
- * that the call is never tried again.
+ * An upload as two pure functions. Neither has the bytes: they stream from the caller to the provider once, so the client never repeats the
+ * request.
  */
 export interface UploadOperation<Input> {
   readonly request: (input: Input, config: Config) => UploadRequest;
-  /** @throws Error when nothing was stored, see `rejected` */
+  /** @throws Error when the provider stored nothing, see `rejected` */
   readonly read: (response: ProviderResponse, input: Input) => StoredUpload;
 }
 
+/** What a file is stored with: the values of its record, its name and its type. */
 export interface UploadInput extends CreateInput {
   readonly file: UploadedFile;
 }
 
+/** What a new version of a file is stored with. */
 export interface UploadVersionInput extends UploadInput, RecordKey {}
 
-/** What the caller says of a file. Its length is not known. */
+/** The name and the type that the caller sends with a file. The length of the file is not known. */
 export interface UploadedFile {
-  /** Without folders and control characters; anything else may be in it, quotes and all. Never empty. */
+  /** The file name, never empty, without folders and control characters. Any other character may occur, quotes included. */
   readonly name: string;
-  /** A media type in lower case, without parameters. */
+  /** The media type in lower case, without parameters. */
   readonly type: string;
 }
 
 /**
- * Where the bytes go: to a `path`, or with an absolute `url` to another of the connector's hosts. It is a POST with the file as its body,
- * of the file's own type, unless it says otherwise. It is sent in chunks, without a length.
+ * Where the bytes are sent: to a `path`, or with an absolute `url` to another of the connector's hosts. By default it is a POST with the
+ * file as the body and the file's own content type. The client sends it in chunks, without a length.
  */
 export interface UploadRequest extends Pick<ProviderRequest, 'path' | 'url' | 'query' | 'headers'> {
   readonly method?: 'POST' | 'PUT' | 'PATCH';
-  /** The body is multipart/form-data, and the file its last part. */
+  /** Sends the body as `multipart/form-data` with the file as its last part. */
   readonly form?: UploadForm;
 }
 
+/** A body of the type `multipart/form-data` (RFC 7578) that ends with a file. */
 export interface UploadForm {
-  /** What comes before the file, in this order. */
+  /** The parts before the file, in this order. */
   readonly parts: readonly FormPart[];
-  /** The name of the part with the file. It says the file's own name and type. */
+  /** The name of the part that holds the file. The part also has the file's own name and type. */
   readonly file: string;
 }
 
+/** A part of a form that is a text. */
 export interface FormPart {
   readonly name: string;
   readonly value: string;
-  /** Its media type. Default: none is said, which means text. */
+  /** The media type of the part. Default: the part has no content type, which means text. */
   readonly type?: string;
 }
 
-/** The native record, or by which id it is read back. */
+/** The stored file: its native record, or the id by which the core reads the record back. */
 export type StoredUpload = { readonly record: unknown } | { readonly id: string };
 
 /**
- * Jobs of the provider's own for many records. The core decides which rows a job gets, stores its id, asks for its state until it has ended,
- * reads it and ends it. What does not fit a job, and what the provider refuses to begin, goes by the pages of `list` or by single calls.
+ * Jobs of the provider for many records. The core decides which rows a job has, stores its id, requests its state until it has ended, reads
+ * it and removes it. For rows that do not fit a job, and for jobs that the provider rejects, it uses the pages of `list` or single calls.
  */
 export interface NativeBulk<Native = unknown> {
-  /** Finds the rows of a query that the provider takes as one, in no order and without a limit. Supersets are checked again, as in a list. */
+  /** Finds the rows of a query by a job, in no order and without a limit. The core filters supersets again, as in a list. */
   readonly query?: NativeQuery<Native>;
-  /** Writes rows. */
+  /** Writes rows by a job. */
   readonly ingest?: NativeIngest;
 }
 
 interface NativeJob<Place, Result> {
-  /** Minimum number of rows for a job. Below, pages or single calls are cheaper. */
+  /** Minimum number of rows for a job. For fewer rows, pages or single calls are cheaper. */
   readonly fromRows: number;
-  /** Types (`FieldSpec.nativeType`) whose values a job does not have, or not as the pages and the single calls have them. */
+  /** Native types (`FieldSpec.nativeType`) whose values a job lacks, or has in another form than pages and single calls. */
   readonly withoutTypes?: readonly string[];
-  /** Asks for the state of a job. */
+  /** Requests the state of a job. */
   readonly look: Operation<RecordKey, NativeLook>;
-  /** Reads a job that has ended. */
+  /** Reads the results of a job that has ended. */
   readonly read: Operation<Place, Result>;
-  /** The requests that end a job, sent one after the other. What the provider refuses of them has happened already. */
+  /** Returns the requests that stop and remove a job, in their order. The core ignores a rejection, because the job may be gone already. */
   readonly end: (job: NativeEnd, config: Config) => readonly ProviderRequest[];
 }
 
-/** The state of a job. `open`: it waits for rows, and does nothing with those that it has. */
+/** The state of a job. `open` means that it waits for rows and has not begun to process any. */
 export type NativeLook =
   | { readonly kind: 'open' | 'running' | 'done' }
   | { readonly kind: 'failed'; readonly state: string; readonly message?: string };
 
+/** The job that `end` stops or removes. */
 export interface NativeEnd extends RecordKey {
-  /** It has ended by itself; otherwise it is to be stopped. */
+  /** Whether the job has ended by itself. If false, it must be stopped. */
   readonly isDone: boolean;
-  /** It is stopped, and not removed: somebody may still ask what it did. */
+  /** Whether the job is stopped but kept, because its results may still be read. Default false. */
   readonly isKept?: boolean;
 }
 
+/** A job of the provider that finds the rows of a query. */
 export interface NativeQuery<Native = unknown> extends NativeJob<NativePageInput, NativePage> {
-  /** Maximum number of rows per page. */
+  /** Maximum number of rows per page of the results. */
   readonly pageSize: number;
-  /** How many rows the query has, by one cheap call. Where it fails, the pages of `list` are read. */
+  /** Requests the number of rows of the query, by one cheap call. If it fails, the core reads the pages of `list`. */
   readonly count: Operation<ListInput<Native>, number>;
-  /** Begins a job and reads its id. The input has neither order nor cursor; its limit means nothing. */
+  /** Starts a job and reads its id. The input has neither order nor cursor, and its limit has no meaning. */
   readonly start: OneCall<ListInput<Native>, string>;
 }
 
-/** A page of a job: `cursor` is the `next` of the page before, and absent for the first. */
+/** A page of the results of a job. `cursor` is `next` of the page before, and is absent for the first page. */
 export interface NativePageInput extends RecordKey, Pick<ListInput<unknown>, 'cursor' | 'limit' | 'fields'> {}
 
+/** One page of the results of a job. */
 export interface NativePage extends Pick<ListPage, 'next'> {
-  /** Native records, as the list has them. They are made one by one where the iterable makes them. */
+  /** Native records in the form that the list has. An iterable may make them one by one. */
   readonly records: Iterable<unknown>;
 }
 
-/** What is done with rows that somebody sends. */
+/** The action of a job for each of its rows. */
 export type IngestAction = 'create' | 'update' | 'upsert' | 'delete';
 
+/** A job of the provider that writes rows. */
 export interface NativeIngest extends NativeJob<IngestRows & RecordKey, Iterable<IngestResult>> {
-  /** Maximum number of rows per job. All of them are in memory at a time. */
+  /** Maximum number of rows per job. All of them are in memory at the same time. */
   readonly mostRows: number;
-  /** Maximum size of the rows of a job, in bytes of the file that has them. */
+  /** Maximum size of the rows of a job, in bytes of the caller's file. */
   readonly mostBytes: number;
-  /** What jobs do, with the native fields by which records may be found for it; of `create` there are none. */
+  /** The actions of jobs, each with the native fields that can identify a record. For `create` the list is empty. */
   readonly actions: Readonly<Partial<Record<IngestAction, readonly string[]>>>;
-  /** Texts that a job takes for something else. */
+  /** Texts that mean something else in a job, such as a marker for null. Rows with one of them are written by single calls. */
   readonly withoutTexts?: readonly string[];
-  /** Begins a job, waits for `keep`, which stores its id, and only then sends its rows and has it work. No request is sent twice. */
+  /**
+   * Starts a job, waits for `keep` to store its id, and only then sends the rows and starts their processing. The core sends no request of
+   * it twice.
+   */
   readonly start: Operation<IngestStart, void>;
 }
 
+/** The rows of a job. */
 export interface IngestRows {
-  /** Native names and native values. A field that is absent stays as it is; null empties it. */
+  /** Rows by native names with native values. A field that is absent keeps its value, and null removes it. */
   readonly rows: readonly Readonly<Record<string, unknown>>[];
 }
 
+/** What a job is started with. */
 export interface IngestStart extends IngestRows {
   readonly action: IngestAction;
-  /** The native field by which records are found; of `create` it is absent. */
+  /** The native field that identifies the records. It is absent for `create`. */
   readonly key?: string;
   readonly keep: (id: string) => Promise<void>;
 }
 
-/** The outcome of a row. There is one for each row of the job, in any order; none where the job never told its rows apart. */
+/** The outcome of one row. A job has one outcome for each row, in any order, or none where it never distinguished its rows. */
 export type IngestResult = {
-  /** Its place among the rows of the job; absent for one that is none of them. */
+  /** The index of the row in the job, from 0. It is absent for a result that belongs to no row. */
   readonly row?: number;
 } & (
   | { readonly kind: 'written'; readonly id: string; readonly isNew: boolean }
-  /** `answer`: what a call for the row alone would have answered; `classify` judges it. */
+  /** `answer` is the response that a single call for the row would have had. `classify` judges it. */
   | { readonly kind: 'failed'; readonly answer: Pick<ProviderResponse, 'status' | 'body'> }
   | { readonly kind: 'unprocessed' }
 );
 
-/** By name: letters, digits, `_`, `.` and `-`. A name may have two words with a slash between them, as `affiliates/commissions`. */
+/**
+ * Objects by name. A name has letters, digits, `_`, `.` and `-`, and may be two words with a slash between them, such as
+ * `affiliates/commissions`.
+ */
 export type Objects = Readonly<Record<string, ObjectSpec>>;
 
-/** `undefined` from `credentials` means: no authentication. */
+/** HTTP Basic authentication (RFC 7617). If `credentials` returns undefined, requests are sent without authentication. */
 export interface BasicAuth {
   readonly type: 'basic';
   readonly credentials: (config: Config) => { readonly username: string; readonly password: string } | undefined;
 }
 
-/** Headers made from the configuration (API keys, client secrets). */
+/** Authentication by headers made from the configuration, such as API keys or client secrets. */
 export interface CustomAuth {
   readonly type: 'custom';
   readonly headers: (config: Config) => Readonly<Record<string, string>>;
-  /** For providers that give what the headers are made of in exchange for a code. */
+  /** For providers that exchange a code for the values of the headers. */
   readonly exchange?: CodeExchange;
 }
 
 /**
- * A code that the provider gave to the user, exchanged once for what all calls are made with, in two pure halves. The core sends it
- * when settings come with a code, and never twice. Of the two keys neither is required by itself: the core wants one or the other.
+ * A code that the provider showed to the user, exchanged once for the token of all later requests. The core sends it when a configuration
+ * has a code, and never twice. Neither of the two keys may be required: the core requires one of them.
  */
 export interface CodeExchange {
-  /** The configuration key of the code, a secret. It is used up by the exchange, and not stored. */
+  /** The configuration key of the code, a secret. The exchange uses the code up, and the core does not store it. */
   readonly code: string;
-  /** The configuration key of what the code gives, a secret. It is kept until another code is given. Callers who have it may give it themselves. */
+  /**
+   * The configuration key of the token, a secret. It is stored until a new code arrives. Callers who have a token can send it instead of a
+   * code.
+   */
   readonly token: string;
-  /** Sent without the headers of this connector. */
+  /** The request of the exchange, sent without the connector's own authentication. */
   readonly request: (config: Config) => ProviderRequest;
-  /** @returns the token. @throws Error when there is none, see `json` */
+  /**
+   * Reads the token from the response.
+   * @throws Error when there is none, see `json`
+   */
   readonly read: (response: ProviderResponse) => string;
 }
 
+/** A provider without authentication. */
 export interface NoAuth {
   readonly type: 'none';
 }
 
 /**
- * OAuth 2.0 (RFC 6749), as data. The core adds `oauth.api.key`, `oauth.api.secret` and the other `oauth.*` keys to the
- * configuration, keeps the tokens, refreshes them and sends them. Where a provider departs from the RFC, it says so here.
+ * OAuth 2.0 (RFC 6749), as data. The core adds `oauth.api.key`, `oauth.api.secret` and the other `oauth.*` keys to the configuration. It
+ * stores the tokens, refreshes them and sends them. Declare here where the provider departs from the RFC.
  */
 export interface OAuth2Auth {
   readonly type: 'oauth2';
-  /** Default: the authorization code. With `clientCredentials` an instance needs no user and no code. */
+  /**
+   * The grant by which an instance gets its tokens. Default: the authorization code. With `clientCredentials` an instance needs neither a
+   * user nor a code.
+   */
   readonly grant?: 'authorizationCode' | 'clientCredentials';
-  /** Where users log in; for the authorization code. Its host must be one of the connector's. */
+  /** The authorization endpoint, where users log in. The authorization code needs it. Its host must be one of the connector's. */
   readonly authorizeUrl?: (config: Config) => string;
-  /** Its host must be one of the connector's. */
+  /** The token endpoint. Its host must be one of the connector's. */
   readonly tokenUrl: (config: Config) => string;
-  /** Where refresh tokens are shown, if not at the `tokenUrl`. Its host must be one of the connector's. */
+  /** The endpoint for refresh tokens. Default: `tokenUrl`. Its host must be one of the connector's. */
   readonly refreshUrl?: (config: Config) => string;
-  /** How a person registers an application with the provider, and so comes by client id and secret: one sentence for each step. */
+  /**
+   * The steps by which a person registers an application with the provider and gets a client id and a secret, one sentence for each step.
+   */
   readonly setup?: readonly string[];
-  /** Asked for unless the caller gives `oauth.scope`. */
+  /** Scopes that are requested unless the caller sends `oauth.scope`. */
   readonly scopes?: readonly string[];
-  /** Default a blank, as RFC 6749 wants. */
+  /** The character between scopes. Default: a blank (RFC 6749, 3.3). */
   readonly scopeSeparator?: ' ' | ',' | '+';
-  /** Default true: S256 (RFC 7636). */
+  /** Whether to use PKCE with S256 (RFC 7636). Default true. */
   readonly pkce?: boolean;
-  /** The provider refuses an authorization URL without a `state`: where the caller sends none, the URL has one of its own. */
+  /**
+   * Whether the provider rejects an authorization URL without `state`. If true and the caller sends no state, the core adds a random one.
+   * Default false.
+   */
   readonly stateRequired?: boolean;
-  /** How the client shows its secret to the token endpoint. Default `basic`. */
+  /** How the client authenticates to the token endpoint: by HTTP Basic or in the body (RFC 6749, 2.3.1). Default `basic`. */
   readonly clientAuthentication?: 'basic' | 'body';
-  /** The same for the exchange of a code, where the provider wants it another way than for a refresh. */
+  /** How the client authenticates when it exchanges a code, where that differs from a refresh. Default: `clientAuthentication`. */
   readonly codeAuthentication?: 'basic' | 'body';
-  /** Default `form`. */
+  /** The encoding of token requests. Default `form`. */
   readonly tokenBody?: 'form' | 'json';
-  /** More query parameters of the authorization URL, e.g. `access_type: 'offline'`. */
+  /** Additional query parameters of the authorization URL, e.g. `access_type: 'offline'`. */
   readonly authorizeParameters?: Readonly<Record<string, string>>;
-  /** More parameters of every token request. */
+  /** Additional parameters of every token request. */
   readonly tokenParameters?: Readonly<Record<string, string>>;
-  /** What the provider tells at the callback or in a token answer and the connector needs, by the configuration key it becomes. */
+  /** Values that the connector needs from the callback or from a token response, by the configuration key under which they are stored. */
   readonly values?: Readonly<Record<string, OAuthValue>>;
-  /** The configuration key that holds the customer's own host, which `siteAddress` of the authorization URL gives. */
+  /** The configuration key of the customer's own host. The parameter `siteAddress` of the authorization URL sets it. */
   readonly siteAddressKey?: string;
-  /** The configuration key of the contract's `<vendor>.sandbox`. */
+  /** The configuration key that stands for `<vendor>.sandbox` of the contract. */
   readonly sandboxKey?: string;
-  /** The configuration key that `merchantId` of the authorization URL gives: a text with a pattern and an example. */
+  /** The configuration key that the parameter `merchantId` of the authorization URL sets: a text with a pattern and an example. */
   readonly merchantIdKey?: string;
-  /** The member of a token answer that is the end of the access token, in seconds since 1970, where there is no `expires_in`. */
+  /** The member of a token response that holds the end of the access token in seconds since 1970, where there is no `expires_in`. */
   readonly accessTokenEnd?: string;
-  /** Access tokens live so long when an answer does not say it. Default: until the provider refuses one. */
+  /** Lifetime of access tokens in seconds, where the response does not report it. Default: until the provider rejects a token. */
   readonly accessTokenSeconds?: number;
-  /** Headers that carry the access token. Default `authorization: Bearer …` (RFC 6750). */
+  /** The headers that carry the access token. Default `authorization: Bearer …` (RFC 6750, 2.1). */
   readonly headers?: (accessToken: string, config: Config) => Readonly<Record<string, string>>;
 }
 
+/** A value that the provider returns during authorization and the connector needs. */
 export interface OAuthValue {
-  /** `callback`: a query parameter next to `code`, which the caller passes on in `providerData`. `token`: a member of a token answer. */
+  /**
+   * Where the value comes from. `callback`: a query parameter beside `code`, which the caller sends in `providerData`. `token`: a member of
+   * a token response.
+   */
   readonly from: 'callback' | 'token';
   readonly name: string;
-  /** A `url` must be https and lead to one of the connector's hosts. */
+  /** The type of the value. A `url` must be https and have one of the connector's hosts. */
   readonly type: 'string' | 'url';
   readonly description: string;
-  /** Default true: without it no instance is made. */
+  /** Whether the core refuses to create an instance without the value. Default true. */
   readonly required?: boolean;
-  /** The whole value must match. */
+  /** A pattern that the whole value must match. */
   readonly pattern?: RegExp;
 }
 
+/** How requests to the provider authenticate. */
 export type Auth = BasicAuth | CustomAuth | NoAuth | OAuth2Auth;
 
-/** A page of the provider's own documentation. */
+/** A link to a page of the provider's own documentation. */
 export interface DocumentationLink {
   readonly title: string;
-  /** Begins with `https://`. */
+  /** The address of the page. It begins with `https://`. */
   readonly url: string;
 }
 
-/** A call of the provider to the address that it was given for its events. */
+/** A request of the provider to the `eventUrl` of an instance. */
 export interface WebhookCall {
   readonly method: string;
-  /** The address as the provider knows it, query included. */
+  /** The address as the provider knows it, including the query. */
   readonly url: string;
-  /** Lower-case names. */
+  /** The request headers, with lower-case names. */
   readonly headers: Readonly<Record<string, string | undefined>>;
-  /** As it came. A signature is over these bytes, and over nothing that was parsed and printed again. */
+  /** The bytes of the body, unchanged. Verify a signature over these bytes, never over a text that was parsed and printed again. */
   readonly body: Uint8Array;
 }
 
-/** `unsigned`: there is no signature, or none that can be read. `stale`: a good one of another time. */
+/**
+ * The result of a verification. `unsigned`: there is no signature, or no readable one. `stale`: the signature is valid, and too old or too
+ * far in the future.
+ */
 export type WebhookVerdict = 'genuine' | 'unsigned' | 'forged' | 'stale';
 
-/** What a call is verified with. */
+/** What a webhook is verified with. */
 export interface Known {
   readonly secret: string;
-  /** Milliseconds since 1970. */
+  /** The current time, in milliseconds since 1970. */
   readonly now: number;
-  /** The settings of the instance, for providers that sign with more than one secret. */
+  /** The configuration of the instance, for providers that sign with more than one secret. */
   readonly config: Config;
 }
 
+/** Verifies that the provider sent a webhook. */
 export type Verify = (call: WebhookCall, known: Known) => WebhookVerdict;
 
-/** What a provider is answered. */
+/** A response to a webhook. */
 export interface WebhookAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-/** The answer to a call that only asks whether somebody is there. */
+/** The response to a request by which the provider only checks the address. */
 export interface HandshakeAnswer extends WebhookAnswer {
-  /** What people must do with what was sent: it stands among the warnings of the instance until the first event comes. */
+  /** What people must do with the content of the request. The instance shows it as a warning until the first event arrives. */
   readonly notice?: string;
 }
 
-/** Undefined for any other call. */
+/** Responds to a request by which the provider checks the address. It returns undefined for any other request. */
 export type Handshake = (call: WebhookCall, known: { readonly secret: string }) => HandshakeAnswer | undefined;
 
-/** Something that happened at the provider, as its call tells it. */
+/** A change at the provider, as a webhook reports it. */
 export interface ProviderEvent {
-  /** By which it is known when the provider sends it again. Default: the bytes of the call, so give one where two events can have the same bytes. */
+  /**
+   * The id by which the core recognizes a repetition. Default: the bytes of the request. Set an id where two events can have the same
+   * bytes.
+   */
   readonly id?: string;
   readonly action: 'created' | 'updated' | 'deleted' | 'unknown';
   readonly objectName: string;
   readonly objectId?: string;
-  /** When it happened. Default: now. */
+  /** The time of the change. Default: now. */
   readonly at?: Date;
-  /** The record as the API shows it. Default: it is read, unless it was deleted. */
+  /** The record as the API shows it. Default: the core reads the record, unless it was deleted. */
   readonly record?: Readonly<Record<string, unknown>>;
-  /** What the provider sent of it. */
+  /** What the provider sent about the change, unchanged. */
   readonly raw: unknown;
 }
 
-/** Events that the provider sends by itself, to an address of the instance's own. */
+/** Webhooks: events that the provider sends to an address of the instance. */
 export interface Webhooks {
-  /** How to see that the provider sent a call; `unsigned` where nothing shows it and only the address is secret. */
+  /** How to verify that the provider sent a request. `unsigned` means that only the address is secret. */
   readonly verify: Verify | 'unsigned';
-  /** The configuration key of the secret that calls are verified with. Without it the secret comes from the registration. */
+  /** The configuration key of the secret that verifies requests. Default: the secret comes from the registration. */
   readonly secretKey?: string;
-  /** For providers whose calls name what they are signed with: it is read and kept for a while. In place of the other two. */
+  /**
+   * For providers whose requests name their signing key. The core requests the key and keeps it for a while. It replaces `secretKey` and
+   * the secret of the registration.
+   */
   readonly signingKey?: SigningKey;
   readonly handshake?: Handshake;
-  /** Of a call that is genuine. It throws for one that it does not understand, `rejected` with a reason for the sender, and returns nothing for one that tells nothing. */
+  /**
+   * Reads the events of a verified request. It returns an empty list for a request without news. For a request that it does not understand,
+   * it throws `rejected` with a reason for the sender.
+   */
   readonly events: (call: WebhookCall, config: Config) => readonly ProviderEvent[];
-  /** Which changes of which objects `events` tells of, for people. */
+  /** The actions that `events` reports, by object. The API shows them to people. */
   readonly tells?: Readonly<Record<string, readonly ChangeAction[]>>;
-  /** Of a body. Default 1 MB. */
+  /** Maximum size of a body in bytes. Default 1 MB, at most 4 MB. */
   readonly maxBytes?: number;
-  /** Where the provider wants another answer than 200 to events that are stored. */
+  /** The response to events that are stored, where the provider expects another one than the default 200. */
   readonly response?: WebhookAnswer;
-  /** Where the provider can be told the address through its API; elsewhere people enter it there. */
+  /** How to register the address through the provider's API. Without it, people enter the address at the provider. */
   readonly registration?: WebhookRegistration;
-  /** How people have the provider send events to the `eventUrl` of an instance: one sentence for each step, or a script. */
+  /** The steps by which people let the provider send events to the `eventUrl` of an instance: one sentence for each step, or a script. */
   readonly setup?: readonly string[];
 }
 
-/** How the secret that a call is signed with is read from the provider. Whoever calls chooses the call: what it names is checked against the connector's hosts. */
+/**
+ * How to read the key that signed a request from the provider. The sender of a request is not known yet, so the core checks the address
+ * that it names against the connector's hosts.
+ */
 export interface SigningKey {
-  /** Undefined for a call that names none: it is not signed. */
+  /** The request for the key. It returns undefined for a webhook that names no key, which is then unsigned. */
   readonly request: (call: WebhookCall, config: Config) => ProviderRequest | undefined;
-  /** @throws Error when there is none, see `json` */
+  /**
+   * Reads the key from the response.
+   * @throws Error when there is none, see `json`
+   */
   readonly read: (response: ProviderResponse) => string;
 }
 
-/** How the provider is told where to send its events. */
+/** How to register the address of an instance at the provider. */
 export interface WebhookRegistration {
-  /** What is there for the same address already is of a try whose answer was lost: it is replaced. */
+  /**
+   * Registers the address. It must replace a registration with the same address: that one comes from an attempt whose response was lost.
+   */
   readonly create: Operation<RegistrationInput, Registration>;
-  /** Called when three quarters of the lifetime are over. Default: `create`. */
+  /** Extends a registration. The core calls it when three quarters of the lifetime are over. Default: `create`. */
   readonly renew?: Operation<RegisteredInput, Registration>;
-  /** What is not there any more counts as removed. */
+  /** Removes a registration. A 404 of the provider counts as removed. */
   readonly remove: Operation<RegisteredInput, void>;
 }
 
+/** The address that a registration names. */
 export interface RegistrationInput {
   readonly url: string;
 }
 
+/** A registration that exists at the provider. */
 export interface RegisteredInput extends RegistrationInput {
   readonly id: string;
 }
 
-/** What the provider has noted. */
+/** A registration as the provider stored it. */
 export interface Registration {
   readonly id: string;
-  /** Calls are verified with it. Default: the one of before, or that of `secretKey`. */
+  /** The secret that verifies requests. Default: the secret of the registration before, or the one of `secretKey`. */
   readonly secret?: string;
-  /** Default: it does not end by itself. */
+  /** Lifetime of the registration in seconds. Default: it does not expire. */
   readonly expiresInSeconds?: number;
 }
 
+/** A connector: everything that the core knows about a provider. */
 export interface Connector {
   /** The element key: `[a-z][a-z0-9]*`. The folder has the same name. */
   readonly key: string;
-  /** Stable for ever, unique over all connectors. */
+  /** A number of the element that never changes and is unique over all connectors. */
   readonly id: number;
-  /** The version of this contract that it is written for. Default 1. One of another version is not loaded. */
+  /** The version of this contract that the connector is written for. Default 1. A connector of another version is not loaded. */
   readonly contract?: number;
   readonly name: string;
   readonly description: string;
-  /** Contract values: general, erp, humancapital, crm, documents, … */
+  /** The hub of the element, such as general, erp, humancapital, crm or documents. */
   readonly hub: string;
-  /** More hubs below which its instances answer. Events name the first. */
+  /** Further hubs under which its instances can be called. Events name `hub`. */
   readonly moreHubs?: readonly string[];
-  /** Its picture. Default: a shape by its hub, on a colour by its key. */
+  /** The picture of the element. Default: the shape of its hub in a colour that depends on its key. */
   readonly mark?: Mark;
-  /** What people read who set up an account there, or look something up. */
+  /** Pages that help people to set up an account at the provider. */
   readonly documentation?: readonly DocumentationLink[];
   readonly auth: Auth;
   readonly configuration: readonly ConfigField[];
   readonly baseUrl: (config: Config) => string;
-  /** Hosts the instance may talk to: `api.example.com`, or `*.example.com` for any one label in front. Every request is pinned to them. */
+  /**
+   * Hosts that an instance may reach: `api.example.com`, or `*.example.com` for exactly one label before the domain. The client checks
+   * every request against them.
+   */
   readonly hosts: readonly string[] | ((config: Config) => readonly string[]);
   readonly objects: Objects | ((context: DiscoveryContext) => Promise<Objects>);
-  /** What discovered objects can do, together: the record of the element says by it what works in bulk. Never with static objects, which tell it themselves. */
+  /**
+   * The operations that discovered objects support, all objects together. The API derives from it which bulk operations an element
+   * supports. A connector with static objects must not declare it.
+   */
   readonly operations?: readonly OperationName[];
-  /** Objects whose changes are polled for, unless the configuration of an instance names others. */
+  /** Objects that are polled for changes, unless the configuration of an instance names others. */
   readonly polls?: readonly string[];
-  /** One cheap call that fails when the credentials are wrong. Where the provider may answer it to everybody, `examine` finds out. */
+  /**
+   * One cheap request that fails when the credentials are wrong. Where the provider may respond to it without credentials, `examine` checks
+   * them.
+   */
   readonly probe: ProviderRequest;
   /**
-   * Looks whether the provider does what the connector relies on, each time it has answered the probe. What it returns is kept with the
-   * settings, under keys that the connector declares; undefined takes one away. It throws the provider's refusal of the credentials
-   * and the reason of the signal, and nothing else: what could not be found out is no reason to have no instance.
+   * Checks after each successful probe whether the provider meets the connector's assumptions. The core stores the returned values with the
+   * configuration, under keys that the connector declares; undefined removes a value. It throws only the provider's rejection of the
+   * credentials and the reason of the signal. A check that fails for another reason must not prevent an instance.
    */
   readonly examine?: (context: ConnectorContext) => Promise<Readonly<Record<string, string | undefined>>>;
-  /** Looks at an answer before the core does: a failure, null for "this is fine", undefined for "judge it by its status". */
+  /** Judges a response before the core does. It returns a failure, null for a success, or undefined to let the status decide. */
   readonly classify?: (response: ProviderResponse) => Failure | null | undefined;
-  /** Reads the budget from headers that only this provider has; `RateLimit-*` and `X-RateLimit-*` are read without it. */
+  /**
+   * Reads the rate limit from headers that only this provider has. The core reads `RateLimit-*`, `X-RateLimit-*` and `X-Rate-Limit-*`
+   * itself.
+   */
   readonly rateLimit?: (headers: ProviderResponse['headers']) => RateLimitState | undefined;
   readonly webhooks?: Webhooks;
-  /** Headers of every request, e.g. Accept or a version. */
+  /** Headers of every request, e.g. `Accept` or a version. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Default time-out of one call in milliseconds. Default 30,000. */
+  /** Time-out of one call in milliseconds. Default 30,000. */
   readonly timeoutMs?: number;
 }
 
-/** A field map as an object declares it; kept as it is, checked by the compiler. */
+/** The fields of an object by name. The type keeps the literal declaration and lets the compiler check it. */
 export type Fields = Readonly<Record<string, FieldSpec>>;
 
-/** What `connectors/<key>/simulator.ts` exports as `createSimulator`: a provider in memory that fills HTTP answers. */
+/** A provider in memory that responds over HTTP. `connectors/<key>/simulator.ts` exports a function `createSimulator` that returns one. */
 export interface Simulator {
-  /** `request.url` is the provider's path; the host the caller meant stands in the `forwarded` header (`host=…`). */
+  /** Responds to a request. `request.url` is the provider's path. The `forwarded` header (`host=…`) has the host that the caller meant. */
   readonly handle: (request: import('node:http').IncomingMessage, response: import('node:http').ServerResponse) => void;
 }
 
+/** What a simulator is created with. */
 export interface SimulatorOptions {
-  /** Where clients reach it, without a slash at the end: for absolute links in answers. */
+  /** The address under which clients reach the simulator, without a slash at the end. Use it for absolute links in responses. */
   readonly baseUrl: string;
-  /** Outlives the simulator; without it a new one knows nothing of what an earlier one issued. */
+  /** Memory that outlives the simulator. Without it, a new simulator does not know the tokens that an earlier one issued. */
   readonly memory?: SimulatorMemory;
-  /** Sends a webhook, if the service may send anything there. Nobody waits for the answer. Without it none is sent. */
+  /** Sends a webhook, if the service is allowed to send to its address. Nothing waits for the response. Without it no webhook is sent. */
   readonly send?: (webhook: SentWebhook) => void;
 }
 
-/** A call of a simulated provider. */
+/** A request of a simulated provider to an address for events. */
 export interface SentWebhook {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-/** What clients keep over a restart, such as tokens, and a provider therefore must not forget. */
+/** Storage for what clients keep over a restart, such as tokens. */
 export interface SimulatorMemory {
-  /** What was saved last; undefined at first. */
+  /** Returns what was saved last, or undefined. */
   readonly load: () => unknown;
-  /** Takes JSON, in place of what was saved before. */
+  /** Replaces the stored value. The value must be JSON. */
   readonly save: (value: unknown) => void;
 }

@@ -1,64 +1,71 @@
 import { AppError, type ErrorDetail, isAppError } from '../errors.ts';
 import type { Connector, ObjectSpec } from './contract.ts';
 
-/** A connector is a frozen value: what it says cannot change after it was checked. */
+/** Returns the connector as a frozen value, so that it cannot change after its check. */
 export function defineConnector(connector: Connector): Connector {
   return Object.freeze(connector);
 }
 
-/** All hubs below which instances of the element answer. */
+/** Returns all hubs under which instances of the element can be called, the main one first. */
 export function hubsOf({ hub, moreHubs = [] }: Pick<Connector, 'hub' | 'moreHubs'>): readonly string[] {
   return [hub, ...moreHubs];
 }
 
-/** Ties the list operation and the translator of one object to the same native filter type. */
+/** Returns the object as a frozen value, and ties its list operation and its translator to the same type of native filter. */
 export function defineObject<Native>(object: ObjectSpec<Native>): ObjectSpec {
   // The registry hands a translator's output to this object's own operations only, so the type may be forgotten here.
   return Object.freeze(object) as ObjectSpec;
 }
 
 /**
- * What `read` or `run` throws when a successful answer says that there is no such record.
- * @param detail what the caller must know beside it
+ * Returns the error NOT_FOUND, which `read` or `run` throws when a successful response reports that there is no such record.
+ * @param message the sentence that the caller reads
+ * @param detail a further sentence in the `details` of the error
  */
 export function notFound(message: string, detail?: string): Error {
   return new AppError('NOT_FOUND', message, detail === undefined ? {} : { details: [{ message: detail }] });
 }
 
-/** Whether a call failed because there is nothing under the name or id. */
+/** Returns whether a call failed because the provider has nothing with this name or id (NOT_FOUND). */
 export function isNotFound(error: unknown): boolean {
   return isAppError(error, 'NOT_FOUND');
 }
 
-/** Whether a call failed because the provider refuses the credentials. */
+/** Returns whether a call failed because the provider rejects the credentials (INSTANCE_CREDENTIALS_FAILED). */
 export function isUnauthorized(error: unknown): boolean {
   return isAppError(error, 'INSTANCE_CREDENTIALS_FAILED');
 }
 
-/** Whether the provider answered something other than what was asked for, and not because it is out of order. */
+/**
+ * Returns whether the provider refused a request or returned something else than requested. An outage and a rate limit are not a denial.
+ */
 export function isDenied(error: unknown): boolean {
   return isAppError(error, 'INSTANCE_CREDENTIALS_FAILED', 'PROVIDER_REJECTED', 'NOT_FOUND', 'PROVIDER_PROTOCOL');
 }
 
-/** What `run` throws when the provider says that it did something and did not, or not all of it. The caller reads the message. */
+/**
+ * Returns the error PROVIDER_REJECTED, which `run` throws when the provider reports success but did not do everything. The caller reads the
+ * message.
+ */
 export function rejected(message: string): Error {
   return new AppError('PROVIDER_REJECTED', message);
 }
 
-/** What an answer lacks, in words that never come from an answer: a caller may read them. */
+/** The error of a reader of the kit: it names what a response lacks. Its message holds no text of the response, so callers may read it. */
 export class AnswerError extends Error {
   override readonly name = 'AnswerError';
 }
 
-/** For `details`: words that are known to hold no value of an answer. */
+/** Returns the details of an error that callers may read: none of them holds a value of a response. */
 export function detailsOf(cause: unknown): readonly ErrorDetail[] {
   if (isAppError(cause)) return cause.details ?? [];
   return cause instanceof AnswerError ? [{ message: cause.message }] : [];
 }
 
 /**
- * What discovery, `read` or `run` throws when the provider describes itself or answers in a way that cannot be used; the caller reads
- * the message.
+ * Returns the error PROVIDER_PROTOCOL, which discovery, `read` or `run` throws for a description or a response that cannot be used. The
+ * caller reads the message.
+ * @param cause the error behind it; its details become those of the new error
  */
 export function unusable(message: string, cause?: unknown): Error {
   return new AppError('PROVIDER_PROTOCOL', message, cause === undefined ? {} : { cause, details: detailsOf(cause) });

@@ -1,4 +1,4 @@
-/** All that a connector may import (as `#connector`). */
+/** Everything that a connector may import, as `#connector`. */
 
 export { ExactNumber } from '../numbers/exact-json.ts';
 export { DECIMAL_TEXT, toDecimalText, toJsonNumber } from '../numbers/number-value.ts';

@@ -1,13 +1,17 @@
-/** How the picture of an element looks: a shape in white on a colour. It stands for what the provider is for, and copies nobody's logo. */
+/** The picture of an element: a white shape on a colour. It shows what the provider is for and copies no logo. */
 export interface Mark {
   readonly shape: MarkShape;
   readonly colour: MarkColour;
 }
 
+/** The name of a shape of `MARK_SHAPES`. */
 export type MarkShape = keyof typeof MARK_SHAPES;
+/** The name of a colour of `MARK_COLOURS`. */
 export type MarkColour = keyof typeof MARK_COLOURS;
 
-/** Each has a contrast of at least 3 with white and with the dark background of the pages (WCAG 2.2, 1.4.11). */
+/**
+ * The colours of marks as RGB. Each has a contrast of at least 3 with white and with the dark background of the pages (WCAG 2.2, 1.4.11).
+ */
 export const MARK_COLOURS = {
   red: '#da493e',
   orange: '#c46025',
@@ -29,12 +33,12 @@ const circle = (x: number, y: number, r: number) =>
   `M${x - r} ${y}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0-${2 * r} 0z`;
 const box = (x: number, y: number, width: number, height: number) => `M${x} ${y}h${width}v${height}h-${width}z`;
 
-/** Across a ring. */
+/** Four bands across a ring. */
 const BANDS = 'M17 22l5-5 7 7-5 5zM42 17l5 5-7 7-5-5zM47 42l-5 5-7-7 5-5zM22 47l-5-5 7-7 5 5z';
 
 /**
- * Paths in a square of 64 by 64, between 12 and 52: one in white, and one behind it in half of it. Where areas of a path overlap, there is
- * a hole.
+ * The shapes of marks: SVG paths in a square of 64 by 64, drawn between 12 and 52. The first path is white. The second lies behind it in
+ * half-transparent white. Where areas of a path overlap, there is a hole.
  */
 export const MARK_SHAPES = {
   people: [`${circle(26, 25, 7)}M13 48a13 13 0 0 1 26 0z`, `${circle(42, 27, 6)}M42 48h10a11 11 0 0 0-14-11q4 4 4 11z`],
@@ -85,7 +89,7 @@ export const MARK_SHAPES = {
   steps: ['M12 50V38h13V26h13V14h14v36z', 'M12 14h14v5H12zm0 9h8v5h-8z'],
 } as const satisfies Readonly<Record<string, readonly [white: string, half: string]>>;
 
-/** What the elements of a hub look like that declare nothing. */
+/** The shape of elements that declare no mark, by their hub. */
 export const SHAPE_OF_HUB: Readonly<Record<string, MarkShape>> = {
   crm: 'target',
   documents: 'folder',
@@ -105,5 +109,5 @@ export const SHAPE_OF_HUB: Readonly<Record<string, MarkShape>> = {
   iot: 'pulse',
 };
 
-/** For hubs that are not known here. */
+/** The shapes of elements that declare no mark and whose hub has no shape of its own. */
 export const ABSTRACT_SHAPES = ['petals', 'waves', 'blocks', 'rings', 'steps'] as const satisfies readonly MarkShape[];

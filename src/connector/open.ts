@@ -7,26 +7,28 @@ import type { Connector } from './contract.ts';
 import { createRegistry, loadConnectors, OWN_CONNECTORS, type Registry } from './registry.ts';
 import { demoAccountsOf, type FindDemoAccount, SIMULATORS_HOST, startSimulators } from './simulators/index.ts';
 
-/** For tests of a connector. */
+/** Connectors that tests use instead of the installed ones. */
 export interface GivenConnectors {
-  /** In place of all others. */
+  /** Connectors that replace all others. */
   readonly connectors?: readonly Connector[] | undefined;
-  /** Where their simulators run, if not here. */
+  /** The address of their simulators, where they run elsewhere. */
   readonly simulatorsUrl?: string | undefined;
 }
 
+/** The loaded connectors, and access to their simulators. */
 export interface OpenedConnectors {
   readonly registry: Registry;
-  /** Where they were loaded from. */
+  /** The folders that they were loaded from. */
   readonly folders: readonly string[];
-  /** Of the simulators, here or of another process, without a slash at the end; undefined: there are none. */
+  /** The address of the simulators, of this or another process, without a slash at the end. Undefined where there are none. */
   readonly simulatorsUrl: string | undefined;
-  /** Of these simulators. A worker, which serves no API, has none. */
+  /** Finds the demo account of a simulator. A worker serves no API, so it finds none. */
   readonly findDemoAccount: FindDemoAccount;
-  /** Lets them send webhooks; where to is the egress's to judge. */
+  /** Lets the simulators send webhooks. The egress decides which addresses they reach. */
   readonly sendWebhooks: (ground: WebhookGround) => void;
 }
 
+/** What the simulators send webhooks with. */
 export interface WebhookGround {
   readonly egress: Pick<Egress, 'request'>;
   readonly log: Logger;
@@ -35,8 +37,8 @@ export interface WebhookGround {
 const WEBHOOK_TIMEOUT_MS = 10_000;
 
 /**
- * Loads the connectors and, unless this is a worker, serves their simulators. A process that serves none uses those of another
- * one. @throws ConnectorError; whatever listening says
+ * Loads the connectors and, unless this is a worker, serves their simulators. A process that serves none uses those of another process.
+ * @throws ConnectorError; the errors of listening on a port
  */
 export async function openConnectors(
   config: ServiceConfig,
@@ -66,7 +68,7 @@ export async function openConnectors(
   return { registry, folders, simulatorsUrl, findDemoAccount, sendWebhooks };
 }
 
-/** A port that is chosen when listening is known to the process that listens only. */
+/** A port that the system chose is known only to the process that listens. */
 function simulatorsElsewhere({ simulatorsUrl, simulatorsPort = 0 }: ServiceConfig): string | undefined {
   return simulatorsUrl ?? (simulatorsPort === 0 ? undefined : `http://${SIMULATORS_HOST}:${simulatorsPort}`);
 }

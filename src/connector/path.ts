@@ -1,8 +1,8 @@
 import { AppError } from '../errors.ts';
 
 /**
- * Builds a provider path; every value is percent-encoded, so that an id cannot leave its segment: path`/employees/${id}`.
- * @throws AppError NOT_FOUND for a value of one or two dots: URL parsers fold such a segment away even when it is encoded.
+ * Builds a provider path and percent-encodes every value, so that an id cannot leave its segment: path`/employees/${id}`.
+ * @throws AppError NOT_FOUND for a value of one or two dots: URL parsers remove such a segment even when it is encoded.
  */
 export function path(strings: TemplateStringsArray, ...values: readonly (string | number)[]): string {
   return strings.reduce((built, text, index) => built + encodeSegment(values[index - 1]) + text);

@@ -1,12 +1,13 @@
 import { isJsonObject } from '../numbers/exact-json.ts';
 
-/** What the checks of a declaration share: each returns a list of texts for its author. */
+/** The helpers of the checks of a declaration. Each check returns a list of texts for the author. */
 
-/** @returns the problem where the condition holds */
+/** @returns the problem where the condition holds, otherwise an empty list */
 export function when(condition: boolean, problem: string): readonly string[] {
   return condition ? [problem] : [];
 }
 
+/** The form that a member must have. */
 export type Form = keyof typeof IS;
 
 const IS = {
@@ -18,8 +19,8 @@ const IS = {
 } as const;
 
 /**
- * Members that are missing or have another form. No compiler has seen a connector in JavaScript, and the other checks rely on these
- * members.
+ * Returns a text for each member that is missing or has another form. No compiler checks a connector in JavaScript, and the other checks
+ * rely on these members.
  */
 export function memberProblems(value: object, members: Readonly<Record<string, readonly Form[]>>): readonly string[] {
   return Object.entries(members)

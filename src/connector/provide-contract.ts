@@ -5,7 +5,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 
 let provided = false;
 
-/** What connectors import, and the file that it is. */
+/** The modules that connectors import, and their files. */
 const MODULES: ReadonlyMap<string, string> = new Map(
   Object.entries({ '#connector': 'index.ts', '#connector/simulator': 'simulator/index.ts' }).map(([name, file]) => [
     name,
@@ -13,12 +13,12 @@ const MODULES: ReadonlyMap<string, string> = new Map(
   ]),
 );
 
-/** Node.js reads no TypeScript there by itself, and packages with connectors are written in it. */
+/** Node.js does not read TypeScript below node_modules, but packages with connectors are written in it. */
 const INSTALLED_TYPESCRIPT = /\/node_modules\/.*\.ts$/;
 
 /**
- * Lets connectors outside this repository import `#connector` as those inside do, and be packages that are installed; for the thread that
- * calls it.
+ * Lets connectors outside this repository import `#connector` as those inside do, and lets them be installed as packages. It affects the
+ * thread that calls it.
  */
 export function provideContract(): void {
   if (provided) return;

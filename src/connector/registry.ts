@@ -8,12 +8,13 @@ import type { Connector } from './contract.ts';
 import { provideContract } from './provide-contract.ts';
 import { ConnectorError, findProblems } from './validate.ts';
 
-/** The connectors this process has, by key and by id. */
+/** The connectors of this process, by key and by id. */
 export type Registry = ReturnType<typeof createRegistry>;
 
 /**
- * @param allowed hosts that the operator allows beside those that the connectors know
- * @throws ConnectorError that lists every problem of every connector, and every allowed host of an element that is not there
+ * Creates the registry of checked connectors.
+ * @param allowed hosts that the operator allows in addition to those of the connectors
+ * @throws ConnectorError that lists every problem of every connector, and every allowed host of an unknown element
  */
 export function createRegistry(connectors: readonly Connector[], allowed: readonly ProviderHost[] = []) {
   const keys = connectors.map(({ key }) => key);
@@ -36,7 +37,10 @@ export function createRegistry(connectors: readonly Connector[], allowed: readon
   return {
     connectors: sorted,
     findConnector: (keyOrId: string) => byKeyOrId.get(keyOrId),
-    /** @throws AppError NOT_FOUND with the nearest key */
+    /**
+     * Returns a connector.
+     * @throws AppError NOT_FOUND that names the nearest key
+     */
     getConnector: (keyOrId: string) => {
       const connector = byKeyOrId.get(keyOrId);
       if (connector !== undefined) return connector;
@@ -46,7 +50,7 @@ export function createRegistry(connectors: readonly Connector[], allowed: readon
   };
 }
 
-/** An instance reaches an allowed host only where its own settings lead there, and no other one beside it. */
+/** Adds allowed hosts to a connector. An instance reaches an allowed host only where its own base URL has that host. */
 function allowHosts(connector: Connector, allowed: readonly ProviderHost[]): Connector {
   const patterns = allowed.filter(({ element }) => element === connector.key).map(({ host }) => host);
   if (patterns.length === 0) return connector;
@@ -64,9 +68,9 @@ function allowHosts(connector: Connector, allowed: readonly ProviderHost[]): Con
 export { OWN_CONNECTORS } from './connector-folders.ts';
 
 /**
- * Loads every `<folder>/<key>/index.ts`, and the `index.ts` of every package; its default export is the connector.
- * @throws ConnectorError that lists every module without one, every package that is not installed, and every connector whose folder or
- * package is not named as its key
+ * Loads every `<folder>/<key>/index.ts`, and the `index.ts` of every package. Its default export is the connector.
+ * @throws ConnectorError that lists every module without a connector, every package that is not installed, and every connector whose folder
+ * or package does not have the name of its key
  */
 export async function loadConnectors(sources: ConnectorSources): Promise<readonly Connector[]> {
   provideContract();
@@ -97,7 +101,7 @@ async function load({ key, folder }: ConnectorFolder): Promise<Loaded> {
   return { problem: `${key}: the folder holds a connector with the key '${connector.key}'` };
 }
 
-/** Of what `#connector` offers and a connector declares. Raised when a connector that was right could go wrong. */
+/** The version of what `#connector` offers and a connector declares. It must be raised when a correct connector could go wrong. */
 const CONTRACT_VERSION = 1;
 
 function describeMismatch(version: number): string {

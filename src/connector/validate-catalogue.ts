@@ -1,7 +1,7 @@
 import type { Connector } from './contract.ts';
 import { when } from './problems.ts';
 
-/** Of what a connector tells people: pages of the provider, and how to come by the values of its keys. */
+/** Returns the problems of the texts for people: links to documentation, and steps of set-ups. */
 export function catalogueProblems({ documentation = [], configuration, auth }: Connector): readonly string[] {
   const setups = [
     ...configuration.map(({ key, setup }) => [`'${key}'`, setup] as const),
@@ -19,7 +19,7 @@ export function catalogueProblems({ documentation = [], configuration, auth }: C
   ];
 }
 
-/** What people are sent to: no other scheme, and nobody's name and password. */
+/** Links must be https, and without a name and password. */
 function isPublicPage(text: string): boolean {
   const url = URL.parse(text);
   return url?.protocol === 'https:' && url.username === '' && url.password === '';

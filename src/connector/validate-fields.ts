@@ -24,7 +24,7 @@ const EQUALITIES: readonly Operator[] = [...NULLS, '=', '!=', 'IN', 'NOT IN'];
 const COMPARISONS: readonly Operator[] = [...EQUALITIES, '<', '<=', '>', '>='];
 const ALL_OPERATORS: readonly Operator[] = [...COMPARISONS, 'LIKE', 'NOT LIKE'];
 
-/** What the language allows for each type of field. */
+/** The operators that the language has for each type of field. */
 const OPERATORS_OF: Readonly<Record<FieldType, ReadonlySet<Operator>>> = {
   string: new Set(ALL_OPERATORS),
   number: new Set(COMPARISONS),
@@ -36,7 +36,7 @@ const OPERATORS_OF: Readonly<Record<FieldType, ReadonlySet<Operator>>> = {
   array: new Set(NULLS),
 };
 
-/** Problems of what a field declares. */
+/** Returns the problems of a field's declaration. */
 export function fieldProblems(field: FieldSpec, translator: Translator<unknown> | undefined): readonly string[] {
   if (!isType(field.type)) return [`the type '${field.type}' is none of ${Object.keys(OPERATORS_OF).join(', ')}`];
   const declared = Object.keys(field.filter ?? {});
@@ -67,12 +67,12 @@ export function fieldProblems(field: FieldSpec, translator: Translator<unknown> 
   ];
 }
 
-/** Whether the language has the operator for the type. A type that is none is reported by itself. */
+/** Returns whether the language has the operator for the type. True for an unknown type, which is a problem of its own. */
 export function canFilter(type: string, operator: Operator): boolean {
   return !isType(type) || OPERATORS_OF[type].has(operator);
 }
 
-/** Connectors in JavaScript declare what no compiler has seen. */
+/** Connectors in JavaScript were not checked by a compiler. */
 function isType(type: string): type is FieldType {
   return Object.hasOwn(OPERATORS_OF, type);
 }
@@ -81,7 +81,7 @@ function isOperator(operator: string): operator is Operator {
   return Object.hasOwn(CONSTRUCT_OF, operator);
 }
 
-/** A list becomes equalities where the translator has none. */
+/** A list becomes equalities where the translator has no lists. */
 function isSpelledOut(operator: Operator, { filter }: FieldSpec, translator: Translator<unknown> | undefined): boolean {
   if (translator?.compare === undefined) return false;
   const equality = operator === 'IN' ? filter?.['='] : operator === 'NOT IN' ? filter?.['!='] : undefined;
@@ -94,13 +94,13 @@ const DAYS: ReadonlySet<FieldType> = new Set(['date', 'datetime']);
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 const INSTANT = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}:\d{2}(?:\.\d+)?Z)?$/;
 
-/** `Date.parse` takes 30 February for 2 March. */
+/** `Date.parse` reads 30 February as 2 March. */
 function isOnCalendar(text: string): boolean {
   const ms = Date.parse(text);
   return !Number.isNaN(ms) && new Date(ms).toISOString().slice(0, 10) === text.slice(0, 10);
 }
 
-/** What a domain says and the type of its field does not have. */
+/** Returns the parts of a domain that do not fit the type of its field. */
 function domainProblems({ type, values, filter = {}, domain = {} }: FieldSpec): readonly string[] {
   const { digits, rounded, first, last, step, text, closed } = domain;
   const counts = [...(digits === undefined ? [] : Object.values(digits)), ...(rounded === undefined ? [] : [rounded])];

@@ -2,7 +2,7 @@ import { matchesHost } from './client/url.ts';
 import type { Config, Connector, OAuth2Auth, OAuthValue } from './contract.ts';
 import { when } from './problems.ts';
 
-/** They carry the flow: nothing that a connector adds may take their place. */
+/** Parameters of the flow itself. A connector must not set them. */
 const OWN_PARAMETERS: ReadonlySet<string> = new Set([
   'response_type',
   'client_id',
@@ -17,7 +17,7 @@ const OWN_PARAMETERS: ReadonlySet<string> = new Set([
   'refresh_token',
 ]);
 
-/** Of an OAuth 2.0 declaration; none for a connector without one. */
+/** Returns the problems of an OAuth 2.0 declaration; none for a connector without one. */
 export function oauthProblems(connector: Connector): readonly string[] {
   const { auth } = connector;
   if (auth.type !== 'oauth2') return [];
@@ -71,7 +71,7 @@ function valueProblems(key: string, { from, name }: OAuthValue, { grant }: OAuth
   ];
 }
 
-/** As far as it can be told without the settings of an instance. */
+/** Checks addresses, as far as that is possible without the configuration of an instance. */
 function addressProblems(connector: Connector, auth: OAuth2Auth): readonly string[] {
   const { hosts, configuration } = connector;
   const dependsOnSettings = typeof hosts === 'function' || configuration.some(({ required }) => required === true);

@@ -2,7 +2,7 @@ import type { ObjectSpec, Objects } from './contract.ts';
 import { type Form, memberProblems, when } from './problems.ts';
 import { canFilter, fieldProblems } from './validate-fields.ts';
 
-/** Problems of a connector's objects, declared or discovered; each text names object and field. */
+/** Returns the problems of a connector's objects, declared or discovered. Each text names object and field. */
 export function findObjectProblems(objects: Objects): readonly string[] {
   const aliases = Object.values(objects).flatMap((object) => object.aliases ?? []);
   const doubled = aliases.filter((alias, index) => aliases.indexOf(alias) !== index);
@@ -12,7 +12,7 @@ export function findObjectProblems(objects: Objects): readonly string[] {
   ];
 }
 
-/** One word, or two with a slash between them. */
+/** One word, or two words with a slash between them. */
 const NAME = /^\w[\w.-]*(?:\/\w[\w.-]*)?$/;
 
 const OBJECT_MEMBERS = { fields: ['object'] } satisfies Readonly<Record<string, readonly Form[]>>;
@@ -54,7 +54,7 @@ function objectProblems(name: string, object: ObjectSpec): readonly string[] {
   return [...problems, ...children].map((problem) => `${name}: ${problem}`);
 }
 
-/** A name that means two things would mean the one of which the author did not think. */
+/** Rejects an ambiguous name, because a query would use the meaning that its author did not intend. */
 function fieldAliasProblems({ fields, parameters = {} }: ObjectSpec): readonly string[] {
   const aliases = Object.entries(fields).flatMap(([field, spec]) =>
     Object.entries(spec.aliases ?? {}).map(([alias, equals]) => ({ field, alias, equals, type: spec.type })),
@@ -71,7 +71,7 @@ function fieldAliasProblems({ fields, parameters = {} }: ObjectSpec): readonly s
   ]);
 }
 
-/** As the language spells a field. */
+/** A name as the language spells a field. */
 const ALIAS = /^[A-Za-z_][\w.]*$/;
 
 function shapeProblems({ shape, translator }: ObjectSpec): readonly string[] {
@@ -119,7 +119,7 @@ function changesProblems({ changes, fields, list, describe }: ObjectSpec): reado
   ];
 }
 
-/** What does not fit a job goes by pages, or by single calls. */
+/** Rows that do not fit a job need pages or single calls, so the object must have these too. */
 function nativeBulkProblems({ bulk = {}, list, create, update, remove }: ObjectSpec): readonly string[] {
   const writes = { create: [create], update: [update], upsert: [create, update], delete: [remove] };
   const { query, ingest } = bulk;

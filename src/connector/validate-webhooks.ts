@@ -1,16 +1,16 @@
 import type { Connector, WebhookAnswer, Webhooks } from './contract.ts';
 import { when } from './problems.ts';
 
-/** Events of the platform's own have 8 MB, and what a provider sent is a part of one. */
+/** Maximum of `maxBytes`. The platform's own events have up to 8 MB, and what a provider sent is a part of one. */
 const MOST_BYTES = 4 * 1024 * 1024;
 
-/** Of a declaration of webhooks; none for a connector without one. */
+/** Returns the problems of a declaration of webhooks; none for a connector without one. */
 export function webhookProblems(connector: Connector): readonly string[] {
   const { webhooks } = connector;
   if (webhooks === undefined) return [];
   const { verify, events, maxBytes = 1, response } = webhooks;
   return [
-    // A connector outside of this repository may not be checked by a compiler.
+    // Connectors outside this repository may not be checked by a compiler.
     ...when(
       verify !== 'unsigned' && typeof verify !== 'function',
       "webhooks say nothing of signatures: `verify` is a function, or 'unsigned'",

@@ -8,7 +8,7 @@ import { oauthProblems } from './validate-oauth.ts';
 import { findObjectProblems } from './validate-objects.ts';
 import { webhookProblems } from './validate-webhooks.ts';
 
-/** A connector that must not be used; `problems` is complete. */
+/** The error of connectors that must not be used. `problems` is the complete list. */
 export class ConnectorError extends Error {
   override readonly name = 'ConnectorError';
   readonly problems: readonly string[];
@@ -19,7 +19,7 @@ export class ConnectorError extends Error {
   }
 }
 
-/** Every problem of a set of connectors, each text beginning with the connector's key. */
+/** Returns every problem of a set of connectors. Each text begins with the connector's key. */
 export function findProblems(connectors: readonly Connector[]): readonly string[] {
   return [...connectors.flatMap(connectorProblems), ...doubles(connectors, 'key'), ...doubles(connectors, 'id')];
 }
@@ -38,7 +38,7 @@ function connectorProblems(connector: Connector): readonly string[] {
   return all.map((problem) => `${connector.key}: ${problem}`);
 }
 
-/** What a connector in JavaScript may lack, as no compiler has seen it. */
+/** The members that a connector in JavaScript may lack, because no compiler checked it. */
 const CONNECTOR_MEMBERS: Readonly<Partial<Record<keyof Connector, readonly Form[]>>> = {
   key: ['text'],
   id: ['number'],
@@ -91,7 +91,7 @@ function identityProblems(connector: Connector): readonly string[] {
   ];
 }
 
-/** Connectors in JavaScript declare what no compiler has seen. */
+/** Connectors in JavaScript were not checked by a compiler. */
 function markProblems({ mark }: Connector): readonly string[] {
   if (mark === undefined) return [];
   const given = Object(mark);
@@ -100,7 +100,7 @@ function markProblems({ mark }: Connector): readonly string[] {
     .map(([part, known]) => `the ${part} '${given[part]}' of its mark is none of ${Object.keys(known).join(', ')}`);
 }
 
-/** Keys that the platform gives a meaning of its own for every element. */
+/** Keys that have a meaning of the platform for every element. */
 const RESERVED_KEYS = /^(?:simulator$|authentication\.type$|oauth\.)/;
 
 function configurationProblems({ configuration }: Connector): readonly string[] {
@@ -112,7 +112,7 @@ function configurationProblems({ configuration }: Connector): readonly string[] 
   ]);
 }
 
-/** A key of an exchange that is required, or has a default, would be asked for although the other one is enough. */
+/** Neither key of an exchange may be required or have a default, because each of them is enough. */
 function exchangeProblems({ auth, configuration }: Connector): readonly string[] {
   if (auth.type !== 'custom' || auth.exchange === undefined) return [];
   const { code, token } = auth.exchange;
@@ -142,8 +142,8 @@ function hostProblems({ hosts, baseUrl }: Connector): readonly string[] {
 }
 
 /**
- * A base address that no setting decides is wrong for everybody, and known now. One that reads settings is judged by those of each
- * instance.
+ * Checks a base address that depends on no setting, because it would be wrong for every instance. An address that reads settings is checked
+ * for each instance.
  */
 function addressProblems(baseUrl: Connector['baseUrl'], hosts: readonly string[]): readonly string[] {
   let readsSettings = false;
@@ -162,7 +162,7 @@ function addressProblems(baseUrl: Connector['baseUrl'], hosts: readonly string[]
     if (host === undefined) return [`its baseUrl '${text}' is not an address, as in https://api.example.com/v1`];
     return when(!matchesHost(host, hosts), `its baseUrl leads to ${host}, which is not one of its hosts`);
   } catch (error) {
-    // Of settings that are missing here.
+    // The error comes from settings that are missing here.
     if (readsSettings) return [];
     return [`its baseUrl fails: ${error instanceof Error ? error.message : String(error)}`];
   }

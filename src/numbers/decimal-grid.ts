@@ -1,32 +1,32 @@
 /**
- * Decimals on a grid: whole numbers of units of 10^-places. A negative number of places means tens, hundreds and so on. All texts
- * are canonical decimals (decimal.ts).
+ * Decimals on a grid: whole numbers of units of 10^-places. A negative number of places means tens, hundreds and so on. All texts are
+ * canonical decimals (decimal.ts).
  */
 
-/** The numbers of a grid next to a number, which is between them, or both of them. */
+/** The numbers of a grid on both sides of a number. Both equal the number if it lies on the grid. */
 export interface Neighbours {
   readonly below: string;
   readonly above: string;
 }
 
-/** The greatest number of the grid that is not above this one, and the least that is not below it. */
+/** Returns the greatest number of the grid that is at most this one, and the smallest that is at least this one. */
 export function neighboursOn(text: string, places: number): Neighbours {
   const { units, isBetween } = unitsOf(text, places);
   return { below: printUnits(units, places), above: printUnits(isBetween ? units + 1n : units, places) };
 }
 
-/** The number so many units further on, from one of the grid. */
+/** Returns the number of the grid that lies this many units above (or below) a number of the grid. */
 export function moveOn(text: string, places: number, steps: bigint): string {
   return printUnits(unitsOf(text, places).units + steps, places);
 }
 
-/** Decimal places of a grid of so many significant digits around a number; below zero where even its tens are cut. */
+/** Returns the decimal places of a grid with so many significant digits around a number. Negative where even its tens are cut. */
 export function placesOfSignificant(text: string, digits: number): number {
   const { whole, fraction } = partsOf(text);
   return whole === '0' ? digits + leadingZeros(fraction) : digits - whole.length;
 }
 
-/** Decimal places of a grid of so many digits left and right of the point together. */
+/** Returns the decimal places of a grid with so many digits left and right of the point together. */
 export function placesOfTotal(text: string, digits: number): number {
   const { whole } = partsOf(text);
   return whole === '0' ? digits : Math.max(0, digits - whole.length);
@@ -42,7 +42,7 @@ function leadingZeros(fraction: string): number {
   return first < 0 ? 0 : first;
 }
 
-/** How many whole units a number has, rounded down. */
+/** Returns the number of whole units of a number, rounded down. */
 function unitsOf(text: string, places: number): { readonly units: bigint; readonly isBetween: boolean } {
   const digits = BigInt(text.replace('.', ''));
   const missing = places - partsOf(text).fraction.length;

@@ -1,15 +1,13 @@
-/**
- * Decimals as canonical text (`-12.5`: no exponent, no plus, no needless zeros), so that no value passes through a double.
- */
+/** Decimals as canonical text (`-12.5`: no exponent, no plus, no redundant zeros), so that no value passes through a double. */
 
 const NUMBER = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,4}))?$/;
 
-/** More digits than any provider stores; keeps `1e999999` from becoming a megabyte of zeros. */
+/** More digits than any provider stores. The limit prevents that `1e999999` becomes a megabyte of zeros. */
 const MAX_DIGITS = 400;
-/** Sign, point and exponent beside them. */
+/** Additional characters: sign, point and exponent. */
 const MAX_CHARACTERS = MAX_DIGITS + 8;
 
-/** Canonical text of a number as people and JSON write it; undefined when it is not one, or has more than 400 digits. */
+/** Returns the canonical text of a number as people and JSON write it. Undefined when it is none, or has more than 400 digits. */
 export function canonicalDecimal(text: string): string | undefined {
   const trimmed = text.trim();
   const match = trimmed.length > MAX_CHARACTERS ? null : NUMBER.exec(trimmed);
@@ -35,14 +33,14 @@ function assemble(sign: string, parts: { whole: string; fraction: string }): str
   return sign === '-' && magnitude !== '0' ? `-${magnitude}` : magnitude;
 }
 
-/** Where the zeros begin that the text ends with. A pattern would look at every run of zeros from each of them. */
+/** Returns the offset of the zeros at the end of the text. A pattern would read every run of zeros once for each of them. */
 function endOfDigits(fraction: string): number {
   let end = fraction.length;
   while (fraction[end - 1] === '0') end--;
   return end;
 }
 
-/** Negative, zero or positive, as for sort. Both must be canonical. */
+/** Compares two canonical decimals and returns a number as for `sort`. */
 export function compareDecimals(a: string, b: string): number {
   if (a === b) return 0;
   const negative = a.startsWith('-');
@@ -58,12 +56,12 @@ function compareMagnitudes(a: string, b: string): number {
   return fractionA < fractionB ? -1 : fractionA > fractionB ? 1 : 0;
 }
 
-/** Magnitudes where a double has its full precision, with room to spare. */
+/** The range of magnitudes in which a double surely has its full precision. */
 const [LEAST_MAGNITUDE, GREATEST_MAGNITUDE] = [1e-290, 1e290];
 
 /**
- * The double of a decimal, where comparing doubles answers as comparing decimals would: at most 15 digits, and neither so
- * great nor so small that doubles get coarse. Otherwise undefined.
+ * Returns the double of a decimal, where comparing doubles has the same result as comparing decimals: at most 15 digits, and a magnitude in
+ * which doubles have their full precision. Otherwise undefined.
  */
 export function faithfulDouble(text: string): number | undefined {
   if (text.replace(/^-?0*\.?0*|\./g, '').length > 15) return undefined;

@@ -1,14 +1,14 @@
 import { canonicalDecimal } from './decimal.ts';
 
 /**
- * A number of JSON with more than a double holds. JSON prints it with the digits it came with, and `String` gives them.
- * Whatever walks over values must take it for a single value, not for an object.
+ * A number of JSON that a double cannot hold. JSON and `String` print it with its original digits. Code that walks over values must treat
+ * it as a single value, not as an object.
  */
 export class ExactNumber {
-  /** Not private: two are deeply equal only when what can be seen of them is. */
+  /** The number as JSON writes it. It is public, because deep equality compares only visible members. */
   readonly text: string;
 
-  /** `text` is a number as JSON writes it. */
+  /** @param text a number as JSON writes it */
   constructor(text: string) {
     this.text = text;
   }
@@ -24,20 +24,20 @@ export class ExactNumber {
 
 declare global {
   interface JSON {
-    /** Printed by `JSON.stringify` as it is. Source: ECMAScript proposal "JSON.parse source text access". */
+    /** Returns a value that `JSON.stringify` prints unchanged. Source: ECMAScript proposal "JSON.parse source text access". */
     rawJSON(text: string): unknown;
   }
 }
 
-/** A value of JSON that has members. A number with more digits than a double has is none. */
+/** Returns whether a value is an object of JSON. Arrays and `ExactNumber` are not. */
 export function isJsonObject(value: unknown): value is Record<string, unknown> {
   return isMembers(value) && !Array.isArray(value);
 }
 
 /**
- * Parses as `JSON.parse` does, but numbers that a double cannot hold become an `ExactNumber`. JSON.parse would tell the
- * source of a number to a reviver, which takes ten times as long, and a hundred times over a list of zeros. Here the text is
- * looked through first (a quarter of the time of parsing), and only what is found is treated further.
+ * Parses JSON as `JSON.parse` does, but numbers that a double cannot hold become an `ExactNumber`. A reviver of `JSON.parse` could read the
+ * source of a number, but it takes ten times as long, and a hundred times for a list of zeros. This function searches the text first, in a
+ * quarter of the time of parsing, and converts only the numbers that it finds.
  * @throws SyntaxError
  */
 export function parseJson(text: string): unknown {
@@ -46,15 +46,15 @@ export function parseJson(text: string): unknown {
   try {
     return restoreNumbers(JSON.parse(marked));
   } catch (error) {
-    // Positions in its message are those of another text.
+    // Positions in its message refer to the marked text.
     if (error instanceof SyntaxError) return JSON.parse(text);
     throw error;
   }
 }
 
-/** A double prints any number with fewer characters again, unless there is an exponent of three digits. */
+/** A double prints any number with fewer characters again, unless the exponent has three digits. */
 const LONG = 16;
-/** Only what stands outside of strings can be followed so; among UUIDs and hashes much looks like an exponent. */
+/** Only a text outside of strings can be followed so. UUIDs and hashes often look like an exponent. */
 const LARGE_EXPONENT = /\de[-+]?\d{3,}(?:[\s,\]}]|$)/i;
 
 function mayExceedDoubles(text: string): boolean {
@@ -71,7 +71,7 @@ const UPPER_E = 0x45;
 const BACKSLASH = 0x5c;
 const LOWER_E = 0x65;
 
-/** Looks at every 16th character: a run of 16 digits goes over one of them. Text that consists of digits is passed over. */
+/** Reads every 16th character, because a run of 16 digits covers one of them. Strings that consist of digits are skipped. */
 function hasLongNumber(text: string): boolean {
   for (let at = LONG - 1; at < text.length; at += LONG) {
     const code = text.charCodeAt(at);
@@ -88,11 +88,14 @@ function isDigitOrPoint(code: number): boolean {
   return (code >= ZERO && code <= NINE) || code === POINT;
 }
 
-/** Before the digits of what was a number. Nobody knows it, so it is in no text that comes in. Browsers have no `randomUUID` for pages without TLS. */
+/**
+ * The mark before the digits of a number. It is random, so no incoming text contains it. Browsers have no `randomUUID` on pages without
+ * TLS.
+ */
 const MARK = `number ${crypto.getRandomValues(new Uint32Array(4)).join('-')} `;
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?$/;
 
-/** Puts `["mark9007199254740993"]` for the number: a list, because it can stand for a value only, never for a name. */
+/** Replaces each number by `["mark9007199254740993"]`: a list, because a list can only be a value, never a name. */
 function markNumbers(text: string): string {
   let marked = '';
   let copied = 0;
@@ -112,7 +115,7 @@ function markNumbers(text: string): string {
   return marked + text.slice(copied);
 }
 
-/** The place of the quote that ends the string, or the end of the text. */
+/** Returns the offset of the quote that ends the string, or the end of the text. */
 function endOfString(text: string, from: number): number {
   for (let at = from + 1; at < text.length; at++) {
     const code = text.charCodeAt(at);
@@ -126,7 +129,7 @@ function isInNumber(code: number): boolean {
   return isDigitOrPoint(code) || code === MINUS || code === PLUS || code === LOWER_E || code === UPPER_E;
 }
 
-/** Whether a double prints the same digits again. */
+/** Returns whether a double prints the same digits. */
 function isHeld(token: string): boolean {
   if (token.length < LONG && !/e/i.test(token)) return true;
   const printed = String(Number(token));
@@ -140,12 +143,12 @@ function sameDecimal(one: string, other: string): boolean {
 
 type JsonMembers = unknown[] | Record<string, unknown>;
 
-/** An array or object of JSON. A number with more digits than a double has is none. */
+/** Returns whether a value is an array or object of JSON. `ExactNumber` is not. */
 export function isMembers(value: unknown): value is JsonMembers {
   return typeof value === 'object' && value !== null && !(value instanceof ExactNumber);
 }
 
-/** Step by step, because the text may be nested deeper than functions can call themselves. */
+/** A loop instead of recursion, because the text may be nested deeper than the call stack. */
 function restoreNumbers(parsed: unknown): unknown {
   const root = [parsed];
   const open: JsonMembers[] = [root];
@@ -165,7 +168,7 @@ function restoreNumbers(parsed: unknown): unknown {
   return root[0];
 }
 
-/** The number in place of its mark; anything else is still to be looked into. */
+/** Returns the number for its mark. Any other value is added to those that are still to be searched. */
 function restore(member: JsonMembers, open: JsonMembers[]): unknown {
   const [text] = Array.isArray(member) && member.length === 1 ? member : [];
   if (typeof text === 'string' && text.startsWith(MARK)) return new ExactNumber(text.slice(MARK.length));

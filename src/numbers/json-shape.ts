@@ -1,10 +1,10 @@
-/** How much there is in a JSON text. */
+/** The amount of values in a JSON text. */
 export interface JsonShape {
-  /** Objects and arrays inside each other. */
+  /** Maximum depth of objects and arrays inside each other. */
   readonly depth: number;
-  /** Members of objects and items of arrays, however deep they stand. */
+  /** Members of objects and items of arrays, at any depth. */
   readonly members: number;
-  /** Those of the outermost object or array. */
+  /** Members or items of the outermost object or array. */
   readonly ownMembers: number;
 }
 
@@ -15,16 +15,16 @@ const OPEN_ARRAY = 0x5b;
 const CLOSE_ARRAY = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
-/** The last of those that stand between tokens. */
+/** The greatest character of white space between tokens. */
 const SPACE = 0x20;
 
-/** A millisecond's worth, or some before the compiler knows the way. */
+/** About a millisecond of work, or somewhat more before the code is optimised. */
 const PIECE_BYTES = 256 * 1024;
 
 /**
- * Measures UTF-8 JSON without parsing it: one pass, nothing is built, so that a text which is too much for the parser costs
- * next to nothing. It ends as soon as there is more than `most`, and pauses between two pieces of a large text. Of a text that is not JSON it says
- * something, and the parser says the rest.
+ * Measures UTF-8 JSON without parsing it, in one pass and without allocating values. A text that is too much for the parser costs next to
+ * nothing. It ends as soon as a limit of `most` is exceeded, and pauses after each piece of a large text. For a text that is no JSON the
+ * result has no meaning; the parser reports the fault.
  */
 export function* measureJson(
   bytes: Uint8Array,
@@ -46,7 +46,7 @@ export function* measureJson(
     if (isInString) {
       at = endOfString(bytes, at, end);
       isInString = at >= end;
-      // Its first byte that was not looked at is looked at next.
+      // Its first byte that was not read is read next.
       if (isInString) at--;
       continue;
     }
@@ -69,7 +69,7 @@ export function* measureJson(
   return { depth: deepest, members, ownMembers };
 }
 
-/** Whether a text is within a shape, in one go: for texts of a megabyte or so. */
+/** Returns whether a text stays within a shape, in one run. Use it for texts of about a megabyte. */
 export function isWithinShape(bytes: Uint8Array, most: JsonShape): boolean {
   const measuring = measureJson(bytes, most, Number.POSITIVE_INFINITY);
   const { depth, members, ownMembers } = measuring.next().value ?? NO_SHAPE;
@@ -78,7 +78,7 @@ export function isWithinShape(bytes: Uint8Array, most: JsonShape): boolean {
 
 const NO_SHAPE: JsonShape = { depth: 0, members: 0, ownMembers: 0 };
 
-/** The place of the quote, or the first that was not looked at, which may be one behind `end`. */
+/** Returns the offset of the closing quote, or of the first byte that was not read, which may be one behind `end`. */
 function endOfString(bytes: Uint8Array, start: number, end: number): number {
   let at = start;
   while (at < end && at < bytes.length && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;

@@ -2,24 +2,26 @@ import { canonicalDecimal } from './decimal.ts';
 import { ExactNumber } from './exact-json.ts';
 
 /**
- * The `format` of a field whose values may need more than a double. Each of them is answered as text, those that a double
- * holds too: one field has one JSON type on every row.
+ * The `format` of a field whose values may need more digits than a double has. All its values are returned as text, so a field has the same
+ * JSON type on every row.
  */
 export const DECIMAL_TEXT = 'decimal-text';
 
-// A number in a record: a JavaScript number, an `ExactNumber`, or text that is one, as some providers write them.
+// A number in a record is a JavaScript number, an `ExactNumber`, or text that is a number, as some providers write it.
 
-/** Canonical text; undefined for what is not a number, and for numbers of more than 400 digits. */
+/** Returns a number as canonical decimal text. Undefined for a value that is no number, and for more than 400 digits. */
 export function readDecimal(value: unknown): string | undefined {
   const isNumeric =
     typeof value === 'number' || typeof value === 'string' || typeof value === 'bigint' || value instanceof ExactNumber;
   return isNumeric ? canonicalDecimal(String(value)) : undefined;
 }
 
-/** A text that a double prints again. */
+/** A text that a double prints unchanged. */
 const PLAIN_INTEGER = /^(?:0|-?[1-9]\d{0,14})$/;
 
-/** As a number of JSON: an `ExactNumber` where a double would lose digits. What is no number stays as it is. */
+/**
+ * Returns a value as a number of JSON: an `ExactNumber` where a double would lose digits. A value that is no number is returned unchanged.
+ */
 export function toJsonNumber(value: unknown): unknown {
   if (typeof value === 'number' || value instanceof ExactNumber) return value;
   if (typeof value === 'string' && PLAIN_INTEGER.test(value)) return Number(value);
@@ -32,7 +34,7 @@ function numberOf(canonical: string): number | ExactNumber {
   return canonicalDecimal(String(double)) === canonical ? double : new ExactNumber(canonical);
 }
 
-/** As text without exponent and needless zeros. What is no number stays as it is. */
+/** Returns a number as decimal text without exponent and redundant zeros. A value that is no number is returned unchanged. */
 export function toDecimalText(value: unknown): unknown {
   if (Number.isSafeInteger(value)) return String(value === 0 ? 0 : value);
   return readDecimal(value) ?? (value instanceof ExactNumber ? String(value) : value);

@@ -22,53 +22,56 @@ import { AppError, type ErrorCode, isAppError } from '../errors.ts';
 import type { RateLimits } from './rate-limits.ts';
 import { assertMembers } from './record.ts';
 
-/** An instance as far as a call to its provider needs it. */
+/** The parts of an instance that a call to its provider needs. */
 export interface ConnectedInstance {
   readonly accountId: number;
   readonly id: number;
-  /** Another with every change of `config` and of the credentials: what is found out about the provider is kept for one of them. */
+  /**
+   * A number that grows with every change of `config` and of the credentials. It is part of the key of all cached data about the provider.
+   */
   readonly settingsVersion: number;
   readonly connector: Connector;
-  /** Secrets in clear. */
+  /** The configuration with secrets in clear text. */
   readonly config: Config;
   readonly disabled: boolean;
-  /** Whether the provider takes the credentials, as far as is known. */
+  /** Whether the provider accepts the credentials, as far as is known. */
   readonly valid: boolean;
-  /** What the provider refused since it is not valid, by the `work` of verdicts. */
+  /** The calls that the provider rejected since the instance became invalid, by `work` of the verdicts. */
   readonly refusedCalls: readonly string[];
-  /** Why it cannot be called at all. */
+  /** The reason why the instance cannot be called at all. */
   readonly fault?: { readonly code: ErrorCode; readonly message: string };
 }
 
-/** The outcome of a call. `work` says what it was for, such as `list employees`. */
+/** The outcome of a call for the credentials. `work` is its purpose, such as `list employees`. */
 export interface CredentialVerdict {
   readonly kind: 'accepted' | 'refused';
   readonly work: string;
 }
 
-/** What a call needs of the rooms beside this one. */
+/** The parts of other rooms that a call needs. */
 export interface CallNeighbours {
   readonly client: ProviderClient;
   /** The memory for responses of providers. */
   readonly budget: ByteBudget;
-  /** The access tokens of an instance whose connector uses OAuth. */
+  /** Returns the access tokens of an instance whose connector uses OAuth. */
   readonly tokensOf: (instance: ConnectedInstance) => AccessTokens | undefined;
-  /** Takes down that the provider refuses the instance's credentials, and what it does for an instance that is not valid. */
+  /** Records that the provider rejected the instance's credentials, or that it accepted a call of an invalid instance. */
   readonly noteCredentials: (instance: ConnectedInstance, verdict: CredentialVerdict) => Promise<void>;
 }
 
 /** What the calls for one request did at the provider, for the response headers. */
 export type CallReport = Readonly<CallTally>;
 
-/** The calls made at a provider on behalf of one request to us. */
+/** The calls to a provider for one request to us. */
 export type InstanceCall = ReturnType<typeof startCall>;
 
 const DISCOVERY = 'describe objects';
 
 /**
- * The responses of the provider are counted until `signal` aborts, which it does at the end of the request. `work` is what is
- * done to records, such as `list employees`; without it objects are only described.
- * @throws AppError FORBIDDEN for a disabled instance, unless the call only describes it; the fault of one that cannot be called
+ * Starts the calls for a request. The memory of the provider's responses is counted until `signal` aborts, which it does at the end of the
+ * request. `work` is the action on records, such as `list employees`; without it, objects are only described.
+ * @throws AppError FORBIDDEN for a disabled instance, unless the call only describes objects; the fault of an instance that cannot be
+ * called
  */
 export function startCall(
   { client, budget, tokensOf, noteCredentials, rateLimits }: CallNeighbours & { readonly rateLimits: RateLimits },
@@ -94,7 +97,7 @@ export function startCall(
   };
   const call = { connector, config, tokens: tokensOf(instance), signal, hold, tally, noteMembers };
 
-  /** Polls leave what is left of the provider's limit to callers, whichever call was told of it. */
+  /** Notes the rate limit, whichever call reported it, because polls leave the rest of it to callers. */
   function noteLimit(before: CallTally['rateLimit']): void {
     const { rateLimit } = tally;
     if (rateLimit !== undefined && rateLimit !== before) rateLimits.note(instance, rateLimit);
@@ -129,34 +132,40 @@ export function startCall(
   return {
     instance,
     signal,
-    /** What was done so far. */
+    /** The calls so far. */
     tally: tally satisfies CallReport,
-    /** All that is needed of the provider's responses so far is this many bytes. */
+    /** Sets the number of bytes that are still needed of the provider's responses. */
     keep: hold.keep,
-    /** So many bytes more are made of the responses. @returns false where the account, or the process, has no room for them: nothing was taken */
+    /**
+     * Counts bytes that are made of the responses.
+     * @returns false where the account, or the process, has no memory for them; then nothing is counted
+     */
     take: hold.take,
-    /** What is counted now. */
+    /** Returns the number of bytes that are counted now. */
     held: hold.held,
-    /** Before anything walks over a record of a response. @throws AppError PROVIDER_PROTOCOL for one of more than 100,000 members */
+    /**
+     * Asserts that a record of a response is not too large, before anything walks over it.
+     * @throws AppError PROVIDER_PROTOCOL for a record with more than 100,000 members
+     */
     assertMembers: (record: unknown): void => {
-      // No record has more members than the answer that it is in.
+      // No record has more members than its response.
       if (mostMembers > MOST_OBJECT_MEMBERS) assertMembers(record);
     },
     send: (request: ProviderRequest) => judged(records, client.send(call, request)),
-    /** What comes back is the caller's to judge: a refusal says nothing about the credentials. */
+    /** Passes a request on. The caller judges the response, so a rejection says nothing about the credentials. */
     pass,
     sendForFile: (request: ProviderRequest) => judged(`${records} as a file`, client.sendForFile(call, request)),
-    /** The bytes go once, whatever comes of it. */
+    /** Sends a file. Its bytes are sent once, whatever the outcome is. */
     upload: <Input extends UploadInput>(
       operation: UploadOperation<Input>,
       input: Input,
       bytes: AsyncIterable<Buffer>,
     ) => judged(records, client.upload(operation, { input, bytes }, call)),
-    /** The error that a call would have failed with, had the provider answered so. */
+    /** Returns the error of a call whose response would have been `answer`. */
     judge: (answer: Pick<ProviderResponse, 'status' | 'body'>) => client.judge(call, answer),
     execute: <Input, Output>(operation: Operation<Input, Output>, input: Input) =>
       judged(records, client.execute(operation, input, call)),
-    /** For what only describes objects. Many providers tell that to everybody, so it proves nothing of records. */
+    /** Runs a discovery. Many providers describe objects without credentials, so its success proves nothing about records. */
     discover: <Found>(find: (context: ConnectorContext) => Promise<Found>) =>
       judged(DISCOVERY, client.execute({ run: find }, undefined, call)),
   };

@@ -11,21 +11,24 @@ import { findName } from './objects.ts';
 const MIB = 1024 * 1024;
 
 const KEPT = {
-  /** A provider's fields change rarely; a new one is there at the latest after this time. */
+  /** A provider's fields change rarely. A new one appears after this time at the latest. */
   keepMs: 10 * 60_000,
-  /** What cannot be used is not fetched and read again for every call. New settings are tried at once. */
+  /** A description that cannot be used is not fetched again for every call. A changed configuration is tried at once. */
   keepFailureMs: 60_000,
   isLasting: (error: unknown) => isAppError(error, 'PROVIDER_PROTOCOL') || error instanceof ConnectorError,
 };
 
-/** One account fills a third at most; a service with 8 MB of OData metadata takes 5 MB. */
+/** One account uses a third at most. A service with 8 MB of OData metadata needs 5 MB. */
 const OBJECTS_KEPT = { ...KEPT, maxWeight: 96 * MIB, maxWeightOfOwner: 32 * MIB };
 const DESCRIPTIONS_KEPT = { ...KEPT, maxWeight: 64 * MIB, maxWeightOfOwner: 16 * MIB };
 
-/** Bytes. For the service of `scripts/bench/metadata.ts` they add up to 12.5 MB of descriptions; measured are 11.6 MB. */
+/** Estimated bytes. For the service of `scripts/bench/metadata.ts` they add up to 12.5 MB of descriptions; 11.6 MB were measured. */
 const WEIGHT_OF = { object: 1000, field: 500 };
 
-/** The objects of an instance: declared by its connector, or discovered from its provider and kept for a while. */
+/**
+ * Creates the catalog of the objects of instances. Objects are declared by the connector, or discovered from the provider and cached for a
+ * while.
+ */
 export function createCatalog(clock: Clock) {
   const offload = createOffload(clock);
   const keepObjects = createKeeper<Objects>(clock, OBJECTS_KEPT);
@@ -40,17 +43,20 @@ export function createCatalog(clock: Clock) {
     return keepObjects(keyOf(call.instance), { owner, signal: call.signal, find: look });
   }
 
-  /** The whole of an object, or of a child, that may be an outline. */
+  /** Completes an object or a child, which may be an outline. */
   async function complete(call: InstanceCall, name: string, object: ObjectSpec): Promise<ObjectSpec> {
     const { describe } = object;
     if (describe === undefined) return object;
     const look = () => discover(call, describe, (whole) => ({ [name]: whole }));
-    // Two instances may share an outline, but never what their providers say about it.
+    // Two instances may share an outline, but never the description by their providers.
     const key = `${keyOf(call.instance)}:${numberOf(object)}`;
     return keepDescription(key, { owner: call.instance.accountId, signal: call.signal, find: look });
   }
 
-  /** @throws AppError NOT_FOUND with the nearest name */
+  /**
+   * Returns a complete object.
+   * @throws AppError NOT_FOUND that names the nearest name
+   */
   async function getObject(call: InstanceCall, name: string): Promise<ObjectSpec> {
     const objects = await getObjects(call);
     const own = findName(objects, name);
@@ -60,7 +66,7 @@ export function createCatalog(clock: Clock) {
       : complete(call, own, object);
   }
 
-  /** What is found weighs what its objects do, and the data that came out of threads, which connectors keep. */
+  /** Runs a discovery and checks its result. Its weight is that of its objects plus the data from threads, which connectors keep. */
   async function discover<Found>(
     call: InstanceCall,
     find: (context: DiscoveryContext) => Promise<Found>,
@@ -87,12 +93,15 @@ export function createCatalog(clock: Clock) {
   return { getObjects, getObject, complete };
 }
 
-/** By value: an instance is the same however it was loaded, and another with other settings. */
+/** A key by value: an instance is the same however it was loaded, and another one with another configuration. */
 function keyOf({ accountId, id, settingsVersion }: ConnectedInstance): string {
   return `${accountId}:${id}:${settingsVersion}`;
 }
 
-/** Numbers outlines: two of a service may have one name, as children of two objects, and those of a later discovery may say something else. */
+/**
+ * Numbers outlines. Two outlines of a service may have the same name, as children of two objects, and those of a later discovery may
+ * differ.
+ */
 function createNumbering<Thing extends object>(): (thing: Thing) => number {
   const numbers = new WeakMap<Thing, number>();
   let last = 0;

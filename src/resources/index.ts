@@ -44,25 +44,27 @@ import { holdsReadOnly, sizeOf, writeRecord } from './record.ts';
 import { type PartialReason, scan } from './scan.ts';
 import { assertTakesJson, type FileForm, readTexts, refuseFile } from './upload.ts';
 
-/** Which record or list of an instance a request is about. */
+/** The record or the list of an instance that a request is about. */
 export interface ObjectTarget {
   readonly instance: ConnectedInstance;
   readonly objectName: string;
-  /** Aborts when the caller hangs up, and at the end of the request: what its answer holds is counted until then. */
+  /** Aborts when the caller closes the connection, and at the end of the request. The memory of responses is counted until then. */
   readonly signal: AbortSignal;
-  /** Continues with the calls of the provider, those of what fails as well. */
+  /** Counts the calls to the provider, also when the request fails. */
   readonly tally?: CallTally;
 }
 
+/** A list below a record. */
 export interface ChildTarget extends ObjectTarget {
-  /** Of the record above. */
+  /** The id of the parent record. */
   readonly id: string;
   readonly child: string;
 }
 
+/** The parameters of a list. */
 export interface ListRequest {
   readonly where?: string | undefined;
-  /** Parameters of the object, given by name beside the filter. */
+  /** Parameters of the object by name, in addition to the filter. */
   readonly parameters?: Readonly<Record<string, string | undefined>>;
   readonly orderBy?: string | undefined;
   readonly fields?: string | undefined;
@@ -70,10 +72,11 @@ export interface ListRequest {
   readonly pageSize: number;
   readonly nextPage?: string | undefined;
   readonly maxProviderCalls: number;
-  /** Refuse what the provider cannot answer alone. */
+  /** Whether to reject a query that the provider cannot evaluate alone. */
   readonly pushdownOnly: boolean;
 }
 
+/** One page of a list, as the API returns it. */
 export interface RecordList extends CallReport {
   readonly records: readonly Row[];
   readonly nextPage?: string;
@@ -82,63 +85,68 @@ export interface RecordList extends CallReport {
   readonly cutBy?: PartialReason;
 }
 
+/** A single record, as the API returns it. */
 export interface OneRecord extends CallReport {
   readonly record: Row;
 }
 
-/** A query that is followed to its end, page by page. */
+/** A query that is followed page by page to its end. */
 export interface WalkRequest extends QueryText {
-  /** Rows that are wanted at most. */
+  /** Maximum number of rows. */
   readonly limit?: number | undefined;
 }
 
-/** What is known of a walk before its first page. */
+/** The facts about a walk that are known before its first page. */
 export interface Walk {
   readonly object: ObjectSpec;
-  /** What the rows have, in this order. */
+  /** The fields of the rows, in this order. */
   readonly fields: readonly PushedField[];
   readonly start: Position;
-  /** Positions of walks belong to walks with the same key only: the same query, asked of the provider in the same way. */
+  /** Identifies walks that can share positions: the same query, sent to the provider in the same way. */
   readonly key: string;
-  /** How many of its pages may be under way at a time; where more than one may, `behind` foretells them. */
+  /** Maximum number of its pages that may be requested at a time. If it is more than one, `behind` predicts positions. */
   readonly pagesAtOnce: number;
-  /** Where the page behind that of a position begins if that one is full; undefined where that does not show. */
+  /** Predicts the position of the page after a given one, if that one is full. Undefined where it cannot be predicted. */
   readonly behind: (position: Position) => Position | undefined;
 }
 
-/** What jobs of the provider do with rows. */
+/** The jobs of the provider that write rows. */
 export interface IngestCall extends Pick<IngestStart, 'action' | 'key'> {
   readonly ingest: NativeIngest;
 }
 
+/** One page of a walk. */
 export interface WalkedPage extends CallReport {
   readonly records: readonly Row[];
-  /** Where the next page begins; absent at the end. */
+  /** The position of the next page. It is absent at the end. */
   readonly next?: Position;
-  /** Rows of the query, where the provider said so. */
+  /** Number of rows of the query, where the provider reports it. */
   readonly total?: number;
-  /** What the records take in memory, about. */
+  /** The approximate memory of the records in bytes. */
   readonly bytes: number;
-  /** Nothing is to be had from `next` on before: a job of the provider is at work. */
+  /** Milliseconds to wait before `next` can be read, because a job of the provider is running. */
   readonly waitMs?: number;
-  /** The provider has lost its job, and with it the rows that were not read: the walk begins anew, without those that were. */
+  /**
+   * Whether the provider lost its job, with the rows that were not read yet. Then the walk begins again and skips the rows that were read.
+   */
   readonly isLost?: true;
 }
 
 type MappedChange = Omit<RecordChange, 'record'> & { readonly record?: Row };
 
+/** Changes that a provider reports, as one page. */
 export interface ChangeList extends CallReport {
   readonly changes: readonly MappedChange[];
   readonly next?: string;
   readonly until?: string;
 }
 
-/** Of rows. */
+/** The greatest number of rows. */
 const ANY_NUMBER = Number.MAX_SAFE_INTEGER;
-/** Of a page of a walk that may have several under way: larger ones would only be memory, which is cleared in longer stops of everything. */
+/** Maximum rows per page when pages are requested in parallel. Larger pages only increase memory and the pauses of garbage collection. */
 const MOST_ROWS_OF_SEVERAL = 500;
 
-/** Normalised calls on an instance: each finds the object, does its work at the provider and gives our records. */
+/** Creates the normalised calls on instances. Each finds the object, calls the provider, and returns records in the form of the API. */
 export function composeResources(
   { clock, keys }: Pick<Platform, 'clock'> & { readonly keys: Pick<PlatformKeys, 'seal' | 'open'> },
   given: CallNeighbours,
@@ -170,7 +178,7 @@ export function composeResources(
     return { call, object: child, operation, path: `${objectName}/${id}/${found.name}`, parentId: id };
   }
 
-  /** The check and the plan of a query. */
+  /** Checks and plans a query. */
   function plan(object: ObjectSpec, text: QueryText, pushdownOnly: boolean): Query {
     const span = currentSpan()?.child({ name: 'plan' });
     try {
@@ -193,7 +201,7 @@ export function composeResources(
     const scope = { accountId: instance.accountId, instanceId: instance.id, object: path, query: query.canonical };
     const { pageSize, maxProviderCalls, page = 1 } = request;
     const resultWindow = object.limits?.resultWindow;
-    // A token says all, and a page beside it means nothing (decisions D16).
+    // A token contains the whole position, so a page number beside it has no meaning (decisions D16).
     const start =
       request.nextPage === undefined
         ? firstPosition(query.plan, operation, { page, pageSize, resultWindow })
@@ -219,7 +227,7 @@ export function composeResources(
     return { ...opened, query };
   }
 
-  /** What a bulk job would send first, if there are rows enough. */
+  /** Returns the first request of a bulk job, if there are enough rows for it. */
   function explainBulk(instance: ConnectedInstance, query: Query, { native, reason }: NativeFit): BulkExplanation {
     if (native === undefined) return { way: 'paging', reason };
     const request = native.start.request(toNativeInput(query, nativeStart(native)), instance.config);
@@ -239,7 +247,7 @@ export function composeResources(
     return toRecord(call, object, await onRecord(target, id, call.execute(operation, { id, fields })));
   }
 
-  /** What an update sets. A record may be sent back as it was read. */
+  /** Returns the values of an update. A record may be sent back as it was read. */
   async function judgeUpdate(target: ObjectTarget, id: string, body: Row, { call, object }: Opened): Promise<Row> {
     const isJudged = object.get !== undefined && holdsReadOnly(body, object);
     const stored = isJudged ? (await readRecord(target, id, { call, object })).record : undefined;
@@ -256,7 +264,7 @@ export function composeResources(
     return toRecord(call, object, record);
   }
 
-  /** The record as stored, which some providers tell by its id only. */
+  /** Returns the record as it is stored. Some providers return only its id. */
   async function readUploaded(target: ObjectTarget, opened: Opened, stored: StoredUpload): Promise<OneRecord> {
     if ('record' in stored) return toRecord(opened.call, opened.object, stored.record);
     return readRecord(target, stored.id, opened);
@@ -269,7 +277,10 @@ export function composeResources(
     getObject: async ({ instance, objectName, signal }: ObjectTarget) =>
       catalog.getObject(startCall(neighbours, instance, signal, undefined), objectName),
 
-    /** What is below a record of the object. @throws AppError NOT_FOUND */
+    /**
+     * Returns a child object.
+     * @throws AppError NOT_FOUND
+     */
     getChild: async (target: ObjectTarget, name: string) => {
       const call = startCall(neighbours, target.instance, target.signal, undefined);
       const found = getChild(target, await catalog.getObject(call, target.objectName), name);
@@ -283,8 +294,8 @@ export function composeResources(
     },
 
     /**
-     * What the provider tells of changes by itself; `cursor` is the provider's.
-     * @throws AppError OPERATION_UNSUPPORTED where it tells nothing
+     * Returns a page of the changes that the provider reports itself. `cursor` is the provider's.
+     * @throws AppError OPERATION_UNSUPPORTED where it reports none
      */
     listChanges: async (target: ObjectTarget, input: ChangesInput): Promise<ChangeList> => {
       const { call, object } = await open(target, 'list changes of');
@@ -306,7 +317,10 @@ export function composeResources(
       return { changes: mapped, ...place, ...call.tally };
     },
 
-    /** @throws AppError WHERE_UNSUPPORTED for an order that the provider cannot give, as not all rows can be sorted here */
+    /**
+     * Plans a walk.
+     * @throws AppError WHERE_UNSUPPORTED for an order that the provider does not support, because not all rows can be sorted here
+     */
     planWalk: async (target: ObjectTarget, request: WalkRequest): Promise<Walk> => {
       const { object, operation, query } = await openWalk(target, request);
       const { pagesAtOnce = 1 } = operation;
@@ -325,9 +339,9 @@ export function composeResources(
     },
 
     /**
-     * The rows of a page of the provider that the query has, from a position of its walk on. The page ends there, so a row is at the position
-     * with as many matches to skip as rows of the page are before it.
-     * @throws AppError as `planWalk` and calls of the provider do; WHERE_UNSUPPORTED where the provider hides rows of the query
+     * Reads a page of a walk and returns its matching rows. The page ends with the provider's page, so the position of a row is the page's,
+     * with as many matches to skip as there are rows before it.
+     * @throws AppError as `planWalk` and as calls to the provider; WHERE_UNSUPPORTED where the provider returns only a part of the rows
      */
     readPage: async (target: ObjectTarget, request: WalkRequest, position: Position): Promise<WalkedPage> => {
       const opened = await openWalk(target, request);
@@ -352,7 +366,10 @@ export function composeResources(
       };
     },
 
-    /** Lets the provider forget a job of its own that was started for us. @throws AppError as calls of the provider do */
+    /**
+     * Stops and removes a job of the provider that was started for us.
+     * @throws AppError as calls to the provider
+     */
     endNative: async (
       target: ObjectTarget,
       { ability, ...end }: NativeEnd & { readonly ability: keyof NativeBulk },
@@ -361,7 +378,10 @@ export function composeResources(
       await endJob(call, requireNative(target, object, ability), end);
     },
 
-    /** Begins a job of the provider that writes rows, and gives it the rows when its id is kept. @throws AppError as calls of the provider do */
+    /**
+     * Starts a job of the provider that writes rows. It sends the rows when the id of the job is stored.
+     * @throws AppError as calls to the provider
+     */
     startIngest: async (
       target: ObjectTarget,
       { ingest, action, key }: IngestCall,
@@ -371,12 +391,18 @@ export function composeResources(
       await call.execute(ingest.start, { ...input, action, key });
       return call.tally;
     },
-    /** @throws AppError as calls of the provider do; NOT_FOUND where it has no such job any more */
+    /**
+     * Requests the state of a job.
+     * @throws AppError as calls to the provider; NOT_FOUND where the job no longer exists
+     */
     lookAtIngest: async (target: ObjectTarget, { ingest, action }: IngestCall, id: string) => {
       const { call } = await open(target, action);
       return { look: await call.execute(ingest.look, { id }), ...call.tally };
     },
-    /** The outcome of the rows of a job that has ended. @throws as `lookAtIngest` */
+    /**
+     * Returns the outcomes of the rows of a job that has ended.
+     * @throws as `lookAtIngest`
+     */
     readIngest: async (
       target: ObjectTarget,
       { ingest, action }: IngestCall,
@@ -386,7 +412,7 @@ export function composeResources(
       return { rows: await judgeResults(call, await call.execute(ingest.read, job)), ...call.tally };
     },
 
-    /** How the query would be answered; it is not sent. Answers for a disabled instance too. */
+    /** Explains how a query would be processed, without sending it. It also works for a disabled instance. */
     explain: async ({ instance, objectName, signal }: ObjectTarget, request: QueryText) => {
       const call = startCall(neighbours, instance, signal, undefined);
       const object = await catalog.getObject(call, objectName);
@@ -398,7 +424,10 @@ export function composeResources(
       return { objectName, ...explained, ...(fit !== undefined && { bulk: explainBulk(instance, query, fit) }) };
     },
 
-    /** One cheap call with the credentials of the instance; it fails as the provider does. */
+    /**
+     * Makes one cheap call with the credentials of the instance.
+     * @throws AppError as calls to the provider
+     */
     ping: async ({ instance, signal }: Omit<ObjectTarget, 'objectName'>) => {
       const call = startCall(neighbours, instance, signal, 'ping');
       await call.send(instance.connector.probe);
@@ -407,7 +436,10 @@ export function composeResources(
 
     getRecord: async (target: ObjectTarget, id: string) => readRecord(target, id, await open(target, 'get')),
 
-    /** The record or its file, as the `Accept` header has it. @throws AppError NOT_ACCEPTABLE */
+    /**
+     * Returns the record or its file, depending on the `Accept` header.
+     * @throws AppError NOT_ACCEPTABLE
+     */
     getRecordOrFile: async (
       target: ObjectTarget,
       id: string,
@@ -431,7 +463,10 @@ export function composeResources(
       return toRecord(call, object, await call.execute(operation, { values, fields }));
     },
 
-    /** @throws AppError UNSUPPORTED_MEDIA_TYPE for an object that takes no files */
+    /**
+     * Creates a record from a file.
+     * @throws AppError UNSUPPORTED_MEDIA_TYPE for an object that accepts no files
+     */
     uploadRecord: async (target: ObjectTarget, { values: given, isText, file, bytes }: FileForm) => {
       const opened = await open(target, 'upload');
       const { call, object } = opened;
@@ -441,7 +476,10 @@ export function composeResources(
       return readUploaded(target, opened, await call.upload(operation, input, bytes));
     },
 
-    /** The file becomes this one. @throws as `uploadRecord` */
+    /**
+     * Stores a new version of a file.
+     * @throws as `uploadRecord`
+     */
     uploadVersion: async (target: ObjectTarget, id: string, { values: given, isText, file, bytes }: FileForm) => {
       const opened = await open(target, 'upload');
       const { call, object } = opened;
@@ -454,14 +492,14 @@ export function composeResources(
     updateRecord: (target: ObjectTarget, id: string, body: Row) => write(target, 'update', id, body),
     replaceRecord: (target: ObjectTarget, id: string, body: Row) => write(target, 'replace', id, body),
 
-    /** Any request to the provider, made as the instance. */
+    /** Passes a request to the provider on, with the authentication of the instance. */
     pass: async ({ instance, signal }: Omit<ObjectTarget, 'objectName'>, request: PassedRequest) => {
       const call = startCall(neighbours, instance, signal, 'passthrough');
       const response = await call.pass(request);
       return { response, report: call.tally };
     },
 
-    /** What the provider told last of its limit, to whatever call of this process, as long as it holds. */
+    /** Returns the rate limit that the provider last reported to this process, until it is renewed. */
     rateLimitOf: rateLimits.find,
 
     deleteRecord: async (target: ObjectTarget, id: string) => {
@@ -472,9 +510,10 @@ export function composeResources(
   };
 }
 
+/** The normalised calls on instances. */
 export type Resources = ReturnType<typeof composeResources>;
 
-/** Where a walk begins that reads the pages of the list. */
+/** Returns the first position of a walk that reads the pages of the list. */
 function pagedStart(
   { object, operation, query }: Pick<OpenedList, 'object' | 'operation'> & { readonly query: Query },
   { limit }: WalkRequest,
@@ -484,7 +523,7 @@ function pagedStart(
   return firstPosition(query.plan, operation, { page: 1, pageSize: Math.min(limit ?? ANY_NUMBER, most), resultWindow });
 }
 
-/** A connector that had jobs of its provider when a walk began may have none any more. */
+/** A connector that had jobs of its provider when a walk began may no longer have any. */
 function requireNative<Ability extends keyof NativeBulk>(
   { instance, objectName }: ObjectTarget,
   { bulk }: ObjectSpec,
@@ -506,7 +545,7 @@ function noteList(pushdown: RecordList['pushdown'], rows: number): void {
   trace.rows = rows;
 }
 
-/** @throws AppError REQUEST_INVALID for one that the object does not have */
+/** @throws AppError REQUEST_INVALID for a parameter that the object does not have */
 function parametersAsFilter(
   objectName: string,
   { parameters = {} }: ObjectSpec,
@@ -569,17 +608,17 @@ interface Opened {
 
 interface OpenedList extends Opened {
   readonly operation: ListOperation<unknown>;
-  /** Tells lists of one instance apart. */
+  /** Distinguishes the lists of an instance. */
   readonly path: string;
   readonly parentId?: string;
 }
 
-/** A provider's "not found" says which record it was. */
+/** Adds the id of the record to a provider's NOT_FOUND. */
 function onRecord<Result>({ objectName }: ObjectTarget, id: string, work: Promise<Result>): Promise<Result> {
   return onNotFound(work, `There is no record '${id}' in '${objectName}'.`);
 }
 
-/** That there is nothing below a record does not say that there is no record. */
+/** The message leaves open whether the record exists: the provider only says that there is nothing below it. */
 function belowRecord<Result>({ objectName, id, child }: ChildTarget, work: Promise<Result>): Promise<Result> {
   return onNotFound(
     work,

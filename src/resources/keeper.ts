@@ -2,29 +2,31 @@ import { LRUCache } from 'lru-cache';
 import type { Clock } from '../clock.ts';
 import { goOnInTurn } from '../pace.ts';
 
-/** What an expensive look-up found, so that it is made once for all who ask within a time. */
+/** Returns the result of an expensive look-up. The look-up runs once for all callers within a time. */
 export type Keep<Found> = (key: string, lookup: KeeperLookup<Found>) => Promise<Found>;
 
+/** A look-up and its owner. */
 export interface KeeperLookup<Found> {
-  /** Whose share of the memory it takes. The same for every look-up of a key. */
+  /** The account whose share of the memory the result uses. It must be the same for every look-up of a key. */
   readonly owner: number;
-  /** The caller's: whoever comes first makes the look-up, with it. */
+  /** The caller's signal. The first caller's look-up runs with it. */
   readonly signal: AbortSignal;
   readonly find: () => Promise<Weighed<Found>>;
 }
 
-/** `weight` in bytes, about: a whole number above 0. */
+/** A result with its approximate memory in bytes: a whole number above 0. */
 export interface Weighed<Found> {
   readonly found: Found;
   readonly weight: number;
 }
 
+/** Limits of the cached results. */
 export interface KeptLimits {
   readonly keepMs: number;
-  /** A failure that another try would only repeat is kept too, for a shorter time. */
+  /** How long a failure is cached that another attempt would only repeat. */
   readonly keepFailureMs: number;
   readonly isLasting: (error: unknown) => boolean;
-  /** Of all that is kept; the least recently read goes first to make room. */
+  /** Maximum memory of all cached results in bytes. The least recently read is dropped first. */
   readonly maxWeight: number;
   readonly maxWeightOfOwner: number;
 }
@@ -38,7 +40,7 @@ interface Item<Found> {
   readonly untilMs: number;
 }
 
-/** What one owner has, in the order in which it was last read. */
+/** The results of one owner, in the order in which they were last read. */
 interface Shelf {
   readonly keys: Set<string>;
   weight: number;
@@ -46,13 +48,14 @@ interface Shelf {
 
 interface Running<Found> {
   readonly found: Promise<Found>;
-  /** Of the caller who began it. */
+  /** The signal of the caller who started it. */
   readonly signal: AbortSignal;
 }
 
-/** An error with its message and cause. */
+/** The memory of an error with its message and cause. */
 const FAILURE_WEIGHT = 2000;
 
+/** Creates a cache of look-ups. */
 export function createKeeper<Found>(clock: Pick<Clock, 'steady'>, limits: KeptLimits): Keep<Found> {
   const { keepMs, keepFailureMs, isLasting, maxWeight, maxWeightOfOwner } = limits;
   const items = new LRUCache<string, Item<Found>>({
@@ -60,9 +63,9 @@ export function createKeeper<Found>(clock: Pick<Clock, 'steady'>, limits: KeptLi
     sizeCalculation: ({ weight }) => weight,
     disposeAfter: takeOffShelf,
   });
-  // Plain sets: a cache of its own weighs 2 kB, as much as a failure that is kept, and there may be an owner for each.
+  // Plain sets: a cache per owner would need 2 kB, as much as a cached failure, and there may be many owners.
   const shelves = new Map<number, Shelf>();
-  // Not lru-cache's own loads: those end for all with the signal of one, and belong to no owner while they last.
+  // Not lru-cache's own loads: those end for all callers with the signal of one, and belong to no owner while they run.
   const runningByKey = new Map<string, Running<Found>>();
 
   async function get(key: string, lookup: KeeperLookup<Found>): Promise<Found> {
@@ -91,7 +94,7 @@ export function createKeeper<Found>(clock: Pick<Clock, 'steady'>, limits: KeptLi
     return found;
   }
 
-  /** When the caller who began it hangs up, the others go on with a look-up of their own. */
+  /** When the caller who started the look-up leaves, the others continue with a look-up of their own. */
   async function share(running: Running<Found>, key: string, lookup: KeeperLookup<Found>): Promise<Found> {
     try {
       return await running.found;
@@ -103,7 +106,7 @@ export function createKeeper<Found>(clock: Pick<Clock, 'steady'>, limits: KeptLi
     }
   }
 
-  /** @returns undefined when its time is over, or when it went to make room */
+  /** @returns undefined when the result has expired or was dropped */
   function read(key: string): LoadOutcome<Found> | undefined {
     const item = items.get(key);
     if (item === undefined) return undefined;

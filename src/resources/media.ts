@@ -5,23 +5,24 @@ import type { CallReport, InstanceCall } from './call.ts';
 /** The file of a record, byte for byte as the provider sent it. */
 export interface RecordFile extends CallReport {
   readonly bytes: Buffer;
-  /** Of the record's own words where it has some, otherwise the header that the provider sent. */
+  /** The media type that the record names, where it has one; otherwise the header that the provider sent. */
   readonly contentType: string | undefined;
   /** The header that the provider sent. */
   readonly contentDisposition: string | undefined;
-  /** What the record calls its file. */
+  /** The file name that the record has. */
   readonly name: string | undefined;
 }
 
-/** What to ask the provider for. */
+/** What to request from the provider. */
 export interface FileRequest {
   readonly media: Media;
   readonly accept: string;
 }
 
 /**
- * The file that the caller would rather have than the record; undefined for the record.
- * @throws AppError NOT_ACCEPTABLE that says what there is
+ * Decides between the record and its file by the `Accept` header.
+ * @returns undefined for the record
+ * @throws AppError NOT_ACCEPTABLE that lists the available types
  */
 export function chooseFile(
   objectName: string,
@@ -35,7 +36,7 @@ export function chooseFile(
   throw notAcceptable(objectName, accept, media?.types ?? []);
 }
 
-/** A file that was asked what it is. */
+/** A file whose type and name are known. */
 export interface KnownFile extends FileRequest {
   readonly about: FileDescription;
 }
@@ -43,8 +44,9 @@ export interface KnownFile extends FileRequest {
 const BYTES = 'application/octet-stream';
 
 /**
- * The file, unless the caller would rather have the record now that the type of the file is known.
- * @throws AppError NOT_ACCEPTABLE that says what there is
+ * Reads the type of the file, and decides again between the record and the file.
+ * @returns undefined for the record
+ * @throws AppError NOT_ACCEPTABLE that lists the available types
  */
 export async function describeFile(
   call: InstanceCall,
@@ -65,6 +67,7 @@ interface DescribedFile {
   readonly accept: string | undefined;
 }
 
+/** Requests the file of a record. */
 export async function fetchFile(
   call: InstanceCall,
   { media, accept, about }: KnownFile,
@@ -91,27 +94,28 @@ function nameType(type: string): string {
   return type === '*' ? 'any other type' : type;
 }
 
-/** One entry of an `Accept` header (RFC 9110, 12.5.1). Parameters other than `q` play no part. */
+/** One entry of an `Accept` header (RFC 9110, 12.5.1). Parameters other than `q` are ignored. */
 interface MediaRange {
-  /** In lower case: a media type, the same with `*` for its second half, or `*` for both. */
+  /** The media type in lower case, with `*` for its second half or for both halves. */
   readonly type: string;
   readonly quality: number;
 }
 
 const RECORD_TYPE = 'application/json';
-/** What most callers send: they like nothing better than a record. */
+/** The `Accept` headers of most callers. For each of them, the record is the best choice. */
 const TAKES_RECORDS: ReadonlySet<string> = new Set([RECORD_TYPE, '*/*']);
 const RANGE = /^\s*([\w!#$&^.+*-]+\/[\w!#$&^.+*-]+)\s*(?:;(.*))?$/;
 
+/** The choice between a record and its file. */
 export type FileChoice =
   | { readonly kind: 'record' }
-  /** `type` is one of the offered, or what the caller asked for where anything is offered. */
+  /** `type` is one of the offered types, or what the caller requested where any type is offered. */
   | { readonly kind: 'file'; readonly type: string }
   | { readonly kind: 'none' };
 
 /**
- * What a caller would rather have, the record or one of the `offered` types of its file (`*`: any at all). Liked
- * equally it is the record, so that callers who take anything get JSON.
+ * Chooses between the record and the `offered` types of its file by an `Accept` header (`*` offers any type). If both have the same
+ * quality, it chooses the record, so that callers who accept anything receive JSON.
  */
 export function chooseAnswer(accept: string | undefined, offered: readonly string[]): FileChoice {
   if (accept === undefined || accept.trim() === '' || TAKES_RECORDS.has(accept)) return { kind: 'record' };
@@ -122,7 +126,7 @@ export function chooseAnswer(accept: string | undefined, offered: readonly strin
   return { kind: recordQuality > 0 ? 'record' : 'none' };
 }
 
-/** The type that a caller likes best, of those liked equally the first; undefined where it takes none. */
+/** Returns the offered type with the highest quality, the first of equal ones. Undefined where none is acceptable. */
 export function chooseType<Type extends string>(
   accept: string | undefined,
   offered: readonly Type[],
@@ -138,7 +142,7 @@ function candidates(type: string, ranges: readonly MediaRange[]): readonly Media
   return [{ type, quality: qualityOf(type, ranges) }];
 }
 
-/** By the most specific range that matches; 0 means: not wanted. */
+/** Returns the quality of the most specific range that matches; 0 if the type is not acceptable. */
 function qualityOf(type: string, ranges: readonly MediaRange[]): number {
   const [half] = type.split('/');
   for (const wanted of [type, `${half}/*`, '*/*']) {
@@ -148,7 +152,7 @@ function qualityOf(type: string, ranges: readonly MediaRange[]): number {
   return 0;
 }
 
-/** An entry that is none is passed over. */
+/** Invalid entries are ignored. */
 function parseAccept(accept: string): readonly MediaRange[] {
   return accept.split(',').flatMap((entry) => {
     const [, type, parameters = ''] = RANGE.exec(entry) ?? [];

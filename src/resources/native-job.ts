@@ -7,12 +7,18 @@ import type { InstanceCall } from './call.ts';
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 30_000;
 
-/** How long a job of a provider is left alone before its next look: twice as long each time. @param looks so far */
+/**
+ * Returns the milliseconds before the next request for the state of a job: twice as long each time, at most 30 s.
+ * @param looks number of requests so far
+ */
 export function waitForJobMs(looks: number): number {
   return Math.min(FIRST_WAIT_MS * 2 ** Math.min(looks, 10), LONGEST_WAIT_MS);
 }
 
-/** Stops a job of a provider and removes it. @throws what calls of the provider do */
+/**
+ * Stops a job of the provider and removes it.
+ * @throws AppError as calls to the provider
+ */
 export async function endJob(
   call: InstanceCall,
   { end }: NonNullable<NativeBulk[keyof NativeBulk]>,
@@ -22,19 +28,25 @@ export async function endJob(
     try {
       await call.send(request);
     } catch (error) {
-      // It has ended already, or is not there any more.
+      // The job has already ended, or no longer exists.
       if (!isAppError(error, 'PROVIDER_REJECTED', 'NOT_FOUND', 'CONFLICT')) throw error;
     }
   }
 }
 
-/** What a job of a provider made of a row. `row` is its place among those that the job had; absent for one that is none of them. */
+/**
+ * The outcome of a row in a job of the provider. `row` is the index of the row in the job; it is absent for a result that belongs to no
+ * row.
+ */
 export type IngestedRow = { readonly row?: number } & (
   | Exclude<IngestResult, { readonly kind: 'failed' }>
   | { readonly kind: 'failed'; readonly error: AppError }
 );
 
-/** @throws AppError PROVIDER_PROTOCOL where the connector cannot read the results */
+/**
+ * Turns the results of a job into outcomes, with an error for each failed row.
+ * @throws AppError PROVIDER_PROTOCOL where the connector cannot read the results
+ */
 export async function judgeResults(
   call: InstanceCall,
   results: Iterable<IngestResult>,
@@ -51,7 +63,10 @@ export async function judgeResults(
   return judged;
 }
 
-/** @throws AppError PROVIDER_PROTOCOL where the answer is not what the connector says of it */
+/**
+ * Runs a reader of a connector.
+ * @throws AppError PROVIDER_PROTOCOL where the response is not as the connector expects
+ */
 export function readAs<Read>(call: InstanceCall, read: () => Read): Read {
   try {
     return read();

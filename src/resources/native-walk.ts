@@ -10,32 +10,36 @@ import { type NativeStep, type Position, toListInput } from './page.ts';
 import type { Query } from './query.ts';
 import { sizeOf } from './record.ts';
 
-/** A part of a walk. It may have no rows, and lead on. */
+/** One step of a walk. It may have no rows and only a next position. */
 export interface NativePart {
   readonly records: readonly Row[];
   readonly bytes: number;
   readonly next?: Position;
   readonly total?: number;
-  /** Nothing is to be had before: the provider's job is at work. */
+  /** Milliseconds to wait before the next step, because the provider's job is running. */
   readonly waitMs?: number;
-  /** The provider has the job no more, nor what was not read yet: the walk begins anew. */
+  /** Whether the provider lost the job, with the rows that were not read yet. Then the walk begins again. */
   readonly isLost?: true;
 }
 
+/** The state of a walk, and what it needs. */
 export interface NativeWalk {
   readonly native: NativeQuery;
   readonly query: Query;
   readonly position: Position & { readonly native: NativeStep };
-  /** Where the walk begins that reads the pages of the list. */
+  /** The first position of a walk that reads the pages of the list. */
   readonly paged: Position;
 }
 
-/** Whether a job of the provider can find the rows of a query, and if not, why. */
+/** Whether a job of the provider can find the rows of a query, and the reason if not. */
 export type NativeFit =
   | { readonly native: NativeQuery; readonly reason?: never }
   | { readonly reason: string; readonly native?: never };
 
-/** @returns undefined where the provider has no such jobs */
+/**
+ * Decides whether a job of the provider can find the rows of a query.
+ * @returns undefined where the provider has no such jobs
+ */
 export function judgeNative(object: ObjectSpec, query: Query, limit: number | undefined): NativeFit | undefined {
   const native = object.bulk?.query;
   if (native === undefined) return undefined;
@@ -53,17 +57,17 @@ function isUnfit({ withoutTypes = [] }: NativeQuery, { nativeType }: PushedField
   return nativeType !== undefined && withoutTypes.includes(nativeType);
 }
 
-/** The first position of a walk that leaves the work to a job of the provider, if there are rows enough. */
+/** Returns the first position of a walk that uses a job of the provider, if there are enough rows. */
 export function nativeStart({ pageSize }: NativeQuery): Position {
   return { native: { looks: 0 }, skipRows: 0, skipMatches: 0, limit: pageSize };
 }
 
-/** What the provider's job is told of a query. */
+/** Returns the input of the provider's job for a query. */
 export function toNativeInput(query: Query, position: Position) {
   return { ...toListInput({ query, start: position }, {}), orderBy: [] };
 }
 
-/** One step: the rows are counted and the job started, or it is asked for its state, or a page of its rows is read. */
+/** Makes one step: it counts the rows and starts the job, requests the state of the job, or reads a page of its rows. */
 export async function goOnNatively(call: InstanceCall, walk: NativeWalk): Promise<NativePart> {
   const { id, isDone } = walk.position.native;
   if (id === undefined) {
@@ -84,7 +88,7 @@ function onPages({ paged }: NativeWalk): NativePart {
   return { ...NOTHING, next: paged };
 }
 
-/** Where the provider cannot say how many rows there are, nobody knows that there are many. */
+/** Returns undefined where the provider cannot count the rows, so that pages are read. */
 async function countRows(call: InstanceCall, { native, query, position }: NativeWalk): Promise<number | undefined> {
   try {
     return await call.execute(native.count, toNativeInput(query, position));
@@ -94,7 +98,7 @@ async function countRows(call: InstanceCall, { native, query, position }: Native
   }
 }
 
-/** What the provider does not do for this object or this account is done by pages. */
+/** Starts the job. If the provider rejects it for this object or account, the walk reads pages. */
 async function start(call: InstanceCall, walk: NativeWalk, total: number): Promise<NativePart> {
   const { native, query, position } = walk;
   try {
@@ -150,7 +154,7 @@ async function readPage(call: InstanceCall, walk: NativeWalk, id: string): Promi
   return { records, bytes, next: { ...position, cursor: page.next, skipMatches: 0 } };
 }
 
-/** Records are counted in the memory of the account as they are made, in such steps. */
+/** The memory of records is counted for the account as they are made, in steps of this size. */
 const COUNTED_BYTES = 1024 * 1024;
 
 const CIRCLE = 'The provider names the current page as the next one, so the rows would never end.';

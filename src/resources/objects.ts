@@ -4,10 +4,10 @@ import { AppError, cutText, suggestName } from '../errors.ts';
 import type { FieldSpec, ParameterSpec } from '../where/index.ts';
 import type { ConnectedInstance } from './call.ts';
 
-/** Of the objects that have one, by alias. */
+/** The names of objects by their aliases, for each set of objects. */
 const aliasesOf = new WeakMap<Objects, ReadonlyMap<string, string>>();
 
-/** The name of the object that goes by this name or alias. */
+/** Returns the name of the object with this name or alias. Undefined where there is none. */
 export function findName(objects: Objects, name: string): string | undefined {
   if (Object.hasOwn(objects, name)) return name;
   let aliases = aliasesOf.get(objects);
@@ -20,12 +20,15 @@ export function findName(objects: Objects, name: string): string | undefined {
   return aliases.get(name);
 }
 
-/** An alias never hides an object that has such a name of its own. */
+/** An alias never hides an object that has the name as its own. */
 function shownAliases(objects: Objects, { aliases = [] }: ObjectSpec): readonly string[] {
   return aliases.filter((alias) => !Object.hasOwn(objects, alias));
 }
 
-/** @throws AppError NOT_FOUND unless the instance's element is in the hub */
+/**
+ * Asserts that the instance can be called under a hub.
+ * @throws AppError NOT_FOUND unless the instance's element is in the hub
+ */
 export function assertInHub({ connector }: ConnectedInstance, hub: string): void {
   const hubs = hubsOf(connector);
   if (hubs.includes(hub)) return;
@@ -46,6 +49,7 @@ export interface ObjectSummary {
   readonly events: ChangeAction[];
 }
 
+/** Returns the objects as `GET /objects` lists them. */
 export function describeObjects(objects: Objects): ObjectSummary[] {
   return Object.entries(objects).map(([name, object]) => ({
     name,
@@ -60,7 +64,7 @@ export function describeObjects(objects: Objects): ObjectSummary[] {
   }));
 }
 
-/** Of an outline that does not say them they are not known before it is completed. */
+/** An outline that does not name its children has none that are known before it is completed. */
 function childrenOf({ outline, children, describe }: ObjectSpec): Pick<ObjectSummary, 'children'> {
   const names = outline?.children ?? (children === undefined ? undefined : Object.keys(children));
   if (names === undefined) return describe === undefined ? { children: [] } : {};
@@ -69,7 +73,7 @@ function childrenOf({ outline, children, describe }: ObjectSpec): Pick<ObjectSum
 
 const ACTIONS: readonly ChangeAction[] = ['created', 'updated', 'deleted'];
 
-/** Which changes become events, as far as it is declared: a poll may find more by comparing all records. */
+/** Returns the changes that become events, as far as they are declared. A poll may find more by comparing all records. */
 export function eventsOf({ changes = {} }: ObjectSpec): ChangeAction[] {
   const { updated, created, feed } = changes;
   const found = [
@@ -81,7 +85,7 @@ export function eventsOf({ changes = {} }: ObjectSpec): ChangeAction[] {
   return ACTIONS.filter((action) => reported.includes(action));
 }
 
-/** The field that identifies a record, where there is one. The fields of an outline are not known. */
+/** Returns the field that identifies a record, where there is one. The fields of an outline are not known. */
 function identifierOf({ idField, fields, describe }: ObjectSpec): { readonly identifier?: string } {
   if (describe !== undefined) return idField === undefined ? {} : { identifier: idField };
   const identifier = idField ?? 'id';
@@ -106,7 +110,7 @@ function operationsOf(object: ObjectSpec): ObjectSummary['operations'] {
 
 const OPERATION_NAMES = ['list', 'get', 'create', 'update', 'replace', 'remove'] as const satisfies OperationName[];
 
-/** What the objects of an element can do, together. */
+/** Returns the operations that the objects of an element support, all objects together. */
 export function operationsOfAll({ objects, operations = [] }: Pick<Connector, 'objects' | 'operations'>) {
   if (typeof objects === 'function') return new Set(operations);
   const all = Object.values(objects);
@@ -115,7 +119,7 @@ export function operationsOfAll({ objects, operations = [] }: Pick<Connector, 'o
 
 const UPLOADS = ['create', 'replace'] as const;
 
-/** The fields and abilities of an object, as its connector declares them. */
+/** Returns the fields and abilities of an object, as its connector declares them. */
 export function describeObject(name: string, object: ObjectSpec) {
   const { identifier } = identifierOf(object);
   return {
@@ -172,6 +176,7 @@ function describeLimits({ limits, list, requiredFilters }: ObjectSpec) {
   };
 }
 
+/** The object that a request is about. */
 export interface Addressee {
   readonly instance: ConnectedInstance;
   readonly objectName: string;
@@ -186,7 +191,10 @@ const METHODS = {
   remove: 'DELETE',
 } as const satisfies Record<OperationName, string>;
 
-/** @throws AppError OPERATION_UNSUPPORTED that lists what the object supports */
+/**
+ * Returns an operation of an object.
+ * @throws AppError OPERATION_UNSUPPORTED that lists what the object supports
+ */
 export function requireOperation<Name extends OperationName>(
   { instance, objectName }: Addressee,
   object: ObjectSpec,
@@ -205,13 +213,16 @@ export function requireOperation<Name extends OperationName>(
   throw new AppError('OPERATION_UNSUPPORTED', message, { allow });
 }
 
-/** A child as its parent declares it. */
+/** A child object with its own name. */
 export interface NamedChild {
   readonly name: string;
   readonly child: ObjectSpec;
 }
 
-/** By its name or an alias. @throws AppError NOT_FOUND that lists the children there are */
+/**
+ * Returns a child object by its name or an alias.
+ * @throws AppError NOT_FOUND that lists the children
+ */
 export function getChild({ objectName }: Addressee, object: ObjectSpec, given: string): NamedChild {
   const children = object.children ?? {};
   const name = findName(children, given);

@@ -16,37 +16,37 @@ import {
 import type { ConnectedInstance } from './call.ts';
 import type { Query } from './query.ts';
 
-/** Where a query goes on: a place in the provider's paging, and what is still to be passed over from there. */
+/** The position of a page of a query: a page of the provider, and the rows to skip from there. */
 export interface Position {
-  /** Which of the plan's queries; absent for the first. */
+  /** The index of the query in the plan. It is absent for the first. */
   readonly query?: number;
-  /** The id of the last row of an earlier stretch of the query, behind which this one begins; absent in the first. */
+  /** The id after which this stretch of the query begins: that of the last row of the stretch before. It is absent in the first stretch. */
   readonly after?: string;
-  /** The provider's cursor of the page; absent for the first. */
+  /** The provider's cursor of the page. It is absent for the first page. */
   readonly cursor?: string;
-  /** Rows of the query, or of its stretch, before that page; absent for the first. */
+  /** Number of rows of the query, or of its stretch, before that page. It is absent for the first page. */
   readonly rowsBefore?: number;
-  /** Rows of that page to pass over. */
+  /** Number of rows of that page to skip. */
   readonly skipRows: number;
-  /** Matching rows to pass over. */
+  /** Number of matching rows to skip. */
   readonly skipMatches: number;
-  /** Rows asked of the provider per page; stays the same over a query, because cursors may depend on it. */
+  /** Number of rows requested per page of the provider. It stays the same during a query, because cursors may depend on it. */
   readonly limit: number;
-  /** Of a walk that leaves the work to a job of the provider. */
+  /** The state of the provider's job, in a walk that uses one. */
   readonly native?: NativeStep;
 }
 
-/** How far a walk is with a job of the provider. */
+/** The progress of a walk with a job of the provider. */
 export interface NativeStep {
-  /** Of the provider's job; absent before it is started. */
+  /** The id of the provider's job. It is absent before the job is started. */
   readonly id?: string;
-  /** How often it was asked for its state. */
+  /** Number of requests for its state so far. */
   readonly looks: number;
-  /** Its rows can be read: the cursor of the position is one of its pages. */
+  /** Whether its rows can be read. Then the cursor of the position is that of one of its pages. */
   readonly isDone?: true;
 }
 
-/** What a token belongs to; with anything else it does not open. */
+/** The query that a token belongs to. The token is rejected with any other. */
 export interface TokenScope {
   readonly accountId: number;
   readonly instanceId: number;
@@ -56,12 +56,12 @@ export interface TokenScope {
 }
 
 const MOST_KEPT_TOKENS = 1_000;
-/** Characters, of the query and the position. */
+/** Maximum number of characters of query and position that are cached. */
 const LONGEST_KEPT = 2_048;
 
 /**
- * Seals and opens positions. To set up the cipher takes as long as to map a page of rows, and most tokens are those of pages that are asked for again
- * and again: the last of them are kept.
+ * Creates the encryption of positions as page tokens. Setting up the cipher takes as long as mapping a page of rows, and most tokens belong
+ * to pages that are requested repeatedly, so the last ones are cached.
  */
 export function createPageTokens({ seal, open }: Pick<PlatformKeys, 'seal' | 'open'>) {
   const kept = new LRUCache<string, string>({ max: MOST_KEPT_TOKENS });
@@ -77,10 +77,13 @@ export function createPageTokens({ seal, open }: Pick<PlatformKeys, 'seal' | 'op
       return token;
     },
 
-    /** @throws AppError REQUEST_INVALID for a token that was changed, or made for another query. */
+    /**
+     * Decrypts a token.
+     * @throws AppError REQUEST_INVALID for a token that was changed, or made for another query
+     */
     open: (token: string, scope: TokenScope): Position => {
       const plain = open(token, contextOf(scope));
-      // What opens was sealed here, so its form is known.
+      // A token that can be decrypted was made here, so its form is known.
       if (plain !== undefined) return JSON.parse(plain) as Position;
       const message =
         'nextPage does not belong to this query. Send the token of the previous page, with the same instance, object, where, orderBy and fields.';
@@ -95,7 +98,7 @@ function contextOf({ accountId, instanceId, object, query }: TokenScope): string
   return JSON.stringify(['page', accountId, instanceId, object, query]);
 }
 
-/** Whether the provider's rows are the answer's, so that page size and position can be passed on. */
+/** Returns whether the provider's rows are those of the response, so that page size and position can be passed on. */
 export function isDirect(plan: Plan): boolean {
   return plan.residual === undefined && plan.sortPushed;
 }
@@ -106,14 +109,14 @@ interface PageWanted {
   readonly resultWindow?: number | undefined;
 }
 
-/** Where the given page begins. */
+/** Returns the position at which a page begins. */
 export function firstPosition(
   plan: Plan,
   list: ListOperation<unknown>,
   { page, pageSize, resultWindow = Number.POSITIVE_INFINITY }: PageWanted,
 ): Position {
   const largest = Math.min(list.maxPageSize, resultWindow);
-  // Under a residual the provider's rows are not the answer's: its largest page needs the fewest calls.
+  // With a residual filter, the provider's rows are not those of the response, so its largest page needs the fewest calls.
   const limit = isDirect(plan) ? Math.min(pageSize, largest) : largest;
   const skip = (page - 1) * pageSize;
   const canJump =
@@ -128,8 +131,8 @@ export function firstPosition(
 }
 
 /**
- * Where the page behind that of a position begins if that one is full, before it has come.
- * @returns undefined where that does not show, and where the provider shows no such page
+ * Returns the position of the page after a given one before that one has arrived, on the assumption that it is full.
+ * @returns undefined where the position cannot be predicted, and where the provider returns no such page
  */
 export function predictNext(
   { cursorAt }: Pick<ListOperation<unknown>, 'cursorAt'>,
@@ -146,12 +149,12 @@ export function predictNext(
 export interface Started {
   readonly query: Query;
   readonly start: Position;
-  /** Rows that the provider lets one query page through. */
+  /** Maximum number of rows that pages of one query can reach. */
   readonly resultWindow?: number | undefined;
   readonly parentId?: string | undefined;
 }
 
-/** What the connector is told of a query. */
+/** Returns the input of the connector's list for a page of a query. */
 export function toListInput(
   { query: { plan, steps }, start, parentId }: Started,
   { query = 0, after, cursor }: PagePosition,
@@ -174,16 +177,20 @@ function queryAfter({ goOnAfter }: Plan, query: number, after: string): Provider
   return found;
 }
 
+/** The position of a page, without the rows to skip. */
 export type PagePosition = Pick<Position, 'query' | 'after' | 'cursor' | 'rowsBefore'>;
 
 interface Onward {
   /** Absent at the end. */
   readonly next: PagePosition | undefined;
-  /** The query has, or may have, rows that the provider does not show. */
+  /** Whether the query has, or may have, rows that the provider does not return. */
   readonly isCut: boolean;
 }
 
-/** The next page of the same query, the first behind what the provider shows of it, or the first of the next one. `lastRow` is the page's. */
+/**
+ * Returns the next page of the same query, the first page behind the provider's result window, or the first page of the next query.
+ * `lastRow` is the last row of the page.
+ */
 export function goOn(
   { query: { plan }, resultWindow = Number.POSITIVE_INFINITY, start }: Started,
   { query = 0, after, rowsBefore = 0 }: PagePosition,
@@ -192,56 +199,58 @@ export function goOn(
 ): Onward {
   const { next, records } = page;
   const seen = rowsBefore + records.length;
-  // A provider that stops at its window may not say that there is more.
+  // A provider that stops at its result window may not report that there are more rows.
   const isCut = next === undefined ? seen >= resultWindow && seen !== totalOf(page) : seen + start.limit > resultWindow;
   const stretch = after === undefined ? { query } : { query, after };
   if (next !== undefined && !isCut) return { next: { ...stretch, cursor: next, rowsBefore: seen }, isCut };
   const id = isCut ? lastId(plan, lastRow) : undefined;
-  // A provider that shows the same row again would be asked for ever.
+  // A provider that returns the same row again would be requested for ever.
   const further = id === undefined || id === after ? undefined : plan.goOnAfter?.queryAfter(query, id);
   if (id !== undefined && further !== undefined) return { next: { query, after: id }, isCut: false };
   return { next: query + 1 < plan.queries.length ? { query: query + 1 } : undefined, isCut };
 }
 
-/** The id behind which the query can go on; undefined where it cannot. */
+/** Returns the id behind which the query can continue. Undefined where it cannot. */
 function lastId({ goOnAfter }: Plan, lastRow: Row | undefined): string | undefined {
   if (goOnAfter === undefined || lastRow === undefined) return undefined;
   const id = reader(goOnAfter.idField.name)(lastRow);
   return id == null ? undefined : String(id);
 }
 
-/** How many rows the query has, where what the provider says can be. */
+/** Returns the number of rows of the query, if the provider's number is plausible. */
 export function totalOf({ total }: ListPage): number | undefined {
   return Number.isSafeInteger(total) && Number(total) >= 0 ? total : undefined;
 }
 
-/** How a query would be answered, for people. */
+/** How a query would be processed, for people. */
 export interface QueryExplanation {
   readonly parsed?: string;
   readonly pushed?: string;
   readonly residual?: string;
-  /** Where the filter is decided by what its fields can hold. */
+  /** Set where the possible values of the fields decide the filter. */
   readonly holds?: Constant;
   readonly pushdown: Plan['pushdown'];
   readonly predicates: readonly Decision[];
   readonly parameters: Readonly<Record<string, string | boolean>>;
   readonly sort: { readonly orderBy?: string; readonly pushed: boolean };
   readonly limit: { readonly providerPageSize: number; readonly pushed: boolean; readonly reason?: string };
-  /** Absent when the connector needs more than one call for a list, and when none is made. */
+  /** Absent when the connector needs several calls for a list, and when there is no call. */
   readonly request?: RequestPreview;
   readonly estimatedProviderCalls: number;
-  /** How a bulk job would find the rows; absent where the provider has no jobs of its own for the object. */
+  /** How a bulk job would find the rows. It is absent where the provider has no jobs for the object. */
   readonly bulk?: BulkExplanation;
 }
 
+/** How a bulk job would find the rows of a query. */
 export type BulkExplanation =
-  /** By a job of the provider, from so many rows on. */
+  /** By a job of the provider, from this number of rows on. */
   | { readonly way: 'native'; readonly fromRows: number; readonly request: RequestPreview }
   | { readonly way: 'paging'; readonly reason: string };
 
-/** The page size of the API when a caller names none. */
+/** The page size of the API when a request names none. */
 const PAGE_SIZE = 200;
 
+/** Returns how a query would be processed, without sending it. */
 export function explainQuery(
   client: Pick<ProviderClient, 'preview'>,
   input: {

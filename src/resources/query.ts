@@ -11,15 +11,16 @@ import {
 } from '../where/index.ts';
 import { createProjection, createRecordMapper, type RecordMapper } from './record.ts';
 
+/** A prepared query, with the steps for each of its rows. */
 export type Query = PreparedQuery & { readonly steps: RowSteps };
 
-/** Bytes of all queries that are kept, whoever's they are. */
+/** Maximum size of all cached queries in bytes, of all accounts together. */
 const MOST_BYTES = 32 * 1024 * 1024;
 
-/** Characters. A longer query is not kept: it is seldom one that comes again, and takes the place of many that are. */
+/** Maximum number of characters of a cached query. A longer one rarely comes again, and takes the space of many others. */
 const LONGEST_TEXT = 2048;
 
-/** The queries of one object. They hold on to it, and nothing else does to them. */
+/** The queries of one object. They refer to the object, and only the object refers to them. */
 type Queries = Map<string, { readonly query: Query; readonly entry: CachedQuery }>;
 
 interface CachedQuery {
@@ -28,12 +29,12 @@ interface CachedQuery {
 }
 
 /**
- * A query that was understood once is not parsed again as long as its object stays the same. What was not asked for longest
- * goes first: to lose a query costs a caller the millisecond of understanding it again, so callers need no shares of their own.
+ * Creates a cache that prepares each query of an object once, as long as the object stays the same. The least recently used queries are
+ * dropped first. A dropped query costs its caller a millisecond, so accounts need no shares of their own.
  */
 export function createQueryCache(maxBytes: number = MOST_BYTES) {
   const byObject = new WeakMap<ObjectSpec, Queries>();
-  // Knows only where the queries are, so that those of an object that is gone are gone with it.
+  // Refers to the queries weakly, so that those of a dropped object are dropped with it.
   const recentlyUsed = new LRUCache<CachedQuery, CachedQuery>({
     maxSize: maxBytes,
     dispose: ({ text, queries }) => void queries.deref()?.delete(text),
@@ -66,16 +67,16 @@ export function createQueryCache(maxBytes: number = MOST_BYTES) {
   };
 }
 
-/** Bytes, measured: what is made of a character of text at worst (many short LIKEs), and of a field that is fetched or answered. */
+/** Measured bytes: per character of text in the worst case (many short LIKEs), and per field that is fetched or returned. */
 const BYTES_OF = { query: 4000, character: 120, field: 300 };
 
-/** What it takes in memory, or a little more. */
+/** Estimates the memory of a query, slightly too high. */
 function bytesOf(text: string, { fields, steps }: Query): number {
   const fieldCount = fields.length + steps.fields.length;
   return BYTES_OF.query + BYTES_OF.character * text.length + BYTES_OF.field * fieldCount;
 }
 
-/** What a single record is made of. */
+/** The fields and the mapper of a single record. */
 export interface WholeRecord {
   readonly fields: readonly PushedField[];
   readonly map: RecordMapper;
@@ -83,7 +84,7 @@ export interface WholeRecord {
 
 const wholeRecords = new WeakMap<ObjectSpec, WholeRecord>();
 
-/** Made once for an object, as long as that is kept. */
+/** Returns the fields and the mapper of an object's records. They are made once per object. */
 export function wholeRecord(object: ObjectSpec): WholeRecord {
   const known = wholeRecords.get(object);
   if (known !== undefined) return known;
@@ -93,17 +94,18 @@ export function wholeRecord(object: ObjectSpec): WholeRecord {
   return whole;
 }
 
-/** What happens to each row of a query; depends on nothing but the query, so it is made once. */
+/** The steps for each row of a query. They depend only on the query, so they are made once. */
 export interface RowSteps {
-  /** The fields the provider is asked for: those to answer, to check again, to sort and to go on by. */
+  /** The fields to request from the provider: those to return, to filter again, to sort and to continue by. */
   readonly fields: readonly PushedField[];
   readonly map: RecordMapper;
-  /** Whether a row of a query of the plan, by its place, passes what is checked again. */
+  /** Returns whether a row passes the residual filter of a query of the plan, by its index. */
   readonly matches: (row: Row, query: number) => boolean;
-  /** Leaves only the fields to answer. */
+  /** Returns a row with the requested fields only. */
   readonly project: (row: Row) => Row;
 }
 
+/** Makes the steps for the rows of a query. */
 export function createRowSteps({ plan, fields }: PreparedQuery): RowSteps {
   const checked = predicatesOf(plan.residual).map(({ field }) => field);
   const sorted = plan.sortPushed ? [] : plan.orderBy.map(({ field }) => field);
@@ -120,13 +122,13 @@ export function createRowSteps({ plan, fields }: PreparedQuery): RowSteps {
   };
 }
 
-/** Without doubles, and without fields inside another one of them: read after it, they would make an object of its null. */
+/** Removes duplicates, and fields inside another requested field. Read after it, they would replace its null by an object. */
 function outermost(fields: readonly PushedField[]): readonly PushedField[] {
   const byName = new Map(fields.map((field) => [field.name, field]));
   return [...byName.values()].filter(({ name }) => !holdersOf(name).some((holder) => byName.has(holder)));
 }
 
-/** `a.b.c` → `a`, `a.b`. */
+/** `a.b.c` has the holders `a` and `a.b`. */
 function holdersOf(name: string): readonly string[] {
   const path = name.split('.');
   return path.slice(1).map((_, index) => path.slice(0, index + 1).join('.'));

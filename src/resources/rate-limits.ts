@@ -3,35 +3,37 @@ import { atMost } from '../bounded.ts';
 import type { Clock } from '../clock.ts';
 import type { RateLimitState } from '../connector/contract.ts';
 
-/** Whose limit it is. */
+/** The instance that a rate limit belongs to. */
 interface Limited {
   readonly accountId: number;
   readonly id: number;
 }
 
 const MOST_KEPT = 50_000;
-/** For a provider that does not tell when its limit is new. */
+/** The seconds until a rate limit is renewed, where the provider does not report them. */
 const UNTOLD_RESET_SECONDS = 60;
 
-/** With the time until it is new. */
+/** A rate limit with the seconds until it is renewed. */
 export type TimedRateLimit = RateLimitState & { readonly resetSeconds: number };
 
 /** The share of a provider's rate limit that is left to callers. */
 const CALLERS_SHARE = 0.25;
 
-/** How many calls are left to what runs in the background, beside those of callers; infinitely many where nothing is known. */
+/** Returns how many calls background work may make without using the share of callers. Infinite where no limit is known. */
 export function callsBesideCallers({ limit, remaining }: RateLimitState = {}): number {
   if (limit === undefined || remaining === undefined) return Number.POSITIVE_INFINITY;
   return remaining - limit * CALLERS_SHARE;
 }
 
-/** How long what runs in the background waits, as what is left of the limit is callers'; undefined: not at all. */
+/**
+ * Returns how many milliseconds background work must wait, because the rest of the limit belongs to callers. Undefined: it need not wait.
+ */
 export function waitForCallersMs(state: TimedRateLimit | undefined): number | undefined {
   if (callsBesideCallers(state) > 0) return undefined;
   return (state?.resetSeconds ?? 0) * 1000;
 }
 
-/** What providers told last of their limits, to whatever call of this process. It is forgotten when the limit is new. */
+/** Creates a store of the rate limits that providers last reported to this process. A limit is dropped when it is renewed. */
 export function createRateLimits(clock: Pick<Clock, 'steady'>) {
   const reported = new LRUCache<string, RateLimitState & { readonly resetAtMs: number }>(atMost(MOST_KEPT));
   const nameOf = ({ accountId, id }: Limited) => `${accountId}:${id}`;
@@ -50,4 +52,5 @@ export function createRateLimits(clock: Pick<Clock, 'steady'>) {
   };
 }
 
+/** The rate limits that providers last reported to this process. */
 export type RateLimits = ReturnType<typeof createRateLimits>;

@@ -15,20 +15,20 @@ import {
   reader,
 } from '../where/index.ts';
 
-/** Makes records of ours out of a provider's; a field's `native` path leads into nested JSON. */
+/** Turns a native record into one of the API. A field's `native` path leads into nested JSON. */
 export type RecordMapper = (native: unknown) => Record<string, unknown>;
 
-/** Compiled once per query, because it runs once per row. */
+/** Returns a mapper for the given fields. It is compiled once per query, because it runs once per row. */
 export function createRecordMapper(fields: readonly PushedField[]): RecordMapper {
   return mapper(fields.map((field) => toColumn(field.name, field.native, converter(field))));
 }
 
-/** Makes of a record of ours one that has these fields only. */
+/** Returns a mapper that keeps only the given fields of a record of the API. */
 export function createProjection(fields: readonly PushedField[]): RecordMapper {
   return mapper(fields.map(({ name }) => toColumn(name, name, keep)));
 }
 
-/** One loop for all fields: a closure for each would be a call for each of them in each row. */
+/** One loop for all fields, because a closure for each field would be a call per field and row. */
 function mapper(columns: readonly Column[]): RecordMapper {
   return (native) => {
     if (!isJsonObject(native))
@@ -47,10 +47,10 @@ function mapper(columns: readonly Column[]): RecordMapper {
 /** How a member of the record is made. */
 interface Column {
   readonly name: string;
-  /** Where the name is no plain one. */
+  /** Set where the name is a path. */
   readonly path: readonly string[] | undefined;
   readonly native: string;
-  /** Where the native name is no plain one. */
+  /** Set where the native name is a path. */
   readonly read: ((row: Row) => unknown) | undefined;
   readonly convert: Convert;
 }
@@ -72,7 +72,10 @@ function converter({ read, ...field }: PushedField): Convert {
   return (native) => readNumber(read(native));
 }
 
-/** `address.city` → `{ address: { city } }`. By definition, not assignment: a field called `__proto__` stays a field. */
+/**
+ * Sets a value at a path: `address.city` becomes `{ address: { city } }`. It defines members instead of assigning them, so that a field
+ * called `__proto__` stays a field.
+ */
 export function setPath(record: Record<string, unknown>, path: readonly string[], value: unknown): void {
   const [key, ...rest] = path;
   if (key === undefined) return;
@@ -90,13 +93,17 @@ const SETTABLE = { create: 'createable', update: 'updateable' } as const;
 
 const STRUCTURED: ReadonlySet<FieldType> = new Set(['object', 'array']);
 
-/** Whether the body has fields that an update cannot set, so that it takes the stored record to judge them; no unknown ones. */
+/**
+ * Returns whether the body has fields that an update cannot set, and no unknown ones. Then the stored record decides whether they changed.
+ */
 export function holdsReadOnly(body: Row, object: ObjectSpec): boolean {
   const specs = fieldsIn(body, object).map(([name]) => specOf(object, name));
   return specs.every((spec) => spec !== undefined) && specs.some((spec) => spec?.updateable !== true);
 }
 
-/** By the names of fields, which may have dots where records nest: a record may be sent back as it was read (decisions D16). */
+/**
+ * Returns the values by field name, which has dots where records are nested. So a record may be sent back as it was read (decisions D16).
+ */
 function fieldsIn(body: Row, object: ObjectSpec, prefix = ''): readonly (readonly [string, unknown])[] {
   return Object.entries(body).flatMap(([key, value]) => {
     const name = `${prefix}${key}`;
@@ -114,10 +121,10 @@ function specOf({ fields }: ObjectSpec, name: string) {
 }
 
 /**
- * Turns the body of a POST, PUT or PATCH into native names and values. With the record as it is `stored`, fields of an update
- * that cannot be set are dropped where they say what it says.
- * @throws AppError REQUEST_INVALID that names the fields (at most 50) that are unknown, cannot be set, hold a list or an
- * object in place of a single value, a number that is not in the field's range, or are missing
+ * Turns the body of a POST, PUT or PATCH into native names and values. With the `stored` record, fields of an update that cannot be set are
+ * dropped if their value is the stored one.
+ * @throws AppError REQUEST_INVALID that names the faulty fields (at most 50): unknown ones, those that cannot be set, a list or an object
+ * instead of a single value, a number outside the field's range, and required fields that are missing
  */
 export function writeRecord(body: Row, object: ObjectSpec, action: 'create' | 'update', stored?: Row): Row {
   const faults: ErrorDetail[] = [];
@@ -177,8 +184,9 @@ function missingFields(given: ReadonlyMap<string, unknown>, object: ObjectSpec):
 type NumberField = Pick<FieldSpec, 'type' | 'format' | 'range'>;
 
 /**
- * A provider may write a number as text in one row and as a number in the next. Ours has the JSON type that its field declares.
- * @returns undefined for fields that hold neither
+ * Returns a function that converts a value to the JSON type that its field declares. A provider may write a number as text in one row and
+ * as a number in the next.
+ * @returns undefined for fields that hold neither text nor numbers
  */
 export function numberReader({ type, format }: NumberField): ((value: unknown) => unknown) | undefined {
   if (type === 'string') return toText;
@@ -190,7 +198,10 @@ function toText(value: unknown): unknown {
   return typeof value === 'number' || value instanceof ExactNumber ? String(value) : value;
 }
 
-/** What is wrong with a value of a field, to follow its name in a message; undefined for what it may be, and what is no number. */
+/**
+ * Returns the fault of a number, as the end of a sentence that begins with the field's name. Undefined for a valid number, and for a value
+ * that is no number.
+ */
 export function faultOfNumber(field: NumberField, value: unknown): string | undefined {
   if (field.type !== 'integer' && field.type !== 'number') return undefined;
   const text = readDecimal(value);
@@ -205,24 +216,24 @@ export function faultOfNumber(field: NumberField, value: unknown): string | unde
 }
 
 const GREATEST_DOUBLE = canonicalDecimal(String(Number.MAX_VALUE)) ?? '';
-/** What a number of JSON is for nearly everybody who reads it. */
+/** The range of numbers that nearly all readers of JSON support. */
 const DOUBLES: readonly [string, string] = [`-${GREATEST_DOUBLE}`, GREATEST_DOUBLE];
 
-/** 309 digits are written with an exponent. */
+/** Numbers with many digits are shown with an exponent. */
 function showBound(decimal: string): string {
   return decimal.length > 30 ? String(Number(decimal)) : decimal;
 }
 
 /**
- * Refuses a provider's record with more than 100,000 members, those inside others counted, before anything walks over it: that is as many
- * as a record may have that is sent to this service. Ends as soon as there are more.
+ * Rejects a native record with more than 100,000 members, at all depths, before anything walks over it. A record that is sent to this
+ * service may have as many. It stops at the first member beyond the maximum.
  * @throws AppError PROVIDER_PROTOCOL
  */
 export function assertMembers(record: unknown): void {
   if (membersLeft(record, MOST_OBJECT_MEMBERS, 0) < 0) throw tooMany('a record', MOST_OBJECT_MEMBERS);
 }
 
-/** What is left of `room` with the members of a value; below zero once it is too little. */
+/** Returns how much of `room` is left after the members of a value. Negative when they don't fit. */
 function membersLeft(value: unknown, room: number, depth: number): number {
   if (!isMembers(value)) return room;
   if (depth === MAX_DEPTH) throw tooDeep();
@@ -242,7 +253,10 @@ function membersLeft(value: unknown, room: number, depth: number): number {
 const CONTAINER_BYTES = 48;
 const MEMBER_BYTES = 16;
 
-/** About the memory that a value of JSON takes. @throws AppError PROVIDER_PROTOCOL for nesting beyond 200 levels */
+/**
+ * Estimates the memory of a value of JSON in bytes.
+ * @throws AppError PROVIDER_PROTOCOL for nesting beyond 200 levels
+ */
 export function sizeOf(value: unknown, depth = 0): number {
   if (typeof value === 'string') return MEMBER_BYTES + value.length;
   if (value instanceof ExactNumber) return CONTAINER_BYTES + 2 * MEMBER_BYTES + value.text.length;
@@ -255,7 +269,7 @@ export function sizeOf(value: unknown, depth = 0): number {
   }
   for (const name in value) {
     const member = value[name];
-    // Most are texts: no call for each of them.
+    // Most members are texts, so this saves a call for each of them.
     size += MEMBER_BYTES + (typeof member === 'string' ? MEMBER_BYTES + member.length : sizeOf(member, depth + 1));
   }
   return size;

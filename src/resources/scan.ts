@@ -9,20 +9,24 @@ import { goOn, type PagePosition, type Position, type Started, toListInput, tota
 import { sizeOf } from './record.ts';
 import { createTopRows } from './top-rows.ts';
 
-/** Why a page ended before it was full: the budget of provider calls or of bytes, or the provider shows no more rows of the query. */
+/**
+ * Why a page ended before it was full: the budget of provider calls, the budget of bytes, or a provider that returns no more rows of the
+ * query.
+ */
 export type PartialReason = 'scan-budget' | 'bytes' | 'result-window';
 
 /** One page of a query. */
 export interface ScanResult {
   readonly records: readonly Row[];
-  /** Where to go on; absent when there is no more. */
+  /** The position of the next page. It is absent when there are no more rows. */
   readonly next?: Position;
   readonly total?: number;
   readonly cutBy?: PartialReason;
-  /** What the records take in memory, about. */
+  /** The approximate memory of the records in bytes. */
   readonly bytes: number;
 }
 
+/** What a page of a query is read with. */
 export interface ScanInput extends Started {
   readonly list: ListOperation<unknown>;
   readonly pageSize: number;
@@ -30,38 +34,41 @@ export interface ScanInput extends Started {
 }
 
 const MB = 1024 * 1024;
-/** What is kept of providers' responses for one of ours. */
+/** Maximum memory for one response, of what is kept from the provider's responses. */
 const MAX_KEPT_BYTES = 64 * MB;
 /**
- * How much more the records may take than the answers they are made of: a field that a row does not have is a null in ours, so that
- * a few bytes of a provider become megabytes where an object has thousands of fields.
+ * Additional memory that the records may use beyond the responses that they are made of. A missing field becomes a null, so a few bytes of
+ * a provider become megabytes where an object has thousands of fields.
  */
 const MAX_FILLED_BYTES = 16 * MB;
-/** Records are counted in the memory of the account as they are made, in such steps. */
+/** The memory of records is counted for the account as they are made, in steps of this size. */
 const COUNTED_BYTES = MB;
 
-/** The memory that the records of one response take. */
+/** Counts the memory of the records of one response. */
 function createKept(call: InstanceCall) {
   let answered = 0;
   let counted = 0;
   return {
-    /** Asks the provider; what its answer takes is what the records may take, and a little more. */
+    /** Calls the provider. The records may use as much memory as its response, and slightly more. */
     execute: async (list: ListOperation<unknown>, input: ListInput<unknown>): Promise<ListPage> => {
       const before = call.held();
       const page = await call.execute(list, input);
       answered += call.held() - before;
       return page;
     },
-    /** All records so far take so much. @returns false where the account, or the process, has no room for them */
+    /**
+     * Counts the memory of all records so far.
+     * @returns false where the account, or the process, has no memory for them
+     */
     count: (bytes: number): boolean => {
       if (bytes - counted < COUNTED_BYTES) return true;
       if (!call.take(bytes - counted)) return false;
       counted = bytes;
       return true;
     },
-    /** What they may take. */
+    /** Returns the maximum memory of the records in bytes. */
     mostBytes: () => Math.min(MAX_KEPT_BYTES, answered + MAX_FILLED_BYTES),
-    /** The answers are needed no more, only records. */
+    /** Releases the responses, because only the records are needed now. */
     keep: (bytes: number): void => {
       call.keep(bytes);
       counted = bytes;
@@ -69,7 +76,10 @@ function createKept(call: InstanceCall) {
   };
 }
 
-/** One page. Nothing is asked of the provider where no row can pass the filter. @throws as `scanAndSort` does */
+/**
+ * Reads one page of a query. It does not call the provider where no row can pass the filter.
+ * @throws AppError as `scanAndSort`
+ */
 export function scan(call: InstanceCall, input: ScanInput): Promise<ScanResult> {
   const { plan } = input.query;
   if (plan.holds === 'never') return Promise.resolve({ records: [], total: 0, bytes: 0 });
@@ -77,8 +87,8 @@ export function scan(call: InstanceCall, input: ScanInput): Promise<ScanResult> 
 }
 
 /**
- * Follows the provider's pages until the page is full and one more match shows that there is a next one, the rows end,
- * or the budget does.
+ * Reads the provider's pages until the page is full and one more match shows that there is a next page, until the rows end, or until the
+ * budget is used up.
  */
 async function scanInOrder(call: InstanceCall, input: ScanInput): Promise<ScanResult> {
   const { list, pageSize } = input;
@@ -123,7 +133,7 @@ async function scanInOrder(call: InstanceCall, input: ScanInput): Promise<ScanRe
     if (isCut) return end(after, 'result-window');
     if (after === undefined) return end();
     position = after;
-    // Without a residual the provider's next page is known to hold rows of the query; another query may have none.
+    // Without a residual filter, the provider's next page surely has rows of the query. Another query may have none.
     const isFull = records.length === pageSize;
     if (isFull && !isChecked && page.next !== undefined) return end(position);
     if (call.tally.providerCalls >= input.maxProviderCalls) return end(position, isFull ? undefined : 'scan-budget');
@@ -140,8 +150,8 @@ function readRecord(call: InstanceCall, list: ListOperation<unknown>, record: un
 }
 
 /**
- * For what the provider cannot sort so: all rows are fetched and sorted here.
- * @throws AppError WHERE_UNSUPPORTED when the budget does not reach their end
+ * Fetches all rows and sorts them here, for an order that the provider does not support.
+ * @throws AppError WHERE_UNSUPPORTED when the budget does not reach the last row
  */
 async function scanAndSort(call: InstanceCall, input: ScanInput): Promise<ScanResult> {
   const { list, pageSize, start } = input;

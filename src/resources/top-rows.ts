@@ -3,11 +3,11 @@ import type { Row } from '../where/index.ts';
 interface Entry {
   readonly row: Row;
   readonly bytes: number;
-  /** Rows that are equal in the order stay in the order they came. */
+  /** The number of the row. Equal rows keep the order of their arrival. */
   readonly sequence: number;
 }
 
-/** Keeps the first `most` of the rows that come: a heap with the last of them on top, so that no step takes long. */
+/** Creates a store of the first `most` rows of an order. It is a heap with the last of them on top, so that no step takes long. */
 export function createTopRows(order: (a: Row, b: Row) => number, most: number) {
   const heap: Entry[] = [];
   let count = 0;
@@ -62,11 +62,11 @@ export function createTopRows(order: (a: Row, b: Row) => number, most: number) {
       rise(heap.length - 1);
       if (heap.length > most) takeLast();
     },
-    /** Of the rows that are kept. */
+    /** Returns the number of bytes of the stored rows. */
     bytes: () => bytes,
-    /** All rows that were added. */
+    /** Returns the number of all rows that were added. */
     count: () => count,
-    /** Takes the kept row that comes last; undefined when none is left. */
+    /** Removes and returns the last stored row. Undefined when none is left. */
     takeLast: () => takeLast()?.row,
   };
 }

@@ -4,26 +4,35 @@ import { readDecimal } from '../numbers/number-value.ts';
 import type { FieldType, Row } from '../where/index.ts';
 import { type Addressee, requireOperation } from './objects.ts';
 
-/** A record with its file. */
+/** A record together with its file. */
 export interface FileForm {
   readonly values: Row;
-  /** The values are text whatever their fields are: they came as the fields of a form. */
+  /** Whether all values are text, whatever their fields are, because they arrived as fields of a form. */
   readonly isText: boolean;
   readonly file: UploadedFile;
-  /** They come once. @throws AppError for what is wrong with the form behind them */
+  /**
+   * The bytes of the file, which can be read once.
+   * @throws AppError for faults of the form behind them
+   */
   readonly bytes: AsyncIterable<Buffer>;
 }
 
 const FORM = 'multipart/form-data';
 
-/** For an object that takes no files there. @throws AppError UNSUPPORTED_MEDIA_TYPE; OPERATION_UNSUPPORTED where it takes nothing */
+/**
+ * Rejects a file for an object that accepts none.
+ * @throws AppError UNSUPPORTED_MEDIA_TYPE; OPERATION_UNSUPPORTED where the object does not support the operation at all
+ */
 export function refuseFile(target: Addressee, object: ObjectSpec, name: keyof Upload): never {
   requireOperation(target, object, name);
   const message = `'${target.objectName}' accepts no file here. Send the record as application/json.`;
   throw new AppError('UNSUPPORTED_MEDIA_TYPE', message);
 }
 
-/** For an object that takes files, and nothing else there. @throws AppError UNSUPPORTED_MEDIA_TYPE */
+/**
+ * Rejects JSON for an object that accepts only files.
+ * @throws AppError UNSUPPORTED_MEDIA_TYPE
+ */
 export function assertTakesJson(objectName: string, object: ObjectSpec, name: keyof Upload): void {
   if (object[name] !== undefined || object.upload?.[name] === undefined) return;
   const message = `'${objectName}' accepts files here. Send ${FORM} with a part 'file'.`;
@@ -43,7 +52,7 @@ const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
 
 const TEXT: TextForm = { read: (text) => text, expected: 'text' };
 const NUMBER: TextForm = {
-  // Text that is a number becomes one as in JSON, where its range is known.
+  // Text that is a number becomes a number later, where its range is checked as that of JSON.
   read: (text) => (readDecimal(text) === undefined ? undefined : text),
   expected: 'a number',
 };
@@ -63,7 +72,10 @@ const TEXT_FORMS: Readonly<Record<FieldType, TextForm>> = {
   array: STRUCTURE,
 };
 
-/** The fields of a form as JSON would have them. Those that are unknown stay as they are. @throws AppError REQUEST_INVALID */
+/**
+ * Converts the texts of a form to the values that JSON would have. Unknown fields stay as they are.
+ * @throws AppError REQUEST_INVALID
+ */
 export function readTexts(texts: Row, { fields }: ObjectSpec): Row {
   const faults: ErrorDetail[] = [];
   const values = Object.entries(texts).map(([name, text]) => {

@@ -3,14 +3,14 @@ import { type Condition, operatorOf, type Predicate } from './condition.ts';
 import type { Exactness, LikeForm, PushedField, Queryable, Value } from './model.ts';
 import { readLiteral } from './values.ts';
 
-/** Something that the provider can be asked in place of a part of a filter: never less than it. */
+/** A condition that the provider can be queried with in place of a part of a filter. It never matches fewer rows than the part. */
 export interface Asked {
   readonly kind: 'asked';
   readonly condition: Condition;
   readonly exactness: Exactness;
 }
 
-/** The predicate itself, where the field declares its operator and the translator has it. */
+/** Returns the predicate itself, where the field declares its operator and the translator has its construct. */
 export function askAsIs(predicate: Predicate, { translator }: Queryable): Asked | undefined {
   const { field } = predicate;
   const exactness = field.filter?.[operatorOf(predicate)];
@@ -23,7 +23,7 @@ export function askAsIs(predicate: Predicate, { translator }: Queryable): Asked 
   return { kind: 'asked', condition: predicate, exactness };
 }
 
-/** Every row that has a value: by IS NOT NULL, or by the least or the greatest value that there is. */
+/** Returns a condition for every row that has a value: IS NOT NULL, or a bound at the smallest or greatest possible value. */
 export function askNotNull(field: PushedField, loc: Loc, queryable: Queryable): Asked | undefined {
   const ends = endsOf(field).map(([operator, value]): Predicate => ({ kind: 'compare', field, operator, value, loc }));
   const ways: readonly Predicate[] = [{ kind: 'isNull', field, negated: true, loc }, ...ends];
@@ -45,23 +45,23 @@ function endsOf(field: PushedField): readonly (readonly [ComparisonOperator, Val
 
 const NOWHERE: Loc = { offset: 0, length: 0 };
 
-/** The first that is exact, or the first. */
+/** Returns the first condition that is exact, otherwise the first one. */
 export function bestOf(ways: readonly (Asked | undefined)[]): Asked | undefined {
   const asked = ways.filter((way) => way !== undefined);
   return asked.find(({ exactness }) => exactness === 'exact') ?? asked[0];
 }
 
-/** The same, but no more exact than that. */
+/** Returns the same condition, marked as no more exact than that. */
 export function atMost(exactness: Exactness, asked: Asked | undefined): Asked | undefined {
   return asked && exactness === 'superset' ? { ...asked, exactness } : asked;
 }
 
-/** Whether the provider takes such patterns for a field. */
+/** Returns whether the provider supports patterns of this form for the field. */
 export function takesForm(field: PushedField, form: LikeForm): boolean {
   return field.likeForms?.includes(form) ?? true;
 }
 
-/** What the characters leave of a text that the provider may take for something else: one piece when there are none of them. */
+/** Splits a text at the characters that the provider may misread (`likeExcept`). A text without them is one piece. */
 export function surePieces({ likeExcept = '' }: PushedField, text: string): readonly string[] {
   const pieces = [''];
   for (const character of text) {

@@ -1,21 +1,22 @@
-/** Where a node stands in the text: offset and length in UTF-16 units. */
+/** The range of a node in the text: offset and length in UTF-16 units. */
 export interface Loc {
   readonly offset: number;
   readonly length: number;
 }
 
+/** An operator that compares a field with one value. */
 export type ComparisonOperator = '=' | '!=' | '<' | '<=' | '>' | '>=';
 
-/** Every operator of the language after normalisation (BETWEEN is two bounds). The metadata of a field uses the same words. */
+/** An operator of the language after normalisation, in which BETWEEN becomes two bounds. Fields declare their abilities by these words. */
 export type Operator = ComparisonOperator | 'IN' | 'NOT IN' | 'LIKE' | 'NOT LIKE' | 'IS NULL' | 'IS NOT NULL';
 
-/** A field as it was written, e.g. `address.city`. */
+/** A field as it is written in the text, e.g. `address.city`. */
 export interface FieldRef {
   readonly name: string;
   readonly loc: Loc;
 }
 
-/** A literal as it was written; its type is settled by the field it is compared with. */
+/** A literal as it is written in the text. The field that it is compared with decides its type. */
 export type Literal =
   | { readonly kind: 'string'; readonly text: string; readonly loc: Loc }
   | { readonly kind: 'number'; readonly text: string; readonly loc: Loc }
@@ -23,7 +24,7 @@ export type Literal =
   | { readonly kind: 'date'; readonly text: string; readonly loc: Loc }
   | { readonly kind: 'datetime'; readonly text: string; readonly loc: Loc };
 
-/** The tree that the parser makes: what the text says, nothing resolved. */
+/** The tree that the parser returns: what the text says, with no name resolved. */
 export type Filter =
   | { readonly kind: 'and'; readonly operands: readonly Filter[]; readonly loc: Loc }
   | { readonly kind: 'or'; readonly operands: readonly Filter[]; readonly loc: Loc }

@@ -9,16 +9,16 @@ import { readLiteral, type ScalarType, TYPE_EXAMPLES } from './values.ts';
 const NULL_TESTS = ['IS NULL', 'IS NOT NULL'];
 const BOOLEAN_OPERATORS = ['=', '!='];
 
-/** A filter that fits its object: fields known, values typed, parameters taken out. */
+/** A filter that fits its object: its fields exist, its values have types, and its parameters are separate. */
 export interface CheckedFilter {
-  /** Absent when the filter was made of parameters only. */
+  /** The filter without its parameters. It is absent when there is nothing else. */
   readonly condition?: Checked;
   readonly parameters: Readonly<Record<string, Value>>;
 }
 
 /**
  * Checks a parsed filter against the fields and parameters of an object.
- * @throws AppError WHERE_INVALID that reports the faults at once, 50 at most, with position and nearest name.
+ * @throws AppError WHERE_INVALID that lists all faults, 50 at most, with position and nearest name
  */
 export function checkFilter(filter: Filter, queryable: Queryable): CheckedFilter {
   const checker = createChecker(queryable);
@@ -30,7 +30,10 @@ export function checkFilter(filter: Filter, queryable: Queryable): CheckedFilter
   return condition === undefined ? { parameters } : { condition, parameters };
 }
 
-/** The fields of these names. @throws AppError WHERE_INVALID with position and nearest name of those that are unknown. */
+/**
+ * Returns the fields with these names.
+ * @throws AppError WHERE_INVALID that lists the unknown names with position and nearest name
+ */
 export function resolveFields(refs: readonly FieldRef[], queryable: Queryable): readonly PushedField[] {
   const unknown = refs.filter(({ name }) => listedField(name, queryable) === undefined).slice(0, MOST_FAULTS + 1);
   if (unknown.length > 0) {
@@ -46,7 +49,7 @@ export function resolveFields(refs: readonly FieldRef[], queryable: Queryable): 
   });
 }
 
-/** One that rows of a list have, by its name or an alias. */
+/** Returns a field that the rows of a list have, by its name or an alias. */
 function listedField(name: string, queryable: Queryable): FieldSpec | undefined {
   const own = ownName(name, queryable);
   const spec = Object.hasOwn(queryable.fields, own) ? queryable.fields[own] : undefined;
@@ -55,11 +58,11 @@ function listedField(name: string, queryable: Queryable): FieldSpec | undefined 
 
 interface Alias {
   readonly field: string;
-  /** What `=` means. */
+  /** The operator that `=` stands for. */
   readonly equals: ComparisonOperator;
 }
 
-/** Looked up once for an object: it may have thousands of fields. */
+/** Aliases are collected once per object, because it may have thousands of fields. */
 const ALIASES = new WeakMap<Queryable['fields'], ReadonlyMap<string, Alias>>();
 
 function findAlias(name: string, { fields }: Queryable): Alias | undefined {
@@ -79,6 +82,7 @@ function ownName(name: string, queryable: Queryable): string {
   return findAlias(name, queryable)?.field ?? name;
 }
 
+/** Returns a field with its name and its native name. */
 export function pushedField(name: string, spec: FieldSpec): PushedField {
   return { ...spec, name, native: spec.native ?? name };
 }
@@ -188,7 +192,7 @@ function createChecker(queryable: Queryable) {
     return Object.hasOwn(queryable.fields, name);
   }
 
-  /** Parameters are set apart from the filter; what is left of it comes back. */
+  /** Separates the parameters from the filter and returns both. */
   function takeParameters(filter: Filter): { rest: readonly Filter[]; parameters: Record<string, Value> } {
     const taken = new Map<string, Value>();
     const rest = topLevel(filter).filter((node) => {

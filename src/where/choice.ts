@@ -7,35 +7,36 @@ import { push } from './push.ts';
 import { fitShape, type Shaped } from './shape.ts';
 import { translate } from './translate.ts';
 
-/** What of one conjunct of a filter is pushed. */
+/** The pushed form of one conjunct of a filter. */
 export interface PushedPart {
   readonly source: Condition;
-  /** Absent where the source is true for every row. */
+  /** The pushed condition. It is absent where the source matches every row. */
   readonly condition: Condition | undefined;
   readonly exact: boolean;
-  /** Only a wider question, as lists in it are too long. */
+  /** Whether the condition is wider than its source, because lists in it are too long. */
   readonly isWidened?: true;
 }
 
-/** What is pushed of a filter's conjuncts in one query. */
+/** What one query pushes of a filter's conjuncts. */
 export interface Choice {
   readonly sources: readonly Condition[];
   readonly parts: readonly PushedPart[];
-  /** Why the others are not among the parts, and those that are widened not as they are. */
+  /** Why conjuncts are not among the parts, and why others are widened. */
   readonly reasons: ReadonlyMap<Condition, string>;
-  /** Lists that the provider takes, but not at once, whether a wider question is among the parts or nothing of them. */
+  /** Lists that the provider accepts, but not as a whole. They are widened or not pushed. */
   readonly tooLong: ReadonlySet<Condition>;
   readonly pushed?: Condition;
   readonly native?: unknown;
 }
 
+/** Returns whether the conjunct at an index is pushed exactly. */
 export function isExactAt({ sources, parts }: Choice, index: number): boolean {
   return parts.some((part) => part.exact && part.source === sources[index]);
 }
 
 /**
- * All pushable parts if the provider takes them together; otherwise as many as fit, and wider ones for lists that do not. `never`
- * where one of them is true for no row.
+ * Chooses all pushable parts if the provider accepts them together. Otherwise it chooses as many as fit, and wider conditions for lists
+ * that do not. Returns `never` where one of the conjuncts matches no row.
  */
 export function choose(sources: readonly Condition[], queryable: Queryable): Choice | 'never' {
   const { translator } = queryable;
@@ -77,12 +78,12 @@ function fitTogether(
   return shorten(fitting, queryable, translator, reasons);
 }
 
-/** As many calls as one answer may take by default; for more of them, looking through the rows is no worse. */
+/** Maximum number of queries for one list: as many calls as one request may need by default. Beyond it, reading all rows is no worse. */
 const MOST_QUERIES = 25;
 
 /**
- * The same filter with its first list that is too long in as few pieces as the provider takes, one in each query: some exact answers
- * cost less than looking through all rows. Undefined when there is no such list, or when it would take too many pieces.
+ * Divides the filter at its first list that is too long, into as few queries as the provider accepts, each with one piece of the list. A
+ * few exact queries cost less than reading all rows. Returns undefined when there is no such list, or when it would need too many pieces.
  */
 export function divide(whole: Choice, queryable: Queryable): readonly [Choice, ...Choice[]] | undefined {
   const list = whole.sources.filter(isList).find((source) => whole.tooLong.has(source));
@@ -90,7 +91,8 @@ export function divide(whole: Choice, queryable: Queryable): readonly [Choice, .
   const values = distinctUnder(list);
   const most = Math.min(MOST_QUERIES, values.length);
   const take = (count: number, pieces: number) => takePieces({ whole, list, values, count, pieces }, queryable);
-  // Half as long a piece is taken wherever a longer one is, so the fewest are found by halving; texts may differ in length.
+  // If the provider accepts a piece, it accepts half of it, so a binary search finds the fewest pieces. Texts may differ in length, so all
+  // pieces are checked.
   for (let count = leastTaken(2, most, (each) => take(each, 1).length === 1); count <= most; count++) {
     const [first, ...more] = take(count, count);
     if (first !== undefined && more.length === count - 1) return [first, ...more];
@@ -98,7 +100,7 @@ export function divide(whole: Choice, queryable: Queryable): readonly [Choice, .
   return undefined;
 }
 
-/** The least number from `low` to `high` that passes, as do all above it; one more than `high` where none does. */
+/** Returns the smallest number from `low` to `high` that passes, where all greater ones pass too; `high` + 1 where none does. */
 function leastTaken(low: number, high: number, passes: (count: number) => boolean): number {
   if (low > high) return low;
   const middle = Math.floor((low + high) / 2);
@@ -110,11 +112,14 @@ interface Division {
   readonly list: List;
   readonly values: List['values'];
   readonly count: number;
-  /** How many of them are looked at. */
+  /** Number of pieces to check. */
   readonly pieces: number;
 }
 
-/** A query for each piece, up to the first that is still too long. What was not pushed beside the list is not tried again. */
+/**
+ * Returns a query for each piece, up to the first that is still too long. Conjuncts that were not pushed beside the whole list are not
+ * tried again.
+ */
 function takePieces({ whole, list, values, count, pieces }: Division, queryable: Queryable): readonly Choice[] {
   const pushed = new Set(whole.parts.map(({ source }) => source));
   const choices: Choice[] = [];
@@ -137,7 +142,7 @@ function replaced(sources: readonly Condition[], before: Condition, after: Condi
   return sources.map((source) => (source === before ? after : source));
 }
 
-/** The values that the field can hold, of which no row equals two. */
+/** Returns the values that the field can hold, without those that would match the same rows. */
 function distinctUnder({ field, values }: List): List['values'] {
   const keyOf = (value: Value) =>
     value.kind === 'string'
@@ -148,7 +153,7 @@ function distinctUnder({ field, values }: List): List['values'] {
   return [...new Map(heldValues(field, values).map((value) => [keyOf(value), value])).values()];
 }
 
-/** In pieces of the same length, or one less. */
+/** Cuts a list into pieces whose lengths differ by at most one. */
 function cut(values: List['values'], count: number): readonly List['values'][] {
   return Array.from({ length: count }, (_, index) =>
     values.slice(Math.ceil((index * values.length) / count), Math.ceil(((index + 1) * values.length) / count)),
@@ -169,7 +174,7 @@ function chooseSome(
   return chosen;
 }
 
-/** What the provider demands first, then what takes least of its limits. */
+/** Sorts required filters first, then the parts that use least of the provider's limits. */
 function byImportance(parts: readonly PushedPart[], { requiredFilters = [] }: Queryable): readonly PushedPart[] {
   const rank = ({ condition }: PushedPart) =>
     requiredFilters.some((name) => condition && constrains(condition, name)) ? 0 : sizeOf(condition);
@@ -193,7 +198,7 @@ function shapeOf(queryable: Queryable): BooleanShape {
   return queryable.shape ?? { kind: 'and' };
 }
 
-/** Translates, and gives up the least important parts while the outcome is more than the provider takes. */
+/** Translates the parts, and drops the least important ones until the provider accepts the result. */
 function shorten(
   fitting: readonly PushedPart[],
   queryable: Queryable,
@@ -228,7 +233,7 @@ function lengthOf(native: unknown): number {
   return typeof native === 'string' ? native.length : JSON.stringify(native).length;
 }
 
-/** Whether every row that the condition is true for was tested on the field. */
+/** Returns whether the condition tests the field for every row that matches. */
 export function constrains(condition: Condition, name: string): boolean {
   if (!isGroup<Condition>(condition)) return condition.field.name === name;
   return condition.kind === 'and'

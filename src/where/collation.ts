@@ -1,14 +1,14 @@
 import type { Collation } from './model.ts';
 
 /**
- * How texts compare. Both collations order by code point, as `collate "C"` does in a UTF-8 PostgreSQL; `ci` first replaces
- * every character by its case folding.
+ * Returns a text as it is compared: unchanged for `cs`, with every character replaced by its case folding for `ci`. Both collations order
+ * by code point, as `collate "C"` does in PostgreSQL with UTF-8.
  *
- * The folding is Unicode's *simple* one: one code point for one code point, whatever stands around it. So the folding of a part
- * of a text is a part of its folding, `_` in a LIKE is one character of the text as written, and any database can do the same
- * with a table (sql.ts). `String.toLowerCase` and SQL's `lower` do not agree: a final Σ, İ, and letters younger than the
- * database's tables come out differently. What follows: Σ, σ and ς are the same letter, K (the Kelvin sign) is k, ß is ẞ but
- * not ss, and the Turkish ı and İ are only themselves. Texts are not normalised: é is not e with a combining accent.
+ * The folding is Unicode's *simple* case folding: one code point becomes one code point, whatever its neighbours are. So the folding of a
+ * part of a text is a part of its folding, and `_` in a LIKE is one character of the text as it was written. Any database can do the same
+ * with a table (sql.ts). `String.toLowerCase` and SQL's `lower` do not agree about a final Σ, İ, and letters that are younger than the
+ * database's tables. Consequences: Σ, σ and ς are the same letter, K (the Kelvin sign) is k, ß is ẞ but not ss, and the Turkish ı and İ
+ * equal only themselves. Texts are not normalised: é is not e with a combining accent.
  */
 export function foldText(text: string, collation: Collation | undefined): string {
   if (collation !== 'ci') return text;
@@ -31,10 +31,10 @@ function foldBeyondAscii(text: string): string {
   return Buffer.from(units.buffer).toString('utf16le');
 }
 
-/** The foldings of 256 code points each, made when one of them is met. */
+/** The foldings of 256 code points each, made on first use. */
 const pages: (Uint32Array | undefined)[] = [];
 
-/** No folding changes how many units a character takes, so places in a text are places in its folding. */
+/** Folding never changes how many units a character has, so offsets in a text are offsets in its folding. */
 function foldPoint(point: number): number {
   if (point >= FIRST_CASELESS) return point;
   pages[point >> 8] ??= Uint32Array.from(
@@ -60,7 +60,7 @@ function isSingle(text: string): boolean {
   return text.length === 1 || (text.length === 2 && String.fromCodePoint(text.codePointAt(0) ?? 0) === text);
 }
 
-/** Two lists of equal length: each character of `from` folds to the one at its place in `to`. */
+/** A table of foldings: each character of `from` becomes the one at the same index of `to`. */
 export interface Folding {
   readonly from: readonly string[];
   readonly to: readonly string[];
@@ -68,7 +68,7 @@ export interface Folding {
 
 let everyFolding: Folding | undefined;
 
-/** All characters that folding changes, about 1,500. */
+/** Returns the table of all characters that folding changes, about 1,500. */
 export function foldingOfEverything(): Folding {
   everyFolding ??= collectFolding();
   return everyFolding;
@@ -87,7 +87,10 @@ function collectFolding(): Folding {
   return { from, to };
 }
 
-/** Only the characters that fold to one of the text: enough to find it, because any other cannot become part of it. */
+/**
+ * Returns the part of the table whose results occur in the text. That is enough to find the text, because no other character can become
+ * part of it.
+ */
 export function foldingTowards(foldedText: string): Folding {
   const wanted = new Set(foldedText);
   const { from, to } = foldingOfEverything();
@@ -95,7 +98,10 @@ export function foldingTowards(foldedText: string): Folding {
   return { from: picked.flatMap((index) => from[index] ?? []), to: picked.flatMap((index) => to[index] ?? []) };
 }
 
-/** By code point: UTF-16 order would put U+FF00 above an emoji. Reads no further than the first difference. */
+/**
+ * Compares two texts by code point and returns a number as for `sort`. UTF-16 order would place U+FF00 above an emoji. It reads no further
+ * than the first difference.
+ */
 export function compareText(a: string, b: string, collation?: Collation): number {
   if (a === b) return 0;
   const length = Math.min(a.length, b.length);
@@ -112,7 +118,7 @@ function compareUnits(a: string, b: string, index: number): number {
   return isSurrogate(x) === isSurrogate(y) ? x - y : isSurrogate(x) ? 1 : -1;
 }
 
-/** The character that the unit at this place belongs to, folded. All before it is the same in both texts, once folded. */
+/** Compares the folded characters that the units at this offset belong to. Everything before them is equal once folded. */
 function compareFolded(a: string, b: string, index: number): number {
   return pointAround(a, index) - pointAround(b, index);
 }

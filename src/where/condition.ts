@@ -1,7 +1,7 @@
 import type { ComparisonOperator, Loc, Operator } from './ast.ts';
 import type { LikePattern, PushedField, Value } from './model.ts';
 
-/** A predicate on a known field, its value typed. */
+/** A predicate on a known field, with a typed value. */
 export type Predicate =
   | {
       readonly kind: 'compare';
@@ -26,22 +26,27 @@ export type Predicate =
     }
   | { readonly kind: 'isNull'; readonly field: PushedField; readonly negated: boolean; readonly loc: Loc };
 
+/** Operands that are joined by AND or OR. */
 export interface Group<Node> {
   readonly kind: 'and' | 'or';
   readonly operands: readonly Node[];
 }
 
-/** A checked filter: as written, but typed. */
+/** A checked filter: still as it was written, but typed. */
 export type Checked = Predicate | Group<Checked> | { readonly kind: 'not'; readonly operand: Checked };
 
-/** A normalised filter: no NOT, no group directly inside a group of its kind, no doubles. Only "true or not" matters in it. */
+/**
+ * A normalised filter: without NOT, without a group directly inside a group of the same kind, and without duplicates. It only preserves
+ * whether a row matches.
+ */
 export type Condition = Predicate | Group<Condition>;
 
+/** Returns whether a node is an AND or an OR. */
 export function isGroup<Node extends { kind: string }>(node: Node | Group<Node>): node is Group<Node> {
   return node.kind === 'and' || node.kind === 'or';
 }
 
-/** The operator of the language that a predicate uses, as declared in `FieldSpec.filter`. */
+/** Returns the operator of a predicate, as `FieldSpec.filter` declares it. */
 export function operatorOf(predicate: Predicate): Operator {
   if (predicate.kind === 'compare') return predicate.operator;
   if (predicate.kind === 'in') return predicate.negated ? 'NOT IN' : 'IN';
@@ -49,18 +54,19 @@ export function operatorOf(predicate: Predicate): Operator {
   return predicate.negated ? 'IS NOT NULL' : 'IS NULL';
 }
 
-/** One condition of several, without a group directly inside a group of its kind; undefined when there are none. */
+/** Joins conditions without a group directly inside a group of the same kind. Returns undefined when there are none. */
 export function join(kind: 'and' | 'or', operands: readonly Condition[]): Condition | undefined {
   const flat = operands.flatMap((operand) => (operand.kind === kind ? operand.operands : [operand]));
   return flat.length > 1 ? { kind, operands: flat } : flat[0];
 }
 
-/** The operands of the top-level AND. */
+/** Returns the operands of the top-level AND; any other condition is the only operand. */
 export function conjuncts(condition: Condition | undefined): readonly Condition[] {
   if (condition === undefined) return [];
   return condition.kind === 'and' ? condition.operands : [condition];
 }
 
+/** Returns all predicates of a condition, from left to right. */
 export function predicatesOf(condition: Condition | undefined): readonly Predicate[] {
   if (condition === undefined) return [];
   return isGroup(condition) ? condition.operands.flatMap(predicatesOf) : [condition];

@@ -4,30 +4,32 @@ import type { Queryable } from './model.ts';
 import { print } from './print.ts';
 import { push } from './push.ts';
 
-/** True for no row, or for every row. */
+/** The result of a condition that no row passes, or that every row passes. */
 export type Constant = 'never' | 'always';
 
-/** What happens to one predicate of a filter, for people. */
+/** What the plan does with one predicate of a filter, for people. */
 export interface Decision {
   readonly predicate: string;
   readonly position: number;
   readonly length: number;
-  /** How the provider answers it; `none`: it cannot. */
+  /** How exactly the provider evaluates it. `none`: it cannot. */
   readonly exactness: 'exact' | 'superset' | 'none';
   readonly pushed: boolean;
-  /** What it is by itself, where the values that its field can hold decide it: then nobody is asked. */
+  /** The result of the predicate alone, where the possible values of its field decide it. The provider is then not queried. */
   readonly holds?: Constant;
   readonly reason?: string;
 }
 
 const RECHECKED = 'the provider may return more rows than meant, so they are checked again';
 
+/** What the plan does with one conjunct of a filter. */
 export interface Fate {
   readonly pushed: 'as it is' | 'widened' | 'not' | 'settled';
-  /** Why not, where the part as a whole could not be. */
+  /** Why the conjunct is not pushed as it is. */
   readonly reason: string | undefined;
 }
 
+/** Returns what the plan does with the conjunct at an index. */
 export function fateAt({ sources, parts, reasons }: Choice, index: number): Fate {
   const source = sources[index];
   const part = parts.find((each) => each.source === source);
@@ -38,7 +40,7 @@ export function fateAt({ sources, parts, reasons }: Choice, index: number): Fate
   return { pushed: part === undefined ? 'not' : 'widened', reason: source && reasonFor(source, reasons) };
 }
 
-/** One decision per predicate of a top-level part; what stands in an OR shares the fate of the whole OR. */
+/** Returns one decision per predicate of a conjunct. Predicates inside an OR are decided together with the whole OR. */
 export function decide(source: Condition, fate: Fate, queryable: Queryable): readonly Decision[] {
   return predicatesOf(source).map((predicate) => {
     const { offset: position, length } = predicate.loc;

@@ -7,22 +7,22 @@ import { compareInstants, readDateTime, toDateTime } from './instant.ts';
 import type { Domain, PushedField, Value } from './model.ts';
 
 /**
- * What a predicate means for a field that can hold only certain values. Ours is the logic of three values: `always` of a field that
- * can be null is "has a value".
+ * The meaning of a predicate on a field that can hold only certain values. The logic is three-valued, so for a field that can be null,
+ * `always` becomes "has a value".
  */
 export type Fitted =
-  /** Ways to say it that all mean the same; the first is nearest to what was said. */
+  /** Equivalent predicates, the one that is nearest to the original first. */
   | { readonly kind: 'ways'; readonly ways: readonly [Predicate, ...Predicate[]] }
-  /** True for no row. */
+  /** No row matches. */
   | { readonly kind: 'never' }
-  /** True for every row that has a value. */
+  /** Every row that has a value matches. */
   | { readonly kind: 'valued' }
-  /** It cannot be asked, and the answer is not known. */
+  /** The provider cannot be queried with it, and the result is not known. */
   | { readonly kind: 'unasked'; readonly reason: string };
 
 type Kind<Name extends Predicate['kind']> = Extract<Predicate, { readonly kind: Name }>;
 
-/** The predicate in literals that the field can hold. */
+/** Returns the predicate with literals that the field can hold. */
 export function fitPredicate(predicate: Predicate): Fitted {
   switch (predicate.kind) {
     case 'compare':
@@ -36,7 +36,7 @@ export function fitPredicate(predicate: Predicate): Fitted {
   }
 }
 
-/** The members of a list that the field can hold. */
+/** Returns the values of a list that the field can hold. */
 export function heldValues(field: PushedField, values: readonly Value[]): readonly Value[] {
   const held = values.flatMap((value) => {
     const position = gridPositionOf(field, value);
@@ -45,7 +45,7 @@ export function heldValues(field: PushedField, values: readonly Value[]): readon
   return field.domain?.closed === true ? distinctTexts(held) : held;
 }
 
-/** Two spellings of one listed value became the same. */
+/** Removes duplicates that result when two spellings of a listed value become the same. */
 function distinctTexts(values: readonly Value[]): readonly Value[] {
   return [...new Map(values.map((value) => [value.kind === 'string' ? value.value : value, value])).values()];
 }
@@ -73,7 +73,7 @@ function isUpperBound(operator: ComparisonOperator): boolean {
   return operator === '<' || operator === '<=';
 }
 
-/** `< 1.5` of whole numbers is `<= 1`, and `< 2`. */
+/** `< 1.5` on whole numbers is `<= 1`, and also `< 2`. */
 function betweenBounds(
   predicate: Kind<'compare'>,
   { below, above }: Extract<GridPosition, { kind: 'between' }>,
@@ -84,7 +84,7 @@ function betweenBounds(
   return { kind: 'ways', ways: [nearest, ...other] };
 }
 
-/** The same bound from its other side: `> 5` of whole numbers is `>= 6`. */
+/** The same bound from its other side: `> 5` on whole numbers is `>= 6`. */
 const OTHER_SIDE: Readonly<Partial<Record<ComparisonOperator, readonly [ComparisonOperator, -1 | 1]>>> = {
   '<': ['<=', -1],
   '<=': ['<', 1],
@@ -113,7 +113,7 @@ function fitList(predicate: Kind<'in'>): Fitted {
   return asItIs({ kind: 'compare', field, operator: negated ? '!=' : '=', value: only, loc });
 }
 
-/** Not true is false, and has a value. */
+/** `!= true` means false: a missing value does not match. */
 function otherBoolean(field: PushedField, value: Of<'boolean'>, loc: Loc): Fitted {
   const other = { kind: 'boolean', value: !value.value } as const;
   const ways = [
@@ -147,15 +147,16 @@ function isAskable({ domain }: PushedField, value: Value): boolean {
   return value.kind !== 'string' || (domain?.text?.askable?.(value.value) ?? true);
 }
 
-/** Where a literal stands among the values of a field. */
+/** The position of a literal among the values of a field. */
 export type GridPosition =
   | { readonly kind: 'held'; readonly value: Value }
-  /** Between the two values next to it; `above` is absent where there is none that can be written. */
+  /** Between two neighbouring values. `above` is absent where that value cannot be written. */
   | { readonly kind: 'between'; readonly below: Value; readonly above?: Value }
   | { readonly kind: 'below all' | 'above all' }
-  /** None of them, and of texts it is not said which of them are above. */
+  /** Not a value of the field. For texts, it is not known which of them sort above it. */
   | { readonly kind: 'apart' };
 
+/** Returns the position of a literal among the values of a field. */
 export function gridPositionOf(field: PushedField, value: Value): GridPosition {
   switch (value.kind) {
     case 'string':
@@ -233,7 +234,7 @@ function outside(text: string, first: string | undefined, last: string | undefin
   return last !== undefined && text > last ? { kind: 'above all' } : undefined;
 }
 
-/** The value next to one that the field holds; undefined where the steps between them are not all the same. */
+/** Returns the neighbour of a value. Undefined where the distance between values varies. */
 function stepFrom({ domain = {} }: PushedField, value: Value, steps: -1 | 1): Value | undefined {
   const { digits, step } = domain;
   if (value.kind === 'number' && digits !== undefined && 'decimals' in digits) {
@@ -247,8 +248,8 @@ function stepFrom({ domain = {} }: PushedField, value: Value, steps: -1 | 1): Va
 }
 
 /**
- * The numbers between which a row must show its own when the provider keeps so many significant digits of it: one step further on
- * both sides than what fifteen digits, say, tell from the literal.
+ * Returns the bounds within which a row can show a number when the provider keeps only so many significant digits. The bounds are one step
+ * wider on both sides than the neighbours of the literal.
  */
 export function roundedBounds(text: string, digits: number): { readonly low: string; readonly high: string } {
   const places = placesOfSignificant(text, digits);

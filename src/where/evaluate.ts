@@ -11,15 +11,15 @@ import { type Row, readBoolean, readDate, reader, readText } from './row-values.
 
 export { type Row, reader } from './row-values.ts';
 
-/** Whether the filter is true for a row. Missing, null and unreadable values are unknown, which is not true. */
+/** Returns whether a row matches. Missing, null and unreadable values are unknown, so they don't match. */
 export type RowTest = (row: Row) => boolean;
 
 type ValueTest = (value: unknown) => boolean;
 
 /**
- * Compiles a normalised condition once, so that testing a row costs a few property reads. A test is not interrupted, so its
- * work is bounded: all predicates but LIKE look at as much of a value as their literal has, or at a few hundred characters;
- * texts that are too long for the LIKE patterns of the filter are refused.
+ * Compiles a normalised condition once, so that testing a row costs a few property reads. Nothing interrupts a test, so its work is
+ * bounded. All predicates except LIKE read at most as much of a value as their literal has, or a few hundred characters. Texts that are too
+ * long for the LIKE patterns of the filter are rejected.
  * @throws AppError (the test) WHERE_UNSUPPORTED for such a text
  */
 export function compileCondition(condition: Condition): RowTest {
@@ -27,7 +27,7 @@ export function compileCondition(condition: Condition): RowTest {
   return compile(condition, Math.floor(MOST_CHARACTERS / passes));
 }
 
-/** Characters that one test of a row goes through at most, counted once for each pass; tens of milliseconds at worst. */
+/** Maximum number of characters that one test of a row reads, counted once per pass: tens of milliseconds at worst. */
 const MOST_CHARACTERS = 4 * 1024 * 1024;
 
 function passesOf(predicate: Predicate): number {
@@ -94,7 +94,7 @@ function compileLikeness({ field, pattern, negated }: Likeness, longest: number)
   };
 }
 
-/** The part of a text that decides; folding leaves every character at its place. */
+/** Cuts the part of a text that decides. Folding does not change the offsets of characters. */
 const END_CUTS: Readonly<Partial<Record<LikeForm, (text: string, length: number) => string>>> = {
   literal: (text, length) => text.slice(0, length + 1),
   prefix: (text, length) => text.slice(0, length + 1),
@@ -126,7 +126,7 @@ function compileComparison(field: PushedField, operator: ComparisonOperator, lit
   };
 }
 
-/** How a row's value stands to a literal: below, equal, above; undefined when it is not of the field's type. */
+/** Compares a row's value with a literal: negative, zero or positive; undefined when the value is not of the field's type. */
 type Comparator = (value: unknown) => number | undefined;
 
 function comparator(field: PushedField, literal: Value): Comparator {
@@ -166,7 +166,7 @@ function decimalComparator(literal: string): Comparator {
   };
 }
 
-/** NaN and the infinities are no decimals. */
+/** NaN and infinity are not decimals. */
 function finite(difference: number): number | undefined {
   return Number.isFinite(difference) ? difference : undefined;
 }
@@ -178,7 +178,7 @@ function instantComparator(literal: Instant): Comparator {
   };
 }
 
-/** The values become a set of keys, so that a long list costs one look-up and not a walk. */
+/** Builds a set of keys, so that a long list costs one look-up instead of a walk. */
 function compileMembership(field: PushedField, values: readonly Value[], negated: boolean): ValueTest {
   const [first] = values;
   if (first === undefined) return () => false;
@@ -203,7 +203,7 @@ function instantKey({ epochMs, nanos }: Instant): string {
   return `${epochMs}.${nanos}`;
 }
 
-/** `longest` is the length of the longest text among the keys: one character more cannot be any of them. */
+/** `longest` is the length of the longest key. A text with more characters matches none of them. */
 function keyReader(
   { collation }: PushedField,
   kind: Value['kind'],

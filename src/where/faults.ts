@@ -1,6 +1,9 @@
 import { AppError, type ErrorDetail, listFaults, summarise } from '../errors.ts';
 
-/** One error for all faults of a text; the message is the first one's. */
+/**
+ * Returns one error for all faults of a text, each in `details`. Its message is that of the first fault.
+ * @param introduction returns a text in front of the message
+ */
 export function faultyText(
   code: 'WHERE_SYNTAX' | 'WHERE_INVALID',
   faults: readonly ErrorDetail[],

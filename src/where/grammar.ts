@@ -10,37 +10,40 @@ import type { FieldRef, Filter, Literal, Loc } from './ast.ts';
 import { comparisonOperator, fieldRef, group, literal, locOf, span, textLiteral } from './nodes.ts';
 import * as t from './tokens.ts';
 
+/** One term of an order: a field and its direction. */
 export interface OrderTerm {
   readonly field: FieldRef;
   readonly direction: 'asc' | 'desc';
 }
 
-/** A whole statement: `SELECT a, b FROM object WHERE … ORDER BY a DESC LIMIT 10`. */
+/** A statement: `SELECT a, b FROM object WHERE … ORDER BY a DESC LIMIT 10`. */
 export interface Statement {
-  /** `undefined` for `*`. */
+  /** The selected fields; `undefined` for `*`. */
   readonly fields: readonly FieldRef[] | undefined;
   readonly object: FieldRef;
   readonly where: Filter | undefined;
   readonly orderBy: readonly OrderTerm[];
   readonly limit: { readonly rows: number; readonly loc: Loc } | undefined;
-  /** Where the words stand that begin its clauses. */
+  /** The ranges of the keywords that begin its clauses. */
   readonly clauseLocs: ClauseLocs;
 }
 
 type Clause = 'select' | 'from' | 'where' | 'orderBy' | 'limit';
 
+/** The range of the keyword of each clause, or undefined where the clause is missing. */
 export type ClauseLocs = Readonly<Record<Clause, Loc | undefined>>;
 
 type Rule<Result, Input extends unknown[] = []> = ParserMethod<Input, Result>;
 
+/** Options of the parser. */
 export interface GrammarOptions {
-  /** Go on after an error. */
+  /** Whether to continue after an error. */
   readonly recoveryEnabled: boolean;
-  /** Called before an error is kept; what it throws ends the parse. */
+  /** Called before an error is stored. If it throws, parsing ends. */
   readonly onError?: () => void;
 }
 
-/** The grammar of the language, one rule per production. Keywords are told from names by what follows them. */
+/** The grammar of the language, one rule per production. The tokens after a keyword decide whether it is a name. */
 export class Grammar extends EmbeddedActionsParser {
   constructor({ recoveryEnabled, onError = () => {} }: GrammarOptions) {
     super(t.tokenTypes, { recoveryEnabled, maxLookahead: 1, errorMessageProvider: withoutMessages(onError) });
@@ -124,7 +127,7 @@ export class Grammar extends EmbeddedActionsParser {
 
   private readonly unary: Rule<Filter> = this.RULE('unary', () =>
     this.OR({
-      // A field may be called `not`: the gate decides, not the order.
+      // A field may be called `not`, so the gate decides and not the order of the alternatives.
       IGNORE_AMBIGUITIES: true,
       DEF: [
         { GATE: () => !this.#isPredicate(), ALT: () => this.SUBRULE(this.negation) },
@@ -249,7 +252,7 @@ export class Grammar extends EmbeddedActionsParser {
     return this.ACTION(() => literal(token));
   });
 
-  /** Whether a predicate begins here, taking the next token for a field: `not in ('a')` does, `not in = 1` does not. */
+  /** Returns whether a predicate begins here, with the next token as its field: true for `not in ('a')`, false for `not in = 1`. */
   #isPredicate(): boolean {
     const next = (ahead: number, ...types: readonly TokenType[]) =>
       types.some((type) => tokenMatcher(this.LA(ahead), type));
@@ -263,7 +266,7 @@ export class Grammar extends EmbeddedActionsParser {
   }
 }
 
-/** The parser's own messages are read by nobody (messages.ts writes ours), and cost more than the parse. */
+/** Suppresses the parser's own messages: messages.ts writes ours, and building them costs more than parsing. */
 function withoutMessages(onError: () => void): IParserErrorMessageProvider {
   const build = () => {
     onError();

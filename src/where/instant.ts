@@ -1,20 +1,20 @@
 import type { Value } from './model.ts';
 
-/** A point in time: milliseconds since 1970 and the nanoseconds below them. */
+/** A point in time: milliseconds since 1970, and the nanoseconds below them. */
 export interface Instant {
   readonly epochMs: number;
   readonly nanos: number;
 }
 
-/** Whether the text is a day of the calendar, as `yyyy-MM-dd`. */
+/** Returns whether the text is an existing date, as `yyyy-MM-dd`. */
 export function isDate(text: string): boolean {
   return text.length === 10 && readDay(text) !== undefined;
 }
 
 /**
- * Reads an ISO 8601 date-time, or a date as its first instant. Without a zone it is UTC; digits below a nanosecond are cut.
- * Undefined when it is neither, or has more than 100 characters. Runs once per row and predicate: the places of date and time are fixed, so no pattern is needed
- * for them.
+ * Reads an ISO 8601 date-time, or a date as its first instant. Without a zone it is UTC, and digits below a nanosecond are dropped. Returns
+ * undefined for any other text, and for more than 100 characters. It runs once per row and predicate; date and time have fixed offsets, so
+ * it needs no pattern for them.
  */
 export function readInstant(text: string): Instant | undefined {
   const day = text.length > MAX_CHARACTERS ? undefined : readDay(text);
@@ -29,16 +29,16 @@ export function readInstant(text: string): Instant | undefined {
   return rest === 'Z' || rest === '' ? { epochMs: start, nanos: 0 } : addRest(start, rest, hasSeconds);
 }
 
-/** With any number of digits below a nanosecond and of blanks a text could be a megabyte of them. */
+/** Without this limit, a megabyte of digits or blanks would be an instant. */
 const MAX_CHARACTERS = 100;
 
-/** As `readInstant`, with the canonical text. Undefined as well when UTC puts it outside the years 0000 to 9999. */
+/** Reads an instant as `readInstant` does, and returns it as a value. Undefined also when UTC moves it outside the years 0000 to 9999. */
 export function readDateTime(text: string): Extract<Value, { kind: 'datetime' }> | undefined {
   const instant = readInstant(text);
   return instant && toDateTime(instant);
 }
 
-/** The instant as a value; undefined outside of the years 0000 to 9999. */
+/** Returns the instant as a value. Undefined outside the years 0000 to 9999. */
 export function toDateTime({ epochMs, nanos }: Instant): Extract<Value, { kind: 'datetime' }> | undefined {
   if (epochMs < FIRST_MS || epochMs > LAST_MS) return undefined;
   return { kind: 'datetime', text: canonicalText({ epochMs, nanos }), epochMs, nanos };
@@ -53,11 +53,12 @@ function canonicalText({ epochMs, nanos }: Instant): string {
   return fraction === '' ? `${seconds}Z` : `${seconds}.${fraction}Z`;
 }
 
+/** Compares two instants and returns a number as for `sort`. */
 export function compareInstants(a: Instant, b: Instant): number {
   return a.epochMs - b.epochMs || a.nanos - b.nanos;
 }
 
-/** The start of the day that the text begins with, in milliseconds since 1970. */
+/** Returns the start of the day that the text begins with, in milliseconds since 1970. */
 function readDay(text: string): number | undefined {
   if (text[4] !== '-' || text[7] !== '-') return undefined;
   const year = readNumber(text, 0) * 100 + readNumber(text, 2);
@@ -67,7 +68,7 @@ function readDay(text: string): number | undefined {
   return exists ? daysSinceEpoch(year, month, day) * 86_400_000 : undefined;
 }
 
-/** The number of two digits; NaN when they are none, which fails every comparison. */
+/** Returns the number of two digits. NaN for anything else, which fails every comparison. */
 function readNumber(text: string, at: number): number {
   const tens = text.charCodeAt(at) - 48;
   const ones = text.charCodeAt(at + 1) - 48;
@@ -79,7 +80,7 @@ function daysOfMonth(year: number, month: number): number {
   return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
 }
 
-/** `Date.UTC` reads the years 0 to 99 as 1900 to 1999. Years are counted from March, so that the leap day is the last one. */
+/** `Date.UTC` reads the years 0 to 99 as 1900 to 1999. Years begin in March here, so that the leap day is the last one. */
 function daysSinceEpoch(year: number, month: number, day: number): number {
   const years = month > 2 ? year : year - 1;
   const dayOfYear = Math.floor((153 * ((month + 9) % 12) + 2) / 5) + day;
@@ -87,7 +88,7 @@ function daysSinceEpoch(year: number, month: number, day: number): number {
   return years * 365 + leapDays + dayOfYear - 719_469;
 }
 
-/** Minutes of the day of `…THH:mm`. */
+/** Returns the minute of the day of `…THH:mm`. */
 function readMinutes(text: string): number | undefined {
   if (text[13] !== ':' || (text[10] !== 'T' && text[10] !== 't' && text[10] !== ' ')) return undefined;
   const hour = readNumber(text, 11);
@@ -97,7 +98,7 @@ function readMinutes(text: string): number | undefined {
 
 const REST = /^(?:\.(\d{1,9})\d*)?\s*(?:[Zz]|([+-])(\d{2})(?::?(\d{2}))?)?$/;
 
-/** The fraction of a second and the zone. */
+/** Adds the fraction of a second and the time zone. */
 function addRest(startMs: number, rest: string, hasSeconds: boolean): Instant | undefined {
   const match = REST.exec(rest);
   if (match === null || (match[1] !== undefined && !hasSeconds)) return undefined;

@@ -3,7 +3,7 @@ import { pointsPiece, readPoints, type Search } from './search.ts';
 
 type LikePart = LikePattern['parts'][number];
 
-/** Takes a LIKE pattern apart: `%` any run, `_` one character, `\` makes the next character plain. */
+/** Splits a LIKE pattern into parts: `%` matches any text, `_` one character, and `\` makes the next character literal. */
 export function readLikePattern(pattern: string): LikePattern {
   const parts = readParts(pattern);
   const texts = parts.flatMap((part) => (part.kind === 'text' ? [part.text] : []));
@@ -46,7 +46,7 @@ function formOf(parts: readonly LikePart[]): LikePattern['form'] {
   return FORMS[parts.map((part) => part.kind).join(' ')] ?? 'pattern';
 }
 
-/** The pattern as text again, wildcards in the text escaped. */
+/** Returns the pattern as text again, with wildcards in its literal parts escaped. */
 export function printLikePattern(pattern: LikePattern): string {
   return pattern.parts.map(printPart).join('');
 }
@@ -58,8 +58,8 @@ function printPart(part: LikePart): string {
 }
 
 /**
- * A test for texts. Time grows with the text plus the pattern; only a piece with text around a `_`, which no search skips
- * through, costs up to a 32nd of text × piece more.
+ * Returns a test for texts. Its time grows with the length of the text plus the pattern. A piece with text around a `_` costs up to text ×
+ * piece / 32 more, because no search can skip through it.
  */
 export function compileLike(pattern: LikePattern): (text: string) => boolean {
   const { form, text: needle } = pattern;
@@ -73,8 +73,8 @@ export function compileLike(pattern: LikePattern): (text: string) => boolean {
 }
 
 /**
- * How many times a text is gone through to test it, at most. Forms that look at one end of it only cost nothing: their work is
- * bounded by the pattern. Pieces share one way through the text, so the most laborious of them counts.
+ * Returns how many times a test reads a text at most. It is 0 for forms that read only one end, because the pattern bounds their work. All
+ * pieces share one pass through the text, so the most expensive one counts.
  */
 export function searchPasses({ form, parts }: LikePattern): number {
   if (form === 'literal' || form === 'prefix' || form === 'suffix') return 0;
@@ -84,7 +84,7 @@ export function searchPasses({ form, parts }: LikePattern): number {
   return 2 + Math.max(0, ...gapped.map((piece) => Math.ceil(textOf(piece).length / 64)));
 }
 
-/** What stands between two `%`. */
+/** The parts between two `%`. */
 type Piece = readonly Exclude<LikePart, { kind: 'any' }>[];
 
 function piecesOf(parts: LikePattern['parts']): readonly Piece[] {
@@ -108,7 +108,7 @@ function wantedOf(piece: Piece): readonly (number | undefined)[] {
   return piece.flatMap((part) => (part.kind === 'text' ? [...readPoints(part.text)] : [undefined]));
 }
 
-/** The engine's own search is the fastest, but for some long texts it takes text × pattern. */
+/** The engine's own search is the fastest, but for some long texts it takes text × pattern comparisons. */
 const LONGEST_PLAIN = 16;
 
 function isShortText(piece: Piece): boolean {
@@ -123,7 +123,7 @@ function textPiece(wanted: string): Search<string> {
   };
 }
 
-/** The first and the last piece stand at the ends; each between them is best taken where it is found first. */
+/** The first and the last piece must match at the ends. For each piece between them, the first match is the best one. */
 function matcherOf<Text extends { readonly length: number }>(pieces: readonly Search<Text>[]): (text: Text) => boolean {
   const [first, ...rest] = pieces;
   const last = rest.pop();

@@ -5,8 +5,8 @@ import type { Queryable, Value } from './model.ts';
 import { type Push, push } from './push.ts';
 
 /**
- * A wider question for a condition whose lists the provider does not take: in place of each list its least and greatest value, or
- * whether there is any value. Undefined where there is no list, or nothing to ask in its place.
+ * Returns a wider condition for one whose lists the provider does not accept. It replaces each list by its smallest and its greatest value,
+ * or by a test for any value. Returns undefined where there is no list, or no replacement.
  */
 export function widenLists(condition: Condition, queryable: Queryable): Condition | undefined {
   if (!isGroup<Condition>(condition)) return isList(condition) ? boundsOf(condition, queryable) : undefined;
@@ -16,9 +16,10 @@ export function widenLists(condition: Condition, queryable: Queryable): Conditio
   return conditionOf(push({ kind: condition.kind, operands }, queryable));
 }
 
+/** A predicate that tests for one of several values. */
 export type List = Extract<Predicate, { kind: 'in' }>;
 
-/** One of several values. Its opposite, NOT IN, is a conjunction and no list in this sense. */
+/** Returns whether a condition tests for one of several values. NOT IN is a conjunction, so it does not count. */
 export function isList(condition: Condition): condition is List {
   return condition.kind === 'in' && !condition.negated;
 }
@@ -40,7 +41,7 @@ function conditionOf(push: Push): Condition | undefined {
   return push.kind === 'asked' ? push.condition : undefined;
 }
 
-/** The order of texts is the provider's own. */
+/** Texts have no bounds, because the provider sorts them by its own rules. */
 function hasOrder({ kind }: Value): boolean {
   return kind === 'number' || kind === 'date' || kind === 'datetime';
 }

@@ -2,10 +2,10 @@ import { EOF, type IRecognitionException, type IToken, tokenMatcher } from 'chev
 import { cutText, type ErrorDetail, nearestName } from '../errors.ts';
 import { And, Comma, LeftParen, type Mistake, Name, Null, Or, RightParen } from './tokens.ts';
 
-/** What the caller reads when a filter cannot be parsed: where, what was found, what was expected. */
+/** A fault of a text, as the caller reads it: its position, what was found, and what was expected. */
 export type PositionedDetail = ErrorDetail & { readonly position: number };
 
-/** The texts that can be parsed, as messages call them. */
+/** The kinds of text that can be parsed, as messages name them. */
 export type TextKind = 'filter' | 'order' | 'field list' | 'statement';
 
 interface Explanation {
@@ -33,6 +33,7 @@ const MISTAKES: Record<Mistake, (image: string) => Explanation> = {
   UnterminatedName: () => ({ message: 'This field name has no closing backtick.', expected: ['`'] }),
 };
 
+/** Returns the fault for a habit from another language. */
 export function explainMistake(name: Mistake, token: IToken): PositionedDetail {
   return { position: token.startOffset, length: token.image.length, ...MISTAKES[name](cutText(token.image)) };
 }
@@ -71,6 +72,7 @@ const EXPECTED_AT_END: Readonly<Record<TextKind, Explanation>> = {
   },
 };
 
+/** Returns the fault for an error of the parser. */
 export function explainSyntaxError(error: IRecognitionException, what: TextKind, text: string): PositionedDetail {
   const { token } = error;
   const atEnd = tokenMatcher(token, EOF);
@@ -91,20 +93,20 @@ export function explainSyntaxError(error: IRecognitionException, what: TextKind,
   };
 }
 
-/** Lists that need a first member, by the rule that reads one. */
+/** Lists that need a first member, by the rule that reads a member. */
 const MEMBER_RULES: Readonly<Record<string, string>> = { membership: 'literal', orderBy: 'field', fieldList: 'field' };
 
-/** The innermost rule that was being read; undefined when the text could have ended here. */
+/** Returns the innermost rule at the error; undefined when the text could have ended there. */
 function ruleOf(error: IRecognitionException): string | undefined {
   const innermost = error.context.ruleStack.at(-1) ?? '';
   const member = error.name === 'EarlyExitException' ? MEMBER_RULES[innermost] : undefined;
   return member ?? error.context.ruleStack.findLast((name) => Object.hasOwn(EXPECTED, name));
 }
 
-/** Slips that deserve more than "expected a value". */
+/** Mistakes that deserve more than "expected a value". */
 interface Hint {
   readonly applies: (error: IRecognitionException, rule: string | undefined) => boolean;
-  /** Both for what was found, cut if it is long. */
+  /** Both receive the found text, cut if it is long. */
   readonly message: (image: string) => string;
   readonly expected: (image: string) => readonly string[];
 }

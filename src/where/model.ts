@@ -1,37 +1,40 @@
 import type { ComparisonOperator, Operator } from './ast.ts';
 
 /**
- * What a filter is checked against and planned for: typed values, fields with their declared abilities, and the
- * translator. Connectors speak this model through `#connector`; the platform's own tables implement it too.
+ * The model by which filters are checked and planned: typed values, fields with their declared abilities, and the translator. Connectors
+ * use it through `#connector`; the platform's own tables use it too.
  */
 
-/** `number` is a decimal of any size (never a double); `datetime` is an instant; `date` has no zone. */
+/** The type of a field. `number` is a decimal of any size (never a double), `datetime` is an instant, and `date` has no time zone. */
 export type FieldType = 'string' | 'number' | 'integer' | 'boolean' | 'date' | 'datetime' | 'object' | 'array';
 
-/** A literal under its field's type. */
+/** A literal, read as a value of its field's type. */
 export type Value =
   | { readonly kind: 'string'; readonly value: string }
-  /** Canonical decimal text: `-12.5`, no exponent, no leading or trailing zeros. */
+  /** A canonical decimal: `-12.5`, without an exponent and without leading or trailing zeros. */
   | { readonly kind: 'number'; readonly text: string }
   | { readonly kind: 'boolean'; readonly value: boolean }
-  /** `yyyy-MM-dd`. */
+  /** A date as `yyyy-MM-dd`. */
   | { readonly kind: 'date'; readonly text: string }
-  /** An instant: canonical UTC text `yyyy-MM-ddTHH:mm:ss[.f…]Z` and the same as milliseconds plus the nanoseconds below them. */
+  /** An instant: as canonical UTC text `yyyy-MM-ddTHH:mm:ss[.f…]Z`, and as milliseconds since 1970 plus the nanoseconds below them. */
   | { readonly kind: 'datetime'; readonly text: string; readonly epochMs: number; readonly nanos: number };
 
-/** `exact`: the provider returns exactly the rows we mean. `superset`: every row we mean and perhaps more, so they are checked again. */
+/**
+ * How exactly a provider evaluates an operator. `exact`: it returns the rows that match and no others. `superset`: it may return more rows,
+ * so the core checks them again.
+ */
 export type Exactness = 'exact' | 'superset';
 
-/** Text comparison: `cs` tells cases apart, `ci` does not. */
+/** How text is compared: `cs` distinguishes upper and lower case, `ci` does not. */
 export type Collation = 'cs' | 'ci';
 
-/** The forms of a LIKE pattern: `a`, `a%`, `%a`, `%a%`, and anything else (`a%b_`). */
+/** The form of a LIKE pattern: `a`, `a%`, `%a`, `%a%`, or anything else, such as `a%b_`. */
 export type LikeForm = 'literal' | 'prefix' | 'suffix' | 'contains' | 'pattern';
 
-/** A LIKE pattern taken apart. `%` is `any`, `_` is `one`, escapes are resolved. */
+/** A LIKE pattern in parts: `%` is `any`, `_` is `one`, and escapes are resolved. */
 export interface LikePattern {
   readonly form: LikeForm;
-  /** The literal text of the forms but `pattern`. */
+  /** The literal text of the pattern, unless its form is `pattern`. */
   readonly text: string;
   readonly parts: readonly (
     | { readonly kind: 'text'; readonly text: string }
@@ -41,155 +44,164 @@ export interface LikePattern {
 }
 
 /**
- * Which values a field can hold, beside its `range`, and what the provider can be asked about them. A literal that no row can equal is
- * never sent: the planner asks for a neighbour in its place, or knows the answer. All of it is a claim about rows: a row
- * outside would be lost.
+ * The values that a field can hold, beside its `range`, and those that the provider can be queried with. The planner never sends a literal
+ * that no row can equal: it sends a neighbour instead, or decides the predicate itself. Declare only what holds for every row, because a
+ * row outside would be lost.
  */
 export interface Domain {
-  /** Most digits of a number: behind the point, from the first that is not zero, or on both sides of the point together. */
+  /** Maximum number of digits of a number: behind the point, from the first that is not zero, or on both sides of the point together. */
   readonly digits?: { readonly decimals: number } | { readonly significant: number } | { readonly total: number };
   /**
-   * For `superset` operators on numbers that the provider keeps in so many significant digits: what a row shows may be rounded, so a
-   * comparison is asked for from the next lower number of so many digits to the next higher one.
+   * Number of significant digits that the provider keeps of a number. It needs `superset` operators. A row may show a rounded value, so the
+   * planner widens each comparison to the next lower and the next higher number of that many digits.
    */
   readonly rounded?: number;
-  /** The first and the last date or instant; of a date in place of an instant its first instant in UTC counts. */
+  /** The first and the last date or instant. A date in place of an instant stands for its first instant in UTC. */
   readonly first?: string;
   readonly last?: string;
-  /** What lies between two dates or instants next to each other, in UTC. */
+  /** The distance between two neighbouring dates or instants, in UTC. */
   readonly step?: 'day' | 'minute' | 'second' | 'millisecond';
+  /** The texts that the field can hold. */
   readonly text?: TextDomain;
-  /** A row holds one of the field's `values`, in their spelling. Literals are sent in that spelling. */
+  /** Whether every row holds one of the field's `values` in their spelling. The planner then sends literals in that spelling. */
   readonly closed?: true;
 }
 
-/** Of texts. */
+/** The texts that a field can hold, and those that the provider can be queried with. */
 export interface TextDomain {
-  /** Most characters (UTF-16 units). */
+  /** Maximum number of characters (UTF-16 units). */
   readonly longest?: number;
-  /** No row holds the empty text. */
+  /** Whether no row holds the empty text. */
   readonly nonEmpty?: true;
-  /** Whether a row can hold the text, e.g. for ids that have a form. */
+  /** Returns whether a row can hold the text, e.g. for ids of a fixed form. */
   readonly possible?: (text: string) => boolean;
-  /** Whether the provider can be asked for the text. For texts whose meaning in a filter is not documented. */
+  /** Returns whether the provider can be queried with the text. Use it for texts whose meaning in a filter is not documented. */
   readonly askable?: (text: string) => boolean;
   /**
-   * Whether the provider surely tells the text from every other one that we tell from it. A negation of another text might leave out
-   * rows that are meant, so that every row with a value is asked for and checked again.
+   * Returns whether the provider surely distinguishes the text from every other text that we distinguish. For any other text, a negation
+   * could leave out matching rows, so the planner requests every row with a value and checks the rows again.
    */
   readonly certain?: (text: string) => boolean;
 }
 
 /**
- * What a missing value is for a provider's `!=`, NOT IN and NOT LIKE. `different`: other than any value, or it is not
- * known, so these come with IS NOT NULL. `unknown`: as in SQL and here, neither equal nor different.
+ * What a missing value is for a provider's `!=`, NOT IN and NOT LIKE. `different`: it matches, or that is not known, so the planner adds IS
+ * NOT NULL. `unknown`: as in SQL and in Causeway, it does not match.
  */
 export type Nulls = 'different' | 'unknown';
 
-/** What a field can do. Everything that is absent means "cannot". */
+/** The type and the abilities of a field. An ability that is absent is not supported. */
 export interface FieldSpec {
   readonly type: FieldType;
-  /** The provider's name; a dotted path reads nested JSON. Default: the field's own name. */
+  /** The provider's name. A dotted path reads nested JSON. Default: the field's own name. */
   readonly native?: string;
   readonly nativeType?: string;
   readonly label?: string;
   /**
-   * Other names that queries may use for it, such as those of an earlier API, with the comparison that `=` of the name means:
-   * `{ since: '>=' }` makes `since = x` mean `updated >= x`. Every other operator is that of the field. Rows keep the field's own name.
+   * Other names of the field in queries, such as those of an earlier API, with the comparison that `=` of the name means: `{ since: '>=' }`
+   * makes `since = x` mean `updated >= x`. All other operators keep their meaning. Rows show the field's own name only.
    */
   readonly aliases?: Readonly<Record<string, ComparisonOperator>>;
-  /** A refinement for people and SDKs, e.g. `email`, `uri`, `uuid`. Numbers of the format `DECIMAL_TEXT` are answered as text. */
+  /** A more precise type for people and SDKs, e.g. `email`, `uri` or `uuid`. Numbers of the format `DECIMAL_TEXT` are returned as text. */
   readonly format?: string;
-  /** The least and the greatest number that the field holds, in canonical decimals. Others are refused on create and update, and never asked for. */
+  /**
+   * The smallest and the largest number that the field can hold, as canonical decimals. The core rejects other numbers on create and
+   * update, and never queries with them.
+   */
   readonly range?: readonly [least: string, most: string];
-  /** Default true. */
+  /** Whether a row can lack a value. Default true. */
   readonly nullable?: boolean;
-  /** Must be given on create. Default false. */
+  /** Whether create needs a value. Default false. */
   readonly required?: boolean;
-  /** Settable by POST / by PATCH. Default false. */
+  /** Whether POST can set the field (`createable`), and whether PATCH can (`updateable`). Default false. */
   readonly createable?: boolean;
   readonly updateable?: boolean;
-  /** False where the provider names no value that removes a stored one: null is refused on update, and not sent on create. Default true. */
+  /** Whether null removes a stored value. If false, the core rejects null on update and does not send it on create. Default true. */
   readonly clearable?: boolean;
+  /** Whether the provider can sort by the field. Default false. */
   readonly sortable?: boolean;
-  /** True for a field this customer added at the provider. */
+  /** Whether the customer added the field at the provider. Default false. */
   readonly custom?: boolean;
-  /** Answered only when `fields` names it: it costs the provider extra, or may be refused. */
+  /** Whether the field is returned only when `fields` names it, because it costs extra or may be refused. Default false. */
   readonly onDemand?: boolean;
-  /** Only single records have it: the rows of a list do not, so that a list neither answers nor filters nor sorts it. */
+  /** Whether only single records have the field. If true, lists neither return it nor filter or sort by it. Default false. */
   readonly unlisted?: boolean;
-  /** The values to choose from, where there is a list. `domain.closed` says that rows hold no other ones. */
+  /** The values to choose from. If `domain.closed` is set, rows hold no others. */
   readonly values?: readonly string[];
-  /** Which values there are, beside `range`. */
+  /** The values that the field can hold, beside `range`. */
   readonly domain?: Domain;
-  /** Default: the translator's. */
+  /** What a missing value is for the field's negations. Default: `nulls` of the translator. */
   readonly nulls?: Nulls;
-  /** Operators the provider takes for this field, and how exactly it answers them. */
+  /** The operators that the provider evaluates for the field, each with its exactness. */
   readonly filter?: Readonly<Partial<Record<Operator, Exactness>>>;
-  /** Pattern forms that `filter.LIKE` and `filter['NOT LIKE']` cover. Default: all of them. */
+  /** The forms of patterns that `filter.LIKE` and `filter['NOT LIKE']` cover. Default: all of them. */
   readonly likeForms?: readonly LikeForm[];
   /**
-   * Characters that the provider may take for something else inside a pattern, e.g. `\\`. A pattern with one of them is asked for by
-   * the pattern with `_` in its place, or by its longest piece without, and the rows are checked again. NOT LIKE of one becomes IS NOT NULL.
+   * Characters that the provider may misread in a pattern, e.g. `\\`. The planner replaces each of them by `_`, or sends the longest piece
+   * without them, and checks the rows again. A NOT LIKE with one of them becomes IS NOT NULL.
    */
   readonly likeExcept?: string;
-  /** How the provider compares text. Default `cs`. Only for strings. */
+  /** How the provider compares text. Default `cs`. Only strings have it. */
   readonly collation?: Collation;
-  /** Native value → ours, where they differ (e.g. `'0000-00-00'` → null). Pure. */
+  /** Converts a native value to ours where they differ, e.g. `'0000-00-00'` to null. It must be pure. */
   readonly read?: (native: unknown) => unknown;
-  /** Our value → native, on create and update. Pure. */
+  /** Converts our value to the native one, on create and update. It must be pure. */
   readonly write?: (value: unknown) => unknown;
 }
 
-/** A provider input that is not a column: equality at the top level of the filter only, always pushed. */
+/**
+ * An input of the provider's list that is no field. A filter may use it once, with `=`, joined by AND at the top level. It is always
+ * pushed.
+ */
 export interface ParameterSpec {
   readonly type: FieldType;
   readonly description: string;
   readonly values?: readonly string[];
 }
 
-/** The boolean structure a provider takes. */
+/** The combinations of AND and OR that a provider accepts. */
 export type BooleanShape =
   | { readonly kind: 'none' }
   | { readonly kind: 'any' }
   | { readonly kind: 'and' }
-  /** OR of ANDs of predicates. */
+  /** OR of groups of predicates that are joined by AND. */
   | { readonly kind: 'dnf'; readonly groups?: number; readonly perGroup?: number; readonly total?: number }
-  /** AND of ORs of predicates. */
+  /** AND of groups of predicates that are joined by OR. */
   | { readonly kind: 'cnf'; readonly groups?: number; readonly perGroup?: number; readonly total?: number }
   /** Only ANDs or only ORs, never both. */
   | { readonly kind: 'and-xor-or' };
 
+/** Limits of the provider's queries. The planner never exceeds them. */
 export interface QueryLimits {
-  /** Most predicates in one provider query. */
+  /** Maximum number of predicates in a query. */
   readonly maxTerms?: number;
-  /** Most members of an IN. */
+  /** Maximum number of values in an IN. */
   readonly maxInSize?: number;
-  /** Most characters of the translated filter. */
+  /** Maximum number of characters of the translated filter. */
   readonly maxLength?: number;
   /**
-   * Rows the provider lets one query page through. No page is asked for that would go beyond: the next rows are asked for by their ids,
-   * where they come in that order and `>` of it is exact; otherwise the caller is told that there may be more.
+   * Maximum number of rows that pages of one query can reach. The core requests no page beyond it. It continues with a filter on the id
+   * where the rows arrive in that order and the id has an exact `>`. Otherwise it reports that there may be more rows.
    */
   readonly resultWindow?: number;
-  /** Most fields in an order. */
+  /** Maximum number of fields in an order. */
   readonly maxSortFields?: number;
 }
 
-/** A field as a translator sees it. */
+/** A field as translators receive it. */
 export interface PushedField extends FieldSpec {
   readonly name: string;
-  /** Always set here. */
+  /** The provider's name of the field, which is always set here. */
   readonly native: string;
 }
 
 /**
- * Turns the pushed part of a filter into the provider's syntax: one small function per construct, children already
- * translated. It owns quoting and escaping, and decides nothing: the planner has seen to nulls and to what a field can hold. A
- * function that is absent is a construct the provider does not have; without `in`, lists become equalities.
+ * Turns the pushed part of a filter into the provider's syntax: one small function per construct, with operands that are already
+ * translated. It owns quoting and escaping, and decides nothing: the planner has already dealt with nulls and with the values that a field
+ * can hold. Leave out a function for a construct that the provider lacks; without `in`, lists become equalities.
  */
 export interface Translator<Native> {
-  /** Default `different`. */
+  /** What a missing value is for negations. Default `different`. */
   readonly nulls?: Nulls;
   readonly and?: (operands: readonly Native[]) => Native;
   readonly or?: (operands: readonly Native[]) => Native;
@@ -197,22 +209,30 @@ export interface Translator<Native> {
   readonly in?: (field: PushedField, values: readonly Value[], negated: boolean) => Native;
   readonly like?: (field: PushedField, pattern: LikePattern, negated: boolean) => Native;
   readonly isNull?: (field: PushedField, negated: boolean) => Native;
-  /** How many of the provider's terms a translated filter has, where one predicate can become several. Counts for `maxTerms`. */
+  /**
+   * Returns the number of the provider's terms in a translated filter, where one predicate can become several. It counts for `maxTerms`.
+   */
   readonly terms?: (native: Native) => number;
-  /** Why the provider does not take a translated filter after all; the planner then leaves out predicates until it does. */
+  /**
+   * Returns why the provider does not accept a translated filter, or undefined. The planner then leaves out predicates until the filter is
+   * accepted.
+   */
   readonly fault?: (native: Native) => string | undefined;
 }
 
-/** The part of an object that checking and planning need. */
+/** The part of an object by which filters are checked and planned. */
 export interface Queryable<Native = unknown> {
   readonly fields: Readonly<Record<string, FieldSpec>>;
-  /** The field that identifies a record. Default `id`; of an outline, none that is known. Every order that the provider is told ends with it, if it can. */
+  /**
+   * The field that identifies a record. Default `id`; for an outline, none is known. The core adds it to the end of every order if the
+   * provider can sort by it.
+   */
   readonly idField?: string;
   readonly parameters?: Readonly<Record<string, ParameterSpec>>;
-  /** Default: `and` when there is a translator, otherwise `none`. */
+  /** The combinations of AND and OR that the provider accepts. Default: `and` with a translator, otherwise `none`. */
   readonly shape?: BooleanShape;
   readonly limits?: QueryLimits;
-  /** Fields or parameters without which the provider does not answer a list. */
+  /** Fields or parameters without which the provider does not return a list. */
   readonly requiredFilters?: readonly string[];
   readonly translator?: Translator<Native>;
 }

@@ -3,7 +3,7 @@ import { type Checked, type Condition, type Group, isGroup, join, type Predicate
 import type { Value } from './model.ts';
 import { print } from './print.ts';
 
-/** Three-valued: where `a < 1` is unknown, so is `a >= 1`; where it is true the other is false. */
+/** The opposite of each operator in three-valued logic: `a < 1` and `a >= 1` are unknown for the same rows. */
 const OPPOSITE: Readonly<Record<ComparisonOperator, ComparisonOperator>> = {
   '=': '!=',
   '!=': '=',
@@ -14,8 +14,8 @@ const OPPOSITE: Readonly<Record<ComparisonOperator, ComparisonOperator>> = {
 };
 
 /**
- * Folds NOT into the predicates, flattens groups, drops doubles, and gathers equalities of one field into IN. The result is
- * true for exactly the rows for which the filter is true; unknown and false may change places.
+ * Moves NOT into the predicates, flattens groups, removes duplicates, and joins equalities of one field to IN. The result is true for
+ * exactly the rows for which the filter is true; unknown and false may be exchanged.
  */
 export function normalise(checked: Checked): Condition {
   return simplify(foldNot(checked, false));
@@ -48,7 +48,7 @@ function absorb(group: Group<Condition>, operand: Condition): readonly Condition
   return isGroup<Condition>(operand) && operand.kind === group.kind ? operand.operands : [operand];
 }
 
-/** IN of one value is an equality; doubles in the list go. */
+/** Turns IN with one value into an equality, and removes duplicate values. */
 function single(predicate: Predicate): Predicate {
   if (predicate.kind !== 'in') return predicate;
   const values = distinct(predicate.values);

@@ -7,7 +7,10 @@ import { readBoolean, readDate, readText } from './row-values.ts';
 
 type Compare = (a: unknown, b: unknown) => number;
 
-/** The order of two values of a field; null, missing and unreadable ones last when ascending, as nulls in PostgreSQL. */
+/**
+ * Returns the order of two values of a field, as for `sort`. When ascending, null, missing and unreadable values are last, as nulls in
+ * PostgreSQL.
+ */
 export function compareValues(field: PushedField): Compare {
   return ORDERS[field.type](field);
 }
@@ -23,7 +26,7 @@ const ORDERS: Readonly<Record<PushedField['type'], (field: PushedField) => Compa
   array: () => () => 0,
 };
 
-/** The order of doubles is that of the decimals they are written as. */
+/** Doubles have the order of the decimals that they print. */
 function numberOrder(): Compare {
   const compare = byKey(readDecimal, compareDecimals);
   return (a, b) => (Number.isFinite(a) && Number.isFinite(b) ? Number(a) - Number(b) : compare(a, b));

@@ -6,7 +6,7 @@ import { Grammar, type OrderTerm, type Statement } from './grammar.ts';
 import { explainMistake, explainSyntaxError, type PositionedDetail, type TextKind } from './messages.ts';
 import { isMistake, LeftParen, lexer, Not, RightParen } from './tokens.ts';
 
-/** What one filter may cost us. Each limit has its own message; lengths and depth are checked before the parser runs. */
+/** Limits of one filter. Each has its own message. Length and nesting are checked before the parser runs. */
 export const LIMITS = {
   textBytes: 16 * 1024,
   predicates: 500,
@@ -16,12 +16,13 @@ export const LIMITS = {
 } as const;
 
 const grammar = new Grammar({ recoveryEnabled: false });
-// Slower, but it goes on after an error: only for texts that have one, to report them all.
+// Slower, but it continues after an error. It parses only texts that have one, to report all errors.
 let recoveringGrammar: Grammar | undefined;
 
 /**
  * Parses the text of a `where`.
- * @throws AppError WHERE_SYNTAX with offset, length and expectation of the faults, 50 at most; over-long or over-deep texts too.
+ * @throws AppError WHERE_SYNTAX that lists the faults, 50 at most, with offset, length and expectation; also for a text that exceeds a
+ * limit
  */
 export function parseWhere(text: string): Filter {
   const filter = parse('filter', text, (parser) => parser.where());
@@ -29,7 +30,10 @@ export function parseWhere(text: string): Filter {
   return filter;
 }
 
-/** Parses `a, b desc`. @throws AppError WHERE_SYNTAX */
+/**
+ * Parses an order, such as `a, b desc`.
+ * @throws AppError WHERE_SYNTAX
+ */
 export function parseOrderBy(text: string): readonly OrderTerm[] {
   assertUnsigned(text);
   const terms = parse('order', text, (parser) => parser.orderBy());
@@ -37,7 +41,7 @@ export function parseOrderBy(text: string): readonly OrderTerm[] {
   return terms;
 }
 
-/** Other APIs write the direction in front: `-a`. */
+/** Rejects a direction before the field, `-a`, as other APIs write it. */
 function assertUnsigned(text: string): void {
   const [whole, before = '', sign, name = ''] = /^((?:[^,]*,)*?\s*)([-+])\s*([\w.]+)/.exec(text) ?? [];
   if (whole === undefined) return;
@@ -47,12 +51,18 @@ function assertUnsigned(text: string): void {
   throw syntaxError('order', [{ ...range, message, expected: [cutText(meant)] }]);
 }
 
-/** Parses `a, b.c`. @throws AppError WHERE_SYNTAX */
+/**
+ * Parses a list of fields, such as `a, b.c`.
+ * @throws AppError WHERE_SYNTAX
+ */
 export function parseFieldList(text: string): readonly FieldRef[] {
   return parse('field list', text, (parser) => parser.fieldList());
 }
 
-/** Parses a `SELECT … FROM … WHERE … ORDER BY … LIMIT …`. @throws AppError WHERE_SYNTAX */
+/**
+ * Parses a statement `SELECT … FROM … WHERE … ORDER BY … LIMIT …`.
+ * @throws AppError WHERE_SYNTAX
+ */
 export function parseStatement(text: string): Statement {
   const statement = parse('statement', text, (parser) => parser.statement());
   if (statement.where !== undefined) assertPredicateCount(statement.where);
@@ -94,7 +104,7 @@ function explainAll(
     const detail = explainSyntaxError(error, what, text);
     if (!byPosition.has(detail.position)) byPosition.set(detail.position, detail);
   }
-  // What is missed at the end after another fault is mostly that fault's doing.
+  // After another fault, the fault at the end is mostly its consequence.
   if (byPosition.size > 1) byPosition.delete(text.length);
   return [...byPosition.values()];
 }
@@ -124,7 +134,7 @@ function syntaxError(what: TextKind, details: readonly ErrorDetail[]): AppError 
   return faultyText('WHERE_SYNTAX', details, (first) => `The ${what} cannot be read at position ${first?.position}: `);
 }
 
-/** Half a character becomes another one on its way to a provider or a database, and would match other rows there. */
+/** Half a surrogate pair becomes another character on its way to a provider or a database, and would match other rows there. */
 function assertWellFormed(what: TextKind, text: string): void {
   if (text.isWellFormed()) return;
   const position = text.search(/\p{Surrogate}/u);
@@ -158,7 +168,7 @@ function assertNesting(what: TextKind, tokens: readonly IToken[]): void {
   }
 }
 
-/** Rows that agree in all fields are compared by each of them. */
+/** Rows that are equal in all fields are compared by each of them, so the number of fields is limited. */
 function assertOrderLength(terms: readonly OrderTerm[]): void {
   if (terms.length <= LIMITS.orderFields) return;
   const position = terms[LIMITS.orderFields]?.field.loc.offset;

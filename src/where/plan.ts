@@ -6,16 +6,17 @@ import { type Constant, type Decision, decide, type Fate, fateAt } from './decis
 import type { PushedField, Queryable, Value } from './model.ts';
 import { readLiteral } from './values.ts';
 
-/** How a query goes on behind the rows that a provider shows of it. */
+/** How a query continues behind the last row that a provider returns for it. */
 export interface GoOn {
   readonly idField: PushedField;
   /**
-   * A query of the plan for the rows whose id comes after this one; undefined where it cannot be asked for. Its rows are checked again
-   * as those of the query.
+   * Returns a query of the plan for the rows whose id comes after the given one. Undefined where the provider cannot be queried so. Its
+   * rows need the same residual filter as those of the query.
    */
   readonly queryAfter: (query: number, id: string) => ProviderQuery | undefined;
 }
 
+/** One term of an order: a field and its direction. */
 export interface OrderBy {
   readonly field: PushedField;
   readonly direction: 'asc' | 'desc';
@@ -26,30 +27,37 @@ export interface ProviderQuery {
   readonly pushed?: Condition;
   /** The pushed part in the provider's syntax. */
   readonly native?: unknown;
-  /** What is checked again here. */
+  /** The part of the filter that the core checks again. */
   readonly residual?: Condition;
 }
 
-/** How a query is answered: what the provider is asked, and what is checked again here. */
+/** The plan of a query: what the provider is queried with, and what the core checks again. */
 export interface Plan extends ProviderQuery {
   /**
-   * What the provider is asked, one after the other: several where a list is longer than it takes at once. No row that passes what is
-   * checked again belongs to two of them. `native` is that of the first. None where no row can pass the filter.
+   * The queries to the provider, one after the other: several where a list is longer than it accepts. A row that passes the residual filter
+   * belongs to one of them only. `native` is that of the first. Empty where no row can match.
    */
   readonly queries: readonly ProviderQuery[];
-  /** Where the values that the fields can hold decide the whole filter. */
+  /** The result of the whole filter, where the possible values of the fields decide it. */
   readonly holds?: Constant;
   readonly parameters: Readonly<Record<string, Value>>;
   readonly orderBy: readonly OrderBy[];
   readonly sortPushed: boolean;
-  /** What the provider is told: the order asked for, if it can have all of it, and the id, so that no row moves between its pages. */
+  /**
+   * The order that the provider is queried with: the requested order, if it supports all of it, and then the id, so that no row moves
+   * between pages.
+   */
   readonly providerOrder: readonly OrderBy[];
-  /** Present where the rows come in the order of their ids and the provider can go on behind one. */
+  /**
+   * How the query continues behind an id. It is present where the rows arrive in the order of their ids and the provider can filter by `>`
+   * of it.
+   */
   readonly goOnAfter?: GoOn;
   readonly decisions: readonly Decision[];
   readonly pushdown: 'full' | 'partial' | 'none';
 }
 
+/** The input of the planner. */
 export interface PlanInput {
   readonly condition: Condition | undefined;
   readonly parameters: Readonly<Record<string, Value>>;
@@ -57,15 +65,15 @@ export interface PlanInput {
 }
 
 /**
- * Chooses the largest part of a filter that the provider can answer; the rest is the residual.
- * @throws AppError WHERE_UNSUPPORTED when the provider demands a filter on a field and none can be pushed.
+ * Chooses the largest part of a filter that the provider can evaluate; the rest is the residual.
+ * @throws AppError WHERE_UNSUPPORTED when the provider requires a filter on a field and none can be pushed
  */
 export function planQuery(queryable: Queryable, input: PlanInput): Plan {
   const all = conjuncts(input.condition);
   const sortPushed = canSort(queryable, input.orderBy);
   const whole = choose(all, queryable);
   if (whole === 'never') return planNothing(queryable, input, all);
-  // Rows of several queries come in the order of the queries, which no order asked for is.
+  // The rows of several queries arrive query by query, which is no requested order.
   const mayDivide = input.orderBy.length === 0 || !sortPushed;
   const [first, ...more] = (mayDivide ? divide(whole, queryable) : undefined) ?? [whole];
   const queries = [queryOf(first), ...more.map(queryOf)] as const;
@@ -97,7 +105,7 @@ export function planQuery(queryable: Queryable, input: PlanInput): Plan {
   };
 }
 
-/** A filter that no row can pass is answered here. */
+/** Returns the plan of a filter that no row can match: the provider is not queried. */
 function planNothing(queryable: Queryable, { parameters, orderBy }: PlanInput, all: readonly Condition[]): Plan {
   const fate: Fate = { pushed: 'not', reason: 'no row can pass the filter, so the provider is not asked' };
   return {
@@ -120,7 +128,7 @@ function orderById(queryable: Queryable, orderBy: readonly OrderBy[]): readonly 
   return [...orderBy, { field: pushedField(idField, spec), direction: 'asc' }];
 }
 
-/** Only ids are known to be different in all rows, so it takes rows in no other order. */
+/** Only ids differ in all rows, so this needs rows in the order of the id alone. */
 function goOnById(queryable: Queryable, order: readonly OrderBy[], choices: readonly Choice[]): GoOn | undefined {
   const [term] = order;
   const { idField = 'id' } = queryable;
@@ -183,7 +191,10 @@ function assertRequired(
   );
 }
 
-/** @throws AppError WHERE_UNSUPPORTED unless the provider answers the whole filter and order itself. */
+/**
+ * Asserts that the provider evaluates the whole filter and order.
+ * @throws AppError WHERE_UNSUPPORTED that names the predicates it does not
+ */
 export function assertFullyPushed(plan: Plan): void {
   if (plan.residual === undefined && plan.sortPushed) return;
   const details = plan.decisions

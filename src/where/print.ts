@@ -19,13 +19,13 @@ const PRINTERS: { readonly [Kind in Node['kind']]: Printer<Kind> } = {
     `${printName(field.name)} ${not(negated)}BETWEEN ${printLiteral(low)} AND ${printLiteral(high)}`,
 };
 
-/** The text of a filter in canonical spelling: parsing it gives the same tree again. */
+/** Returns the text of a filter in canonical spelling. Parsing the text results in the same tree. */
 export function print(node: Node): string {
   // Each printer takes the node its key names; the compiler cannot follow a look-up by `node.kind`.
   return (PRINTERS[node.kind] as (node: Node) => string)(node);
 }
 
-/** A group inside a group keeps its parentheses even where precedence would not need them, so that the tree survives. */
+/** Parentheses around a group in a group stay even where precedence makes them redundant, so that the tree survives. */
 function nested(operand: Node): string {
   return operand.kind === 'and' || operand.kind === 'or' ? `(${print(operand)})` : print(operand);
 }
@@ -35,7 +35,7 @@ const not = (negated: boolean) => (negated ? 'NOT ' : '');
 const PLAIN_NAME =
   /^(?:-(?=[\p{L}_$@]))?[\p{L}_$@][\p{L}\p{M}\p{N}_$@-]*(?:\.(?:-(?=[\p{L}_$@]))?[\p{L}_$@][\p{L}\p{M}\p{N}_$@-]*)*$/u;
 
-/** A field as the language writes it. */
+/** Returns a field name as the language writes it, in backticks where that is necessary. */
 export function printName(name: string): string {
   return PLAIN_NAME.test(name) ? name : `\`${name}\``;
 }
@@ -50,7 +50,7 @@ function printLiteral(literal: Literal | Value): string {
   return literal.text;
 }
 
-/** A text as the language writes it. */
+/** Returns a text as the language writes it: in single quotes, with quotes inside it doubled. */
 export function quoteText(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }

@@ -6,10 +6,13 @@ import type { Queryable, Value } from './model.ts';
 import { REWRITES } from './rewrites.ts';
 import { askRounded, isRounded } from './rounded.ts';
 
-/** What the provider can be asked of one part of a filter: never less than the part, `superset` when perhaps more. */
+/**
+ * What the provider can be queried with for one part of a filter. It never matches fewer rows than the part; `superset` if it may match
+ * more.
+ */
 export type Push = Asked | Fixed | Unasked;
 
-/** True for no row, or for every row: the provider need not be asked. */
+/** A part that matches no row, or every row, so the provider need not be queried. */
 type Fixed = { readonly kind: 'never' } | { readonly kind: 'always' };
 
 interface Unasked {
@@ -20,7 +23,7 @@ interface Unasked {
 const ALWAYS: Fixed = { kind: 'always' };
 const NEVER: Fixed = { kind: 'never' };
 
-/** The largest part of a condition that the declared operators cover; the boolean shape is judged elsewhere. */
+/** Returns the largest part of a condition that the declared operators cover. `shape.ts` checks its combination of AND and OR. */
 export function push(condition: Condition, queryable: Queryable): Push {
   if (!isGroup<Condition>(condition)) return pushPredicate(condition, queryable);
   return joinPushes(
@@ -29,7 +32,7 @@ export function push(condition: Condition, queryable: Queryable): Push {
   );
 }
 
-/** What decides a group whatever its other operands are, and what a group is when all of them are the opposite. */
+/** The result that decides a group whatever its other operands are, and the result of a group whose operands are all the opposite. */
 const DECIDING = { and: NEVER, or: ALWAYS } as const;
 const OTHERWISE = { and: ALWAYS, or: NEVER } as const;
 
@@ -62,7 +65,7 @@ function pushPredicate(predicate: Predicate, queryable: Queryable): Push {
   }
 }
 
-/** Every row that has a value; as exact as the provider says that it is about the predicate. */
+/** Requests every row that has a value. The result is as exact as the provider is for the predicate. */
 function pushValued(predicate: Predicate, queryable: Queryable): Push {
   const { field, loc } = predicate;
   const claimed = field.filter?.[operatorOf(predicate)] ?? 'exact';
@@ -79,7 +82,7 @@ function cannot(predicate: Predicate): Unasked {
   return { kind: 'unasked', reason: `the provider has no ${operatorOf(predicate)} for '${name}'` };
 }
 
-/** A predicate whose literals the field can hold. */
+/** Queries with a predicate whose literals the field can hold. */
 function ask(predicate: Predicate, queryable: Queryable): Asked | undefined {
   if (isRounded(predicate)) return askRounded(predicate, queryable);
   if (isAnything(predicate)) return askAnything(predicate, queryable);
@@ -98,7 +101,7 @@ function askPlainly(predicate: Predicate, queryable: Queryable): Asked | undefin
   return asIs ?? REWRITES.map((rewrite) => rewrite(predicate, queryable)).find((asked) => asked !== undefined);
 }
 
-/** Longer lists go in pieces: OR of IN, AND of NOT IN. */
+/** Splits longer lists: an OR of INs, or an AND of NOT INs. */
 function askChunks(list: Extract<Predicate, { kind: 'in' }>, size: number, queryable: Queryable): Asked | undefined {
   const chunks = Array.from({ length: Math.ceil(list.values.length / size) }, (_, index): Predicate => {
     return { ...list, values: list.values.slice(index * size, (index + 1) * size) };
@@ -116,7 +119,7 @@ function isAnything(predicate: Predicate): predicate is Extract<Predicate, { kin
   return parts.length === 1 && parts[0]?.kind === 'any';
 }
 
-/** `LIKE '%'` is true for every text; what else a field may hold is checked again where LIKE itself would be. */
+/** `LIKE '%'` matches every text. Other values that the field may hold are checked again where LIKE itself would be. */
 function askAnything(predicate: Extract<Predicate, { kind: 'like' }>, queryable: Queryable): Asked | undefined {
   const { field, loc } = predicate;
   const notNull = atMost(field.filter?.LIKE ?? 'superset', askNotNull(field, loc, queryable));
@@ -129,7 +132,7 @@ function isNegation(predicate: Predicate): boolean {
   return NEGATIONS.has(operatorOf(predicate));
 }
 
-/** A negation comes with "has a value" where the provider might take a missing one for different. */
+/** Adds "has a value" to a negation where the provider might match missing values. */
 function askValued(predicate: Predicate, queryable: Queryable): Asked | undefined {
   const asked = askPlainly(predicate, queryable);
   const { field, loc } = predicate;
@@ -143,8 +146,8 @@ function askValued(predicate: Predicate, queryable: Queryable): Asked | undefine
 }
 
 /**
- * A negation without the texts that the provider might take for others, for which it would leave out rows that are meant. Undefined
- * when nothing is left of it.
+ * Returns a negation without the texts that the provider might confuse with others, because it would leave out matching rows. Undefined
+ * when nothing is left.
  */
 function withoutUncertain(predicate: Predicate): Predicate | undefined {
   const { field, loc } = predicate;

@@ -10,28 +10,28 @@ import { type OrderBy, type Plan, planQuery } from './plan.ts';
 import { print } from './print.ts';
 import { type Sql, type SqlColumns, toSql } from './sql.ts';
 
-/** A query as it arrives: texts. */
+/** The texts of a query, as a request contains them. */
 export interface QueryText {
   readonly where?: string | undefined;
-  /** A filter that counts beside `where`. Its faults have their positions in it. */
+  /** A second filter, joined to `where` by AND. The positions of its faults refer to this text. */
   readonly also?: string | undefined;
   readonly orderBy?: string | undefined;
   readonly fields?: string | undefined;
 }
 
-/** A query that is understood: checked, planned, translated. Depends on nothing but the texts and the object. */
+/** A query that is checked, planned and translated. It depends only on its texts and on the object. */
 export interface PreparedQuery {
-  /** The whole filter but its parameters, normalised; absent when there is none. */
+  /** The normalised filter without its parameters. It is absent when there is none. */
   readonly condition?: Condition;
   readonly plan: Plan;
-  /** The fields asked for; all of them when none were named. */
+  /** The requested fields, or all fields when the query names none. */
   readonly fields: readonly PushedField[];
-  /** The query in canonical spelling: two texts that mean the same have the same one. */
+  /** The query in canonical spelling. Two queries with the same meaning have the same text. */
   readonly canonical: string;
 }
 
 /**
- * Parses, checks, normalises and plans.
+ * Parses, checks, normalises and plans a query.
  * @throws AppError WHERE_SYNTAX, WHERE_INVALID, WHERE_UNSUPPORTED
  */
 export function prepareQuery(text: QueryText, queryable: Queryable): PreparedQuery {
@@ -55,13 +55,13 @@ function parseFilters({ where, also }: QueryText): Filter | undefined {
     : first;
 }
 
-/** A table of the platform's own that callers may filter. */
+/** A table of the platform that callers may filter. */
 export interface SqlQueryable extends Queryable {
   readonly columns: SqlColumns;
 }
 
 /**
- * The same language over a table of ours: the whole filter becomes SQL. Undefined for a filter of parameters only.
+ * Translates a whole filter over a table of the platform to SQL. Returns undefined for a filter that consists of parameters only.
  * @throws AppError WHERE_SYNTAX, WHERE_INVALID
  */
 export function prepareSql(where: string, queryable: SqlQueryable): Sql | undefined {
@@ -70,7 +70,8 @@ export function prepareSql(where: string, queryable: SqlQueryable): Sql | undefi
 }
 
 /**
- * The filter as a checked, normalised tree, for `toSql` over more than one table. Undefined for a filter of parameters only.
+ * Returns the filter as a checked, normalised tree, for `toSql` over more than one table. Returns undefined for a filter that consists of
+ * parameters only.
  * @throws AppError WHERE_SYNTAX, WHERE_INVALID
  */
 export function prepareCondition(where: string, queryable: Queryable): Condition | undefined {
@@ -88,7 +89,7 @@ function resolveOrder(text: string, queryable: Queryable): readonly OrderBy[] {
 
 const NO_ORDER: ReadonlySet<FieldType> = new Set(['object', 'array']);
 
-/** Rows in the order of lists or objects would come in any. */
+/** Lists and objects have no order, so rows sorted by them would arrive in any order. */
 function assertHaveOrder(refs: readonly FieldRef[], fields: readonly PushedField[]): void {
   const faults = fields.flatMap(({ name, type }, index): ErrorDetail[] => {
     const ref = refs[index];
@@ -108,12 +109,12 @@ function isListed({ unlisted }: FieldSpec): boolean {
   return unlisted !== true;
 }
 
-/** What a single record is answered with. */
+/** Returns the fields that the response for a single record has. */
 export function recordFields(queryable: Queryable): readonly PushedField[] {
   return topLevelFields(queryable, () => true);
 }
 
-/** Nested fields come with the object that holds them, and some only when they are named. */
+/** Nested fields come with the object that contains them, and fields on demand only when they are named. */
 function topLevelFields(queryable: Queryable, isThere: (field: FieldSpec) => boolean): readonly PushedField[] {
   const entries: readonly (readonly [string, FieldSpec])[] = Object.entries(queryable.fields);
   const holds = (name: string) => Object.hasOwn(queryable.fields, name.slice(0, name.lastIndexOf('.')));

@@ -3,7 +3,7 @@ import type { ComparisonOperator } from './ast.ts';
 import { join, type Predicate } from './condition.ts';
 import type { LikePattern, PushedField, Queryable } from './model.ts';
 
-/** Other ways to say a predicate, tried in this order. Each keeps the meaning or widens it; none narrows. */
+/** Other forms of a predicate, tried in this order. Each matches the same rows or more, never fewer. */
 export const REWRITES: readonly ((predicate: Predicate, queryable: Queryable) => Asked | undefined)[] = [
   listAsEqualities,
   equalityAsList,
@@ -55,7 +55,7 @@ function likeAsEquality(predicate: Predicate, queryable: Queryable): Asked | und
   return askAsIs({ kind: 'compare', field, operator: negated ? '!=' : '=', value, loc }, queryable);
 }
 
-/** `LIKE 'ab%x_y%'` → begins with `ab`, or contains the longest piece. NOT LIKE would narrow, so it stays. */
+/** `LIKE 'ab%x_y%'` becomes "begins with `ab`" or "contains the longest piece". NOT LIKE would match fewer rows, so it stays. */
 function likeAsWiderLike(predicate: Predicate): Asked | undefined {
   if (predicate.kind !== 'like' || predicate.negated || predicate.field.filter?.LIKE === undefined) return undefined;
   const { field, pattern } = predicate;
@@ -76,7 +76,7 @@ function widerPatterns(field: PushedField, { parts }: LikePattern): readonly Lik
   return anyForUnsure === undefined ? shorter : [anyForUnsure, ...shorter];
 }
 
-/** The whole pattern, `_` in place of each character that the provider may take for something else. */
+/** Returns the whole pattern with `_` in place of each character that the provider may misread. */
 function withAnyCharacter(field: PushedField, parts: LikePattern['parts']): LikePattern | undefined {
   if (!parts.some((part) => part.kind === 'text' && surePieces(field, part.text).length > 1)) return undefined;
   const wider = parts.flatMap((part): LikePattern['parts'] => {

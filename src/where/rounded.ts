@@ -7,13 +7,13 @@ import type { PushedField, Queryable, Value } from './model.ts';
 type Comparison = Extract<Predicate, { readonly kind: 'compare' }>;
 type Rounded = Comparison | Extract<Predicate, { readonly kind: 'in' }>;
 
-/** A comparison with numbers that the provider keeps in fewer digits than it was given, and then sees neighbours as equal. */
+/** Returns whether a predicate compares numbers that the provider rounds. It then treats neighbouring numbers as equal. */
 export function isRounded(predicate: Predicate): predicate is Rounded {
   const isComparison = predicate.kind === 'compare' || predicate.kind === 'in';
   return isComparison && predicate.field.domain?.rounded !== undefined;
 }
 
-/** Asked for more widely than meant. A negation would leave out neighbours, so every row with a value is asked for. */
+/** Returns a wider condition for a rounded number. A negation would leave out neighbours, so it requests every row with a value. */
 export function askRounded(predicate: Rounded, queryable: Queryable): Asked | undefined {
   const { field, loc } = predicate;
   const isNegated = predicate.kind === 'in' ? predicate.negated : predicate.operator === '!=';
@@ -31,7 +31,7 @@ function isDeclared(predicate: Rounded): boolean {
   return predicate.field.filter?.[operatorOf(predicate)] !== undefined;
 }
 
-/** The bounds that each comparison takes. */
+/** The bounds that each comparison needs. */
 const SIDES: Readonly<Record<ComparisonOperator, readonly ('>=' | '<=')[]>> = {
   '=': ['>=', '<='],
   '!=': [],
@@ -46,7 +46,7 @@ function askAround({ field, operator, value, loc }: Comparison, queryable: Query
     const end = widerEnd(field, side, value);
     return end === undefined ? [] : [{ kind: 'compare', field, operator: side, value: end, loc }];
   });
-  // Behind the ends of all values there is nothing to ask for but a value.
+  // Beyond the range of the field, any value matches.
   if (bounds.length === 0) return atMost('superset', askNotNull(field, loc, queryable));
   const condition = join(
     'and',
@@ -55,7 +55,7 @@ function askAround({ field, operator, value, loc }: Comparison, queryable: Query
   return condition && { kind: 'asked', condition, exactness: 'superset' };
 }
 
-/** The next lower or higher number in the digits that are kept, or the one next to it that can be written. */
+/** Returns the next lower or higher number of the kept digits, or its neighbour that can be written. */
 function widerEnd(field: PushedField, side: '>=' | '<=', value: Value): Value | undefined {
   const digits = field.domain?.rounded;
   if (digits === undefined || value.kind !== 'number') return undefined;

@@ -1,12 +1,12 @@
 import { ExactNumber, isMembers } from '../numbers/exact-json.ts';
 import { isDate } from './instant.ts';
 
-/** A normalised record: our names, our values. */
+/** A normalised record: the field names and values of the API. */
 export type Row = Readonly<Record<string, unknown>>;
 
 /**
- * Reads a field of a row; the dots of a name lead into nested objects. Only what is the row's own counts: no row has a
- * `constructor` because every object has one.
+ * Returns a function that reads a field of a row. Dots in the name lead into nested objects. Only own properties count, so no row has a
+ * `constructor`.
  */
 export function reader(name: string): (row: Row) => unknown {
   if (isPlainName(name)) return (row) => row[name];
@@ -14,7 +14,7 @@ export function reader(name: string): (row: Row) => unknown {
   return (row) => path.reduce<unknown>(ownProperty, row);
 }
 
-/** Whether a field of that name is read, and set, as a member of its row. */
+/** Returns whether a field with this name is read and written as a member of its row. */
 export function isPlainName(name: string): boolean {
   return !name.includes('.') && !(name in Object.prototype);
 }
@@ -23,22 +23,24 @@ function ownProperty(value: unknown, key: string): unknown {
   return isMembers(value) && Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined;
 }
 
-// What a value in a row is under its field's type; undefined when it cannot be read so, which makes a predicate unknown.
-// The same spellings are taken as from literals: `'1'` is the number 1, `'true'` is true.
+// The readers below return a row's value as its field's type, or undefined when it cannot be read so, which makes a predicate unknown. They
+// accept the same spellings as literals: `'1'` is the number 1, and `'true'` is true.
 
+/** Returns a scalar value as text, otherwise undefined. */
 export function readText(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   const isScalar = typeof value === 'number' || typeof value === 'boolean' || typeof value === 'bigint';
   return isScalar || value instanceof ExactNumber ? String(value) : undefined;
 }
 
+/** Returns a boolean, or undefined. */
 export function readBoolean(value: unknown): boolean | undefined {
   if (typeof value === 'boolean') return value;
   const word = typeof value === 'string' && value.length <= 'false'.length ? value.toLowerCase() : '';
   return word === 'true' || word === 'false' ? word === 'true' : undefined;
 }
 
-/** The day of a date, or of a date-time as it is written. */
+/** Returns the day of a date, or of a date-time in its own time zone, as `yyyy-MM-dd`; otherwise undefined. */
 export function readDate(value: unknown): string | undefined {
   if (typeof value !== 'string') return undefined;
   const separator = value[10];

@@ -1,14 +1,17 @@
-/** Something to be looked for in a text. */
+/** A search for one piece of a pattern in a text. */
 export interface Search<Text> {
+  /** Number of characters of the piece. */
   readonly length: number;
+  /** Returns whether the piece is at this offset. */
   readonly isAt: (text: Text, at: number) => boolean;
-  /** The first place from `from` on; negative when there is none. */
+  /** Returns the first offset of the piece from `from` on, or a negative number. */
   readonly find: (text: Text, from: number) => number;
 }
 
-/** A text as code points, so that every character has one place. */
+/** A text as code points, so that each character has one offset. */
 export type Points = Uint32Array;
 
+/** Returns the code points of a text. */
 export function readPoints(text: string): Points {
   const points = new Uint32Array(text.length);
   let count = 0;
@@ -20,10 +23,10 @@ export function readPoints(text: string): Points {
   return points.subarray(0, count);
 }
 
-/** What is looked for: code points, or undefined where any will do. */
+/** The code points of a piece, or undefined where any character matches. */
 type Wanted = readonly (number | undefined)[];
 
-/** A search that no text makes slow: see the two ways below. */
+/** Returns a search whose time no text can increase beyond a bound: Knuth-Morris-Pratt without gaps, otherwise bits. */
 export function pointsPiece(wanted: Wanted): Search<Points> {
   const offsets = Uint32Array.from(wanted.flatMap((point, offset) => (point === undefined ? [] : [offset])));
   const known = Uint32Array.from(wanted.flatMap((point) => point ?? []));
@@ -34,19 +37,19 @@ export function pointsPiece(wanted: Wanted): Search<Points> {
 
 interface Piece {
   readonly length: number;
-  /** Where in the piece a character is known, and which one. */
+  /** The offsets of the known characters in the piece, and the characters. */
   readonly offsets: Uint32Array;
   readonly known: Uint32Array;
 }
 
-/** How many of the known characters a place has, up to the first that it has not. */
+/** Returns how many of the known characters match at an offset, up to the first mismatch. */
 function agreed(points: Points, at: number, { offsets, known }: Piece): number {
   let count = 0;
   while (count < known.length && points[at + (offsets[count] ?? 0)] === known[count]) count++;
   return count;
 }
 
-/** Knuth, Morris and Pratt: after a mismatch it continues with the longest beginning that still agrees; never back in the text. */
+/** Knuth-Morris-Pratt: after a mismatch it continues with the longest prefix that still matches. It never moves back in the text. */
 function runFinder(known: Uint32Array): Search<Points>['find'] {
   const shorter = shorterBeginnings(known);
   return (points, from) => {
@@ -61,7 +64,7 @@ function runFinder(known: Uint32Array): Search<Points>['find'] {
   };
 }
 
-/** For each length of a beginning, that of the longest shorter beginning it ends with. */
+/** Returns, for each prefix, the length of the longest shorter prefix that it ends with. */
 function shorterBeginnings(known: Uint32Array): Uint32Array {
   const lengths = new Uint32Array(known.length);
   let matched = 0;
@@ -73,10 +76,10 @@ function shorterBeginnings(known: Uint32Array): Uint32Array {
   return lengths;
 }
 
-/** Comparisons made place by place. Most searches end within them; for the rest the tables of the second way are worth it. */
+/** Comparisons made offset by offset. Most searches end within them; for the rest, building the tables of bits pays off. */
 const PLAIN_COMPARISONS = 4096;
 
-/** With gaps, what was read tells little about the next place: first place by place, then 32 places at a time. */
+/** With gaps, the text already read says little about the next offset. So it searches offset by offset first, then 32 offsets at a time. */
 function gapFinder(piece: Piece): Search<Points>['find'] {
   return (points, from) => {
     const last = points.length - piece.length;
@@ -90,14 +93,14 @@ function gapFinder(piece: Piece): Search<Points>['find'] {
   };
 }
 
-/** Each different character has a row of its own, from 1. */
+/** Assigns each distinct character a row, from 1. */
 function numberRows(known: Uint32Array): ReadonlyMap<number, number> {
   return new Map([...new Set(known)].map((point, index) => [point, index + 1] as const));
 }
 
 /**
- * A stretch of places at a time: a row of bits for each character says where in the stretch it stands. The bits of a
- * character, moved by its offset, are the places where it fits; what is left of all of them are matches.
+ * Reads a stretch of the text at a time. A row of bits for each character marks its offsets in the stretch. The bits of a character,
+ * shifted by its offset in the piece, are the starts where it fits; starts that are left for all characters are matches.
  */
 function findByBits(
   points: Points,
@@ -138,12 +141,12 @@ function findByBits(
 
 interface Fits {
   readonly bits: Int32Array;
-  /** For each known character, the word of its row and the bit in it that belong to the first place of a stretch. */
+  /** For each known character, the word of its row and the bit in it that belong to the first offset of a stretch. */
   readonly words: Uint32Array;
   readonly shifts: Uint32Array;
 }
 
-/** Of the 32 places of a word, those where every known character stands at its offset. */
+/** Returns, of the 32 starts of a word, those at which every known character fits. */
 function fitting(word: number, { bits, words, shifts }: Fits): number {
   let places = -1;
   for (let index = 0; index < words.length && places !== 0; index++) {
@@ -155,7 +158,7 @@ function fitting(word: number, { bits, words, shifts }: Fits): number {
   return places;
 }
 
-/** Row 0 is that of all characters that are not looked for. */
+/** Row 0 belongs to all characters that the piece does not contain. */
 function rowReader(rows: ReadonlyMap<number, number>): (point: number) => number {
   const table = new Uint16Array(0x1_0000);
   for (const [point, row] of rows) table[point] = row;

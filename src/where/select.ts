@@ -10,8 +10,8 @@ export interface Selected extends Pick<QueryText, 'fields' | 'where' | 'orderBy'
 }
 
 /**
- * The clauses of `SELECT … FROM … [WHERE …] [ORDER BY …] [LIMIT n]`. Each text has blanks in place of what stands before it in the
- * statement, so that whoever finds a fault in one tells its position in the whole.
+ * Returns the clauses of `SELECT … FROM … [WHERE …] [ORDER BY …] [LIMIT n]`. Each text is padded with blanks for everything before it, so
+ * positions of faults refer to the whole statement.
  * @throws AppError WHERE_SYNTAX
  */
 export function readSelect(text: string): Selected {

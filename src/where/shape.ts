@@ -1,7 +1,7 @@
 import { type Condition, conjuncts, isGroup, join, predicatesOf } from './condition.ts';
 import type { BooleanShape, QueryLimits } from './model.ts';
 
-/** A condition in the provider's boolean shape, or why it does not fit. */
+/** A condition in the provider's combination of AND and OR, or the reason why it does not fit. */
 export type Shaped = { readonly condition: Condition } | { readonly reason: string };
 
 type Shaper<Kind extends BooleanShape['kind']> = (
@@ -22,7 +22,7 @@ const SHAPERS: { readonly [Kind in BooleanShape['kind']]: Shaper<Kind> } = {
   cnf: (condition, shape) => normalForm('and', condition, shape),
 };
 
-/** Brings a condition into the shape without changing what it means. */
+/** Transforms a condition to the provider's combination of AND and OR without changing its meaning. */
 export function fitShape(condition: Condition, shape: BooleanShape, limits: QueryLimits = {}): Shaped {
   // Each shaper takes the shape its key names; the compiler cannot follow a look-up by `shape.kind`.
   const shaped = (SHAPERS[shape.kind] as Shaper<BooleanShape['kind']>)(condition, shape);
@@ -35,7 +35,7 @@ function isFlat(condition: Condition): boolean {
   return !isGroup<Condition>(condition) || condition.operands.every((operand) => !isGroup<Condition>(operand));
 }
 
-/** Multiplying out can explode; past this many groups or predicates it is not tried further. */
+/** Distributing AND over OR can explode. Beyond this many groups or predicates it stops. */
 const MAX_GROUPS = 1000;
 const MAX_PREDICATES = 4096;
 
@@ -64,7 +64,7 @@ function normalForm(
 
 type Groups = readonly (readonly Condition[])[];
 
-/** The groups of the normal form whose outer connective is given; undefined when there would be too many. */
+/** Returns the groups of the normal form with this outer connective. Undefined when there are too many. */
 function multiplyOut(condition: Condition, outer: 'and' | 'or'): Groups | undefined {
   if (!isGroup<Condition>(condition)) return [[condition]];
   return condition.kind === outer ? listGroups(condition.operands, outer) : crossGroups(condition.operands, outer);
@@ -81,7 +81,7 @@ function listGroups(operands: readonly Condition[], outer: 'and' | 'or'): Groups
 }
 
 function crossGroups(operands: readonly Condition[], outer: 'and' | 'or'): Groups | undefined {
-  // Plain predicates stand in every group: taken together, so that a long list of them costs one step.
+  // Plain predicates belong to every group. They are added at once, so that a long list of them costs one step.
   let groups: Groups = [operands.filter((operand) => !isGroup<Condition>(operand))];
   for (const operand of operands) {
     if (!isGroup<Condition>(operand)) continue;

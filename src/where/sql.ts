@@ -5,19 +5,19 @@ import { printLikePattern } from './like.ts';
 import type { Exactness, LikePattern, PushedField, Translator, Value } from './model.ts';
 import { translate } from './translate.ts';
 
-/** A condition for `knex.raw` and `whereRaw`: a `?` for each binding, no value in the text. */
+/** A condition for `knex.raw` and `whereRaw`: it has a `?` for each binding and no value in its text. */
 export interface Sql {
   readonly sql: string;
   readonly bindings: readonly (string | string[])[];
 }
 
 /**
- * Field → expression over the table, such as `d.config->>'url'`: trusted text of ours without a `?`. It yields what the
- * field's type says: text, numeric or any integer (not a double: it would round), boolean, date, timestamptz.
+ * SQL expressions by field, such as `d.config->>'url'`. They are trusted texts without a `?`. Each yields the field's type: text, numeric
+ * or any integer (never a double, which would round), boolean, date, or timestamptz.
  */
 export type SqlColumns = Readonly<Record<string, string>>;
 
-/** What a field of a table of ours declares: PostgreSQL answers every operator exactly. */
+/** All operators as `exact`, for fields of the platform's tables: PostgreSQL evaluates every operator exactly. */
 export const EXACT_IN_SQL = {
   '=': 'exact',
   '!=': 'exact',
@@ -34,8 +34,8 @@ export const EXACT_IN_SQL = {
 } as const satisfies Record<Operator, Exactness>;
 
 /**
- * The condition in the SQL of PostgreSQL 15 or later, true for exactly the rows for which it is true here, whatever the
- * locale of the database; its encoding must be UTF-8.
+ * Returns the condition in the SQL of PostgreSQL 15 or later. It is true for exactly the rows that `compileCondition` matches, in any
+ * locale of the database. The encoding of the database must be UTF-8.
  */
 export function toSql(condition: Condition, columns: SqlColumns): Sql {
   return translate(condition, createSqlTranslator(columns));
@@ -57,7 +57,7 @@ function createSqlTranslator(columns: SqlColumns): Translator<Sql> {
   };
 }
 
-/** Builds from a text whose `{}` are filled with parts, in order. */
+/** Replaces each `{}` of a template by a part, in their order. */
 function fill(template: string, ...parts: readonly Sql[]): Sql {
   const pieces = template.split('{}');
   return {
@@ -83,7 +83,7 @@ function isNull(column: Sql, negated: boolean): Sql {
 
 const NEVER: Sql = { sql: 'false', bindings: [] };
 
-/** What a column can hold of a value: the value, or the greatest one below it. */
+/** What a column can hold of a value: the value itself, or the greatest one below it. */
 interface Held {
   readonly text: string;
   readonly isExact: boolean;
@@ -104,13 +104,13 @@ function held(value: Value, field: PushedField): Held {
   }
 }
 
-/** PostgreSQL's text has no NUL, and nothing but the text before it comes right below a text with one. */
+/** PostgreSQL's text has no NUL. The text before it is the greatest one below a text with a NUL. */
 function heldText(text: string): Held {
   const end = text.indexOf('\0');
   return end === -1 ? { text, isExact: true } : { text: text.slice(0, end), isExact: false };
 }
 
-/** A timestamptz counts microseconds. */
+/** A timestamptz has microseconds. */
 function heldInstant({ text, nanos }: Extract<Value, { kind: 'datetime' }>): Held {
   const cut = text
     .replace(/(\.\d{6})\d+/, '$1')
@@ -119,7 +119,7 @@ function heldInstant({ text, nanos }: Extract<Value, { kind: 'datetime' }>): Hel
   return { text: dated(cut), isExact: nanos % 1000 === 0 };
 }
 
-/** ISO 8601 has a year 0000; for PostgreSQL it is 1 BC. */
+/** ISO 8601 has a year 0000, which is 1 BC in PostgreSQL. */
 function dated(text: string): string {
   return text.startsWith('0000') ? `0001${text.slice(4)} BC` : text;
 }
@@ -143,7 +143,7 @@ function fitsBigint(text: string): boolean {
   return BigInt.asIntN(64, BigInt(text)) === BigInt(text);
 }
 
-/** For values between two that the column can hold; `below` is the lower of them. */
+/** The operators for values between two that the column can hold, where the literal is the lower one. */
 const AROUND: Readonly<Partial<Record<ComparisonOperator, ComparisonOperator>>> = {
   '<': '<=',
   '<=': '<=',
@@ -176,8 +176,8 @@ function like(column: Sql, field: PushedField, pattern: LikePattern, negated: bo
 }
 
 /**
- * The column as it compares. `collate "C"` is the order of code points everywhere. Cases are folded with our own table, because
- * `lower` depends on the database's locale and version, but for ASCII.
+ * Returns the column as it is compared. `collate "C"` is the order of code points everywhere. Cases are folded with our own table, because
+ * `lower` depends on the database's locale and version, except for ASCII.
  */
 function operand(column: Sql, field: PushedField, foldingOf: () => Folding): Sql {
   if (field.type !== 'string') return column;
@@ -190,7 +190,7 @@ function operand(column: Sql, field: PushedField, foldingOf: () => Folding): Sql
   return fill('case when {} then lower({} collate "C") else {} end collate "C"', isAscii, column, folded);
 }
 
-/** `translate` walks its table for every character: past this length it is spared where the text is ASCII. */
+/** `translate` reads its whole table for every character. Beyond this length it is skipped where the text is ASCII. */
 const LONG_TABLE = 256;
 
 function bindList(characters: readonly string[]): Sql {

@@ -1,13 +1,14 @@
 import { createToken, Lexer, type TokenType } from 'chevrotain';
 
 /**
- * The words of the language. Keywords are contextual: each is also a `Name`, and the grammar decides by position, so that
- * `from='+15550100'` and `like like 'a%'` are filters on fields of these names.
+ * The tokens of the language. Keywords are contextual: each is also a `Name`, and the grammar decides by position. So `from='+15550100'`
+ * and `like like 'a%'` are filters on fields with these names.
  */
 
-/** Letters, digits, `_ $ - @`, not starting with a digit; a leading minus needs something other than a digit behind it. */
+/** Letters, digits, `_ $ - @`; the first character is no digit, and after a leading minus the next one is no digit either. */
 const NAME = /(?:-(?=[\p{L}_$@]))?[\p{L}_$@][\p{L}\p{M}\p{N}_$@-]*/uy;
 
+/** A field name without backticks. */
 export const Name = createToken({
   name: 'Name',
   // A function, because the lexer would drop the `u` flag of a plain pattern.
@@ -20,13 +21,14 @@ export const Name = createToken({
   line_breaks: false,
 });
 
-/** The lexer cannot read `\p{L}` for its first-character table: ASCII letters and everything beyond ASCII may start a name. */
+/** The lexer cannot read `\p{L}` for its table of first characters, so ASCII letters and everything beyond ASCII may start a name. */
 function lettersAndBeyond(): (string | number)[] {
   const letters = 'abcdefghijklmnopqrstuvwxyz';
   const beyondAscii = Array.from({ length: 0x10000 - 0x80 }, (_, index) => index + 0x80);
   return [...letters, ...letters.toUpperCase(), ...beyondAscii];
 }
 
+/** A field name in backticks. */
 export const QuotedName = createToken({ name: 'QuotedName', pattern: /`[^`]+`/, start_chars_hint: ['`'] });
 
 const keywords: TokenType[] = [];
@@ -56,7 +58,7 @@ export const Asc = keyword('ASC');
 export const Desc = keyword('DESC');
 export const Limit = keyword('LIMIT');
 
-// ORDER begins with OR: the longer word has to be tried first.
+// ORDER begins with OR, so the longer word must be tried first.
 keywords.sort((a, b) => b.name.length - a.name.length);
 
 export const Comparison = createToken({ name: 'Comparison', pattern: /<=|>=|<>|!=|=|<|>/ });
@@ -77,7 +79,7 @@ export const DateTimeLiteral = createToken({
   pattern: /\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}(?::?\d{2})?)?/i,
 });
 
-/** Things people write from habit in other languages. They lex, so that each gets a message of its own. */
+/** Habits from other languages. They are tokens, so that each has a message of its own. */
 const MISTAKE_PATTERNS = {
   UnterminatedText: /'(?:[^']|'')*/,
   DoubleQuoted: /"[^"]*"?/,
@@ -89,12 +91,14 @@ const MISTAKE_PATTERNS = {
   UnterminatedName: /`[^`]*/,
 } as const;
 
+/** The name of a habit from another language. */
 export type Mistake = keyof typeof MISTAKE_PATTERNS;
 
 const mistakes = Object.entries(MISTAKE_PATTERNS).map(([name, pattern]) =>
   createToken({ name, pattern, line_breaks: true }),
 );
 
+/** Returns whether a token name is that of a habit from another language. */
 export function isMistake(name: string): name is Mistake {
   return name in MISTAKE_PATTERNS;
 }
@@ -103,7 +107,7 @@ export const literals = [Text, NumberLiteral, DateLiteral, DateTimeLiteral] as c
 
 const mistake = (name: Mistake): TokenType[] => mistakes.filter((token) => token.name === name);
 
-/** Order matters: the first pattern that matches wins. */
+/** All tokens. The first pattern that matches wins, so their order matters. */
 export const tokenTypes: TokenType[] = [
   createToken({ name: 'Blank', pattern: /\s+/, group: Lexer.SKIPPED }),
   DateTimeLiteral,

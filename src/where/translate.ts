@@ -1,7 +1,7 @@
 import { type Condition, isGroup, type Predicate } from './condition.ts';
 import type { Translator } from './model.ts';
 
-/** Turns a pushed condition into the provider's syntax, leaves first. The translator owns all quoting. */
+/** Translates a pushed condition to the provider's syntax, operands first. The translator owns all quoting. */
 export function translate<Native>(condition: Condition, translator: Translator<Native>): Native {
   if (!isGroup<Condition>(condition)) return translatePredicate(condition, translator);
   const operands = condition.operands.map((operand) => translate(operand, translator));
@@ -22,7 +22,7 @@ function translatePredicate<Native>(predicate: Predicate, translator: Translator
   }
 }
 
-/** The connector check at load makes sure that every declared operator has its function. */
+/** The check of connectors at start ensures that every declared operator has its function. */
 function required<Construct>(construct: Construct, name: string): NonNullable<Construct> {
   if (construct == null) throw new Error(`The translator has no '${name}', although its object declares it.`);
   return construct;

@@ -3,10 +3,10 @@ import type { Literal } from './ast.ts';
 import { isDate, readDateTime } from './instant.ts';
 import type { FieldType, Value } from './model.ts';
 
-/** Types a literal can have; an object or an array has none. */
+/** The types that a literal can have. Objects and arrays have no literals. */
 export type ScalarType = Exclude<FieldType, 'object' | 'array'>;
 
-/** How a value of the type is written, for error messages. */
+/** How a value of each type is written, for error messages. */
 export const TYPE_EXAMPLES: Readonly<Record<ScalarType, string>> = {
   string: "text in single quotes, such as 'abc'",
   number: 'a number, such as 12.5',
@@ -38,7 +38,7 @@ const READERS: Readonly<Record<ScalarType, (literal: Literal) => Value | undefin
   },
 };
 
-/** The literal as a value of the type; undefined when it cannot be one. Text is taken for any type: `'1'` is the number 1. */
+/** Returns a literal as a value of the type, or undefined when it is none. Text can stand for any type: `'1'` is the number 1. */
 export function readLiteral(literal: Literal, type: ScalarType): Value | undefined {
   return READERS[type](literal);
 }

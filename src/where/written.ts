@@ -5,20 +5,20 @@ import type { Queryable } from './model.ts';
 import { parseWhere } from './parse.ts';
 import * as t from './tokens.ts';
 
-// What an editor shows of a filter while it is written, by the same lexer, parser and check as the service has. Browsers load
-// this file, so nothing that it imports may be Node's own.
+// What an editor shows for a filter while it is written, by the same lexer, parser and checks as the service. Browsers load this file, so
+// it must not import modules of Node.js.
 
-/** `sign` is a parenthesis, a comma or a dot; `mistake` a habit from other languages. */
+/** The kind of a word. `sign` is a parenthesis, a comma or a dot; `mistake` is a habit from another language. */
 export type WordKind = 'name' | 'keyword' | 'operator' | 'text' | 'number' | 'date' | 'sign' | 'mistake';
 
-/** A word of the language, in UTF-16 units. */
+/** A word of a filter, with its range in UTF-16 units. */
 export interface Word {
   readonly kind: WordKind;
   readonly offset: number;
   readonly length: number;
 }
 
-/** The words of a text, also of one with faults. */
+/** Returns the words of a text, also of a text with faults. */
 export function wordsOf(text: string): readonly Word[] {
   const { tokens } = t.lexer.tokenize(text);
   return tokens.map((token, index) => ({
@@ -28,7 +28,7 @@ export function wordsOf(text: string): readonly Word[] {
   }));
 }
 
-/** What is wrong with a filter for an object, 50 faults at most, each with its position. */
+/** Returns the faults of a filter for an object, 50 at most, each with its position. */
 export function faultsOf(text: string, queryable: Queryable): readonly ErrorDetail[] {
   if (text.trim() === '') return [];
   return faultsOfCall(() => checkFilter(parseWhere(text), queryable));
@@ -36,15 +36,15 @@ export function faultsOf(text: string, queryable: Queryable): readonly ErrorDeta
 
 /** What can be written next. */
 export interface Expectation {
-  /** In the words of the parser's messages: `field`, `AND`, `a number`, `IS NULL`… */
+  /** What can follow, in the words of the parser's messages: `field`, `AND`, `a number`, `IS NULL`… */
   readonly words: readonly string[];
-  /** The field of the last predicate. */
+  /** The name of the field of the last predicate. */
   readonly field: string | undefined;
   /** Whether the text ends with the NOT of NOT IN, NOT LIKE or NOT BETWEEN. */
   readonly isNegated: boolean;
 }
 
-/** What can follow a text that ends between two words. Nothing where it has a fault in its last predicate. */
+/** Returns what can follow a text that ends between two words. It is empty when the last predicate has a fault. */
 export function expectedAfter(text: string): Expectation {
   const words = wordsOf(text);
   const [beforeLast, last] = [words.at(-2), words.at(-1)];
@@ -64,7 +64,7 @@ function wordsAfter(text: string): readonly string[] | undefined {
   return fault.position === text.length && others.length === 0 ? (fault.expected ?? []) : undefined;
 }
 
-/** Where the last predicate begins. */
+/** Returns the offset at which the last predicate begins. */
 function lastBeginning(text: string, words: readonly Word[]): number {
   const before = words.findLast((word) => BEFORE_PREDICATE.test(imageOf(text, word)));
   return before === undefined ? 0 : before.offset + before.length;
@@ -72,7 +72,7 @@ function lastBeginning(text: string, words: readonly Word[]): number {
 
 const BEFORE_PREDICATE = /^(?:and|or|\()$/i;
 
-/** Values are no names, so it is that of the last predicate. */
+/** Values are no names, so the last name is that of the last predicate. */
 function lastName(text: string, words: readonly Word[]): string | undefined {
   const end = words.findLastIndex(({ kind }) => kind === 'name');
   if (end < 0) return undefined;

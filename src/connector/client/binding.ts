@@ -7,32 +7,38 @@ import { createSimulatorRoute, matchesHost, type UrlBinding } from './url.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
-/** What a connector and one configuration amount to; worked out once per configuration. */
+/** The client's view of a connector with one configuration, computed once per configuration. */
 export interface Binding extends UrlBinding {
   readonly connector: Connector;
   readonly config: Config;
   /**
-   * Of every request to the host of the base URL, with authentication. Lower-case names. Frozen, as those with a type: what stays the same object
-   * is checked once (src/egress/outgoing.ts).
+   * Headers of every request to the host of the base URL, with authentication and lower-case names. They are frozen, as are those with a
+   * type: an object that stays the same is checked once (src/egress/outgoing.ts).
    */
   readonly headers: Headers;
-  /** The same for a body of that type. */
+  /** The same headers with the content type of a body. */
   readonly headersOfType: Readonly<Record<BodyType, Headers>>;
   readonly headersWithoutAuth: Headers;
-  /** Of the secrets that the provider is sent. */
+  /** Redacts the secrets that the provider receives. */
   readonly redactor: Redactor;
 }
 
-/** With an access token where the connector uses OAuth, and the request is not anonymous. @throws AppError REQUEST_INVALID */
+/**
+ * Binds a connector to a configuration. It adds an access token where the connector uses OAuth and the request is not anonymous.
+ * @throws AppError REQUEST_INVALID
+ */
 export type Bind = (connector: Connector, config: Config, accessToken?: string) => Binding;
 
 interface Bound {
   readonly plain: Binding;
-  /** The last token. */
+  /** The token of the last call. */
   token?: { readonly accessToken: string; readonly binding: Binding };
 }
 
-/** A configuration that changes is another object, so nothing here is ever stale; while a token stays the same, nothing is worked out again. */
+/**
+ * Returns a function that binds connectors to configurations and caches the result. A changed configuration is another object, so the cache
+ * is never stale. While a token stays the same, nothing is computed again.
+ */
 export function createBindings(simulatorsUrl: string | undefined): Bind {
   const bounds = new WeakMap<Config, Bound>();
   return (connector, config, accessToken) => {
@@ -48,7 +54,7 @@ export function createBindings(simulatorsUrl: string | undefined): Bind {
   };
 }
 
-/** @throws AppError REQUEST_INVALID when the configuration makes no base URL among the connector's hosts. */
+/** @throws AppError REQUEST_INVALID when the configuration results in no base URL among the connector's hosts */
 function bind(simulatorsUrl: string | undefined, connector: Connector, config: Config): Binding {
   const base = getBaseUrl(connector, config);
   const hosts = typeof connector.hosts === 'function' ? connector.hosts(config) : connector.hosts;
@@ -99,13 +105,13 @@ function authenticate(auth: Auth, config: Config): Headers {
     case 'custom':
       return auth.headers(config);
     case 'none':
-    // Access tokens come and go with every call, see `withToken`.
+    // Access tokens change between calls, see `withToken`.
     case 'oauth2':
       return {};
   }
 }
 
-/** RFC 7617, as UTF-8. */
+/** Returns the header of HTTP Basic (RFC 7617), encoded as UTF-8. */
 function authenticateBasic(credentials: ReturnType<BasicAuth['credentials']>): Headers {
   if (credentials === undefined) return {};
   const token = Buffer.from(`${credentials.username}:${credentials.password}`).toString('base64');
@@ -133,13 +139,13 @@ function withAuthentication(given: Headers, authentication: Headers): Pick<Bindi
   return { headers, headersOfType: { json: ofType('json'), csv: ofType('csv'), form: ofType('form') } };
 }
 
-/** RFC 6750, 2.1, unless the connector has a way of its own. */
+/** Returns the headers of an access token: those of RFC 6750, 2.1, unless the connector declares its own. */
 function tokenHeaders(auth: Auth, accessToken: string, config: Config): Headers {
   const own = auth.type === 'oauth2' ? auth.headers?.(accessToken, config) : undefined;
   return own ?? { authorization: `Bearer ${accessToken}` };
 }
 
-/** `Bearer abc` is quoted as a whole or without its scheme. */
+/** A provider may quote `Bearer abc` as a whole or without its scheme. */
 function secretsOf(authentication: Headers): readonly string[] {
   return Object.values(authentication).flatMap((value) => [value, value.slice(value.indexOf(' ') + 1)]);
 }
@@ -149,15 +155,16 @@ function lowerCaseNames(headers: Headers | undefined): Headers {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
-/** What of a request stays the same over retries and redirects. */
+/** The part of a request that stays the same over retries and redirects. */
 export interface Outgoing {
   readonly method: NonNullable<EgressRequest['method']>;
   readonly headers: Headers;
-  /** For a redirect to another origin. */
+  /** The headers for a redirect to another origin. */
   readonly headersWithoutAuth: () => Headers;
   readonly body: string | undefined;
 }
 
+/** Prepares method, headers and body of a request, without its URL. */
 export function prepareOutgoing(binding: Binding, request: ProviderRequest): Outgoing {
   const { method = 'GET', headers: given } = request;
   const [type, body] = encodeBody(request);
@@ -178,7 +185,7 @@ export function prepareOutgoing(binding: Binding, request: ProviderRequest): Out
   };
 }
 
-/** The headers with which a request goes to that URL: `forwarded` names the host of the base URL unless it is another one. */
+/** Returns the headers for a request to a URL. With a simulator, `forwarded` names the host of that URL. */
 export function headersTo({ host, simulator }: Binding, headers: Headers, url: URL): Headers {
   return simulator === undefined || url.host === host ? headers : { ...headers, forwarded: simulator.forwarded(url) };
 }

@@ -1,14 +1,15 @@
 import { AppError } from '../../errors.ts';
 
+/** The memory of this process for responses of providers. */
 export type ByteBudget = ReturnType<typeof createByteBudget>;
 
-/** What one request holds of the memory for responses of providers. */
+/** The part of the memory that one request holds. */
 export type Hold = ReturnType<ByteBudget['open']>;
 
-/** One account may hold half of it, so that there is always room for the others. */
+/** The share that one account may hold, so that there is always room for others. */
 const ACCOUNT_SHARE = 0.5;
 
-/** The memory of this process for responses of providers, shared by all accounts. */
+/** Creates the budget of memory for responses of providers, in bytes. All accounts share it. */
 export function createByteBudget(maxBytes: number) {
   const heldBy = new Map<number | undefined, number>();
   const maxAccountBytes = maxBytes * ACCOUNT_SHARE;
@@ -16,7 +17,7 @@ export function createByteBudget(maxBytes: number) {
 
   return {
     heldBytes: () => held,
-    /** For an account, by its id; undefined stands for all that are not known. */
+    /** Opens a hold for an account, by its id. `undefined` stands for all unknown accounts. */
     open: (account: number | undefined) => {
       let own = 0;
       let isOpen = true;
@@ -29,19 +30,23 @@ export function createByteBudget(maxBytes: number) {
         else heldBy.delete(account);
       };
       return {
-        /** @returns false when there is no room, and nothing was taken */
+        /**
+         * Takes bytes from the budget.
+         * @returns false when there is no room; then nothing is taken
+         */
         take: (bytes: number): boolean => {
           const ofAccount = heldBy.get(account) ?? 0;
           if (isOpen && (held + bytes > maxBytes || ofAccount + bytes > maxAccountBytes)) return false;
           change(bytes);
           return true;
         },
+        /** Returns bytes to the budget. */
         give: (bytes: number) => change(-Math.min(bytes, own)),
-        /** What is held now. */
+        /** Returns the number of bytes held now. */
         held: () => own,
-        /** All that is held from here on. */
+        /** Sets the number of bytes that are held from now on. */
         keep: (bytes: number) => change(bytes - own),
-        /** Gives everything back; what is taken later does not count. */
+        /** Returns all bytes to the budget. Bytes that are taken later do not count. */
         close: () => {
           change(-own);
           isOpen = false;
@@ -54,6 +59,7 @@ export function createByteBudget(maxBytes: number) {
 /** Other responses end within seconds. */
 const RETRY_AFTER_SECONDS = 2;
 
+/** Returns the error OVERLOADED for a response for which there is no memory. */
 export function noRoom(cause?: unknown): AppError {
   return new AppError(
     'OVERLOADED',

@@ -1,6 +1,6 @@
 const HIDDEN = 'REDACTED';
 
-/** Where a request goes. Of a query nothing is said: filters and keys stand there. */
+/** Describes the target of a request for logs and traces. It hides the query, because filters and keys are in it. */
 export function describeTarget({ origin, protocol, hostname, port, search }: URL, path: string) {
   const usualPort = protocol === 'https:' ? 443 : 80;
   return {

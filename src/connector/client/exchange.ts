@@ -16,81 +16,94 @@ import {
 import { type ReportingPorts, sendReported } from './reporting.ts';
 import { judgeRateLimit, type ReadResponse, readFileResponse, readRateLimit, readResponse } from './response.ts';
 
-/** The access tokens of one instance. */
+/** The source of access tokens for one instance. */
 export interface AccessTokens {
-  /** One that is good now. @throws AppError INSTANCE_CREDENTIALS_FAILED, PROVIDER_UNAVAILABLE; the reason of the signal */
+  /**
+   * Returns a token that is valid now.
+   * @throws AppError INSTANCE_CREDENTIALS_FAILED, PROVIDER_UNAVAILABLE; the reason of the signal
+   */
   readonly current: (signal: AbortSignal) => Promise<string>;
-  /** Another one than the provider refused, or the same where there is no other. @throws as `current` */
+  /**
+   * Returns another token than the one that the provider rejected, or the same one where there is no other.
+   * @throws as `current`
+   */
   readonly replace: (refused: string, signal: AbortSignal) => Promise<string>;
 }
 
-/** On whose behalf a request is sent. */
+/** The instance for which a request is sent, and its limits. */
 export interface ProviderCall {
   readonly connector: Connector;
-  /** Keep the object as long as the configuration is the same: what is derived from it is kept with it. */
+  /** The configuration. Pass the same object as long as it does not change, because derived data is cached by it. */
   readonly config: Config;
-  /** For connectors with OAuth: every call of theirs needs one. */
+  /** The access tokens. Every call of a connector with OAuth needs them. */
   readonly tokens?: AccessTokens | undefined;
   readonly signal: AbortSignal;
-  /** Its owner. */
+  /** The account that owns the instance. */
   readonly accountId?: number;
-  /** Where the memory of responses is counted, what they are parsed to included. Default: one that ends with the call. */
+  /** Counts the memory of responses, including what they are parsed to. Default: a hold that ends with the call. */
   readonly hold?: Hold;
-  /** Told of the members of large answers. */
+  /** Receives the number of members of large responses. */
   readonly noteMembers?: (members: number) => void;
-  /** Where it is noted what was done for the call. */
+  /** Counts the requests of the call. */
   readonly tally?: CallTally;
-  /** Default true: failures that may pass are tried again. */
+  /** Whether to retry failures that may pass. Default true. */
   readonly retry?: boolean;
 }
 
-/** Goes on as requests are sent. */
+/** Counters of a call, updated as requests are sent. */
 export interface CallTally {
-  /** Requests, retries and redirects included. */
+  /** Number of requests, including retries and redirects. */
   providerCalls: number;
-  /** As the last response that had it says. */
+  /** The rate limit of the last response that reported one. */
   rateLimit?: RateLimitState;
 }
 
+/** The parts of the platform that the client sends requests with. */
 export interface ExchangePorts extends ReportingPorts {
   readonly egress: Pick<Egress, 'request' | 'stream'>;
   readonly clock: Clock;
 }
 
+/** Time-out of one call in milliseconds, unless the connector declares another. */
 export const DEFAULT_TIMEOUT_MS = 30_000;
 
+/** Maximum size of a response in bytes. */
 export const MAX_BYTES = 32 * 1024 * 1024;
-/** Plenty for words. */
+/** Maximum size of a failure in bytes. It is plenty for words. */
 export const FAILURE_BYTES = 256 * 1024;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
-/** A request as it is sent until there is a response, however often. */
+/** A request that is sent until there is a response, possibly several times. */
 export interface PreparedRequest {
   readonly binding: Binding;
   readonly call: ProviderCall;
   readonly request: ProviderRequest;
-  /** With `file` the body of a success is a Buffer. */
+  /** With `file`, the body of a successful response is a Buffer. */
   readonly expects: 'record' | 'file';
   readonly hold: Hold;
   readonly outgoing: Outgoing;
-  /** The provider's URL, checked. */
+  /** The provider's URL, already checked. */
   readonly target: URL;
-  /** On the steady clock. */
+  /** The deadline in milliseconds on the steady clock. */
   readonly deadlineMs: number;
 }
 
+/** The outcome of sending a request once. */
 export type ExchangeOutcome =
   | { readonly kind: 'answered'; readonly response: ProviderResponse }
   | { readonly kind: 'redirected'; readonly location: string }
   | { readonly kind: 'failed'; readonly failed: FailedCall };
 
-/** Where a request is sent, and how often it was sent before, wherever that was. */
+/** The URL of a request, and how often the request was sent before, to any URL. */
 export interface Sending {
   readonly url: URL;
   readonly resends: number;
 }
 
-/** Sends once. @throws what no other try can mend, and the reason of an abort */
+/**
+ * Sends a request once.
+ * @throws AppError for failures that no retry can fix; the reason of the signal
+ */
 export async function exchange(
   ports: ExchangePorts,
   prepared: PreparedRequest,
@@ -133,7 +146,7 @@ export async function exchange(
     const reading = { hold, signal: call.signal, noteMembers: call.noteMembers };
     const isFile = prepared.expects === 'file';
     const read = await (isFile ? readFileResponse(reading, raw) : readResponse(reading, raw, headers.accept));
-    // A file is its bytes: they stay counted. Of the others, what they were parsed to.
+    // The bytes of a file stay counted. For other responses, only what they were parsed to stays counted.
     if (read.file !== undefined) taken = 0;
     const said = call.connector.classify?.(read.response);
     const location = redirectOf(prepared, read, said);
@@ -148,7 +161,10 @@ export async function exchange(
   }
 }
 
-/** Of a request that is about to be sent. @throws the reason of the signal */
+/**
+ * Counts a request that is about to be sent.
+ * @throws the reason of the signal
+ */
 export function countRequest({ signal, tally }: ProviderCall): void {
   signal.throwIfAborted();
   if (tally !== undefined) tally.providerCalls++;
@@ -156,7 +172,7 @@ export function countRequest({ signal, tally }: ProviderCall): void {
   if (trace !== undefined) trace.providerCalls++;
 }
 
-/** What the provider says about its budget, in words that its connector knows or in the usual ones. */
+/** Records the rate limit that the provider reports, in headers that the connector or the core knows. */
 export function noteRateLimit(
   { connector, tally }: ProviderCall,
   headers: Readonly<Record<string, string>>,
@@ -176,12 +192,12 @@ function undertakingOf({ binding, request, target }: PreparedRequest, url: URL) 
   };
 }
 
-/** A redirect to another origin, though among the hosts, does not get the credentials. */
+/** A redirect to another origin receives no credentials, even if its host is one of the connector's. */
 function getsCredentials({ target }: Pick<PreparedRequest, 'target'>, url: URL): boolean {
   return url === target || url.origin === target.origin;
 }
 
-/** Where a response leads that is none yet; undefined for any other, and where the connector says what it is. */
+/** Returns the location of a redirect. Undefined for any other response, and where the connector has judged the response. */
 function redirectOf({ outgoing }: PreparedRequest, { response }: ReadResponse, said: Said): string | undefined {
   if (said === null || said?.kind !== undefined || outgoing.method !== 'GET') return undefined;
   return REDIRECTS.has(response.status) ? response.headers.location : undefined;
@@ -189,10 +205,13 @@ function redirectOf({ outgoing }: PreparedRequest, { response }: ReadResponse, s
 
 type Said = Failure | null | undefined;
 
-/** The outcome of a request, for good or until another try. */
+/** The outcome of a request without redirects: a response, or a failure that may be retried. */
 export type Verdict = Exclude<ExchangeOutcome, { readonly kind: 'redirected' }>;
 
-/** What a response means, as its connector said or by its status. @throws AppError PROVIDER_PROTOCOL where `url` was not shown the credentials that it wants */
+/**
+ * Judges a response by its connector, or by its status.
+ * @throws AppError PROVIDER_PROTOCOL where `url` requires credentials that were not sent to it
+ */
 export function judge(
   clock: Clock,
   prepared: Pick<PreparedRequest, 'binding' | 'outgoing' | 'target'>,
@@ -215,7 +234,7 @@ function accept({ response, file }: ReadResponse): Verdict {
   return { kind: 'answered', response: file === undefined ? response : { ...response, body: file } };
 }
 
-/** Nobody refused the instance's credentials, as nobody was shown any. */
+/** The error is not INSTANCE_CREDENTIALS_FAILED, because no credentials were sent. */
 function credentialsWithheld(
   { binding, target }: Pick<PreparedRequest, 'binding' | 'target'>,
   { host }: URL,

@@ -7,20 +7,20 @@ import type { Binding } from './binding.ts';
 import { noRoom } from './byte-budget.ts';
 import { isJsonType, type ReadResponse, readProviderMessage, readWaitMs, toShowable } from './response.ts';
 
-/** When a failed call may be sent again: `always` because nothing was sent, or only if sending twice does no harm. */
+/** When a failed call may be sent again: `always`, because nothing was sent, or only if sending it twice does no harm. */
 export type Resend = 'always' | 'ifIdempotent' | 'never';
 
-/** A call that failed, with what the retry policy needs to know. */
+/** A failed call, with the facts that the retry policy needs. */
 export interface FailedCall {
   readonly error: AppError;
   readonly resend: Resend;
-  /** What the provider asked for. */
+  /** The wait that the provider requested, in milliseconds. */
   readonly retryAfterMs: number | undefined;
 }
 
 interface KindReport {
   readonly code: ErrorCode;
-  /** Follows `BambooHR answered 404: `. */
+  /** The text behind `BambooHR answered 404: `. */
   readonly text: (retryAfterSeconds: number | undefined) => string;
   readonly defaultRetryAfterSeconds?: number;
 }
@@ -56,18 +56,18 @@ const KIND_BY_STATUS: ReadonlyMap<number, FailureKind> = new Map([
   [429, 'rateLimited'],
 ]);
 
-/** Statuses that tend to pass; a 500 comes from the request itself as often as not. */
+/** Statuses that usually pass. A 500 often comes from the request itself, so it is not among them. */
 const PASSING_STATUSES: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
-/** What a response failed of. */
+/** A failure with its kind and status settled. */
 export interface JudgedFailure extends Failure {
   readonly kind: FailureKind;
   readonly status: number;
-  /** A later try may succeed: the connector says so, or the status does. */
+  /** Whether a retry may succeed, by the connector's judgement or by the status. */
   readonly mayPass: boolean;
 }
 
-/** The connector's word on a response, and for what it leaves open the status. Undefined for a success. */
+/** Combines the connector's judgement of a response with its status. Undefined for a success. */
 export function judgeResponse(said: Failure | undefined, answered: number, method: string): JudgedFailure | undefined {
   const status = said?.status ?? answered;
   const kind = said?.kind ?? kindOf(status, method) ?? (said && 'rejected');
@@ -78,12 +78,12 @@ export function judgeResponse(said: Failure | undefined, answered: number, metho
 
 function kindOf(status: number, method: string): FailureKind | undefined {
   if (status >= 200 && status < 300) return undefined;
-  // What only reads conflicts with nothing.
+  // A request that only reads conflicts with nothing.
   if (status === 409 && method === 'GET') return 'rejected';
   return KIND_BY_STATUS.get(status) ?? (status >= 500 ? 'unavailable' : status >= 400 ? 'rejected' : 'protocol');
 }
 
-/** A response judged to be a failure. */
+/** A response that is a failure. */
 export interface ResponseVerdict {
   readonly binding: Binding;
   readonly response: ProviderResponse;
@@ -91,6 +91,7 @@ export interface ResponseVerdict {
   readonly quotable: boolean;
 }
 
+/** Returns the error of a failed response, and whether the request may be sent again. */
 export function describeFailure(clock: Pick<Clock, 'now'>, verdict: ResponseVerdict): FailedCall {
   const { binding, failure } = verdict;
   const report = REPORT_OF_KIND[failure.kind];
@@ -130,7 +131,7 @@ function getProviderMessage({
 
 const MAX_EXCERPT_CHARACTERS = 200;
 
-/** A 2xx response with a page or broken JSON in it. */
+/** Returns the error of a 2xx response that has a page or invalid JSON instead of JSON. */
 export function describeMisshapen(
   { connector, redactor }: Binding,
   { response, quotable }: Pick<ReadResponse, 'response' | 'quotable'>,
@@ -151,15 +152,16 @@ export function describeMisshapen(
   );
 }
 
+/** Returns a failure that must not be retried. */
 export function neverAgain(error: AppError): FailedCall {
   return { error, resend: 'never', retryAfterMs: undefined };
 }
 
-/** What the request was when it failed without a response. */
+/** The request that failed without a response. */
 export interface Undertaking {
-  /** The element's name. */
+  /** The name of the element. */
   readonly name: string;
-  /** The URL came out of a response, not out of the configuration. */
+  /** Whether the URL came from a response instead of the configuration. */
   readonly linked: boolean;
   readonly timeoutMs: number;
 }
@@ -209,7 +211,7 @@ const REPORT_OF_REASON: Record<Exclude<EgressReason, 'refused' | 'invalid' | 'no
   },
 };
 
-// Not in the table as a link of the provider's and an address in the configuration are the faults of two parties.
+// Not in the table, because a link of the provider and an address in the configuration are faults of different parties.
 const LINKED: ReasonReport = {
   code: 'PROVIDER_PROTOCOL',
   resend: 'never',
@@ -221,6 +223,7 @@ const CONFIGURED: ReasonReport = {
   text: ({ name }, { message }) => `The call to ${name} cannot be made: ${message} Correct the configuration.`,
 };
 
+/** Returns the error of a request that failed without a response, and whether it may be sent again. */
 export function describeEgressError(error: EgressError, undertaking: Undertaking): FailedCall {
   if (error.reason === 'no-room') return neverAgain(noRoom(error));
   const report = getReport(error.reason, undertaking);
@@ -236,26 +239,30 @@ function getReport(reason: Exclude<EgressReason, 'no-room'>, undertaking: Undert
   return REPORT_OF_REASON[reason];
 }
 
-/** By name: this folder knows egress as an argument only. */
+/** Recognizes the error by its name, because this folder receives egress only as an argument. */
 export function isEgressError(error: unknown): error is EgressError {
   return error instanceof Error && error.name === 'EgressError' && 'reason' in error;
 }
 
 const MAX_RETRIES = 2;
 const FIRST_BACKOFF_MS = 200;
-/** Longer waits are the caller's: it is told how long. */
+/** The caller decides about longer waits: the error contains the wait. */
 const MAX_WAIT_MS = 5_000;
 
+/** What the retry policy decides by. */
 export interface RetrySituation {
   readonly failed: FailedCall;
-  /** Retries already made. */
+  /** Number of retries so far. */
   readonly retries: number;
   readonly idempotent: boolean;
-  /** Until the deadline of the call. */
+  /** Milliseconds until the deadline of the call. */
   readonly remainingMs: number;
 }
 
-/** How long to wait before sending again; undefined: do not. Full jitter, or exactly what the provider asked for. */
+/**
+ * Returns how many milliseconds to wait before the next attempt, or undefined for no retry. The wait is what the provider requested,
+ * otherwise exponential with full jitter.
+ */
 export function planRetry(random: { readonly fraction: () => number }, situation: RetrySituation): number | undefined {
   const { failed, retries, remainingMs } = situation;
   if (retries >= MAX_RETRIES || !mayResend(situation)) return undefined;
@@ -269,6 +276,7 @@ function mayResend({ failed, idempotent }: RetrySituation): boolean {
 
 const IDEMPOTENT_METHODS: ReadonlySet<string> = new Set(['GET', 'PUT', 'DELETE']);
 
+/** Returns whether a request may be sent twice: as it declares, by default for GET, PUT and DELETE. */
 export function isIdempotent(request: ProviderRequest): boolean {
   return request.idempotent ?? IDEMPOTENT_METHODS.has(request.method ?? 'GET');
 }

@@ -33,48 +33,52 @@ export { type ByteBudget, createByteBudget, type Hold } from './byte-budget.ts';
 export type { AccessTokens, CallTally, ProviderCall } from './exchange.ts';
 export type { PassedRequest, PassedResponse } from './passthrough.ts';
 
+/** Sends requests to providers. */
 export type ProviderClient = ReturnType<typeof createProviderClient>;
 
+/** A file in a response. */
 export interface ProviderFile {
-  /** Lower-case names. */
+  /** The response headers, with lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
   readonly bytes: Buffer;
 }
 
-/** A request for people to read. */
+/** A request as people read it. */
 export interface RequestPreview {
   readonly method: string;
-  /** At the provider, also when a simulator would answer. */
+  /** The provider's URL, even if a simulator would respond. */
   readonly url: string;
   readonly body?: string;
 }
 
+/** The parts of the platform that the client needs. */
 export interface ClientPorts extends ExchangePorts {
   readonly random: { readonly fraction: () => number };
-  /** For the responses of calls that have no `hold`. Default: no bound. */
+  /** Memory for the responses of calls that have no `hold`. Default: unlimited. */
   readonly budget?: ByteBudget;
-  /** Where the simulators run; without it an instance with `simulator: true` is refused. */
+  /** The address of the simulators. Without it, an instance with `simulator: true` is rejected. */
   readonly simulatorsUrl?: string | undefined;
 }
 
-/** What of the platform the client stands on, which this level of the house must not know by name. */
+/** The parts of the platform that the client is built from. This room must not import them by name. */
 type Ground = Pick<ClientPorts, 'clock' | 'random'> & {
   readonly egress: Egress;
   readonly metrics: Metrics;
   readonly log: Logger;
 };
 
+/** Settings of the client. */
 export interface ProviderClientSettings {
   readonly simulatorsUrl: string | undefined;
-  /** For the responses of providers. Default: a third of the memory of the process. */
+  /** Memory for responses of providers in bytes. Default: a third of the heap limit of the process. */
   readonly memoryBytes: number | undefined;
-  /** A line for every request. */
+  /** Whether to log a line for every request. */
   readonly logsCalls: boolean;
 }
 
 const MEMORY_SHARE = 1 / 3;
 
-/** The client, and the memory that its responses are counted in. */
+/** Creates the client and the budget of memory for its responses. */
 export function composeProviderClient(
   ground: Ground,
   { simulatorsUrl, memoryBytes, logsCalls }: ProviderClientSettings,
@@ -92,16 +96,17 @@ export function composeProviderClient(
 }
 
 const MAX_REDIRECTS = 3;
-/** What the provider calls a failure is one, whatever the connector makes of its words. */
+/** A failed result of a bulk job is a failure, whatever the connector reads from its words. */
 const REJECTED: JudgedFailure = { kind: 'rejected', status: 400, mayPass: false };
 
+/** Creates the client. It adds the base URL, authentication, time-outs and retries to the requests of connectors. */
 export function createProviderClient(ports: ClientPorts) {
   const { clock, budget = createByteBudget(Number.POSITIVE_INFINITY) } = ports;
   const bind = createBindings(ports.simulatorsUrl);
 
   /**
-   * One request on its way: over at most three redirects, with retries where they do no harm, and once more with another access token. A refused
-   * token was not enough to have anything done, so that with another one the same is sent again, whatever its method.
+   * Sends a request: over at most three redirects, with retries where they do no harm, and once more with another access token. A rejected
+   * token did not authorize anything, so the same request is sent again whatever its method is.
    */
   async function send(
     call: ProviderCall,
@@ -118,7 +123,7 @@ export function createProviderClient(ports: ClientPorts) {
       return { binding, call, request, expects, hold, target, deadlineMs, outgoing: prepareOutgoing(binding, request) };
     };
     try {
-      // Until it is replaced.
+      // Absent after the token was replaced once.
       let held = tokens && { tokens, token: await tokens.current(signal) };
       let prepared = setOut(held?.token);
       let url = target;
@@ -148,7 +153,10 @@ export function createProviderClient(ports: ClientPorts) {
     }
   }
 
-  /** @throws the failure when there is to be no other try; the reason of the signal */
+  /**
+   * Waits before a retry.
+   * @throws the failure when there is no retry; the reason of the signal
+   */
   async function waitToRetry({ call, request, deadlineMs }: PreparedRequest, failed: FailedCall, retries: number) {
     const remainingMs = deadlineMs - clock.steady();
     const waitMs = planRetry(ports.random, { failed, retries, remainingMs, idempotent: isIdempotent(request) });
@@ -157,25 +165,34 @@ export function createProviderClient(ports: ClientPorts) {
   }
 
   return {
-    /** @returns what the connector or a 2xx status calls a success. @throws AppError for the rest; the reason of `signal` when it aborts. */
+    /**
+     * Sends a request.
+     * @returns a response that the connector or a 2xx status calls a success
+     * @throws AppError for any other; the reason of `signal` when it aborts
+     */
     send: (call: ProviderCall, request: ProviderRequest): Promise<ProviderResponse> => send(call, request),
 
-    /** As `send`, for a response that is passed on byte for byte, whatever it is. */
+    /** Sends a request as `send` does, and returns the bytes of the response unchanged. */
     sendForFile: async (call: ProviderCall, request: ProviderRequest): Promise<ProviderFile> => {
       const { headers, body } = await send(call, request, 'file');
       if (!Buffer.isBuffer(body)) throw new Error('The client read a file as something else');
       return { headers, bytes: body };
     },
 
-    /** Passes a request on as it is, but for the authentication. @returns what the provider says, whatever that is. @throws AppError where it says nothing */
+    /**
+     * Passes a request on unchanged, except for the authentication.
+     * @returns the provider's response, whatever its status is
+     * @throws AppError where there is no response
+     */
     pass: async (call: ProviderCall, request: PassedRequest) => {
       const tokens = call.connector.auth.type === 'oauth2' ? tokensOf(call) : undefined;
       return pass(ports, { call, tokens, bind }, request);
     },
 
     /**
-     * Sends a file as it comes, once: nothing of it is kept to be sent again. Where the provider refuses an access token, the next call has another.
-     * @throws as `execute`; PROVIDER_UNAVAILABLE where an access token was refused; what reading the bytes throws
+     * Sends a file once, as its bytes arrive. Nothing is kept to be sent again. After the provider rejected an access token, the next call
+     * has another one.
+     * @throws as `execute`; PROVIDER_UNAVAILABLE where an access token was rejected; any error of reading the bytes
      */
     upload: async <Input extends UploadInput>(
       operation: UploadOperation<Input>,
@@ -193,7 +210,7 @@ export function createProviderClient(ports: ClientPorts) {
       }
     },
 
-    /** What `send` would send first, with every secret masked; nothing is sent. */
+    /** Returns the first request that `send` would send, with every secret redacted. It sends nothing. */
     preview: (
       { connector, config }: Pick<ProviderCall, 'connector' | 'config'>,
       request: ProviderRequest,
@@ -205,7 +222,7 @@ export function createProviderClient(ports: ClientPorts) {
       return { method, url, ...(body !== undefined && { body: redact(body) }) };
     },
 
-    /** The error that a call would have failed with, had the provider answered so. */
+    /** Returns the error of a call whose response would have been `answer`. */
     judge: ({ connector, config }: ProviderCall, answer: Pick<ProviderResponse, 'status' | 'body'>) => {
       const response = { headers: {}, ...answer };
       const said = connector.classify?.(response);
@@ -213,7 +230,10 @@ export function createProviderClient(ports: ClientPorts) {
       return describeFailure(clock, { binding: bind(connector, config), response, failure, quotable: true }).error;
     },
 
-    /** @throws as `send`, and AppError PROVIDER_PROTOCOL when the connector cannot read the response */
+    /**
+     * Runs an operation of a connector and returns its result.
+     * @throws as `send`, and AppError PROVIDER_PROTOCOL when the connector cannot read the response
+     */
     execute: async <Input, Output>(operation: Operation<Input, Output>, input: Input, call: ProviderCall) => {
       const { config, signal } = call;
       if ('run' in operation) {
@@ -230,7 +250,7 @@ export function createProviderClient(ports: ClientPorts) {
   };
 }
 
-/** @throws AppError PROVIDER_PROTOCOL where the connector cannot read the response */
+/** @throws AppError PROVIDER_PROTOCOL when the connector cannot read the response */
 function readAs<Output>(call: ProviderCall, read: () => Output): Output {
   try {
     return read();
@@ -248,7 +268,10 @@ function tooManyRedirects(name: string): AppError {
   return new AppError('PROVIDER_PROTOCOL', `${name} redirected more than ${MAX_REDIRECTS} times.`);
 }
 
-/** A response of another shape than documented shows as an AnswerError of the kit or as a TypeError in the connector. Log and activity have the cause. */
+/**
+ * Returns the error for a response that the connector cannot read. Another shape than documented shows as an AnswerError of the kit or as a
+ * TypeError in the connector. Log and activity have the cause.
+ */
 export function toUnreadable({ connector }: Pick<ProviderCall, 'connector'>, error: unknown): AppError {
   if (isAppError(error)) return error;
   return new AppError('PROVIDER_PROTOCOL', `Causeway does not understand the response of ${connector.name}.`, {
@@ -257,7 +280,10 @@ export function toUnreadable({ connector }: Pick<ProviderCall, 'connector'>, err
   });
 }
 
-/** A parser quotes a few characters of what it cannot read: the beginning of a secret there is too short to be known. */
+/**
+ * A parser quotes a few characters of a text that it cannot read. The beginning of a secret is too short for the redactor to recognize, so
+ * the quote is removed.
+ */
 function withoutQuote(error: SyntaxError): SyntaxError {
   const bare = new SyntaxError(error.message.replace(/["'`].*["'`]/su, '…'));
   const frames = error.stack?.slice(error.stack.indexOf('\n    at ')) ?? '';

@@ -1,25 +1,25 @@
 import { AppError } from '../../errors.ts';
 import { parseJson } from '../../numbers/exact-json.ts';
 
-/** Bytes that are looked at, and parsed, at a time: about a millisecond. */
+/** Number of bytes that are scanned and parsed at a time: about a millisecond of work. */
 export const PIECE_BYTES = 128 * 1024;
 
-/** Whatever walks over a value calls itself for each level. */
+/** Maximum depth of nesting. Code that walks over a value calls itself for each level. */
 export const MAX_DEPTH = 200;
 
 /**
- * Maximum number of members in an answer, those inside others counted. An answer of ordinary rows reaches its 32 MB first: their
- * members take 16 bytes and more. What has more of them takes connectors, which walk over an answer in one go, hundreds of milliseconds.
+ * Maximum number of members in a response, at all depths. A response of ordinary rows reaches its 32 MB first, because their members take
+ * at least 16 bytes. With more members, connectors, which walk over a response in one run, would take hundreds of milliseconds.
  */
 export const MOST_MEMBERS = 2_000_000;
 /**
- * Maximum number of members of one object in an answer: a record has hundreds, seldom thousands; an index by id as many as there are ids.
- * It is also the maximum for a record with all that is inside (`assertMembers`).
+ * Maximum number of members of one object in a response. A record has hundreds, rarely thousands; an index by id has as many as there are
+ * ids. It is also the maximum for a record with everything inside it (`assertMembers`).
  */
 export const MOST_OBJECT_MEMBERS = 100_000;
 
-// What V8 takes for parsed JSON beside the characters, measured over rows of people and over the worst there is
-// (a million of `{}`, or of objects with a name each of their own); there it is up to twice as much.
+// The memory that V8 needs for parsed JSON beside its characters, measured with rows of people and with the worst case (a million of `{}`,
+// or of objects that each have a name of their own); there it is up to twice as much.
 const CONTAINER_BYTES = 48;
 const MEMBER_BYTES = 12;
 
@@ -31,40 +31,39 @@ const BACKSLASH = 0x5c;
 const CLOSE_ARRAY = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
-/** The last of those that stand between tokens. */
+/** The greatest character of white space between tokens. */
 const SPACE = 0x20;
 const END = -1;
 
-/** An array or object whose end was not seen yet. */
+/** An array or object whose end was not read yet. */
 interface Open {
   readonly openedAt: number;
-  /** The byte that ends it. */
+  /** The byte that closes it. */
   readonly end: number;
   lastComma: number;
   commas: number;
 }
 
-/** Of the part of a text that was looked at since the last time. */
+/** The cost of the part of a text that was scanned since the last call. */
 export interface PieceCost {
-  /** An estimate of the memory that its values take. */
+  /** An estimate of the memory that its values take, in bytes. */
   readonly bytes: number;
-  /** Members of all objects and items of all arrays. */
+  /** Number of members of all objects and items of all arrays. */
   readonly members: number;
 }
 
-/** An array or object that is larger than a piece, so that it is put together from the parsed pieces of its members. */
+/** An array or object that is larger than a piece. It is assembled from the parsed pieces of its members. */
 interface Assembly {
   readonly value: unknown[] | Record<string, unknown>;
-  /** Its last member was one that is put together itself: what follows is a comma or the end. */
+  /** Whether its last member was an assembly itself, so that a comma or the end must follow. */
   followsMember: boolean;
-  /** A comma was read, so that a member must follow. */
+  /** Whether a comma was read, so that a member must follow. */
   wantsMember: boolean;
 }
 
 /**
- * Parses UTF-8 JSON as `parseJson` does, piece by piece: one that is resumed never works longer than two pieces take. A
- * library that parses by itself takes ten times as long as `JSON.parse`; here the text is only looked through for places
- * to cut it.
+ * Parses UTF-8 JSON as `parseJson` does, piece by piece. Between two yields it works no longer than two pieces take. A parser in JavaScript
+ * takes ten times as long as `JSON.parse`; this one only searches the text for positions to cut it, and lets `JSON.parse` parse the pieces.
  * @throws SyntaxError; AppError PROVIDER_PROTOCOL for nesting beyond 200 levels, and for too many members
  */
 export function* parsePieces(bytes: Buffer, pieceBytes = PIECE_BYTES): Generator<PieceCost, unknown> {
@@ -78,17 +77,17 @@ export function* parsePieces(bytes: Buffer, pieceBytes = PIECE_BYTES): Generator
   }
 }
 
-/** The text as a list of one value; its first assembly is that list. */
+/** The text as a list with one value. Its first assembly is that list. */
 class Parsing {
   readonly #bytes: Buffer;
   readonly #open: Open[] = [{ openedAt: -1, end: END, lastComma: -1, commas: 0 }];
   readonly #root: unknown[] = [];
   readonly #assemblies: Assembly[] = [{ value: this.#root, followsMember: false, wantsMember: false }];
   #position = 0;
-  /** Where the part of the innermost assembly begins that was not parsed yet. */
+  /** The offset of the part of the innermost assembly that was not parsed yet. */
   #from = 0;
   #inString = false;
-  /** Nothing stands yet in what was opened last. */
+  /** Whether the innermost open array or object is still empty. */
   #isEmpty = false;
   #bytesCost = 0;
   #members = 0;
@@ -133,7 +132,7 @@ class Parsing {
           break;
         case CLOSE_ARRAY:
         case CLOSE_OBJECT:
-          // The last member has no comma behind it.
+          // No comma follows the last member.
           if (!isEmpty) this.#members++;
           isEmpty = false;
           this.#end(position, byte);
@@ -149,7 +148,7 @@ class Parsing {
     if (this.#members > MOST_MEMBERS) throw tooMany('JSON', MOST_MEMBERS);
   }
 
-  /** Parses what is complete, until less than a piece is left that is not. */
+  /** Parses complete members until less than a piece is left. */
   cut(pieceBytes: number): void {
     while (this.#position - this.#from >= pieceBytes) {
       const open = this.#open[this.#assemblies.length - 1];
@@ -191,7 +190,7 @@ class Parsing {
     const top = this.#top();
     top.lastComma = position;
     this.#members++;
-    // A list has as many as there are rows.
+    // A list has as many items as there are rows, so only objects are limited.
     if (++top.commas >= MOST_OBJECT_MEMBERS && top.end === CLOSE_OBJECT)
       throw tooMany('an object', MOST_OBJECT_MEMBERS);
   }
@@ -206,7 +205,10 @@ class Parsing {
     this.#open.pop();
   }
 
-  /** The member that is not complete becomes an assembly of its own. @returns false when it is no array or object. */
+  /**
+   * Turns the incomplete member into an assembly of its own.
+   * @returns false when it is no array or object
+   */
   #descend(): boolean {
     const parent = this.#assembly();
     const inner = this.#open[this.#assemblies.length];
@@ -227,7 +229,7 @@ class Parsing {
     return true;
   }
 
-  /** Adds the members between the last cut and `end`, which is a comma or the end of the innermost assembly. */
+  /** Adds the members between the last cut and `end`, the offset of a comma or of the end of the innermost assembly. */
   #take(end: number, isLast: boolean): void {
     const assembly = this.#assembly();
     const { value, followsMember } = assembly;
@@ -245,7 +247,7 @@ class Parsing {
     assembly.wantsMember = !isLast;
   }
 
-  /** `"name":` */
+  /** Reads `"name":`. */
   #readName(begin: number, end: number): string {
     const text = this.#bytes.toString('utf8', begin, end);
     const colon = text.lastIndexOf(':');
@@ -267,7 +269,7 @@ class Parsing {
   }
 }
 
-/** Blank, tab, line feed, carriage return: JSON knows no others. */
+/** The white space of JSON: blank, tab, line feed, carriage return. */
 const BLANKS: ReadonlySet<number | undefined> = new Set([0x20, 0x09, 0x0a, 0x0d]);
 
 function addItems(list: unknown[], text: string): number {
@@ -283,17 +285,21 @@ function addMembers(object: Record<string, unknown>, text: string): number {
   return members.length;
 }
 
-/** `__proto__` is a name like any other in JSON. */
+/** In JSON, `__proto__` is a name like any other. */
 function define(object: Record<string, unknown>, name: string, value: unknown): void {
   if (name !== '__proto__') object[name] = value;
   else Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true });
 }
 
-/** @param what has more members than it may */
+/**
+ * Returns the error PROVIDER_PROTOCOL for a response with too many members.
+ * @param what the value that has too many
+ */
 export function tooMany(what: string, most: number): AppError {
   return new AppError('PROVIDER_PROTOCOL', `The provider answered ${what} with more than ${most} members.`);
 }
 
+/** Returns the error PROVIDER_PROTOCOL for a response that is nested too deeply. */
 export function tooDeep(): AppError {
   return new AppError(
     'PROVIDER_PROTOCOL',

@@ -15,36 +15,39 @@ import { describeEgressError, isEgressError } from './failure.ts';
 import { sendReported } from './reporting.ts';
 import { resolveBelow } from './url.ts';
 
-/** A request that goes to the provider as it is, but for the instance's authentication. */
+/** A request that is sent to the provider unchanged, except for the instance's authentication. */
 export interface PassedRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Below the base URL, percent-encoded as the caller did it; begins with `/`. */
+  /** The path below the base URL, percent-encoded by the caller. It begins with `/`. */
   readonly path: string;
-  /** With its `?`, or empty. */
+  /** The query with its `?`, or empty. */
   readonly search: string;
-  /** Lower-case names, without any that authenticate. */
+  /** The headers with lower-case names, without any that authenticate. */
   readonly headers: Readonly<Record<string, string>>;
-  /** A Buffer can be sent again when the provider refuses an access token; what streams goes once. */
+  /** The body. A Buffer can be sent again when the provider rejects an access token, a stream cannot. */
   readonly body?: Buffer | AsyncIterable<Buffer> | undefined;
   readonly bodyLength?: number | undefined;
 }
 
-/** Whatever the provider answered, refusals included. */
+/** The provider's response, whatever its status is. */
 export interface PassedResponse extends EgressStream {
-  /** Of the secrets that the provider was sent. */
+  /** Redacts the secrets that the provider received. */
   readonly redactor: Redactor;
 }
 
 interface PassedOn {
   readonly call: ProviderCall;
-  /** Where the connector uses OAuth. */
+  /** The access tokens, where the connector uses OAuth. */
   readonly tokens: AccessTokens | undefined;
   readonly bind: Bind;
 }
 
 const UNAUTHORIZED = 401;
 
-/** What the provider says is the response, so that only what it did not say is an error. @throws AppError */
+/**
+ * Passes a request on and returns the provider's response.
+ * @throws AppError only where there is no response
+ */
 export async function pass(
   ports: ExchangePorts,
   { call, tokens, bind }: PassedOn,
@@ -56,7 +59,7 @@ export async function pass(
   const response = await passOnce(ports, { call, binding: bind(connector, config, token), resends: 0 }, request);
   if (response.status !== UNAUTHORIZED) return response;
   try {
-    // A refused access token is replaced, and what can be sent again is.
+    // A rejected access token is replaced, and the request is sent again if that is possible.
     const another = await tokens.replace(token, signal);
     if (another === token || !canRepeat(request)) return response;
     response.cancel();
@@ -119,13 +122,16 @@ async function passOnce(
   } catch (error) {
     signal.throwIfAborted();
     if (!isEgressError(error)) throw error;
-    // What is wrong with the caller's body shows as a failure to send it.
+    // A fault of the caller's body shows as a failure to send it.
     if (isAppError(error.cause)) throw error.cause;
     throw describeEgressError(error, { name: connector.name, linked: false, timeoutMs: silenceMs }).error;
   }
 }
 
-/** What the connector sends unless told otherwise, then what the caller says, then what authenticates, which nobody else may say. */
+/**
+ * Returns the headers of a request: the connector's defaults, then the caller's, then those that authenticate, which the caller cannot
+ * replace.
+ */
 function headersOf(binding: Binding, { headers }: PassedRequest, target: URL): Readonly<Record<string, string>> {
   const { headersWithoutAuth } = binding;
   const authentication = Object.entries(binding.headers).filter(([name, value]) => headersWithoutAuth[name] !== value);

@@ -7,16 +7,17 @@ import type { ByteBudget } from './byte-budget.ts';
 import { describeTarget } from './described-target.ts';
 import { isEgressError } from './failure.ts';
 
-/** One request to a provider and the outcome of it. */
+/** One request to a provider, with its outcome. */
 export interface SentRequest extends TracedCall {
-  /** The key of the element. */
+  /** The element key. */
   readonly element: string;
   readonly toSimulator: boolean;
 }
 
-/** Takes every request that was sent, when it has ended. */
+/** Receives every request when it has ended. */
 export type ReportRequest = (request: SentRequest) => void;
 
+/** The clock, and the receiver of reports. */
 export interface ReportingPorts {
   readonly clock: Pick<Clock, 'steady'>;
   readonly report?: ReportRequest | undefined;
@@ -25,9 +26,9 @@ export interface ReportingPorts {
 type Headers = Readonly<Record<string, string>>;
 
 /**
- * Sends a request, tells of it, whatever comes of it, and notes it in the trace of the call. `headers` are those of the request; `send` gets them with what the provider is told of the trace, which is
- * nothing unless that is configured.
- * @returns its response
+ * Sends a request and reports it with its outcome, also to the trace of the call. `send` receives the given headers, and those of the trace
+ * where that is configured.
+ * @returns the response
  */
 export async function sendReported<Response extends Pick<EgressResponse, 'status'>>(
   { clock, report }: ReportingPorts,
@@ -53,7 +54,7 @@ export async function sendReported<Response extends Pick<EgressResponse, 'status
   }
 }
 
-/** What the span of one request to a provider says, in the words of the conventions for HTTP clients and ours. */
+/** Returns the attributes of the span of a request, named by OpenTelemetry's conventions for HTTP clients and by us. */
 function describeExchange({ element, method, url, toSimulator, outcome, redactor, resends }: SentRequest): SpanEnd {
   return {
     attributes: {
@@ -69,7 +70,7 @@ function describeExchange({ element, method, url, toSimulator, outcome, redactor
   };
 }
 
-/** Undefined for a success: for a client a refusal is a failure too. */
+/** Undefined for a success. For a client, a 4xx is an error too. */
 function errorTypeOf(outcome: SentRequest['outcome']): string | undefined {
   if (typeof outcome === 'string') return outcome;
   return outcome >= 400 ? String(outcome) : undefined;
@@ -77,7 +78,7 @@ function errorTypeOf(outcome: SentRequest['outcome']): string | undefined {
 
 const BUCKETS_SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-/** Requests by element and outcome, retries and redirects each on their own. */
+/** Returns a receiver that measures requests by element and outcome. Retries and redirects count separately. */
 export function measureProviderCalls(metrics: Metrics): ReportRequest {
   const observe = metrics.observer({
     name: 'causeway_provider_call_duration_seconds',
@@ -92,7 +93,9 @@ function classOf(outcome: SentRequest['outcome']): string {
   return typeof outcome === 'number' ? `${Math.floor(outcome / 100)}xx` : outcome;
 }
 
-/** A line for each request, at the level `debug`. Of a query nothing is said: filters and keys stand there. */
+/**
+ * Returns a receiver that logs a line for each request at the level `debug`. It leaves out the query, because filters and keys are in it.
+ */
 export function logProviderCalls(log: Logger): ReportRequest {
   return ({ element, method, url, toSimulator, outcome, durationMs, redactor }) => {
     const { instanceId } = currentTrace() ?? {};
@@ -113,6 +116,7 @@ export function logProviderCalls(log: Logger): ReportRequest {
   };
 }
 
+/** Adds a gauge of the memory that responses hold. */
 export function measureBudget({ heldBytes }: ByteBudget, metrics: Metrics): void {
   metrics.gauge({
     name: 'causeway_provider_answers_bytes',

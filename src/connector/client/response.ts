@@ -7,14 +7,14 @@ import type { ProviderResponse, RateLimitState } from '../contract.ts';
 import { type Hold, noRoom } from './byte-budget.ts';
 import { PIECE_BYTES, parsePieces } from './json-pieces.ts';
 
-/** A response as the connector sees it, and whether its body is what was asked for. */
+/** A response as the connector sees it, and whether its body has the requested form. */
 export interface ReadResponse {
   readonly response: ProviderResponse;
-  /** A page, or broken JSON, where JSON was asked for. */
+  /** Whether the body is a page or invalid JSON although JSON was requested. */
   readonly misshapen: boolean;
-  /** Its words may be shown to the caller. */
+  /** Whether the caller may read its words. */
   readonly quotable: boolean;
-  /** The body as it came, where a file was asked for. */
+  /** The unchanged body, where a file was requested. */
   readonly file?: Buffer;
 }
 
@@ -22,15 +22,19 @@ const JSON_TYPE = /^[^;]*\bjson\b/i;
 const HTML_TYPE = /^[^;]*html\b/i;
 const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 
+/** What a response is read with. */
 export interface ReadingPorts {
-  /** Counts what the body is parsed to. */
+  /** Counts the memory of the parsed body. */
   readonly hold: Hold;
   readonly signal: AbortSignal;
-  /** Told of an answer with so many members that one record in it may have too many. */
+  /** Receives the number of members of a large response, in which one record may have too many. */
   readonly noteMembers?: ((members: number) => void) | undefined;
 }
 
-/** `accept` is the request's. @throws AppError OVERLOADED; PROVIDER_PROTOCOL for JSON that is nested too deep, or has too many members */
+/**
+ * Reads a response. `accept` is a header of its request.
+ * @throws AppError OVERLOADED; PROVIDER_PROTOCOL for JSON that is nested too deeply or has too many members
+ */
 export async function readResponse(
   ports: ReadingPorts,
   raw: EgressResponse,
@@ -52,7 +56,10 @@ export async function readResponse(
   };
 }
 
-/** A file is judged by status and headers; its body is read only where the provider may have put words of its own there. */
+/**
+ * Reads the response to a request for a file. A file is judged by status and headers; its body is parsed only where it may hold words of
+ * the provider.
+ */
 export async function readFileResponse(ports: ReadingPorts, raw: EgressResponse): Promise<ReadResponse> {
   const { status, headers, body, quotable } = raw;
   const isFile = status >= 200 && status < 300 && !isJsonType(headers);
@@ -62,6 +69,7 @@ export async function readFileResponse(ports: ReadingPorts, raw: EgressResponse)
   return { ...judged, file: body };
 }
 
+/** Returns whether the content type says JSON. */
 export function isJsonType(headers: Headers): boolean {
   return JSON_TYPE.test(headers['content-type'] ?? '');
 }
@@ -71,10 +79,10 @@ function withoutMark(body: Buffer): Buffer {
   return isMarked ? body.subarray(BYTE_ORDER_MARK.length) : body;
 }
 
-/** What parsed JSON takes, in bytes of its text, where nobody looks closer. */
+/** Estimated ratio of the memory of parsed JSON to the bytes of its text, for small bodies. */
 const PARSED_SHARE = 4;
 
-/** @returns undefined when it is not JSON, which has no such value. */
+/** @returns undefined when the body is not JSON, which has no such value */
 async function parseBody(ports: ReadingPorts, bytes: Buffer): Promise<unknown> {
   try {
     if (bytes.length > PIECE_BYTES) return await parseLarge(ports, bytes);
@@ -107,10 +115,10 @@ function acceptsJson(accept: string | undefined): boolean {
 }
 
 const MAX_CHARACTERS = 500;
-/** Far more than is shown, so that a secret cut here stays unseen; redacting megabytes would take its time. */
+/** Far more than is shown, so that a secret that is cut here stays invisible. Redacting megabytes would take too long. */
 const MAX_READ_CHARACTERS = 20_000;
 
-/** Where providers put their words, the most telling first. */
+/** The members in which providers put their words, the most informative first. */
 const MESSAGE_PATHS: readonly (readonly (string | number)[])[] = [
   ['error', 'message'],
   ['error', 'message', 'value'],
@@ -129,7 +137,7 @@ const MESSAGE_PATHS: readonly (readonly (string | number)[])[] = [
   [],
 ];
 
-/** @returns the provider's own words in a body, fit to be shown; undefined when there are none. HTML is never shown */
+/** Returns the provider's own words in a body, ready to be shown; undefined when there are none. HTML is never shown. */
 export function readProviderMessage(redactor: Redactor, body: unknown): string | undefined {
   for (const path of MESSAGE_PATHS) {
     const text = getText(body, path);
@@ -149,11 +157,12 @@ function getMember(value: unknown, key: string | number): unknown {
 
 const HTML = /<(!doctype\s+html|\/?(html|head|body|title|h[1-6]|p|div|span|br|hr|a|pre|center|script|table))\b[^>]*>/i;
 
+/** Returns whether a text looks like HTML. */
 export function isHtml(text: string): boolean {
   return HTML.test(text.slice(0, 2000));
 }
 
-/** Redacted before it is cut, so that no half of a secret remains at the end. */
+/** Redacts a text, then shortens it, so that no half of a secret remains at its end. */
 export function toShowable(redactor: Redactor, text: string, maxCharacters: number): string {
   const clean = redactor
     .redact(text.slice(0, MAX_READ_CHARACTERS))
@@ -170,7 +179,10 @@ const NAMES = ['ratelimit-', 'x-ratelimit-', 'x-rate-limit-'].map((prefix) => ({
   reset: `${prefix}reset`,
 }));
 
-/** Reads `RateLimit-*` (draft-ietf-httpapi-ratelimit-headers-06), `X-RateLimit-*` and `X-Rate-Limit-*`. */
+/**
+ * Reads the rate limit from `RateLimit-*` (draft-ietf-httpapi-ratelimit-headers-06), `X-RateLimit-*` or `X-Rate-Limit-*`. Undefined where
+ * there is none.
+ */
 export function readRateLimit(headers: Headers, nowMs: number): RateLimitState | undefined {
   for (const names of NAMES) {
     const limit = readNumber(headers[names.limit]);
@@ -185,10 +197,10 @@ export function readRateLimit(headers: Headers, nowMs: number): RateLimitState |
 
 type Claims = { readonly [Name in keyof RateLimitState]?: number | undefined };
 
-/** Budgets are counted by the month at most. */
+/** The longest window of a rate limit is a month. */
 const MAX_RESET_SECONDS = 31 * 24 * 3_600;
 
-/** What a provider, or its connector, says is passed on where it can be true: whole numbers from 0 on that a caller can read. */
+/** Returns the plausible parts of a reported rate limit: whole numbers from 0 that a caller can read. */
 export function judgeRateLimit({ limit, remaining, resetSeconds }: Claims): RateLimitState {
   return {
     ...(isCount(limit) && { limit: Math.floor(limit) }),
@@ -201,7 +213,7 @@ function isCount(value: number | undefined): value is number {
   return typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER;
 }
 
-/** The first number: `100, 100;w=60` lists the policy behind it. */
+/** Reads the first number. `100, 100;w=60` has the policy behind it. */
 function readNumber(text: string | undefined): number | undefined {
   const digits = text?.match(/^\s*(\d+(?:\.\d+)?)\s*(?:$|[,;])/)?.[1];
   return digits === undefined ? undefined : Number(digits);
@@ -210,14 +222,16 @@ function readNumber(text: string | undefined): number | undefined {
 const SMALLEST_EPOCH_SECONDS = 1e9;
 const SMALLEST_EPOCH_MS = 1e12;
 
-/** Providers write the reset as seconds to go, as seconds since 1970, or as milliseconds since 1970. */
+/** Converts a reset to seconds from now. Providers report seconds from now, seconds since 1970, or milliseconds since 1970. */
 function toSecondsFromNow(reset: number, nowMs: number): number {
   if (reset < SMALLEST_EPOCH_SECONDS) return Math.ceil(reset);
   const resetMs = reset < SMALLEST_EPOCH_MS ? reset * 1000 : reset;
   return Math.max(0, Math.ceil((resetMs - nowMs) / 1000));
 }
 
-/** What the provider asks for: its `Retry-After`, else the end of a used-up budget. At most a day. */
+/**
+ * Returns the wait that the provider requests in milliseconds: its `Retry-After`, else the end of an exhausted rate limit. At most a day.
+ */
 export function readWaitMs(headers: Headers, nowMs: number): number | undefined {
   return readRetryAfterMs(headers['retry-after'], nowMs) ?? boundWaitMs(readResetMs(headers, nowMs));
 }

@@ -23,23 +23,23 @@ import { sendReported } from './reporting.ts';
 import { readResponse } from './response.ts';
 import { resolveTarget } from './url.ts';
 
-/** A file on its way to the provider. */
+/** A file that is sent to the provider. */
 export interface SentFile extends UploadedFile {
-  /** They can be read once. */
+  /** The bytes, which can be read once. */
   readonly bytes: AsyncIterable<Buffer>;
 }
 
 interface Sender {
   readonly call: ProviderCall;
-  /** Where the connector uses OAuth. */
+  /** The access tokens, where the connector uses OAuth. */
   readonly tokens: AccessTokens | undefined;
   readonly bind: Bind;
   readonly hold: Hold;
 }
 
 /**
- * Sends a file in one request, and never again: its bytes are gone then. So an access token that the provider refuses is replaced for the
- * next request, which is the caller's to make.
+ * Sends a file in one request, and never again, because its bytes are gone. If the provider rejects an access token, it is replaced for the
+ * next request, which the caller must send.
  * @throws AppError
  */
 export async function sendFile(
@@ -112,7 +112,7 @@ async function sendOnce(
   } catch (error) {
     signal.throwIfAborted();
     if (!isEgressError(error)) throw error;
-    // What is wrong with the caller's form shows as a failure to send it.
+    // A fault of the caller's form shows as a failure to send it.
     if (isAppError(error.cause)) throw error.cause;
     if (error.reason === 'timeout' && body.isAwaited()) throw tooSlow(silenceMs, error);
     const undertaking = { name: connector.name, linked: false, timeoutMs: silenceMs };
@@ -126,7 +126,7 @@ function prepareUpload(binding: Binding, request: UploadRequest, file: SentFile)
   const { form, headers: own, method = 'POST', ...address } = request;
   const encoded: EncodedBody = form === undefined ? { type: file.type } : encodeForm(form, file);
   const type = { 'content-type': encoded.type };
-  // How a form is put together only this file knows; of a file as it is the connector may know better.
+  // Only this function knows the content type of a form. For a plain file the connector may know better.
   const outgoing = prepareOutgoing(binding, {
     method,
     headers: form === undefined ? { ...type, ...own } : { ...own, ...type },
@@ -137,7 +137,7 @@ function prepareUpload(binding: Binding, request: UploadRequest, file: SentFile)
 
 interface EncodedBody {
   readonly type: string;
-  /** Before and behind the bytes of the file. */
+  /** The parts of the body before and after the bytes of the file. */
   readonly head?: Buffer;
   readonly tail?: Buffer;
 }
@@ -161,14 +161,14 @@ function createBody(bytes: AsyncIterable<Buffer>, { head, tail }: EncodedBody) {
 
   return {
     pieces,
-    /** All of it was taken. */
+    /** Whether the request has read the whole body. */
     isWhole: () => isWhole,
-    /** There is nothing to send until the caller sends more. */
+    /** Whether the body waits for bytes of the caller. */
     isAwaited: () => isAwaited,
   };
 }
 
-/** RFC 7578 */
+/** Encodes a form (RFC 7578) with a file as its last part. */
 function encodeForm({ parts, file: fileName }: UploadForm, file: SentFile): EncodedBody {
   const boundary = `causeway-${randomUUID()}`;
   const texts = parts.map(
@@ -188,12 +188,15 @@ function printPartHead(name: string, fileName: string | undefined, type: string 
   return `Content-Disposition: form-data; name="${escapeName(name)}"${named}${typed}`;
 }
 
-/** What would end the name, as browsers write it (HTML, "multipart form data"). */
+/** Escapes the characters that would end the name, as browsers do (HTML, "multipart form data"). */
 function escapeName(name: string): string {
   return name.replaceAll('\n', '%0A').replaceAll('\r', '%0D').replaceAll('"', '%22');
 }
 
-/** As much as of any response: of a refusal what its words need. @throws AppError PROVIDER_PROTOCOL, OVERLOADED */
+/**
+ * Collects a response: up to the maximum of a success, or as much of a failure as its words need.
+ * @throws AppError PROVIDER_PROTOCOL, OVERLOADED
+ */
 async function collect(
   { status, body }: EgressStream,
   name: string,
@@ -212,7 +215,7 @@ async function collect(
   return collected.join();
 }
 
-/** Soon is soon enough. */
+/** The new token is ready at once. */
 const RETRY_AFTER_SECONDS = 1;
 
 function tokenReplaced(name: string, cause: AppError): AppError {

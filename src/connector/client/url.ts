@@ -1,10 +1,10 @@
 import { AppError } from '../../errors.ts';
 import type { Connector, ProviderRequest } from '../contract.ts';
 
-/** Where a connector with one configuration may call. */
+/** The addresses that a connector may call with one configuration. */
 export interface UrlBinding {
   readonly connector: Pick<Connector, 'name'>;
-  /** The provider's base URL, without a slash at the end. Never the simulator's. */
+  /** The provider's base URL without a slash at the end, never the simulator's. */
   readonly base: string;
   readonly origin: string;
   readonly host: string;
@@ -16,8 +16,8 @@ export interface UrlBinding {
 type Addressed = Pick<ProviderRequest, 'path' | 'url' | 'query'>;
 
 /**
- * The provider's URL of a request. A simulator's links are turned back into the provider's, so that the same rules hold for both.
- * @throws AppError PROVIDER_PROTOCOL when a URL from a response leaves the connector's hosts.
+ * Returns the provider's URL of a request. A simulator's links are converted to the provider's, so that the same rules hold for both.
+ * @throws AppError PROVIDER_PROTOCOL when a URL from a response leaves the connector's hosts
  */
 export function resolveTarget(binding: UrlBinding, request: Addressed): URL {
   if (request.url === undefined) return resolvePath(binding, request);
@@ -26,22 +26,24 @@ export function resolveTarget(binding: UrlBinding, request: Addressed): URL {
   return query === url.search ? url : new URL(query, url);
 }
 
-/** Below the base URL: as the path begins with a slash, it cannot change the host. */
+/** Appends a path to the base URL. The path begins with a slash, so it cannot change the host. */
 function resolvePath(binding: UrlBinding, request: Addressed): URL {
   const path = request.path ?? '';
   if (path !== '' && !path.startsWith('/')) throw new Error(`A provider path must begin with '/': '${path}'`);
   return new URL(appendQuery(binding.base + path, request.query));
 }
 
-/** Dots that climb, plain or encoded, alone or with a parameter behind them (`..;x`), which some servers drop before they resolve them. */
+/**
+ * Segments of dots, plain or encoded, alone or with a parameter behind them (`..;x`), which some servers remove before they resolve dots.
+ */
 const CLIMBING = /(?:^|\/)(?:\.|%2e){1,2}(?:;[^/]*)?(?=\/|$)/i;
-/** A slash, a backslash or a control character in disguise; what a segment is must be plain. */
+/** An encoded slash, backslash or control character: a segment must be plain. */
 const DISGUISED = /%(?:2f|5c|[01][0-9a-f]|7f)/i;
 const ABSOLUTE = /^\/(?:\/|[a-z][a-z0-9+.-]*:\/)/i;
 
 /**
- * The provider's URL of a path that a caller wrote, percent-encoded, with its query.
- * @throws AppError REQUEST_INVALID for one that does not plainly stay below the base URL
+ * Returns the provider's URL of a percent-encoded path and query that a caller wrote.
+ * @throws AppError REQUEST_INVALID for a path that does not plainly stay below the base URL
  */
 export function resolveBelow(binding: UrlBinding, path: string, search: string): URL {
   const url = isPlain(path) && !CONTROL.test(search) ? URL.parse(binding.base + path + search) : null;
@@ -60,7 +62,10 @@ function isPlain(path: string): boolean {
   );
 }
 
-/** A link in a provider's response, absolute or relative to `from`, checked against the connector's hosts. */
+/**
+ * Returns the URL of a link in a provider's response, absolute or relative to `from`.
+ * @throws AppError PROVIDER_PROTOCOL for a link that leaves the connector's hosts, or TLS
+ */
 export function followLink(binding: UrlBinding, link: string, from: string): URL {
   const url = leaveSimulator(binding, parseLink(binding, link, from));
   if (!matchesHost(url.host, binding.hosts)) {
@@ -76,7 +81,7 @@ export function followLink(binding: UrlBinding, link: string, from: string): URL
 }
 
 function parseLink(binding: UrlBinding, link: string, from: string): URL {
-  // The URL parser would drop line breaks and go on.
+  // The URL parser would remove line breaks and continue.
   const url = /\p{Cc}/u.test(link) ? null : URL.parse(link, from);
   if (url === null || url.username !== '' || url.password !== '') {
     throw protocolError(binding, 'contains a link that cannot be followed');
@@ -95,7 +100,7 @@ function protocolError(binding: UrlBinding, what: string): AppError {
 
 type Query = NonNullable<ProviderRequest['query']>;
 
-/** `a=1&b=x%20y`: blanks as %20, an array repeats its key, `undefined` is left out. */
+/** Encodes a query such as `a=1&b=x%20y`: blanks become %20, an array repeats its key, and `undefined` is left out. */
 function encodeQuery(query: Query): string {
   return Object.entries(query)
     .flatMap(([key, value]) => encodeParameter(key, value))
@@ -108,19 +113,22 @@ function encodeParameter(key: string, value: Query[string]): string[] {
   return values.map((single) => `${encodeKey(key)}=${encodeURIComponent(single)}`);
 }
 
-/** OData options ($filter) keep their dollar sign: not every server decodes it in a name. */
+/** OData options ($filter) keep their dollar sign, because some servers do not decode it in a name. */
 function encodeKey(key: string): string {
   return encodeURIComponent(key).replaceAll('%24', '$');
 }
 
-/** Adds the query to a URL or path that may have one already. */
+/** Appends a query to a URL or path, which may have one already. */
 export function appendQuery(url: string, query: Query | undefined): string {
   const encoded = query === undefined ? '' : encodeQuery(query);
   if (encoded === '') return url;
   return `${url}${url.includes('?') ? '&' : '?'}${encoded}`;
 }
 
-/** Whether a host (with its port, unless it is the scheme's own) is one of the patterns: `host[:port]`, or `*.` for exactly one label. */
+/**
+ * Returns whether a host matches one of the patterns: `host[:port]`, or `*.` for exactly one label. A host has a port only if it is not the
+ * default of its scheme.
+ */
 export function matchesHost(host: string, patterns: readonly string[]): boolean {
   return patterns.some((pattern) => matchesPattern(host, pattern.toLowerCase()));
 }
@@ -132,17 +140,20 @@ function matchesPattern(host: string, pattern: string): boolean {
   return host.endsWith(suffix) && label !== '' && !label.includes('.');
 }
 
-/** How an instance with `simulator: true` reaches its provider's simulator. */
+/** The route from an instance with `simulator: true` to its provider's simulator. */
 export interface SimulatorRoute {
-  /** Tells the simulator which host was meant: the value of `forwarded` (RFC 7239). */
+  /** Returns the value of the header `forwarded` (RFC 7239), which names the provider's host for the simulator. */
   readonly forwarded: (provider: URL) => string;
-  /** The simulator's URL of a provider's URL. */
+  /** Returns the simulator's URL for a provider's URL. */
   readonly enter: (provider: URL) => URL;
-  /** The path and query at the provider of a URL that a simulator answered with; undefined when it is not the simulator's. */
+  /** Returns the provider's path and query for a URL of the simulator; undefined for any other URL. */
   readonly leave: (url: URL) => string | undefined;
 }
 
-/** @throws AppError REQUEST_INVALID where this process knows no simulators. */
+/**
+ * Creates the route to a connector's simulator.
+ * @throws AppError REQUEST_INVALID where this process knows no simulators
+ */
 export function createSimulatorRoute(
   simulatorsUrl: string | undefined,
   connector: Pick<Connector, 'key' | 'name'>,
@@ -164,7 +175,7 @@ export function createSimulatorRoute(
   };
 }
 
-/** A colon is not allowed in a bare value of `forwarded`. */
+/** A bare value of `forwarded` must not contain a colon. */
 function quoteHost(host: string): string {
   return host.includes(':') ? `"${host}"` : host;
 }

@@ -1,18 +1,24 @@
 import type { Operator } from '../../where/ast.ts';
 import type { Exactness } from '../../where/model.ts';
 
+/** The operators that a field can be filtered by, each with its exactness. */
 export type OperatorSet = Readonly<Partial<Record<Operator, Exactness>>>;
 
-/** Operators of a field by what they do, for `FieldSpec.filter`; sets are joined by spreading: `{ ...can.null, ...can.equal('exact') }`. */
+/** Sets of operators for `FieldSpec.filter`. Join sets by spreading: `{ ...can.null, ...can.equal('exact') }`. */
 export const can = {
+  /** IS NULL and IS NOT NULL, both exact. */
   null: { 'IS NULL': 'exact', 'IS NOT NULL': 'exact' } satisfies OperatorSet,
+  /** `=`, `!=`, IN and NOT IN. */
   equal: (how: Exactness) => can.only(how, '=', '!=', 'IN', 'NOT IN'),
+  /** `<`, `<=`, `>` and `>=`. */
   order: (how: Exactness) => can.only(how, '<', '<=', '>', '>='),
-  /** Both of these. */
+  /** The operators of `equal` and `order` together. */
   compare: (how: Exactness) => ({ ...can.equal(how), ...can.order(how) }),
+  /** LIKE and NOT LIKE. */
   match: (how: Exactness) => can.only(how, 'LIKE', 'NOT LIKE'),
+  /** Only the named operators: `can.only('exact', '=', 'IN')`. */
   only,
-  /** A set without some of it. */
+  /** A set without the named operators: `can.but(set, 'IN')`. */
   but,
 } as const;
 

@@ -5,47 +5,54 @@ import type { FieldSpec } from '../../where/model.ts';
 import { readEpoch, readInUtc, readLocalTime, writeEpoch, writeLocalTime } from './times.ts';
 
 /**
- * The provider's form of a value and ours, for `FieldSpec.read` and `write`. What is not of the form stays as it is, and null stays null: the
- * core says what does not fit its field.
+ * A conversion between the provider's form of a value and ours, for `FieldSpec.read` and `write`. A value of another form stays as it is,
+ * and null stays null; the core then reports what does not fit the field.
  */
 export type Codec = Required<Pick<FieldSpec, 'read' | 'write'>>;
 
 type Convert = (value: unknown) => unknown;
 
-/** To be spread into a field: `{ type: 'date', ...codec.blank(codec.day) }`. */
+/** Codecs to spread into a field: `{ type: 'date', ...codec.blank(codec.day) }`. */
 export const codec = {
-  /** An instant with any offset, `+0200` too ↔ UTC, with every digit of the fraction, and at least so many. */
+  /**
+   * An instant with any offset, such as `Z`, `+02:00` or `+0200` ↔ UTC. It keeps every digit of the fraction and adds zeros up to `digits`.
+   */
   instant: (digits = 0) => ofText(readInUtc(digits), (text) => text),
+  /** An instant as seconds since 1970 ↔ UTC. Writing drops the fraction. */
   epochSeconds: { read: readEpoch(0), write: writeEpoch(0) },
+  /** An instant as milliseconds since 1970 ↔ UTC. Writing drops what is below a millisecond. */
   epochMilliseconds: { read: readEpoch(3), write: writeEpoch(3) },
-  /** `yyyy-MM-dd HH:mm:ss` on the clocks of a zone, an IANA name ↔ UTC. An hour that the clocks show twice is the first of the two. */
+  /** `yyyy-MM-dd HH:mm:ss` in a time zone (an IANA name) ↔ UTC. For an hour that the clocks show twice, it reads the first. */
   localTime: (zone = 'UTC') => ofText(readLocalTime(zone), writeLocalTime(zone)),
-  /** A day, perhaps with a time behind it, which is left out. `0000-00-00` is none. */
+  /** A date. Reading drops a time behind it, and `0000-00-00` becomes null. */
   day: ofText(readDay, (text) => text),
-  /** A whole number, written as number or text. */
+  /** A whole number of up to 15 digits, as number or text → a number. */
   integer: { read: onText((text) => (/^-?\d{1,15}$/.test(text) ? Number(text) : text)), write: same },
-  /** A decimal as text, at the provider ↔ a number with all its digits. */
+  /** A decimal as text at the provider ↔ a number with all its digits. */
   decimal: { read: toJsonNumber, write: toDecimalText },
-  /** Money with a currency, which is left out: `27000.00 USD`, `{ value, currency }` ↔ a number with all its digits; written as text. */
+  /**
+   * An amount with a currency, such as `27000.00 USD` or `{ value, currency }` → a number with all its digits. Reading drops the currency.
+   * Writing returns the amount as text.
+   */
   money: { read: readMoney, write: toDecimalText },
-  /** Money in its smallest unit, `1999` ↔ `19.99`. `places`: of the currency. */
+  /** An amount in the smallest unit of its currency, `1999` ↔ `19.99`. `places` is the number of decimals of the currency. */
   minorUnits: (places = 2): Codec => ({ read: shiftBy(-places), write: shiftBy(places) }),
-  /** A boolean in two words; `1`, `0`, `true` and `false` are read as well. */
+  /** A boolean as two words. Reading also accepts `1`, `0`, `true` and `false`. */
   flag: (yes: string | number, no: string | number): Codec => ({
     read: (native) => flagOf(new Map([...FLAGS, [String(yes), true], [String(no), false]]), native),
     write: (value) => (typeof value === 'boolean' ? (value ? yes : no) : value),
   }),
-  /** Several texts in one: `A;B` ↔ `['A', 'B']`. Without a separator a text is a list of one. */
+  /** A list as one text: `A;B` ↔ `['A', 'B']`. Without a separator, a text is a list with one item. */
   list: (separator?: string): Codec => ({
     read: onText((text) => (text === '' ? [] : separator === undefined ? [text] : text.split(separator))),
     write: (value) => (Array.isArray(value) && separator !== undefined ? value.join(separator) : value),
   }),
-  /** Empty text is no value, and is written for none. */
+  /** Empty text ↔ null; other values by the given codec. */
   blank: ({ read, write }: Codec = { read: same, write: same }): Codec => ({
     read: (native) => (native === '' ? null : read(native)),
     write: (value) => (value === null ? '' : write(value)),
   }),
-  /** The members of a list, or of an object. */
+  /** Applies a codec to each item of a list, or to each member of an object. */
   each: ({ read, write }: Codec): Codec => ({ read: onMembers(read), write: onMembers(write) }),
 } as const;
 

@@ -1,11 +1,11 @@
 import { AnswerError } from '../define.ts';
 
-/** Maximum number of cells in a row: as many as a record may have members. */
+/** Maximum number of cells in a row. A record may have as many members. */
 const MOST_CELLS = 100_000;
 
 /**
- * The rows of a text of CSV (RFC 4180), their names first; rows end with CRLF or LF.
- * @throws Error where a quote is open or closes too early, and for a row of more than 100,000 cells
+ * Returns the rows of a CSV text (RFC 4180), beginning with the row of names. Rows end with CRLF or LF.
+ * @throws Error for a quote that does not end or ends too early, and for a row of more than 100,000 cells
  */
 export function* csvRows(text: string): Generator<readonly string[], void> {
   for (let at = 0; at < text.length; ) {
@@ -18,13 +18,17 @@ export function* csvRows(text: string): Generator<readonly string[], void> {
   }
 }
 
-/** A row of CSV, and where the next one begins. A cell that is empty without quotes is null. */
+/** A row of CSV and the offset of the next row. A cell that is empty without quotes is null. */
 export interface CsvRow {
   readonly cells: readonly (string | null)[];
   readonly end: number;
 }
 
-/** @returns undefined where the text ends before the row does. @throws Error as `csvRows` */
+/**
+ * Reads the row that begins at an offset.
+ * @returns the row, or undefined where the text ends before the row does
+ * @throws Error as `csvRows`
+ */
 export function readCsvRow(text: string, begin: number): CsvRow | undefined {
   const cells: (string | null)[] = [];
   for (let at = begin; ; ) {
@@ -46,7 +50,7 @@ function endOfPlain(text: string, begin: number): number | undefined {
   return END.exec(text)?.index;
 }
 
-/** Behind the closing quote: the first that is not doubled. What follows on it must be there. */
+/** Returns the offset behind the closing quote: the first quote that is not doubled. Undefined where the text ends too early. */
 function endOfQuoted(text: string, begin: number): number | undefined {
   let quote = text.indexOf('"', begin + 1);
   while (quote >= 0 && text[quote + 1] === '"') quote = text.indexOf('"', quote + 2);

@@ -1,19 +1,20 @@
 import type { Connector, FailureKind, ProviderResponse } from '../contract.ts';
 
+/** How a provider reports its failures. */
 export interface ErrorOptions {
-  /** The provider's words, for people. */
+  /** Returns the provider's own words about a failure. */
   readonly message?: (response: ProviderResponse) => string | undefined;
-  /** The provider's code of a failure, where it says more than the status. */
+  /** Returns the provider's code of a failure, where it says more than the status. */
   readonly code?: (response: ProviderResponse) => string | number | undefined;
-  /** What the codes mean that the status does not say. Without one the status decides, the same for every provider. */
+  /** The kinds of failure by code, where a code says more than the status. For any other code the status decides, as for every provider. */
   readonly kinds?: Readonly<Record<string | number, FailureKind>>;
-  /** Whether an answer with a status of success is a failure nevertheless. */
+  /** Returns whether a response with a status of success is a failure. */
   readonly isFailure?: (response: ProviderResponse) => boolean;
-  /** The part of an answer that has a status of its own, e.g. inside a composite answer; undefined where there is none. */
+  /** Returns the part of a response that has its own status, such as one response of a batch; undefined where there is none. */
   readonly part?: (response: ProviderResponse) => Pick<ProviderResponse, 'status' | 'body'> | undefined;
 }
 
-/** Finds the failure in an answer and its words: `Connector.classify`, from data. */
+/** Returns a `Connector.classify` that finds the failure and its words in a response. */
 export function errors({
   message,
   code,

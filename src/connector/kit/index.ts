@@ -1,4 +1,4 @@
-/** Helpers to say how a provider does what the contract asks for. All of them make contract values; none has to be used. */
+/** Helpers that make values of the contract. No connector has to use them. */
 
 export { can, type OperatorSet } from './can.ts';
 export { type Codec, codec } from './codec.ts';

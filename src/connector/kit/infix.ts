@@ -1,42 +1,49 @@
 import type { ComparisonOperator } from '../../where/ast.ts';
 import type { LikeForm, LikePattern, Nulls, PushedField, Translator, Value } from '../../where/model.ts';
 
-/** How a language whose filters are expressions writes them: what is absent it does not have. */
+/** How a language of filter expressions is written. A language has only the constructs that its table has. */
 export interface InfixTable {
-  /** The words between operands, without blanks. */
+  /** The word between two operands, without blanks around it. */
   readonly and: string;
   readonly or?: string;
-  /** `groups` (the default) puts every AND and OR in parentheses; `none` is for languages that nest nothing. */
+  /** Parentheses: `groups` (the default) encloses every AND and OR; `none` is for languages without nesting. */
   readonly parentheses?: 'groups' | 'none';
-  /** The words of comparisons. Those that fields declare must be here. */
+  /** The word of each comparison operator. Every operator that a field declares must be here. */
   readonly words: Readonly<Partial<Record<ComparisonOperator, string>>>;
-  /** A value as it stands in a filter. It owns quoting and escaping: no value may become syntax. */
+  /** Returns a value as it is written in a filter. It owns quoting and escaping: no value may become syntax. */
   readonly literal: (value: Value, field: PushedField) => string;
-  /** The field's name in filters. Default: its native name. */
+  /** Returns the field's name in filters. Default: its native name. */
   readonly field?: (field: PushedField) => string;
-  /** One of several literals. Without it lists become equalities. */
+  /** Returns a test for one of several literals. Without it, lists become equalities. */
   readonly in?: (field: string, literals: readonly string[]) => string;
-  /** None of several literals. A language without it declares no NOT IN. */
+  /** Returns a test for none of several literals. A language without it declares no NOT IN. */
   readonly notIn?: (field: string, literals: readonly string[]) => string;
-  /** Patterns: each form that fields declare. */
+  /** How patterns are written, by form. Every form that a field declares must be here. */
   readonly like?: Readonly<Partial<Record<LikeForm, LikeWriter>>>;
-  /** The opposite of a pattern that is written. */
+  /** Returns the negation of a written pattern. */
   readonly notLike?: (condition: string) => string;
   readonly isNull?: (field: string) => string;
   readonly isNotNull?: (field: string) => string;
-  /** See Translator. */
+  /** Whether `!=`, NOT IN and NOT LIKE of the provider match missing values, see `Nulls`. Default `different`. */
   readonly nulls?: Nulls;
+  /** Returns how many of the provider's terms a filter has, see `Translator.terms`. */
   readonly terms?: (filter: string) => number;
 }
 
-/** Gets the field's name, the literal of the pattern's text, and for the forms that are more than a text the pattern. */
+/**
+ * Writes a pattern. It receives the field's name, the literal of the pattern's text, and the whole pattern for forms that are more than a
+ * text.
+ */
 export type LikeWriter = (field: string, literal: string, pattern: LikePattern) => string;
 
 /** A translator with the constructs that its table has. */
 export type InfixTranslator<Table extends InfixTable> = Translator<string> &
   Required<Pick<Translator<string>, 'and' | 'compare' | Extract<keyof Table, 'or' | 'in' | 'like' | 'isNull'>>>;
 
-/** A translator for a language of comparisons joined by words: SOQL, OData, JQL and their like. It prints, and decides nothing. */
+/**
+ * Returns a translator for a language of comparisons that are joined by words, such as SOQL, OData or JQL.
+ * @throws Error, when it translates, for an operator that a field declares and the table lacks
+ */
 export function infix<const Table extends InfixTable>(table: Table): InfixTranslator<Table>;
 export function infix(table: InfixTable): Translator<string> {
   const { words, literal, like, isNull, isNotNull, nulls, terms } = table;
@@ -76,18 +83,18 @@ function join(operands: readonly string[], separator: string, parentheses: Infix
   return operands.length === 1 || parentheses === 'none' ? joined : `(${joined})`;
 }
 
-/** A mistake in a declaration, which the suite of a connector finds: every operator that a field declares is tried there. */
+/** Throws for a mistake in a declaration. The suite of a connector finds it, because it tries every operator that a field declares. */
 function present<Entry>(entry: Entry, name: string): NonNullable<Entry> {
   if (entry == null) throw new Error(`A field declares ${name}, and the table of its language has no such entry.`);
   return entry;
 }
 
-/** Texts in single quotes, a quote inside them doubled, as in SQL and OData. */
+/** Returns a text in single quotes and doubles the quotes inside it, as SQL and OData do. */
 export function quoteDoubled(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }
 
-/** A value without quotes: a number in plain decimals, a date, an instant in UTC, `true`, or the text itself. */
+/** Returns a value without quotes: a number as a plain decimal, a date, an instant in UTC, `true` or `false`, or the text itself. */
 export function plainText(value: Value): string {
   return value.kind === 'string' || value.kind === 'boolean' ? String(value.value) : value.text;
 }

@@ -3,34 +3,37 @@ import type { ComparisonOperator } from '../../where/ast.ts';
 import type { PushedField, Translator, Value } from '../../where/model.ts';
 import { plainText } from './infix.ts';
 
-/** The query of a list whose filter is a set of parameters: a text each, or several for a parameter that is repeated. */
+/** Query parameters that filter a list: one text each, or several for a parameter that is repeated. */
 export type Inputs = Readonly<Record<string, string | readonly string[]>>;
 
-/** The operators that a parameter can be for. */
+/** An operator that can have a query parameter. */
 export type InputOperator = ComparisonOperator | 'IN' | 'NOT IN';
 
-/** The parameters of a field. */
+/** The query parameters by which a field is filtered. */
 export type Input =
-  /** One for `=` and, its members joined, IN. */
+  /** One parameter for `=` and IN. The items of IN are joined by the separator. */
   | string
-  /** The bounds of a range, which `=` sets both. What the bounds include is the declaration's matter: both `>` and `>=` set `from`. */
+  /** The bounds of a range. `=` sets both, and `>` and `>=` both set `from`. Declare the operators that the bounds really have. */
   | { readonly from?: string; readonly to?: string }
-  /** Each operator has its own, e.g. `{ '>': 'created[gt]' }`. */
+  /** One parameter for each operator, e.g. `{ '>': 'created[gt]' }`. */
   | { readonly by: Readonly<Partial<Record<InputOperator, string>>> }
-  /** One that is repeated with a text for each predicate. */
+  /** One parameter that is repeated, with a text for each predicate. */
   | { readonly repeated: string; readonly text: (native: string, operator: InputOperator, value: string) => string };
 
+/** Options of a translator to query parameters. */
 export interface InputOptions {
-  /** A value as it stands in a parameter. Default: plain decimals, ISO 8601 in UTC, `true`, or the text itself. */
+  /** Returns a value as it is written in a parameter. Default: a plain decimal, ISO 8601 in UTC, `true` or `false`, or the text itself. */
   readonly text?: (value: Value, field: PushedField) => string;
+  /** Whether `!=` and NOT IN of the provider match missing values, see `Nulls`. Default `different`. */
   readonly nulls?: Translator<Inputs>['nulls'];
 }
 
 /**
- * A translator for providers whose filter is a set of query parameters: the name of a field → its parameters. Predicates joined by AND
- * set them together, and of two bounds the narrower one counts. Of two wants for any other parameter the planner leaves one to be
- * checked here.
- * @param separator between the members of a list
+ * Returns a translator for providers that filter by query parameters. The table maps field names to parameters. Predicates joined by AND
+ * set their parameters together. Of two bounds the narrower one is sent. For any other parameter only one value can be sent, and the core
+ * checks the other predicate itself.
+ * @param separator the text between the items of a list
+ * @throws Error, when it translates, for an operator that a field declares and the table lacks
  */
 export function inputs(
   table: Readonly<Record<string, Input>>,
@@ -73,7 +76,7 @@ function setInput(input: Input | undefined, { native, operator, value }: Want): 
 
 type End = 'from' | 'to';
 
-/** The ends of a range that each operator bounds. */
+/** The ends of a range that each operator sets. */
 const ENDS: Readonly<Record<InputOperator, readonly End[]>> = {
   '=': ['from', 'to'],
   '<': ['to'],
@@ -85,7 +88,7 @@ const ENDS: Readonly<Record<InputOperator, readonly End[]>> = {
   'NOT IN': [],
 };
 
-/** What becomes of two wants for a parameter: the greater, the less, or both. */
+/** How two values for a parameter are merged: the greater one, the smaller one, or both. */
 type Kind = End | 'repeated';
 
 function kindsOf(input: Input): readonly (readonly [parameter: string, Kind])[] {
@@ -127,7 +130,7 @@ function mergeOne(
   return kind === undefined && texts.length > 1 ? texts : (bound ?? texts);
 }
 
-/** Numbers by their value, dates and instants as they are written; the Z behind an instant would come after its fraction. */
+/** Compares numbers by value, and dates and instants as text. The `Z` is left out, because it would sort behind a fraction. */
 function compareBounds(a: string, b: string): number {
   const [x, y] = [canonicalDecimal(a), canonicalDecimal(b)];
   if (x !== undefined && y !== undefined) return compareDecimals(x, y);

@@ -1,29 +1,51 @@
 import { isJsonObject } from '../../numbers/exact-json.ts';
 import { AnswerError } from '../define.ts';
 
-/** A JSON object of an answer. */
+/** A JSON object in a response. */
 export type Json = Readonly<Record<string, unknown>>;
 
 /**
- * What stands in an answer. The functions that take `what` throw an Error that names it when the answer has something else: the caller
- * reads it in `details`, and the log and the activity have it as the reason. Never put text of an answer into `what`.
+ * Readers of values in a response. If a value is of another form, the readers with the parameter `what` throw an Error that names it. The
+ * caller reads that sentence in `details`, and the log and the activity show it as the reason. Never put text of a response into `what`.
  */
 export const json = {
+  /** Returns whether a value is a JSON object. Arrays, null and `ExactNumber` are not. */
   isObject: isJsonObject,
+  /**
+   * Returns a JSON object.
+   * @throws Error for anything else
+   */
   object: (value: unknown, what: string): Json => (isJsonObject(value) ? value : lacks(what)),
+  /**
+   * Returns an array.
+   * @throws Error for anything else
+   */
   array: (value: unknown, what: string): readonly unknown[] => (Array.isArray(value) ? value : lacks(what)),
+  /**
+   * Returns an array of JSON objects.
+   * @throws Error for anything else
+   */
   objects: (value: unknown, what: string): readonly Json[] =>
     json.array(value, what).map((each) => json.object(each, what)),
-  /** Text that is not empty. */
+  /**
+   * Returns a text that is not empty.
+   * @throws Error for anything else
+   */
   text: (value: unknown, what: string): string => findText(value) ?? lacks(what),
-  /** The same, or undefined for anything else. */
+  /** Returns a text that is not empty, or undefined for anything else. */
   findText,
-  /** A number or the text of one, of an id mostly, as text. */
+  /**
+   * Returns an id as text, from a number or a text that is not empty.
+   * @throws Error for anything else
+   */
   key: (value: unknown, what: string): string =>
     findText(typeof value === 'number' ? `${value}` : value) ?? lacks(what),
-  /** A whole number from 0 up, written as number or text. */
+  /**
+   * Returns a whole number from 0, written as number or digits.
+   * @throws Error for anything else
+   */
   count: (value: unknown, what: string): number => findCount(value) ?? lacks(what),
-  /** What stands under these names, one in the other; undefined where there is nothing. */
+  /** Returns the value under a path of member names, or undefined where there is none. */
   at: (value: unknown, ...names: readonly string[]): unknown => names.reduce(memberOf, value),
 } as const;
 

@@ -1,20 +1,22 @@
 import type { FieldSpec } from '../../where/model.ts';
 
-/** A field of a type that is not known: shown, and neither filtered nor sorted by the provider. */
+/** A field whose type is not known: it is shown, but the provider neither filters nor sorts by it. */
 export type Shown = FieldSpec & { readonly [Ability in 'filter' | 'sortable']?: never };
 
-/** What a field of some type can do; made from the provider's description of the field where that tells more than a word. */
+/** The abilities of fields of one type. A function makes them from the provider's description of the field. */
 export type Kind<Source> = FieldSpec | ((source: Source) => FieldSpec);
 
+/** How the provider names the types of its fields, and what fields of each type can do. */
 export interface KindsOptions<Name extends string, Source> {
+  /** The abilities by the name of a kind. */
   readonly table: Readonly<Record<Name, Kind<Source>>>;
-  /** The provider's word for a type → its kind. Default: the names of the table are the words. */
+  /** The kind for each of the provider's type names. Default: the names of the table are the provider's. */
   readonly words?: Readonly<Record<string, Name>>;
-  /** Of any other word. */
+  /** The abilities of fields whose type is in neither table. */
   readonly unknown: Shown;
 }
 
-/** The fields' abilities by the provider's word for their type. */
+/** Returns a function that finds the abilities of a field by the provider's name for its type. */
 export function kinds<Name extends string, Source = void>({
   table,
   words,
@@ -28,7 +30,7 @@ export function kinds<Name extends string, Source = void>({
   };
 }
 
-/** The same without the members that are undefined: `{ ...defined({ label, type }) }` has a label only where there is one. */
+/** Returns a copy without the members that are undefined: `{ ...defined({ label, type }) }` has `label` only where there is one. */
 export function defined<Members extends object>(members: Members): Members {
   // What is left out is optional or undefined under the type already.
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Members;

@@ -1,36 +1,47 @@
 import type { Config, ListInput, ListOperation, ProviderRequest } from '../contract.ts';
 import { createPager, type Paging } from './paging.ts';
 
+/** How a provider lists the rows of an object. */
 export interface ListOptions<Native> {
+  /** Returns the request of a page, made from the filter, the order and the paging parameters. */
   readonly request: (query: ListQuery<Native>, config: Config) => ProviderRequest;
-  /** @throws Error when the body has no rows, see `json` */
+  /**
+   * Returns the rows in the body of a response.
+   * @throws Error when the body has no rows, see `json`
+   */
   readonly rows: (body: unknown) => readonly unknown[];
+  /** How the provider divides a list into pages. */
   readonly paging: Paging;
+  /** How the provider writes an order. Without it, lists cannot be sorted by the provider. */
   readonly order?: Order;
+  /** Turns a row into a native record, see `ListOperation.readRecord`. */
   readonly readRecord?: ListOperation<Native>['readRecord'];
 }
 
+/** How a provider writes an order. */
 export interface Order {
+  /** Returns one term of the order. */
   readonly term: (native: string, direction: 'asc' | 'desc') => string;
-  /** Between terms. Default `,`. */
+  /** The text between terms. Default `,`. */
   readonly join?: string;
-  /** The native id: it ends every order, as pages must neither overlap nor leave gaps. */
+  /** The native id field. It ends every order, because pages must neither overlap nor leave gaps. */
   readonly id?: string;
 }
 
+/** The input of a list with the parts of its request that the kit prepares. */
 export interface ListQuery<Native> extends ListInput<Native> {
-  /** Of the fields, each once. */
+  /** The native names of the fields, each once. */
   readonly natives: readonly string[];
-  /** What the paging asks for the page with. */
+  /** The paging parameters of the page. */
   readonly page: Readonly<Record<string, string | number>>;
-  /** Absent when there is nothing to order by. */
+  /** The order as the provider writes it. It is absent when there is none. */
   readonly order?: string;
 }
 
-/** Its two halves, so that a `run` can be made of them. */
+/** A list operation that has both halves, so that a `run` can use them. */
 type PureList<Native> = Extract<ListOperation<Native>, { readonly request: unknown }>;
 
-/** The list operation of a provider with one of five families of paging. */
+/** Returns the list operation of a provider whose paging is one of five kinds. */
 export function list<Native>(options: ListOptions<Native>): PureList<Native> {
   const { paging, rows, readRecord } = options;
   const { parameters, end, maxPageSize, cursorAt, pagesAtOnce } = createPager(paging);

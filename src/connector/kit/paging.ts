@@ -2,79 +2,87 @@ import type { ListInput, ListPage, ProviderRequest, ProviderResponse } from '../
 import { unusable } from '../define.ts';
 import { json } from './json.ts';
 
-/** How a provider gives a list in parts. Names are those of its parameters; `ListOptions.request` puts them where they belong. */
+/** How a provider divides a list into pages. The names are those of its parameters; `ListOptions.request` puts them into the request. */
 export type Paging = WholePaging | OffsetPaging | NumberPaging | CursorPaging | LinkPaging;
 
-/** Everything at once, in the same order every time. */
+/** A list that arrives as a whole, in the same order every time. */
 export interface WholePaging {
   readonly kind: 'whole';
 }
 
-/** Where a page is found without the one in front of it. */
+/** A page that can be requested without the one before it. */
 interface ByPosition extends Ending {
-  /** Pages of one query that may be under way at a time, see `ListOperation`. Default 4. */
+  /** Maximum number of pages of one query that are requested at a time, see `ListOperation.pagesAtOnce`. Default 4. */
   readonly atOnce?: number;
 }
 
-/** By the number of the first row, from 0. */
+/** Pages that begin at the number of a row, counted from 0. */
 export interface OffsetPaging extends ByPosition {
   readonly kind: 'offset';
+  /** The name of the parameter for the first row. */
   readonly offset: string;
+  /** The name of the parameter for the number of rows. */
   readonly size: string;
-  /** Most rows of a page. */
+  /** Maximum number of rows per page. */
   readonly max: number;
 }
 
-/** By the number of the page. Pages begin at multiples of their size only, so one is asked for that holds the wanted rows. */
+/** Pages that have a number. A page can only begin at a multiple of its size, so the kit requests one that holds the wanted rows. */
 export interface NumberPaging extends ByPosition {
   readonly kind: 'number';
+  /** The name of the parameter for the page number. */
   readonly page: string;
+  /** The name of the parameter for the number of rows. */
   readonly size: string;
+  /** Maximum number of rows per page. */
   readonly max: number;
   /** The number of the first page. Default 1. */
   readonly first?: number;
 }
 
-/** How a list by position shows that it ends. Without either it is asked for one row more than is shown. */
+/** How a response shows whether rows follow. Without either member, the kit requests one row more than it returns. */
 export interface Ending {
-  /** The number of all rows of the query. An answer without it is an error. */
+  /** Returns the number of all rows of the query, as number or digits. A response without it is an error. */
   readonly total?: (response: ProviderResponse) => unknown;
-  /** Whether rows follow those of the page. */
+  /** Returns whether more rows follow the page. */
   readonly more?: (response: ProviderResponse) => boolean;
 }
 
-/** By a text or number that comes with each page. */
+/** Pages that are requested by a text or a number from the page before. */
 export interface CursorPaging extends Following {
   readonly kind: 'cursor';
+  /** The name of the parameter for the cursor. */
   readonly cursor: string;
 }
 
-/** By an address that comes with each page: see `nextLink`, or a member of the body. */
+/** Pages that are requested by an address from the page before: see `nextLink`, or a member of the body. */
 export interface LinkPaging extends Following {
   readonly kind: 'link';
-  /** The rest of a call that follows a link, e.g. its headers. */
+  /** Returns the rest of a request that follows a link, such as its headers. */
   readonly follow?: (input: Pick<ListInput<unknown>, 'limit'>) => Pick<ProviderRequest, 'headers'>;
 }
 
 interface Following {
-  /** Left out where a client cannot wish for a number of rows. */
+  /** The name of the parameter for the number of rows. Leave it out where the provider decides. */
   readonly size?: string;
+  /** Maximum number of rows per page. */
   readonly max: number;
-  /** Where to go on. Null, empty text and the like at the end. */
+  /** Returns the cursor or the address of the next page. Null, undefined and empty text end the list. */
   readonly next: (response: ProviderResponse) => unknown;
+  /** Returns the number of all rows of the query, where the response has it. */
   readonly total?: (response: ProviderResponse) => unknown;
 }
 
 type PageInput = Pick<ListInput<unknown>, 'limit' | 'cursor'>;
 
-/** Both halves of a page: what it is asked for with, and what of the answer belongs to it. */
+/** The parts of a list operation that depend on the paging: the parameters of a page, and the rows of its response. */
 export interface Pager {
   readonly maxPageSize: number;
   readonly parameters: (input: PageInput) => Readonly<Record<string, string | number>>;
   readonly end: (input: PageInput, answer: RowsOf) => ListPage;
-  /** For lists by position. */
+  /** Returns the cursor of a row, counted from 0. Only pages by position have it. */
   readonly cursorAt?: (offset: number) => string;
-  /** For those of them whose pages cost no more than their own rows. */
+  /** Maximum number of pages at a time. Only pages by position whose cost depends on their own rows have it. */
   readonly pagesAtOnce?: number;
 }
 
@@ -83,9 +91,10 @@ interface RowsOf {
   readonly response: ProviderResponse;
 }
 
-/** Of an answer that holds everything, as many as the core takes with one call. */
+/** Maximum number of rows per page of a list that arrives as a whole: the number that the core accepts from one call. */
 const WHOLE_PAGE_SIZE = 5000;
 
+/** Returns the paging parameters of a request, and the page of a response, for each kind of paging. */
 export function createPager(paging: Paging): Pager {
   switch (paging.kind) {
     case 'whole':
@@ -113,9 +122,9 @@ export function createPager(paging: Paging): Pager {
   }
 }
 
-/** Cursors are row numbers: a page number means nothing without its page size. */
+/** Cursors are row numbers, because a page number has no meaning without its page size. */
 const BY_POSITION = { cursorAt: String } satisfies Partial<Pager>;
-/** Far below what providers let one client do at a time, so that callers have the rest. */
+/** Well below the number of concurrent requests that providers allow, so that other callers are not slowed down. */
 const PAGES_AT_ONCE = 4;
 
 function offsetOf({ cursor }: PageInput): number {
@@ -154,7 +163,7 @@ function pageByNumber(paging: NumberPaging): Pager {
   };
 }
 
-/** The one that is never shown, and tells by being there that the list goes on. */
+/** Returns 1 where an extra row, which is never returned, shows whether the list continues. */
 function extraRows({ total, more }: Ending): number {
   return total === undefined && more === undefined ? 1 : 0;
 }
@@ -171,7 +180,7 @@ function endingOf({ total, more }: Ending, response: ProviderResponse): Ended {
   };
 }
 
-/** `rows` begin with the first wanted one. */
+/** `rows` begins with the first wanted row. */
 function endAt(input: PageInput, rows: readonly unknown[], { total, more = false }: Ended): ListPage {
   const records = rows.slice(0, input.limit);
   const end = offsetOf(input) + records.length;
@@ -183,15 +192,18 @@ function endAt(input: PageInput, rows: readonly unknown[], { total, more = false
   };
 }
 
-/** A page of a provider that begins `skip` rows before the wanted ones. */
+/** A page of the provider that begins `skip` rows before the wanted ones. */
 interface PageWindow {
-  /** From 0. */
+  /** The number of the page, from 0. */
   readonly index: number;
   readonly size: number;
   readonly skip: number;
 }
 
-/** The smallest page of at most `max` rows that holds `count` rows from `offset` on; where there is none, the one with the most of them. */
+/**
+ * Returns the smallest page of at most `max` rows that holds `count` rows from `offset` on. Where there is none, it returns the page with
+ * the most of them.
+ */
 export function findWindow(offset: number, count: number, max: number): PageWindow {
   let best = windowAt(offset, count);
   for (let size = count; size <= max && best.size - best.skip < count; size++) {
@@ -229,7 +241,7 @@ function toText(cursor: unknown): string | undefined {
   return json.findText(typeof cursor === 'number' ? String(cursor) : cursor);
 }
 
-/** The address of the next page in the header `Link` (RFC 8288). */
+/** Returns the address of the next page from the header `Link` (RFC 8288), or undefined. */
 export function nextLink({ headers }: ProviderResponse): string | undefined {
   const links = (headers.link ?? '').matchAll(/<([^<>]*)>((?:\s*;\s*[^\s=;,]+\s*=\s*(?:"[^"]*"|[^",;\s]+))*)/g);
   return [...links].find(([, , parameters = '']) =>

@@ -13,30 +13,40 @@ import { json } from './json.ts';
 
 type Values = UpdateInput['values'];
 
-/** A write whose answer does not hold the record is read back: after a creation by the `id` in its answer. */
+/**
+ * How a provider reads and writes single records. The kit reads a record back where the response to a write does not hold it; after a
+ * creation it uses the `id` of the response.
+ */
 export interface RecordsOptions {
-  /** `natives`: of the wanted fields. */
+  /** Returns the request of one record. `natives` are the native names of the wanted fields. */
   readonly get: (id: string, natives: readonly string[], config: Config) => ProviderRequest;
-  /** The record in an answer. Default: the body. */
+  /** Returns the record in a response. Default: the body, which must be a JSON object. */
   readonly record?: (response: ProviderResponse) => unknown;
+  /** How a record is created. */
   readonly create?: {
     readonly request: (values: Values, config: Config) => ProviderRequest;
-    /** Of the new record. Absent: the answer holds the record. @throws Error when there is none, see `json.key` */
+    /**
+     * Returns the id of the new record. Leave it out where the response holds the record.
+     * @throws Error when there is no id, see `json.key`
+     */
     readonly id?: (response: ProviderResponse) => string;
   };
+  /** How the given fields of a record are changed. */
   readonly update?: Change;
+  /** How a whole record is replaced. */
   readonly replace?: Change;
+  /** Returns the request that removes a record. */
   readonly remove?: (id: string, config: Config) => ProviderRequest;
 }
 
 type ChangeRequest = (id: string, values: Values, config: Config) => ProviderRequest;
 
-/** With `record`, the answer holds the record. */
+/** The request of a change. With `record`, the response holds the changed record; without it, the kit reads the record back. */
 export type Change = ChangeRequest | { readonly request: ChangeRequest; readonly record: Read };
 
 type RecordOperations = Pick<ObjectSpec, 'get' | 'create' | 'update' | 'replace' | 'remove'>;
 
-/** The operations on one record. */
+/** Returns the operations on one record, to be spread into an object. */
 export function records({ get, record = readBody, create, update, replace, remove }: RecordsOptions) {
   const readBack: ReadBack = async ({ send, config }, id, fields) =>
     record(await send(get(id, nativesOf(fields), config)));
@@ -84,7 +94,7 @@ function createWith(
   };
 }
 
-/** It must not read as if nothing had been created. */
+/** The message must not read as if nothing had been created. */
 function createdUnread(id: string, cause: unknown): Error {
   const reason = isAppError(cause) ? ` ${cause.message}` : '';
   return unusable(

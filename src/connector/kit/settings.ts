@@ -15,15 +15,18 @@ type Given<Declared extends Setting> = Declared extends
   ? TypeOf[Declared['type']]
   : TypeOf[Declared['type']] | undefined;
 
-/** Reads a setting under its declared type. Empty text is no value. @throws Error when one that is required is not there, and for a key that is not declared */
+/**
+ * Returns the value of a configuration key with its declared type. Empty text counts as no value.
+ * @throws Error when a required value is missing, and for a key that is not declared
+ */
 export type SettingReader<Declared extends Setting> = <Key extends Declared['key']>(
   config: Config,
   key: Key,
 ) => Given<Extract<Declared, Readonly<Record<'key', Key>>>>;
 
 /**
- * The settings of an instance by their declared keys: `settings(CONFIGURATION)(config, 'company.name')`. Declare the keys
- * `as const satisfies readonly ConfigField[]`, so that the compiler knows which of them are always there.
+ * Returns a reader of configuration values by their declared keys: `settings(CONFIGURATION)(config, 'company.name')`. Declare the keys `as
+ * const satisfies readonly ConfigField[]`, so that the compiler knows which values are always present.
  */
 export function settings<const Declared extends Setting>(declared: readonly Declared[]): SettingReader<Declared> {
   const byKey = new Map<string, Setting>(declared.map((setting) => [setting.key, setting]));

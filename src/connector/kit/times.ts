@@ -1,6 +1,8 @@
-/** Instants as providers write them ↔ ours, which are text in UTC. What is none stays as it is. */
+/** Conversions between the instants of providers and ours, which are text in UTC. Anything that is no instant stays as it is. */
 
-/** Any offset → UTC, with every digit of the fraction, and at least so many. */
+/**
+ * Returns a function that converts an instant with any offset to UTC. It keeps every digit of the fraction and adds zeros up to `digits`.
+ */
 export function readInUtc(digits: number): (text: string) => string {
   return (text) => {
     if (digits === 0 && IN_UTC.test(text)) return text;
@@ -14,7 +16,9 @@ export function readInUtc(digits: number): (text: string) => string {
 
 const IN_UTC = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?Z$/;
 
-/** `places`: the decimals of a second that the number counts: 3 for milliseconds. Numbers may come as text. */
+/**
+ * Returns a function that converts seconds (`places` 0) or milliseconds (`places` 3) since 1970 to an instant. It accepts digits as text.
+ */
 export function readEpoch(places: 0 | 3): (native: unknown) => unknown {
   const unitMs = 10 ** (3 - places);
   return (native) => {
@@ -23,7 +27,7 @@ export function readEpoch(places: 0 | 3): (native: unknown) => unknown {
   };
 }
 
-/** Cut down to what the provider can hold. */
+/** Returns a function that converts an instant to whole seconds (`places` 0) or milliseconds (`places` 3) since 1970. It drops the rest. */
 export function writeEpoch(places: 0 | 3): (value: unknown) => unknown {
   const unitMs = 10 ** (3 - places);
   return (value) => {
@@ -32,22 +36,31 @@ export function writeEpoch(places: 0 | 3): (value: unknown) => unknown {
   };
 }
 
-/** @throws RangeError when there is no such zone */
+/**
+ * Returns a function that converts `yyyy-MM-dd HH:mm:ss` in a time zone to an instant.
+ * @param zone an IANA name
+ * @throws RangeError for an unknown zone
+ */
 export function readLocalTime(zone: string): (text: string) => string {
   const offsetAt = createOffsets(zone);
   return (text) => {
     const match = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}:\d{2})(?:\.(\d+))?$/.exec(text);
     if (match === null) return text;
     const shown = Date.parse(`${match[1]}T${match[2]}Z`);
-    // The offsets around the moment: where they differ the clocks are being changed, and one of the two is that of the moment.
+    // Where the two offsets differ, the clocks are being changed, and one of them holds at the moment.
     const offsets = [offsetAt(shown - DAY_MS), offsetAt(shown + DAY_MS)];
     const moments = offsets.map((offset) => shown - offset);
     const found = moments.filter((moment) => moment + offsetAt(moment) === shown);
-    // An hour that the clocks leave out: as if they had not been changed yet.
+    // An hour that the clocks skip is read with the offset before the change.
     return printSecond(found.length > 0 ? Math.min(...found) : (moments[0] ?? shown), match[3] ?? '') ?? text;
   };
 }
 
+/**
+ * Returns a function that converts an instant to `yyyy-MM-dd HH:mm:ss` in a time zone.
+ * @param zone an IANA name
+ * @throws RangeError for an unknown zone
+ */
 export function writeLocalTime(zone: string): (text: string) => string {
   const offsetAt = createOffsets(zone);
   return (text) => {
@@ -59,7 +72,10 @@ export function writeLocalTime(zone: string): (text: string) => string {
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Milliseconds that the clocks of a zone are ahead of UTC at a moment. @throws RangeError when there is no such zone */
+/**
+ * Returns a function that computes by how many milliseconds the clocks of a zone are ahead of UTC at a moment.
+ * @throws RangeError for an unknown zone
+ */
 export function createOffsets(zone: string): (moment: number) => number {
   const format = new Intl.DateTimeFormat('en', { timeZone: zone, timeZoneName: 'longOffset' });
   return (moment) => {
@@ -71,7 +87,7 @@ export function createOffsets(zone: string): (moment: number) => number {
   };
 }
 
-/** Undefined for what is no moment of a year of four digits. */
+/** Returns undefined for a moment outside the years 0 to 9999. */
 function printInstant(ms: number): string | undefined {
   const date = new Date(ms);
   const year = date.getUTCFullYear();

@@ -5,27 +5,29 @@ import type { Handshake, Verify, WebhookAnswer, WebhookCall, Webhooks } from '..
 import { json } from './json.ts';
 import { type XmlElement, xml } from './xml.ts';
 
+/** How a provider signs its webhooks by HMAC (RFC 2104). */
 export interface HmacOptions {
-  /** Of the signature. */
+  /** The name of the header with the signature, in lower case. */
   readonly header: string;
   readonly algorithm: 'sha1' | 'sha256' | 'sha512';
   readonly encoding: 'hex' | 'base64' | 'base64url';
-  /** The signatures in the header, of which one must be right. Default: all of it. */
+  /** Returns the signatures in the header, of which one must be right. Default: the whole header is one signature. */
   readonly signatures?: (header: string) => readonly string[];
-  /** What is signed, piece after piece. Default: the body. */
+  /** Returns the pieces that are signed, in their order. Default: the body. */
   readonly signed?: (call: WebhookCall) => readonly (string | Uint8Array)[];
-  /** The key behind the secret. Default: its bytes. */
+  /** Returns the key that the secret stands for. Default: the bytes of the secret as UTF-8. */
   readonly key?: (secret: string) => Uint8Array;
-  /** When it was signed, in seconds since 1970. Only what is signed too may be relied on. */
+  /** Returns the time of the signature in seconds since 1970, as text. It must be a signed part of the request. */
   readonly signedAt?: (call: WebhookCall) => string | undefined;
-  /** Seconds that the clocks may differ. Default 300. */
+  /** Maximum difference between the clocks in seconds. Default 300. */
   readonly tolerance?: number;
 }
 
-/** How to see that a provider sent a call. */
+/** Ways to verify that the provider sent a webhook, and readers of its body. */
 export const webhooks = {
+  /** Verifies a signature by HMAC. */
   hmac,
-  /** The secret itself comes with the call. */
+  /** Verifies that the request contains the secret itself. */
   token: (where: Where): Verify => {
     const find = findIn(where);
     return (call, { secret }) => {
@@ -34,18 +36,27 @@ export const webhooks = {
       return isSame(Buffer.from(token), Buffer.from(secret)) ? 'genuine' : 'forged';
     };
   },
-  /** The body of a call, with all digits of its numbers. @throws SyntaxError */
+  /**
+   * Returns the JSON in the body, with all digits of its numbers.
+   * @throws SyntaxError for a body that is no JSON
+   */
   json: ({ body }: WebhookCall): unknown => parseJson(utf8(body)),
-  /** The body of a call that is a form. @throws AppError PAYLOAD_TOO_LARGE for more than 1,000 fields */
+  /**
+   * Returns the fields of a body that is an encoded form.
+   * @throws AppError PAYLOAD_TOO_LARGE for more than 1,000 fields
+   */
   form: ({ body }: WebhookCall): URLSearchParams => decodeForm(utf8(body)),
-  /** The root of a body in XML, within bounds. @throws SyntaxError */
+  /**
+   * Returns the root element of an XML body.
+   * @throws SyntaxError as `xml.parse`
+   */
   xml: ({ body }: WebhookCall): XmlElement => xml.parse(utf8(body)),
-  /** What `tells` says where calls tell of all changes of these objects. */
+  /** Returns `tells` for webhooks that report all changes of the given objects. */
   allChangesOf: (objectNames: Iterable<string>): NonNullable<Webhooks['tells']> =>
     Object.fromEntries([...objectNames].map((name) => [name, ['created', 'updated', 'deleted'] as const])),
 } as const;
 
-/** Without a byte order mark. */
+/** Decodes UTF-8 without a byte order mark. */
 function utf8(body: Uint8Array): string {
   return new TextDecoder().decode(body);
 }
@@ -78,12 +89,14 @@ function hmac(options: HmacOptions): Verify {
   };
 }
 
-/** Takes as long for a wrong text as for the right one. */
+/** Compares in a time that does not depend on the content. */
 function isSame(one: Uint8Array, other: Uint8Array): boolean {
   return one.length === other.length && timingSafeEqual(one, other);
 }
 
-/** `{ header: 'x-token' }`, `{ query: 'token' }`, `{ body: ['data', 'token'] }` */
+/**
+ * The part of a request that holds a text: `{ header: 'x-token' }`, `{ query: 'token' }` or `{ body: ['data', 'token'] }`, a path in JSON.
+ */
 export type Where = { readonly header: string } | { readonly query: string } | { readonly body: readonly string[] };
 
 function findIn(where: Where): (call: WebhookCall) => string | undefined {
@@ -92,7 +105,7 @@ function findIn(where: Where): (call: WebhookCall) => string | undefined {
   return ({ body }) => json.findText(json.at(parse(body), ...where.body));
 }
 
-/** Undefined for what is no JSON: other calls come to the same address. */
+/** Returns undefined for a body that is no JSON, because other requests use the same address. */
 function parse(body: Uint8Array): unknown {
   try {
     return JSON.parse(utf8(body));
@@ -101,9 +114,9 @@ function parse(body: Uint8Array): unknown {
   }
 }
 
-/** How a provider sees that the address it was given takes its events. */
+/** Ways to respond when a provider checks whether an address accepts its events. */
 export const handshakes = {
-  /** The text that it sends comes back: as the body, or in a header. */
+  /** Returns the text of the request: as the body, or in a header. */
   echo: (where: Where, back: 'body' | { readonly header: string } = 'body'): Handshake => {
     const find = findAsked(where);
     return (call) => {
@@ -112,7 +125,7 @@ export const handshakes = {
       return back === 'body' ? plain(text) : { status: 200, headers: { [back.header]: text }, body: '' };
     };
   },
-  /** The text that it sends comes back in JSON, beside what only the owner of the secret can make of it. */
+  /** Returns the text of the request in JSON, together with its HMAC by the secret. */
   challenge: ({ where, algorithm, encoding, answer }: ChallengeOptions): Handshake => {
     const find = findAsked(where);
     return (call, { secret }) => {
@@ -124,12 +137,17 @@ export const handshakes = {
   },
 } as const;
 
+/** How a provider challenges an address. */
 export interface ChallengeOptions extends Pick<HmacOptions, 'algorithm' | 'encoding'> {
   readonly where: Where;
+  /** Returns the members of the JSON response, made from the text and its signature. */
   readonly answer: (text: string, signature: string) => Readonly<Record<string, string>>;
 }
 
-/** A question in the query comes with GET; an event may have a parameter of the same name. No header can hold a control character. */
+/**
+ * A check by a query parameter is a GET, because an event may have a parameter of the same name. The text must have no control characters,
+ * because it may become a header.
+ */
 function findAsked(where: Where): (call: WebhookCall) => string | undefined {
   const find = findIn(where);
   return (call) => {
@@ -138,7 +156,7 @@ function findAsked(where: Where): (call: WebhookCall) => string | undefined {
   };
 }
 
-/** No browser may take it for a page: whoever calls chooses the text. */
+/** The sender chooses the text, so browsers must not read it as a page. */
 function plain(body: string): WebhookAnswer {
   return {
     status: 200,

@@ -2,16 +2,16 @@ import { XMLParser, XMLValidator } from 'fast-xml-parser';
 
 /** An element of an XML document. */
 export interface XmlElement {
-  /** Without the prefix of its namespace. */
+  /** The name without its namespace prefix. */
   readonly name: string;
-  /** By their names without prefixes; declarations of namespaces are left out. */
+  /** The attributes by name, without prefixes and without declarations of namespaces. */
   readonly attributes: ReadonlyMap<string, string>;
   readonly children: readonly XmlElement[];
-  /** The text between its tags, without that of its children. */
+  /** The text between the tags, without the text of children. */
   readonly text: string;
 }
 
-/** An element takes up to 10 µs, so that the largest document takes about half a second. */
+/** An element takes up to 10 µs, so the largest document takes about half a second. */
 const MOST_TAGS = 50_000;
 const MOST_ATTRIBUTES = 20_000;
 const DEEPEST = 50;
@@ -35,11 +35,11 @@ const parser = new XMLParser({
   maxNestedTags: DEEPEST,
 });
 
-/** Reads XML that anybody may have sent. */
+/** A reader of XML from untrusted senders. */
 export const xml = {
   /**
-   * The root of a document. Its size is bounded before it is parsed.
-   * @throws SyntaxError for what is no XML, declares a document type, or has more than 50,000 tags, 20,000 attributes or 50 levels
+   * Returns the root element of a document. The size is checked before the text is parsed, and entities of the document are never expanded.
+   * @throws SyntaxError for a text that is no XML, declares a document type, or has more than 50,000 tags, 20,000 attributes or 50 levels
    */
   parse: (text: string): XmlElement => {
     assertBounded(text);
@@ -51,19 +51,20 @@ export const xml = {
     if (root === undefined) throw new SyntaxError('The XML has no element.');
     return root;
   },
-  /** The first child with this name; undefined where there is none. */
+  /** Returns the first child with this name, or undefined. */
   child: (element: XmlElement | undefined, name: string): XmlElement | undefined =>
     element?.children.find((child) => child.name === name),
   children: (element: XmlElement | undefined, name: string): readonly XmlElement[] =>
+    /** Returns all children with this name. */
     element?.children.filter((child) => child.name === name) ?? [],
-  /** The text of the child with this name; undefined where there is none, and for `xsi:nil`. */
+  /** Returns the text of the first child with this name. It returns undefined where there is none, and for `xsi:nil`. */
   text: (element: XmlElement | undefined, name: string): string | undefined => {
     const child = xml.child(element, name);
     return child === undefined || child.attributes.get('nil') === 'true' ? undefined : child.text;
   },
 } as const;
 
-/** Counts what may begin a tag or an attribute, wherever it stands. */
+/** Throws for a text with more possible tags or attributes than the limits. It counts `<` and `="` wherever they stand. */
 function assertBounded(text: string): void {
   if (countOf(text, '<') > MOST_TAGS) throw new SyntaxError(`The XML has more than ${MOST_TAGS} tags.`);
   if (countOf(text, '="') + countOf(text, "='") > MOST_ATTRIBUTES) {
@@ -89,7 +90,7 @@ function parse(text: string): unknown {
 
 type Node = Readonly<Record<string, unknown>>;
 
-/** The parser answers lists of `{ name: [children], ':@': attributes }`, `{ '#text': text }` and `{ '#cdata': [{ '#text': text }] }`. */
+/** The parser returns lists of `{ name: [children], ':@': attributes }`, `{ '#text': text }` and `{ '#cdata': [{ '#text': text }] }`. */
 function elementsIn(nodes: unknown): readonly XmlElement[] {
   return nodesIn(nodes).flatMap((node) => {
     const name = Object.keys(node).find((key) => key !== ATTRIBUTES && key !== TEXT && key !== CDATA);
@@ -128,7 +129,7 @@ const ENTITIES: ReadonlyMap<string, string> = new Map([
   ['apos', "'"],
 ]);
 
-/** Each once, from left to right: what comes out is not looked at again. Others stay as they are. */
+/** Expands each entity once, from left to right, and does not expand the result again. Unknown entities stay as they are. */
 function expandEntities(text: string): string {
   return text.replace(/&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|(\w+));/gi, (whole, decimal, hexadecimal, name) => {
     if (name !== undefined) return ENTITIES.get(name) ?? whole;

@@ -4,43 +4,47 @@ import type { Clock } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
 import { unusable } from '../define.ts';
 
-/** Work over a foreign text, in a thread of its own. */
+/** A text of a provider that a module processes in a thread of its own. */
 export interface OffloadJob {
-  /** On whose behalf: an account has one thread at a time. */
+  /** The account for which the job runs. An account has one thread at a time. */
   readonly owner: number;
   readonly module: URL;
   readonly text: string;
   readonly signal: AbortSignal;
 }
 
+/** The result of a job. */
 export interface Offloaded {
   readonly value: unknown;
-  /** What the value takes, about. */
+  /** The approximate memory of the value in bytes. */
   readonly bytes: number;
 }
 
 /**
- * @returns what the module makes of the text
- * @throws Error when the module throws, or needs more memory or time than there is; AppError OVERLOADED; the reason of the signal
+ * Runs a job.
+ * @returns the value that the module returns for the text
+ * @throws Error when the module throws, or exceeds its memory or time; AppError OVERLOADED when too many texts wait; the reason of the
+ * signal
  */
 export type Offload = (job: OffloadJob) => Promise<Offloaded>;
 
+/** Limits of all jobs of this process. */
 export interface OffloadLimits {
   readonly threads: number;
   readonly heapMegabytes: number;
   readonly timeoutMs: number;
   readonly maxResultBytes: number;
-  /** Characters of all texts that wait for a thread. */
+  /** Maximum number of characters of all texts that wait for a thread. */
   readonly maxWaiting: number;
-  /** Of them, those of one owner. */
+  /** Maximum number of characters of the waiting texts of one account. */
   readonly maxWaitingOfOwner: number;
-  /** What a waiting text counts at least, so that not too many small ones wait either. */
+  /** Minimum number of characters that a waiting text counts for, so that the number of small texts is limited too. */
   readonly minWaiting: number;
 }
 
 const MIB = 1024 * 1024;
 
-/** 8 MB of OData metadata in the shape of SAP S/4HANA take 1.2 s and less than 96 MB: `scripts/bench/metadata.ts`. */
+/** 8 MB of OData metadata in the form of SAP S/4HANA take 1.2 s and less than 96 MB: `scripts/bench/metadata.ts`. */
 const LIMITS: OffloadLimits = {
   threads: 2,
   heapMegabytes: 256,
@@ -51,12 +55,14 @@ const LIMITS: OffloadLimits = {
   minWaiting: 16 * 1024,
 };
 
+/** The input of a thread. */
 export interface ThreadData {
   readonly module: string;
   readonly text: string;
   readonly maxResultBytes: number;
 }
 
+/** The result that a thread sends. */
 export type ThreadMessage =
   | { readonly kind: 'done'; readonly result: Uint8Array }
   | { readonly kind: 'tooLarge'; readonly bytes: number };
@@ -66,7 +72,10 @@ interface Waiting {
   readonly start: () => void;
 }
 
-/** A thread serves one text and ends: nothing of it is left for the next, and starting one takes less than a call to a provider. */
+/**
+ * Creates the function that runs jobs. A thread processes one text and ends, so nothing of it is left for the next one. Starting a thread
+ * takes less time than a call to a provider.
+ */
 export function createOffload(clock: Pick<Clock, 'after'>, limits: OffloadLimits = LIMITS): Offload {
   const waiting = new Set<Waiting>();
   const busyOwners = new Set<number>();
@@ -100,7 +109,7 @@ export function createOffload(clock: Pick<Clock, 'after'>, limits: OffloadLimits
       };
       const start = () => {
         leave();
-        // At once, not when the promise is seen: the place is this job's.
+        // At once, not when the promise settles: the slot belongs to this job.
         busyOwners.add(job.owner);
         resolve();
       };
@@ -110,7 +119,7 @@ export function createOffload(clock: Pick<Clock, 'after'>, limits: OffloadLimits
     });
   }
 
-  /** As an owner has one thread at most, owners tell the threads. */
+  /** An account has at most one thread, so the number of busy accounts is the number of threads. */
   function isFree({ owner }: OffloadJob): boolean {
     return busyOwners.size < limits.threads && !busyOwners.has(owner);
   }

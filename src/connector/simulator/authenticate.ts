@@ -1,15 +1,16 @@
 import { fault } from './fault.ts';
 import type { Call } from './route.ts';
 
-/** Lets a call in, or throws. */
+/** Checks the authentication of a request. It throws a Fault for a request that it rejects. */
 export type Guard = (call: Call) => void;
 
+/** A user name and a password. */
 export interface Credentials {
   readonly username: string;
   readonly password: string;
 }
 
-/** Of an `Authorization: Basic …` (RFC 7617). */
+/** Reads the credentials of a header `Authorization: Basic …` (RFC 7617). */
 export function readBasic(authorization: string | undefined): Credentials | undefined {
   const encoded = /^Basic ([A-Za-z0-9+/=]+)$/i.exec(authorization ?? '')?.[1];
   if (encoded === undefined) return undefined;
@@ -18,7 +19,7 @@ export function readBasic(authorization: string | undefined): Credentials | unde
   return at < 0 ? undefined : { username: text.slice(0, at), password: text.slice(at + 1) };
 }
 
-/** The token of an `Authorization: Bearer …` (RFC 6750), or of another scheme. */
+/** Reads the token of a header `Authorization: Bearer …` (RFC 6750), or of another scheme. */
 export function readBearer(
   authorization: string | undefined,
   schemes: readonly string[] = ['Bearer'],
@@ -27,7 +28,10 @@ export function readBearer(
   return schemes.some((known) => known.toLowerCase() === scheme.toLowerCase()) ? token : undefined;
 }
 
-/** @throws Fault (the guard) 401 */
+/**
+ * Returns a guard for HTTP Basic.
+ * @throws Fault (the guard) 401
+ */
 export function basic(realm: string, accepts: (credentials: Credentials) => boolean, message = 'Unauthorized'): Guard {
   return ({ headers }) => {
     const credentials = readBasic(headers.authorization);
@@ -36,7 +40,11 @@ export function basic(realm: string, accepts: (credentials: Credentials) => bool
   };
 }
 
-/** @param header in lower case. @throws Fault (the guard) 401 */
+/**
+ * Returns a guard for a key in a header.
+ * @param header the name in lower case
+ * @throws Fault (the guard) 401
+ */
 export function keyHeader(header: string, accepts: (key: string) => boolean, message = 'Unauthorized'): Guard {
   return ({ headers }) => {
     const key = headers[header];
@@ -45,7 +53,10 @@ export function keyHeader(header: string, accepts: (key: string) => boolean, mes
   };
 }
 
-/** @throws Fault (the guard) 401 */
+/**
+ * Returns a guard for access tokens in the header `Authorization: Bearer …`.
+ * @throws Fault (the guard) 401
+ */
 export function bearer(accepts: (token: string) => boolean, message = 'Unauthorized'): Guard {
   return ({ headers }) => {
     const token = readBearer(headers.authorization);

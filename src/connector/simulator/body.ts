@@ -4,38 +4,60 @@ import { isWithinShape, type JsonShape } from '../../numbers/json-shape.ts';
 import { hasMorePairs, MOST_PAIRS } from '../../pairs.ts';
 import { BAD_BODY, Fault, fault } from './fault.ts';
 
-/** The body of a request. It is parsed when it is asked for. */
+/** The body of a request, parsed on demand. */
 export interface Body {
   readonly bytes: Buffer;
-  /** Without parameters, in lower case; empty when none was said. */
+  /** The content type without parameters, in lower case. Empty when the request has none. */
   readonly type: string;
   readonly text: () => string;
-  /** @throws Fault 400 for what is no JSON; 413 for more than 1,000,000 members */
+  /**
+   * Parses JSON.
+   * @throws Fault 400 for a body that is no JSON; 413 for more than 1,000,000 members
+   */
   readonly json: () => unknown;
-  /** @throws Fault 400 for anything but a JSON object */
+  /**
+   * Parses a JSON object.
+   * @throws Fault as `json`; 400 for anything but an object
+   */
   readonly object: () => Readonly<Record<string, unknown>>;
-  /** @throws Fault 413 for more than 1,000 fields */
+  /**
+   * Parses an encoded form.
+   * @throws Fault 413 for more than 1,000 fields
+   */
   readonly form: () => URLSearchParams;
-  /** @throws Fault 400 for what is no multipart/form-data, or has too many parts */
+  /**
+   * Parses a multipart form.
+   * @throws Fault 400 for a body that is no multipart/form-data, or has too many parts
+   */
   readonly multipart: () => Promise<FormData>;
-  /** As fast-xml-parser has it, attributes without a prefix. @throws Fault 400; 413 for more than 100,000 tags */
+  /**
+   * Parses XML as fast-xml-parser does, with attributes without a prefix.
+   * @throws Fault 400; 413 for more than 100,000 tags
+   */
   readonly xml: () => unknown;
 }
 
+/** Limits of requests. */
 export interface RequestLimits {
-  /** Default 10,000,000. */
+  /** Maximum size of a body in bytes. Default 10,000,000. */
   readonly bytes?: number;
-  /** Of a multipart body. Default 100. */
+  /** Maximum number of parts of a multipart body. Default 100. */
   readonly parts?: number;
 }
 
-/** @throws Fault 413 for a body that is too large */
+/**
+ * Reads the body of a request.
+ * @throws Fault 413 for a body that is too large
+ */
 export async function readBody(request: IncomingMessage, limits: RequestLimits = {}): Promise<Body> {
   const { bytes: most = 10_000_000, parts = 100 } = limits;
   return createBody(await readBytes(request, most), request.headers['content-type'], parts);
 }
 
-/** By events: iterating over the request costs more than answering it. What is too large is read to its end, and not kept. */
+/**
+ * Reads by events, because iterating over the request costs more than responding to it. A body that is too large is read to its end, but
+ * not kept.
+ */
 function readBytes(request: IncomingMessage, most: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -52,7 +74,11 @@ function readBytes(request: IncomingMessage, most: number): Promise<Buffer> {
   });
 }
 
-/** @param contentType of the request */
+/**
+ * Creates a body from bytes, e.g. in a test.
+ * @param contentType of the request
+ * @param parts maximum number of parts of a multipart body
+ */
 export function createBody(bytes: Buffer, contentType = '', parts = 100): Body {
   const text = () => bytes.toString('utf8');
   const json = () => {
@@ -80,7 +106,7 @@ export function createBody(bytes: Buffer, contentType = '', parts = 100): Body {
   };
 }
 
-// Counted before anything is made of them.
+// The limits are checked before anything is parsed.
 const MOST_JSON: JsonShape = { depth: Number.POSITIVE_INFINITY, members: 1_000_000, ownMembers: 1_000_000 };
 const MOST_TAGS = 100_000;
 
@@ -88,7 +114,7 @@ function tooMany(most: number, what: string): Fault {
   return fault(413, `The body has more than ${most} ${what}.`);
 }
 
-/** How often a text stands there; one more than `most` where it is more often. */
+/** Returns how often a text occurs, up to one more than `most`. */
 function countOf(bytes: Buffer, text: string, most: number): number {
   let count = 0;
   for (let at = bytes.indexOf(text); at >= 0 && count <= most; at = bytes.indexOf(text, at + text.length)) count++;
@@ -127,7 +153,10 @@ function limitParts(form: FormData, most: number): FormData {
   return form;
 }
 
-/** Before any is read. The boundary stands before each part and behind the last, in a line of its own; the form may begin with it. */
+/**
+ * Counts the parts before any is read. The boundary precedes each part and follows the last one, on a line of its own; the form may begin
+ * with it.
+ */
 function assertFewParts(bytes: Buffer, contentType: string, most: number): void {
   const [, quoted, plain = quoted] = /;\s*boundary\s*=\s*(?:"([^"]*)"|([^";\s]+))/i.exec(contentType) ?? [];
   if (plain === undefined || plain === '') return;

@@ -1,29 +1,36 @@
 import type { Clock } from '../../clock.ts';
 import { fault } from './fault.ts';
 
-/** How many calls the provider takes in a window of time; the windows follow each other from the first call on. */
+/** The number of calls that a provider accepts in a window of time. The windows follow each other from the first call on. */
 export interface BudgetOptions {
   readonly calls: number;
   readonly windowMs: number;
   readonly clock: Clock;
-  /** The provider's headers for what is left. */
+  /** Returns the provider's headers for the rest of the budget. */
   readonly headers?: (state: BudgetState) => Readonly<Record<string, string>>;
-  /** Whether a refusal says how long to wait. Default true. */
+  /** Whether a refusal has the header Retry-After. Default true. */
   readonly sendsRetryAfter?: boolean;
 }
 
+/** The state of the budget in the current window. */
 export interface BudgetState {
   readonly calls: number;
   readonly left: number;
-  /** Until the next window. */
+  /** Milliseconds until the next window. */
   readonly resetMs: number;
 }
 
+/** Counts the calls of a simulated provider. */
 export interface RequestBudget {
-  /** Counts a call. @returns the provider's headers for its answer. @throws Fault 429, with Retry-After unless it is kept back */
+  /**
+   * Counts a call.
+   * @returns the provider's headers for its response
+   * @throws Fault 429, with Retry-After unless that is switched off
+   */
   readonly take: () => Readonly<Record<string, string>>;
 }
 
+/** Creates a budget of calls. */
 export function createBudget(options: BudgetOptions): RequestBudget {
   const { calls, windowMs, clock, headers = () => ({}), sendsRetryAfter = true } = options;
   let startMs = clock.steady();

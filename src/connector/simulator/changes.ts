@@ -3,20 +3,20 @@ import { fault } from './fault.ts';
 import type { Routes } from './route.ts';
 import type { Table, TableRow } from './table.ts';
 
-/** A table that tests may have changed by others than themselves, as a poll expects it. */
+/** A table that tests can have changed as by others, for polls. */
 export interface Changeable {
   readonly table: Table;
-  /** As the provider's API shows it, which need not be what the table finds a row by. */
+  /** Returns the id of a row in the provider's API, which may differ from the key of the table. */
   readonly keyOf: (row: TableRow) => string;
-  /** Values of the nth row that is made so. */
+  /** Returns the values of the nth created row. */
   readonly create: (number: number) => TableRow;
-  /** Values of the nth change. */
+  /** Returns the values of the nth change. */
   readonly change: (number: number) => TableRow;
 }
 
 /**
- * `POST /simulate/changes` with `{"table": "employees", "create": 2, "update": 3, "remove": 1}`: rows made, the first rows
- * changed and the last removed; answers their keys.
+ * Returns the command `POST /simulate/changes` with `{"table": "employees", "create": 2, "update": 3, "remove": 1}`. It creates rows,
+ * changes the first ones and removes the last ones. Its response has their keys.
  */
 export function changesOf(tables: Readonly<Record<string, Changeable>>): Routes {
   let number = 0;

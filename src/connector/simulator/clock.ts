@@ -6,7 +6,7 @@ export interface MovableClock extends Clock {
   readonly move: (ms: number) => void;
 }
 
-/** Waits are those of the clock below: moving the time does not end them. */
+/** Creates a clock ahead of another one. Waits use the other clock, so moving the time does not end them. */
 export function createMovableClock(clock: Clock = SYSTEM_CLOCK): MovableClock {
   let aheadMs = 0;
   return {
@@ -19,20 +19,24 @@ export function createMovableClock(clock: Clock = SYSTEM_CLOCK): MovableClock {
   };
 }
 
-/** The clocks where a provider is, which prints times with the offset of the moment. */
+/** The time zone of a provider that prints times with their offset. */
 export interface TimeZone {
-  /** Milliseconds ahead of UTC. */
+  /** Returns the milliseconds by which the zone is ahead of UTC at an instant. */
   readonly offsetAt: (ms: number) => number;
-  /** Prints an instant, with so many digits of a second: `2014-09-18T12:56:01-07:00`. */
+  /** Prints an instant with this many digits of a second: `2014-09-18T12:56:01-07:00`. */
   readonly print: (ms: number, digits?: 0 | 3) => string;
 }
 
 const HOUR_MS = 3_600_000;
 
-/** @throws RangeError when there is no such zone */
+/**
+ * Creates a time zone.
+ * @param name an IANA name
+ * @throws RangeError for an unknown zone
+ */
 export function createTimeZone(name: string): TimeZone {
   const findOffset = createOffsets(name);
-  // By the hour: clocks change at the beginning of one. To work it out takes longer than everything else of an answer.
+  // Offsets are cached by the hour, because clocks change at the beginning of one. Computing one takes longer than the rest of a response.
   const known = new Map<number, number>();
   const offsetAt = (ms: number) => {
     const hour = Math.floor(ms / HOUR_MS);

@@ -10,55 +10,62 @@ import type { Call, RouteHandler, Routes } from './route.ts';
 import { type Column, columnsFor, makeRow, makeRows, type RowForm, times, writeSeconds } from './rows.ts';
 import { createTable, type Table, type TableChange, type TableOptions, type TableRow } from './table.ts';
 
-/** A kind of record of a provider, as data. Rows, ids, times, checks of input and changes on request come from it. */
+/** A kind of record of a provider, as data. The kit makes rows, ids, times, checks of input and changes on request from it. */
 export interface CollectionSpec extends Pick<TableOptions, 'deleted' | 'retired' | 'touch'> {
   readonly members: Members;
   /** Number of rows at the start. */
   readonly rows: number;
-  /** Columns other than those that the members make, by their path. A column for an object replaces all that is inside. */
+  /** Columns that replace those of the members, by path. A column for an object replaces everything inside it. */
   readonly vary?: Readonly<Record<string, Column>>;
   /** The member that is the id. Default `id`. */
   readonly key?: string;
-  /** The id of the row with this index. Default: numbers from 1 on. */
+  /** Returns the id of the row at an index. Default: numbers from 1. */
   readonly makeId?: (index: number) => unknown;
-  /** Values of a new record for what its maker did not say. Default: null. */
+  /** Values of a new record for members that its creator left out. Default null. */
   readonly initial?: TableRow | ((given: TableRow) => TableRow);
-  /** Members that hold the time of the creation, and that of the last change. */
+  /** Members that hold the time of creation (`created`), and of the last change (`changed`). */
   readonly created?: readonly string[];
   readonly changed?: readonly string[];
-  /** Complaints about a record as it will be. */
+  /** Returns complaints about a record as it will be stored. */
   readonly check?: (row: TableRow, isNew: boolean) => readonly Complaint[];
   /** Keeps the rows over a restart. */
   readonly memory?: SimulatorMemory;
-  /** Values of the records that `POST /simulate/changes` makes. */
+  /** Values of the records that `POST /simulate/changes` creates. */
   readonly made?: TableRow;
-  /** The text that `POST /simulate/changes` changes. Default: the first that can be set. */
+  /** The text that `POST /simulate/changes` changes. Default: the first text that can be set. */
   readonly label?: string;
 }
 
-/** What the collections of a provider share. */
+/** Options of all collections of a provider. */
 export interface CollectionsOptions<Name extends string, Spec> extends InputForm, Omit<RowForm, 'idsOf'> {
   readonly of: Readonly<Record<Name, Spec>>;
   readonly clock: MovableClock;
-  /** Ids of entries that references lead to and that are in no collection. */
+  /** Ids that references can have although no collection has their records. */
   readonly entries?: Readonly<Record<string, readonly unknown[]>>;
-  /** The provider's error for a body. Complaints for which it returns nothing are passed over. */
+  /** Returns the provider's error for a body, or undefined to ignore the complaints. */
   readonly refuse: (complaints: readonly Complaint[], collection: Spec) => Fault | undefined;
-  /** The provider's error for a record that is not there. */
+  /** Returns the provider's error for a record that does not exist. */
   readonly absent: (collection: Spec, id: string) => Fault;
   readonly onChange?: (name: Name, change: TableChange) => void;
 }
 
+/** A collection: its specification, its table, and the reading of requests. */
 export type Collection<Spec extends CollectionSpec = CollectionSpec, Name extends string = string> = Spec &
   Changeable & {
     readonly name: Name;
-    /** @throws Fault where there is none */
+    /**
+     * Returns a row.
+     * @throws Fault where there is none
+     */
     readonly get: (id: string) => TableRow;
-    /** Returns what a body says of a new record, or of a change of `old`. @throws Fault */
+    /**
+     * Returns the values that a body has for a new record, or for a change of `old`.
+     * @throws Fault for a body that is rejected
+     */
     readonly read: (body: TableRow, old?: TableRow) => TableRow;
   };
 
-/** Makes the tables of a provider, and what belongs to each. */
+/** Creates the collections of a provider, with their tables. */
 export function createCollections<Name extends string, Spec extends CollectionSpec>(
   options: CollectionsOptions<Name, Spec>,
 ): Readonly<Record<Name, Collection<Spec, Name>>> {
@@ -70,7 +77,7 @@ export function createCollections<Name extends string, Spec extends CollectionSp
   };
   const collections: Partial<Record<Name, Collection<Spec, Name>>> = {};
   for (const name in of) collections[name] = createCollection({ name, spec: of[name], idsOf }, options);
-  // Each name of `of` has its own by now.
+  // Every name of `of` has its collection by now.
   return collections as Readonly<Record<Name, Collection<Spec, Name>>>;
 }
 
@@ -136,7 +143,7 @@ function createCollection<Name extends string, Spec extends CollectionSpec>(
   };
 }
 
-/** Lists are empty, all else is null. */
+/** Lists are empty, and all other members are null. */
 function blankOf(members: Members): TableRow {
   const entries = Object.entries(members).filter(([path]) => !path.includes('.'));
   return Object.fromEntries(entries.map(([name, { type }]) => [name, type === 'array' ? [] : null]));
@@ -150,25 +157,26 @@ function labelOf(members: Members): string {
   return Object.keys(members).find(isFree) ?? '';
 }
 
+/** How the routes of a collection behave. */
 export interface RecordRoutesOptions {
-  /** A record as answers show it. */
+  /** Returns the response with a record. */
   readonly show: (row: TableRow, call: Call, status?: number) => Answer;
   readonly list?: RouteHandler;
-  /** Default: all four. */
+  /** The operations that have routes. Default: all four. */
   readonly can?: readonly ('get' | 'create' | 'update' | 'remove')[];
   /** The method of updates. Default `PATCH`. */
   readonly update?: 'PATCH' | 'PUT' | 'POST';
-  /** Default 201. */
+  /** The status of a creation. Default 201. */
   readonly createdStatus?: number;
-  /** The answer to a deletion. Default 204. */
+  /** Returns the response to a deletion. Default 204. */
   readonly removed?: () => Answer;
-  /** What a request says of a record. Default: its body, a JSON object. */
+  /** Returns the values in a request. Default: its body, a JSON object. */
   readonly body?: (call: Call, old?: TableRow) => TableRow | Promise<TableRow>;
-  /** What is stored of what was read. Default: all. */
+  /** Returns the values to store. Default: those that were read. */
   readonly complete?: (values: TableRow, call: Call, old?: TableRow) => TableRow;
 }
 
-/** Returns the routes of a collection: list and create at `path`, get, update and remove at `path/{id}`. */
+/** Returns the routes of a collection: list and create at `path`; get, update and remove at `path/{id}`. */
 export function recordRoutes(path: string, { table, get, read }: Collection, options: RecordRoutesOptions): Routes {
   const { show, list, can = ['get', 'create', 'update', 'remove'], update = 'PATCH', removed = empty } = options;
   const { body = ({ body: sent }: Call) => sent.object(), complete = (values: TableRow) => values } = options;

@@ -1,11 +1,11 @@
-/** What goes wrong in a simulated provider. The provider's `print` gives it the provider's form. */
+/** A failure of a simulated provider. The provider's `print` turns it into a response. */
 export class Fault extends Error {
   override readonly name = 'Fault';
   readonly status: number;
-  /** The provider's own word for it. */
+  /** The provider's own code. */
   readonly code: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** The inputs it is about, where the provider names them. */
+  /** The inputs that caused it, where the provider names them. */
   readonly fields: readonly string[];
 
   constructor(status: number, code: string, message: string, more: Partial<Pick<Fault, 'headers' | 'fields'>> = {}) {
@@ -17,7 +17,7 @@ export class Fault extends Error {
   }
 }
 
-/** Codes that the kit itself gives; a provider may print others in their place. */
+/** Codes of the kit's own faults. A provider may print others instead. */
 export const KIT_CODES = {
   400: 'BAD_REQUEST',
   401: 'UNAUTHORIZED',
@@ -29,9 +29,10 @@ export const KIT_CODES = {
   500: 'SIMULATOR_FAILED',
 } as const;
 
-/** A body that is not what its endpoint reads. */
+/** The code of a body that its endpoint cannot read. */
 export const BAD_BODY = 'BAD_BODY';
 
+/** Returns a fault with the kit's own code for the status. */
 export function fault(
   status: keyof typeof KIT_CODES,
   message: string,

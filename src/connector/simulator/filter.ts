@@ -6,31 +6,32 @@ import { readLiteral, type ScalarType } from '../../where/values.ts';
 import { Fault } from './fault.ts';
 import type { TableRow } from './table.ts';
 
-/** What a provider's filter says, once its own grammar has been read. */
+/** A provider's filter after its own grammar was parsed. */
 export type FilterTree =
-  /** Without operands: always true, never true. */
+  /** A group. Without operands, `and` is always true and `or` is always false. */
   | { readonly kind: 'and' | 'or'; readonly operands: readonly FilterTree[] }
   | { readonly kind: 'not'; readonly operand: FilterTree }
   | FilterTest;
 
+/** One test of a filter. */
 export interface FilterTest {
   readonly kind: 'test';
-  /** The provider's name. */
+  /** The provider's name of the field. */
   readonly field: string;
   readonly operator: Operator;
-  /** Of comparisons one, of lists any number, of the null tests none; texts of patterns with `%`, `_` and escapes by `\`. */
+  /** One value for comparisons, any number for lists, none for null tests. Patterns have `%`, `_` and escapes by `\`. */
   readonly values: readonly FilterLiteral[];
 }
 
-/** What a test compares with: a text that is read under the field's type; null. */
+/** The value of a test: a text that is read as the field's type, or null. */
 export type FilterLiteral = string | number | boolean | null;
 
 /** A field as the provider compares it. */
 export interface FilterField {
   readonly type: Extract<FieldType, ScalarType>;
-  /** Null for nothing. Default: the row's value of this name. */
+  /** Reads the value of a row; null where there is none. Default: the row's member of this name. */
   readonly read?: (row: TableRow) => unknown;
-  /** What texts compare by: without cases, accents, blanks at the end. It is done to both sides. */
+  /** Normalises texts before they are compared, such as case, accents, or blanks at the end. It applies to both sides. */
   readonly fold?: (text: string) => string;
   readonly collation?: Collation;
 }
@@ -38,11 +39,11 @@ export interface FilterField {
 /** How a provider's filter differs from others. */
 export interface FilterRules {
   readonly field: (name: string) => FilterField | undefined;
-  /** What the provider does with a field that it does not know. Default `refused`. */
+  /** What the provider does with an unknown field. Default `refused`. */
   readonly unknownFields?: 'refused' | 'ignored';
-  /** What a test of a row without a value is. Default: unknown, which is no match, and whose NOT is none either. */
+  /** The result of a test of a row without a value, by operator. Default: unknown, which does not match, and neither does its NOT. */
   readonly ofNull?: Readonly<Partial<Record<Operator, boolean>>>;
-  /** The provider's error for a field or a literal it does not take. */
+  /** Returns the provider's error for a field or a literal that it does not accept. */
   readonly refuse?: (message: string, field: string) => Fault;
 }
 
@@ -50,8 +51,8 @@ type Truth = boolean | undefined;
 type Test = (row: TableRow) => Truth;
 
 /**
- * Compiles a filter: `and`, `or` and `not` of three truths, tests by the evaluator that the platform itself uses on rows.
- * @throws Fault 400 for unknown fields and for literals that the field's type does not take
+ * Compiles a filter to a test of rows. `and`, `or` and `not` are three-valued, and the platform's own evaluator runs the tests.
+ * @throws Fault 400 for unknown fields and for literals that do not fit the field's type
  */
 export function compileFilter(filter: FilterTree, rules: FilterRules): (row: TableRow) => boolean {
   const test = compile(filter, rules);
@@ -72,7 +73,7 @@ function negated(test: Test): Test {
   };
 }
 
-/** Ends at the first operand that is false, so that one may guard the next. */
+/** Ends at the first operand that is false, so that one operand may guard the next. */
 function conjunction(operands: readonly Test[]): Test {
   return (row) => {
     let truth: Truth = true;
@@ -114,7 +115,7 @@ const NOWHERE = { offset: 0, length: 0 };
 
 type FoldedField = FilterField & { readonly fold: (text: string) => string };
 
-/** Undefined when a value is none of the field's type. */
+/** Returns undefined when a value does not fit the field's type. */
 function predicateOf(
   { type, fold, collation = 'cs' }: FoldedField,
   operator: Exclude<Operator, 'IS NULL' | 'IS NOT NULL'>,
@@ -136,7 +137,7 @@ function readValue(literal: FilterLiteral, type: ScalarType, fold: (text: string
   return value?.kind === 'string' ? { kind: 'string', value: fold(value.value) } : value;
 }
 
-/** A text that a pattern shall find as it is. */
+/** Escapes a text for a pattern that must find it literally. */
 export function escapePattern(text: string): string {
   return text.replace(/[%_\\]/g, '\\$&');
 }

@@ -1,4 +1,4 @@
-/** What a connector's simulator may import, as `#connector/simulator`. */
+/** Everything that a connector's simulator may import, as `#connector/simulator`. */
 
 export { type Clock, SYSTEM_CLOCK } from '../../clock.ts';
 export type { Simulator, SimulatorMemory, SimulatorOptions } from '../contract.ts';

@@ -2,27 +2,28 @@ import type { Member, Members } from './members.ts';
 import { writeSeconds } from './rows.ts';
 import type { TableRow } from './table.ts';
 
-/** What is wrong about one member of a body. The provider says it in its own words. */
+/** A fault of one member of a body, which the provider reports in its own words. */
 export interface Complaint {
   readonly reason: 'missing' | 'type' | 'length' | 'value' | 'readOnly' | 'unknown' | 'other';
   readonly member: string;
   readonly message: string;
-  /** The provider's own word, of complaints that it makes itself. */
+  /** The provider's own code, for complaints that it makes itself. */
   readonly code?: string;
 }
 
 /** How bodies of a provider are read. */
 export interface InputForm {
-  /** Reads an instant, in milliseconds. Undefined for what is none. Default: ISO 8601 with an offset. */
+  /** Reads an instant as milliseconds since 1970. It returns undefined for any other value. Default: ISO 8601 with an offset. */
   readonly readTime?: (value: unknown) => number | undefined;
+  /** Writes an instant in the provider's form. Default: ISO 8601 in UTC, in whole seconds. */
   readonly writeTime?: (ms: number) => unknown;
-  /** Reads values of other types that are not as JSON has them. Undefined for what is no such value. */
+  /** Readers for types whose values are not as in JSON. They return undefined for any other value. */
   readonly read?: Readonly<Partial<Record<Member['type'], (value: unknown, member: Member) => unknown>>>;
-  /** Whether members that are unknown or cannot be set are complained of. Default: they are passed over. */
+  /** Whether members that are unknown or cannot be set are complained about. Default: they are ignored. */
   readonly isStrict?: boolean;
 }
 
-/** Reads what a body says of a record: only members that can be set, checked by type, length and list of values. */
+/** Reads the values of a record in a body: only members that can be set, checked by type, length and list of values. */
 export function readInput(members: Members, body: TableRow, form: InputForm & { readonly isNew: boolean }) {
   const { isNew, isStrict = false, readTime = readIso, writeTime = writeSeconds } = form;
   const datetime = (value: unknown) => {
@@ -52,7 +53,7 @@ export function readInput(members: Members, body: TableRow, form: InputForm & { 
   return { values, complaints };
 }
 
-/** An object whose parts are members: it can be set if one of them can. */
+/** Returns an object whose members are declared by path. It can be set if one of them can. */
 function objectAt(members: Members, name: string): Member | undefined {
   const parts = Object.keys(members).filter((path) => path.startsWith(`${name}.`));
   if (parts.length === 0) return undefined;

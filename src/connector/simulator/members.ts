@@ -3,23 +3,23 @@ import type { Fields } from '../contract.ts';
 import type { FilterField } from './filter.ts';
 import type { TableRow } from './table.ts';
 
-/** One member of a record: what rows are made from, and what input is checked against. */
+/** One member of a record. Rows are made from it, and input is checked against it. */
 export interface Member {
-  /** A `reference` is the id of a record of the collection that `refersTo` names. */
+  /** The type. A `reference` is the id of a record of the collection in `refersTo`. */
   readonly type: FieldType | 'reference';
-  /** All values there are. */
+  /** All possible values. */
   readonly values?: readonly string[];
-  /** Maximum length of a text, in characters. */
+  /** Maximum length of a text in characters. */
   readonly longest?: number;
-  /** Whether a row can hold a text of this form. */
+  /** Returns whether a row can hold the text. */
   readonly isPossible?: (text: string) => boolean;
-  /** Least and greatest number. */
+  /** The smallest and the greatest number. */
   readonly range?: readonly [least: string, most: string];
-  /** A new record must have it. */
+  /** Whether a new record must have it. Default false. */
   readonly isRequired?: boolean;
-  /** Callers cannot set it. */
+  /** Whether callers cannot set it. Default false. */
   readonly isReadOnly?: boolean;
-  /** No row lacks it. */
+  /** Whether every row has a value. Default false. */
   readonly isNeverNull?: boolean;
   readonly refersTo?: string;
 }
@@ -40,15 +40,18 @@ export function membersOf(fields: Fields): Members {
   return Object.fromEntries(entries);
 }
 
-/** A record in the provider's official description, as `official.json` keeps it. */
+/** A record in the provider's official description, as `official.json` has it. */
 export interface RecordDescription {
-  /** Member → type (`string`, `string(100)`, `integer`, `reference(companies)`), or the list of its values. */
+  /** Members with their type (`string`, `string(100)`, `integer`, `reference(companies)`), or with the list of their values. */
   readonly properties: Readonly<Record<string, string | readonly string[]>>;
   readonly required?: readonly string[];
   readonly readOnly?: readonly string[];
 }
 
-/** Returns the members of a described record. @throws Error for a type that is none */
+/**
+ * Returns the members of a described record.
+ * @throws Error for an unknown type
+ */
 export function describedMembers({ properties, required = [], readOnly = [] }: RecordDescription): Members {
   const entries = Object.entries(properties).map(([name, property]): [string, Member] => {
     const isRequired = required.includes(name);
@@ -79,19 +82,20 @@ export function valueAt(row: TableRow, path: string): unknown {
   return path.split('.').reduce<unknown>((value, name) => Object(value ?? {})[name], row);
 }
 
-/** How a provider compares texts that people write, where its documentation does not say. */
+/** How a provider compares texts, where its documentation does not say. */
 export type TextRule = 'ignoring case' | 'as written';
 
+/** Functions that normalise a text before it is compared, by rule. */
 export const FOLDS: Readonly<Record<TextRule, (text: string) => string>> = {
   'ignoring case': (text) => text.toLowerCase().trimEnd(),
   'as written': (text) => text,
 };
 
-/** Returns a member as filters and orders compare it; undefined for lists and objects, which neither takes. */
+/** Returns a member as filters and orders compare it; undefined for lists and objects, which neither accepts. */
 export function filterFieldOf(members: Members, path: string, rule: TextRule = 'as written') {
   const { type, values } = (Object.hasOwn(members, path) ? members[path] : undefined) ?? {};
   if (type === undefined || type === 'array' || type === 'object') return undefined;
-  // Words of a list compare as they are.
+  // Listed values are compared as they are written.
   const fold = type === 'string' && values === undefined ? FOLDS[rule] : undefined;
   return {
     type: type === 'reference' ? 'integer' : type,
@@ -100,7 +104,7 @@ export function filterFieldOf(members: Members, path: string, rule: TextRule = '
   } satisfies FilterField;
 }
 
-/** Returns a text without its cases. One letter is folded to one: İ is no other letter with a dot above it. */
+/** Returns a text in lower case. A letter whose lower case has several characters, such as İ, stays as it is. */
 export function foldCases(text: string): string {
   return Array.from(text, (letter) => ([...letter.toLowerCase()].length === 1 ? letter.toLowerCase() : letter)).join(
     '',

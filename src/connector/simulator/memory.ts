@@ -1,6 +1,6 @@
 import type { SimulatorMemory } from '../contract.ts';
 
-/** A simulator is given one memory, and several of its parts remember. */
+/** Returns a part of a simulator's memory, so that several parts of the simulator can share one memory. */
 export function shareMemory(memory: SimulatorMemory | undefined, name: string): SimulatorMemory {
   return {
     load: () => Object(memory?.load())[name],

@@ -6,68 +6,70 @@ import { readBasic } from './authenticate.ts';
 import { type Call, decode, type RouteHandler, type Routes } from './route.ts';
 import { createSessions, type Session, type Token } from './sessions.ts';
 
-/** An application that may ask. */
+/** An application that may request access. */
 export interface RegisteredClient {
-  /** Without one it is public, and must use PKCE. */
+  /** The secret. A client without one is public and must use PKCE. */
   readonly secret?: string;
-  /** Of its refresh tokens. Default: they are kept. */
+  /** How its refresh tokens are replaced. Default: never. */
   readonly rotates?: TokenRotation;
 }
 
-/** A refresh token is replaced when it is used. */
+/** How a refresh token is replaced when it is used. */
 export interface TokenRotation {
-  /** Only if it is as old as that. Default 0. */
+  /** The age in milliseconds from which a token is replaced. Default 0. */
   readonly afterMs?: number;
-  /** How long the old one stays good. Default 0: it is used once. */
+  /** Milliseconds for which the old token stays valid. Default 0: it works once. */
   readonly graceMs?: number;
 }
 
+/** How a simulated provider issues tokens. */
 export interface OAuthOptions {
-  /** Of the provider, on the page where people choose. */
+  /** The provider's name on the page where people choose. */
   readonly title: string;
   readonly clients: Readonly<Record<string, RegisteredClient>>;
   readonly clock: Clock;
-  /** Tokens are remembered over a restart, codes are not. */
+  /** Keeps tokens over a restart. Codes are lost. */
   readonly memory?: SimulatorMemory | undefined;
-  /** Whether an authorization without a code challenge is refused. Default `optional`. Only S256 (RFC 7636) is known. */
+  /** Whether an authorization without a code challenge is refused. Default `optional`. Only S256 (RFC 7636) is supported. */
   readonly pkce?: 'required' | 'optional';
-  /** What a challenge without a method is. Default: `plain`, as RFC 7636 has it, which is refused. */
+  /** The method of a challenge without one. Default: `plain`, as in RFC 7636, which is refused. */
   readonly unsaidMethod?: 'S256';
-  /** How a client may authenticate itself at the token endpoint. Default `any`. */
+  /** How a client may authenticate at the token endpoint. Default `any`. */
   readonly clientAuthentication?: 'basic' | 'body' | 'any';
-  /** In milliseconds. Default: codes ten minutes, tokens for ever. */
+  /** Lifetimes in milliseconds. Default: ten minutes for codes, unlimited for tokens. */
   readonly lifetimes?: { readonly codeMs?: number; readonly accessMs?: number; readonly refreshMs?: number };
   readonly defaultScope?: string;
-  /** Whether a scope gives a refresh token. Default: always. */
+  /** Returns whether a scope includes a refresh token. Default: always. */
   readonly isLasting?: (scope: string) => boolean;
-  /** What tokens and codes begin with. */
+  /** Prefixes of codes and tokens. */
   readonly prefixes?: { readonly code?: string; readonly access?: string; readonly refresh?: string };
-  /** Access tokens that are good from the start, for those who test something else than the login. */
+  /** Access tokens that are valid from the start, for tests of anything else than the log-in. */
   readonly accessTokens?: readonly string[];
-  /** Whether an exchange names the redirect of the authorization. Default `required`. */
+  /** Whether an exchange must name the redirect URI of the authorization. Default `required`. */
   readonly tokenRedirect?: 'required' | 'unsaid';
-  /** What the redirect says beside code and state, such as the company that was chosen. */
+  /** Parameters of the redirect beside code and state, such as the chosen company. */
   readonly callback?: Readonly<Record<string, string>> | ((call: Call) => Readonly<Record<string, string>>);
-  /** The provider's own token answer. Default: the members of RFC 6749. */
+  /** Returns the provider's own token response. Default: the members of RFC 6749. */
   readonly answer?: (standard: TokenAnswer, call: Call) => Readonly<Record<string, unknown>>;
-  /** Whether a token answer is a form and no JSON. Default: never. */
+  /** Returns whether a token response is a form instead of JSON. Default: never. */
   readonly answersForm?: (call: Call, form: URLSearchParams) => boolean;
-  /** The provider's words for an error, where they are not those of RFC 6749. */
+  /** The provider's words for an error, where they differ from RFC 6749. */
   readonly errors?: Readonly<
     Partial<Record<OAuthError, readonly [error: string, description: string, status?: number]>>
   >;
 }
 
-/** RFC 6749, section 5.1; `expires_in` only where access tokens end. */
+/** The token response of RFC 6749, section 5.1. It has `expires_in` only where access tokens expire. */
 export interface TokenAnswer {
   readonly access_token: string;
   readonly token_type: 'Bearer';
   readonly expires_in?: number;
-  /** Only when it is new. */
+  /** The refresh token, only when it is new. */
   readonly refresh_token?: string;
   readonly scope: string;
 }
 
+/** An error of an OAuth endpoint. */
 export type OAuthError = keyof typeof ERRORS;
 
 const ERRORS = {
@@ -85,15 +87,22 @@ const ERRORS = {
   unknownToken: ['unsupported_token_type', 'token is unknown'],
 } as const satisfies Record<string, readonly [string, string, number?]>;
 
-/** Handlers of the three endpoints, and what the rest of the provider asks. */
+/** The handlers of the three endpoints, and functions for the rest of the provider. */
 export interface OAuthServer {
-  /** `auto=approve` and `auto=deny` choose at once; without it, a page asks. */
+  /** The authorization endpoint. `auto=approve` and `auto=deny` choose at once; without it, a page asks. */
   readonly authorize: RouteHandler;
+  /** The token endpoint. */
   readonly token: RouteHandler;
+  /** The revocation endpoint (RFC 7009). */
   readonly revoke: RouteHandler;
+  /** Returns whether an access token is valid. */
   readonly accepts: (accessToken: string) => boolean;
-  /** `POST /simulate/end-sessions`, as after a change of the account's session settings: refresh tokens stay good. */
+  /**
+   * The command `POST /simulate/end-sessions` ends all access tokens, as after a change of the account's session settings. Refresh tokens
+   * stay valid.
+   */
   readonly commands: Routes;
+  /** Ends all access tokens. Refresh tokens stay valid. */
   readonly endSessions: () => void;
 }
 
@@ -105,7 +114,7 @@ interface Authorization {
   readonly untilMs: number;
 }
 
-/** The authorization code grant with refresh tokens: RFC 6749, 7636 (S256) and 7009. */
+/** Creates a server for the authorization code grant with refresh tokens: RFC 6749, 7636 (S256) and 7009. */
 export function createOAuthServer(options: OAuthOptions): OAuthServer {
   const { clients, clock, lifetimes = {}, prefixes = {} } = options;
   const codes = new Map<string, Authorization>();
@@ -154,7 +163,7 @@ export function createOAuthServer(options: OAuthOptions): OAuthServer {
   function readClient(form: URLSearchParams, { headers }: Call) {
     const { clientAuthentication = 'any' } = options;
     const credentials = clientAuthentication === 'body' ? undefined : readBasic(headers.authorization);
-    // Both are encoded as in a form. Source: RFC 6749, section 2.3.1.
+    // Both are form-encoded. Source: RFC 6749, section 2.3.1.
     const [clientId = '', secret] = credentials
       ? [credentials.username, credentials.password].map((part) => decode(part.replaceAll('+', ' ')))
       : [form.get('client_id') ?? '', form.get('client_secret') ?? undefined];
@@ -188,7 +197,7 @@ export function createOAuthServer(options: OAuthOptions): OAuthServer {
     return answerTokens(renewed, isNew, { form, call });
   }
 
-  /** A new access token, and a new refresh token beside those that are in their grace. */
+  /** Issues an access token, and a refresh token beside those in their grace period. */
   function renew(session: Session, { rotates = {} }: RegisteredClient, isNew: boolean): Session {
     const { accessMs, refreshMs } = lifetimes;
     const accessTokens = [...session.accessTokens, issue(prefixes.access, accessMs)];
@@ -227,7 +236,7 @@ export function createOAuthServer(options: OAuthOptions): OAuthServer {
     return typed('application/x-www-form-urlencoded;charset=UTF-8', new URLSearchParams(pairs).toString());
   }
 
-  /** An access token alone, or a refresh token with all access tokens it gave. */
+  /** Revokes an access token alone, or a refresh token with all its access tokens. */
   function revoke({ body, query }: Call): Answer {
     const text = body.form().get('token') ?? query.get('token') ?? '';
     const session = sessions.findByRefresh(text) ?? sessions.findByAccess(text);
@@ -247,7 +256,7 @@ export function createOAuthServer(options: OAuthOptions): OAuthServer {
     return json({ error, error_description: description }, status);
   }
 
-  /** To people: the address to go back to is not to be trusted. */
+  /** A page for people, because the redirect URI is not trusted. */
   function refusalPage(reason: OAuthError): Answer {
     const [error, description] = errorOf(reason);
     const text = `error=${error}&error_description=${description}`;
@@ -281,7 +290,7 @@ function sendBack(query: URLSearchParams, members: Readonly<Record<string, strin
   return redirect(back.href);
 }
 
-/** What began without a challenge takes no verifier: somebody may have removed the challenge (RFC 9700, 2.1.1). */
+/** An authorization without a challenge accepts no verifier, because somebody may have removed the challenge (RFC 9700, 2.1.1). */
 function verifies(challenge: string | null, verifier: string | null): boolean {
   if (challenge === null) return verifier === null;
   return verifier !== null && createHash('sha256').update(verifier).digest('base64url') === challenge;

@@ -6,11 +6,11 @@ import type { TableRow } from './table.ts';
 export interface RowOrder extends FilterField {
   readonly read: (row: TableRow) => unknown;
   readonly descending?: boolean;
-  /** Where rows without a value stand. Default `first` in ascending order and last in descending. */
+  /** The position of rows without a value. Default `first` in ascending order and `last` in descending order. */
   readonly nulls?: 'first' | 'last';
 }
 
-/** A new list, in the order that the platform has for the types; rows that no term tells apart stay as they were. */
+/** Returns a sorted copy of the rows, in the platform's order for each type. Equal rows keep their positions. */
 export function sortRows(rows: readonly TableRow[], terms: readonly RowOrder[]): readonly TableRow[] {
   if (terms.length === 0) return rows;
   const compares = terms.map(compareBy);

@@ -2,46 +2,50 @@ import type { Clock } from '../../clock.ts';
 import { Fault } from './fault.ts';
 import type { Call } from './route.ts';
 
-/** How many rows a request asks for. */
+/** How a request sets the number of rows. */
 interface Sized {
-  /** The parameter that says it. */
+  /** The name of its parameter. */
   readonly size: string;
-  /** Where it says nothing. */
+  /** The number of rows without the parameter. */
   readonly usual: number;
   readonly most: number;
-  /** What becomes of a size above `most`. Default `clamped`. */
+  /** What happens to a size above `most`. Default `clamped`. */
   readonly beyond?: 'clamped' | 'refused';
-  /** The provider's error for a parameter that it does not take. Default: 400. */
+  /** Returns the provider's error for a parameter that it does not accept. Default: 400. */
   readonly refuse?: (message: string, parameter: string) => Fault;
 }
 
-/** The five ways in which providers answer lists, as the parameters of a request say them. */
+/** The five kinds of paging, by the parameters of a request. */
 export type PageStyle =
   | { readonly kind: 'whole' }
-  /** Rows to leave out. */
+  /** The number of rows to skip. */
   | (Sized & { readonly kind: 'offset'; readonly offset: string })
-  /** Pages from 1. */
+  /** The number of the page, from 1. */
   | (Sized & { readonly kind: 'number'; readonly page: string })
-  /** A word that the answer before gave. */
+  /** A text from the previous response. */
   | (Sized & { readonly kind: 'cursor'; readonly cursor: string })
-  /** An address that the answer before gave. */
+  /** An address from the previous response. */
   | (Sized & { readonly kind: 'link'; readonly token: string; readonly links?: 'absolute' | 'relative' });
 
+/** One page of a list. */
 export interface Page<Item> {
   readonly rows: readonly Item[];
-  /** Rows on all pages. */
+  /** Number of rows on all pages. */
   readonly total: number;
   readonly size: number;
-  /** Rows in front of this page. */
+  /** Number of rows before this page. */
   readonly start: number;
-  /** What asks for the next page: an offset, a page, a cursor, an address. Undefined at the end. */
+  /** The parameter of the next page: an offset, a page, a cursor or an address. Undefined on the last page. */
   readonly next?: string;
 }
 
-/** What paging needs of a call. `query` may be made of a body too. */
+/** The parts of a call that paging needs. `query` may also come from a body. */
 export type PagedCall = Pick<Call, 'query' | 'isStuck'> & Partial<Pick<Call, 'origin' | 'path'>>;
 
-/** @throws Fault 400 for a position or a size that is none */
+/**
+ * Returns the page that a request asks for.
+ * @throws Fault 400 for an invalid position or size
+ */
 export function takePage<Item>(rows: readonly Item[], paging: PageStyle, call: PagedCall): Page<Item> {
   if (paging.kind === 'whole') return { rows, total: rows.length, size: rows.length, start: 0 };
   const size = readSize(paging, call.query);
@@ -109,7 +113,7 @@ function readCount(
   return Number(text);
 }
 
-/** Nobody is meant to read or make one. */
+/** Returns an opaque cursor. */
 function makeToken(start: number): string {
   return Buffer.from(`after:${start}`).toString('base64url');
 }
@@ -126,20 +130,23 @@ function badPage(message: string, field: string): Fault {
   return new Fault(400, 'INVALID_PAGE', message, { fields: [field] });
 }
 
-/** Results that stay as they were while somebody pages through them, by an id; the oldest go first. */
+/** Results that stay unchanged while a client pages through them, by an id. The oldest are dropped first. */
 export interface Results<Item> {
+  /** Stores rows and returns their id. */
   readonly keep: (rows: readonly Item[]) => string;
-  /** Undefined for one that is unknown, was dropped, or is too old. */
+  /** Returns the rows; undefined for an id that is unknown, was dropped, or has expired. */
   readonly find: (id: string) => readonly Item[] | undefined;
 }
 
+/** Limits of stored results. */
 export interface ResultsOptions {
   readonly most: number;
   readonly makeId: (number: number) => string;
-  /** After which they are forgotten. Default: never. */
+  /** The time after which results expire. Default: never. */
   readonly lifetime?: { readonly ms: number; readonly clock: Clock };
 }
 
+/** Creates a store of results. */
 export function createResults<Item>({ most, makeId, lifetime }: ResultsOptions): Results<Item> {
   const kept = new Map<string, { readonly rows: readonly Item[]; readonly atMs: number }>();
   const nowMs = () => lifetime?.clock.steady() ?? 0;

@@ -3,31 +3,32 @@ import type { Answer } from './answer.ts';
 import type { Body } from './body.ts';
 import { fault } from './fault.ts';
 
-/** A request, taken apart. */
+/** A request to a simulator in its parts. */
 export interface Call {
   readonly method: string;
-  /** Still encoded. */
+  /** The path, still encoded. */
   readonly path: string;
   readonly query: URLSearchParams;
-  /** As it was sent, with its question mark: for providers that do not take `+` for a blank. */
+  /** The query as it was sent, with its question mark, for providers that do not read `+` as a blank. */
   readonly search: string;
   readonly headers: IncomingHttpHeaders;
-  /** The host that the caller meant (RFC 7239), in lower case; undefined when it called the simulator as such. */
+  /** The host that the caller meant (RFC 7239), in lower case. Undefined for a request to the simulator itself. */
   readonly host: string | undefined;
-  /** Where the caller takes itself to be, without a slash at the end: for absolute links in answers. */
+  /** The address of the provider as the caller sees it, without a slash at the end, for absolute links in responses. */
   readonly origin: string;
   readonly body: Body;
-  /** What the braces of the route's template matched, decoded. */
+  /** The decoded values of the braces in the route's template. */
   readonly params: Readonly<Record<string, string>>;
-  /** A list is asked to answer the position it was given as the next one: a provider that runs in a circle. */
+  /** Whether a list must return the requested position as the next one, like a provider that runs in a circle. */
   readonly isStuck: boolean;
 }
 
+/** Responds to a request. */
 export type RouteHandler = (call: Call) => Answer | Promise<Answer>;
 
 /**
- * By method and path template: `GET /employees/{id}`. Braces match one segment, decoded; with a star behind the name
- * (`{rest*}`) all that is left, as it was sent. A slash at the end of a path does not count. The first that matches is taken.
+ * Handlers by method and path template: `GET /employees/{id}`. Braces match one segment, decoded. With a star (`{rest*}`) they match the
+ * rest of the path, still encoded. A slash at the end of a path is ignored. The first match is used.
  */
 export type Routes = Readonly<Record<string, RouteHandler>>;
 
@@ -38,13 +39,18 @@ interface Route {
   readonly handler: RouteHandler;
 }
 
+/** Finds the handler of a request. */
 export interface Router {
-  /** Whether a template matches, whatever the method. */
+  /** Returns whether a template matches, whatever the method is. */
   readonly has: (path: string) => boolean;
-  /** @throws Fault 404 where no template matches, 405 where one does for other methods, 400 for a bad encoding */
+  /**
+   * Responds to a request.
+   * @throws Fault 404 where no template matches, 405 where one matches for other methods, 400 for an invalid encoding
+   */
   readonly dispatch: RouteHandler;
 }
 
+/** Creates a router. */
 export function createRouter(routes: Routes): Router {
   const compiled = Object.entries(routes).map(compileRoute);
   const has: Router['has'] = (path) => compiled.some(({ pattern }) => pattern.test(path));
@@ -82,7 +88,10 @@ function readParams(names: readonly string[], values: readonly string[]): Call['
   );
 }
 
-/** A handler for callers that meant one of these hosts, or the simulator as such. @throws Fault (the handler) 404 */
+/**
+ * Returns a handler that only responds to requests for one of these hosts, or for the simulator itself.
+ * @throws Fault (the handler) 404
+ */
 export function atHosts(hosts: readonly string[], handler: RouteHandler): RouteHandler {
   return (call) => {
     if (call.host === undefined || hosts.includes(call.host)) return handler(call);
@@ -90,7 +99,10 @@ export function atHosts(hosts: readonly string[], handler: RouteHandler): RouteH
   };
 }
 
-/** @throws Fault 400 */
+/**
+ * Decodes a percent-encoded text.
+ * @throws Fault 400 for an invalid encoding
+ */
 export function decode(text: string): string {
   try {
     return decodeURIComponent(text);

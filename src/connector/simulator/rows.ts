@@ -1,7 +1,7 @@
 import type { Member, Members } from './members.ts';
 import type { TableRow } from './table.ts';
 
-/** Texts that have broken quoting, patterns, encodings or guesses of a type somewhere. */
+/** Texts that break quoting, patterns, encodings or guesses of types in some systems. */
 export const HOSTILE_TEXTS: readonly string[] = [
   '',
   ' ',
@@ -38,14 +38,17 @@ export const HOSTILE_TEXTS: readonly string[] = [
   'x'.repeat(600),
 ];
 
-/** The value of a column in the row of an index: the same rows every time. */
+/** Returns the value of a column in the row at an index. It must return the same value every time. */
 export type Column = (index: number) => unknown;
 
+/** Makes rows from columns. */
 export function makeRows(count: number, columns: Readonly<Record<string, Column>>): readonly TableRow[] {
   return times(count, (index) => makeRow(index, columns));
 }
 
-/** A column whose name is a path (`employee.id`) fills an object, which is missing where all of its values are null. */
+/**
+ * Makes the row at an index. A column whose name is a path (`employee.id`) fills an object, which is missing where all its values are null.
+ */
 export function makeRow(index: number, columns: Readonly<Record<string, Column>>): TableRow {
   const row: Record<string, unknown> = {};
   for (const [path, column] of Object.entries(columns)) {
@@ -61,35 +64,38 @@ function put(object: TableRow, [name = '', ...inside]: readonly string[], value:
   return { ...object, [name]: inside.length === 0 ? value : put(Object(object[name] ?? {}), inside, value) };
 }
 
+/** Makes a list of `count` values. */
 export function times<Value>(count: number, create: (index: number) => Value): Value[] {
   return Array.from({ length: count }, (_, index) => create(index));
 }
 
-/** One after the other, and from the start again. */
+/** Returns a function that repeats the values in their order. */
 export function cycle<Value>(values: readonly Value[], step = 1, start = 0): (index: number) => Value {
   return (index) => pick(values, index * step + start);
 }
 
+/** Returns the value at an index, as if the values repeated without end. */
 export function pick<Value>(values: readonly Value[], index: number): Value {
   const value = values[index % values.length];
   if (value === undefined) throw new Error('Nothing to pick from.');
   return value;
 }
 
-/** `value` in every row; in every nth of them, the one of this place, null. */
+/** Returns a column that is null in every nth row. */
 export function sparse(nth: number, column: Column, offset = nth - 1): Column {
   return (index) => (index % nth === offset ? null : column(index));
 }
 
+/** Milliseconds of a day. */
 export const DAY_MS = 86_400_000;
 
-/** A day so many days after another one. */
+/** Returns the date that is a number of days after another. */
 export function dayAfter(day: string, days: number): string {
   return new Date(Date.parse(day) + days * DAY_MS).toISOString().slice(0, 10);
 }
 
 const FIRST_DAY = '2023-12-30';
-/** Texts that some providers take for the same one. */
+/** Texts that some providers treat as equal. */
 const SIMILAR_TEXTS = ['Printer', 'PRINTER', 'printer ', 'Straße', 'STRASSE', "O'Brien & Söhne"];
 const TEXTS = [...SIMILAR_TEXTS, ...HOSTILE_TEXTS];
 const INTEGERS = [0, 1, -1, 7, 2_147_483_647, -2_147_483_648, 100];
@@ -99,19 +105,20 @@ const NUMBERS = [0.1, 0.2, 0.3, -12.5, 123_456_789_012.34, 0, 1];
 export interface RowForm {
   /** Writes an instant in the provider's form. Default: ISO 8601 in UTC, in whole seconds. */
   readonly writeTime?: (ms: number) => unknown;
-  /** Writes values of other types that are not as JSON has them. */
+  /** Writes values of types that are not as in JSON. */
   readonly write?: Readonly<Partial<Record<Member['type'], (value: unknown) => unknown>>>;
-  /** Ids of the records and entries that references lead to, by the name of their collection. */
+  /** Returns the ids that references to a collection can have. */
   readonly idsOf?: (collection: string) => readonly unknown[];
 }
 
+/** Writes an instant as ISO 8601 in UTC, in whole seconds. */
 export function writeSeconds(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19)}Z`;
 }
 
 /**
- * Returns columns for the members of a record: hostile and similar texts, numbers at their ends, pairs of rows with one time, days around
- * turns of the year, references, and nulls where a member may have none, in each column at other rows.
+ * Returns columns for the members of a record: hostile and similar texts, extreme numbers, pairs of rows with the same time, days around
+ * turns of the year, references, and nulls where they are allowed, in other rows for each column.
  */
 export function columnsFor(members: Members, form: RowForm = {}): Readonly<Record<string, Column>> {
   const columns = Object.entries(members).map(([name, member], index): [string, Column] => {
@@ -125,7 +132,7 @@ export function columnsFor(members: Members, form: RowForm = {}): Readonly<Recor
   return Object.fromEntries(columns);
 }
 
-/** `shift` moves the values, so that no two columns go through them together. */
+/** `shift` moves the values, so that no two columns have them in the same rows. */
 function valuesFor(member: Member, shift: number, { writeTime = writeSeconds, idsOf = () => [] }: RowForm): Column {
   const { type, values, range: [least, most] = ['-Infinity', 'Infinity'], refersTo = '' } = member;
   const isHeld = (number: number) => number >= Number(least) && number <= Number(most);

@@ -1,39 +1,43 @@
 import type { Clock } from '../../clock.ts';
 import type { SimulatorMemory } from '../contract.ts';
 
-/** A token and its end. */
+/** A token and its expiry. */
 export interface Token {
   readonly text: string;
-  /** Undefined: it has none. */
+  /** The expiry in milliseconds since 1970. Undefined if it does not expire. */
   readonly untilMs?: number;
 }
 
-/** What a user allowed a client, and the tokens that it got for it. */
+/** The access that a user granted to a client, and its tokens. */
 export interface Session {
   readonly clientId: string;
   readonly scope: string;
-  /** The newest last: those in front of it were rotated and are in their grace. None where the scope gives none. */
+  /**
+   * The refresh tokens, the newest last. Those before it were rotated and are in their grace period. Empty where the scope includes none.
+   */
   readonly refreshTokens: readonly Token[];
-  /** When the newest refresh token was issued. */
+  /** The time when the newest refresh token was issued, in milliseconds since 1970. */
   readonly refreshedMs: number;
   readonly accessTokens: readonly Token[];
 }
 
+/** The sessions of a simulated provider. */
 export interface Sessions {
   readonly open: (session: Session) => void;
-  /** By a token that has not ended. */
+  /** Finds a session by a refresh token that has not expired. */
   readonly findByRefresh: (text: string) => Session | undefined;
   readonly findByAccess: (text: string) => Session | undefined;
-  /** Undefined ends it. */
+  /** Replaces a session. `undefined` ends it. */
   readonly replace: (old: Session, changed: Session | undefined) => void;
-  /** Refresh tokens stay good. */
+  /** Ends all access tokens. Refresh tokens stay valid. */
   readonly endAll: () => void;
 }
 
-/** The oldest go first. */
+/** The oldest sessions are dropped first. */
 const MAX_SESSIONS = 1000;
 const MAX_ACCESS_TOKENS = 50;
 
+/** Creates a store of sessions. */
 export function createSessions(memory: SimulatorMemory | undefined, clock: Clock): Sessions {
   const byRefresh = new Map<string, Session>();
   const byAccess = new Map<string, Session>();
@@ -80,7 +84,7 @@ export function createSessions(memory: SimulatorMemory | undefined, clock: Clock
   };
 }
 
-/** What is no session is left out: the file may be of another version. */
+/** Leaves out anything that is no session, because the file may have another version. */
 function readSessions(saved: unknown): readonly Session[] {
   const { sessions }: Readonly<Record<string, unknown>> = Object(saved);
   return Array.isArray(sessions) ? sessions.filter(isSession) : [];

@@ -12,25 +12,28 @@ import { Fault, fault, KIT_CODES } from './fault.ts';
 import { type Call, createRouter, type Router, type Routes } from './route.ts';
 import { createTroublePlan, readTrouble, type Trouble, type TroublePlan } from './trouble.ts';
 
-/** A provider as its simulator says it: mostly tables. */
+/** A simulated provider as data: mostly tables. */
 export interface SimulatedProvider {
   readonly routes: Routes;
-  /** Reached without authentication: the login, descriptions for everybody. */
+  /** Routes without authentication, such as the log-in or public descriptions. */
   readonly open?: Routes;
   readonly authenticate?: Guard;
-  /** An error in the provider's form. */
+  /** Returns an error in the provider's form. */
   readonly print: (fault: Fault, request: Pick<Call, 'method' | 'path'>) => Answer;
   readonly budget?: RequestBudget;
   readonly limits?: RequestLimits & { readonly urlCharacters?: number };
-  /** What every answer says. */
+  /** Headers of every response. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** What tests may ask for below `/simulate/`, beside what the kit has. */
+  /** Commands below `/simulate/` for tests, beside those of the kit. */
   readonly commands?: Routes;
-  /** Of the provider, for `POST /simulate/clock`. */
+  /** The provider's clock, which `POST /simulate/clock` moves. */
   readonly clock?: MovableClock;
 }
 
-/** Methods, paths and bodies become calls; answers and faults become HTTP; trouble is made on request. */
+/**
+ * Creates a simulator from its description. It turns HTTP requests into calls, responses and faults into HTTP, and makes trouble on
+ * request.
+ */
 export function simulate(provider: SimulatedProvider, { baseUrl }: Pick<SimulatorOptions, 'baseUrl'>): Simulator {
   const plan = createTroublePlan();
   const clock = provider.clock ?? createMovableClock();
@@ -46,7 +49,7 @@ export function simulate(provider: SimulatedProvider, { baseUrl }: Pick<Simulato
   return {
     handle: (request, response) => {
       serve(server, request, response).catch((error: unknown) => {
-        // Of the connection, or of the provider's own printing: there is nobody to tell it to but the one who runs it.
+        // An error of the connection, or of the provider's own printing. Only the log can report it.
         console.error(error);
         response.destroy();
       });
@@ -96,7 +99,7 @@ async function serve(server: Server, request: IncomingMessage, response: ServerR
     const answer = provider.print(asFault(error), address);
     send(response, { ...answer, headers: { ...told, ...answer.headers } });
   } finally {
-    // A body that nobody read would keep the connection from being used again.
+    // An unread body would prevent the connection from being used again.
     request.resume();
   }
 }
@@ -109,14 +112,14 @@ function readAddress({ method = 'GET', url = '/', headers }: IncomingMessage): A
   return { method, path, search, host: host?.toLowerCase() };
 }
 
-/** What the header asks for, or else what is planned. Commands meet none. */
+/** Returns the trouble that the header requests, or that is planned. Commands never meet any. */
 function troubleOf({ plan }: Server, { headers }: IncomingMessage, address: Address): Trouble | undefined {
   if (isCommand(address)) return undefined;
   const wanted = headers['x-simulate'] ?? plan.take(address);
   return wanted === undefined ? undefined : readTrouble(String(wanted));
 }
 
-/** Nobody reaches the commands through the platform. */
+/** The platform cannot reach the commands. */
 function isCommand({ path, host }: Address): boolean {
   return host === undefined && path.startsWith('/simulate/');
 }
@@ -163,7 +166,10 @@ function readQuery({ search }: Address): URLSearchParams {
   return new URLSearchParams(search);
 }
 
-/** The answer that trouble puts in place of the right one. @throws Fault of the status asked for */
+/**
+ * Returns the response that trouble puts in place of the correct one.
+ * @throws Fault with the requested status
+ */
 function insteadOf(trouble: Trouble): Answer | undefined {
   if (trouble.kind === 'status') throw simulatedFault(trouble.status, trouble.retryAfter);
   if (trouble.kind === 'html')
@@ -180,7 +186,7 @@ function simulatedFault(status: number, retryAfter: string | undefined): Fault {
 
 function asFault(error: unknown): Fault {
   if (error instanceof Fault) return error;
-  // A fault of the simulator itself: seen where it runs, and by the test that caused it.
+  // A fault of the simulator itself. It is logged, so that the author of a test sees it.
   console.error(error);
   return fault(500, 'The simulator failed.');
 }
@@ -206,7 +212,7 @@ function sendStream(response: ServerResponse, stream: Readable, isCut: boolean):
     return;
   }
   pipeline(stream, response, (error) => {
-    // A caller that goes away before the end is no fault of the simulator.
+    // A caller that leaves before the end is no fault of the simulator.
     if (error && error.code !== 'ERR_STREAM_PREMATURE_CLOSE') console.error(error);
   });
 }

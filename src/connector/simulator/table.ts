@@ -1,13 +1,14 @@
 import type { Clock } from '../../clock.ts';
 
+/** A row of a table: a record in the provider's form. */
 export type TableRow = Readonly<Record<string, unknown>>;
 
-/** What the table keeps by itself. */
+/** The rows of a table, and the values that it sets by itself. */
 export interface TableOptions {
   readonly rows: readonly TableRow[];
-  /** What a row is found by; several columns make one key. */
+  /** Returns the key of a row. Several columns can make one key. */
   readonly keyOf: (row: TableRow) => string;
-  /** What a new row has that its maker did not say: an id, and what stays null. The rows before it cost a copy of them all. */
+  /** Returns the values of a new row that its creator left out, such as its id. Reading the rows before it copies all of them. */
   readonly initial?: (given: TableRow, rows: () => readonly TableRow[]) => TableRow;
   readonly stamps?: {
     readonly clock: Clock;
@@ -15,38 +16,46 @@ export interface TableOptions {
     readonly created: readonly string[];
     readonly changed: readonly string[];
   };
-  /** Told after each change. */
+  /** Called after each change. */
   readonly onChange?: (change: TableChange) => void;
-  /** The column that is true for a row in the recycle bin. Without it, a row that is removed is gone. */
+  /** The column that is true for a row in the recycle bin. Without it, a removed row is gone. */
   readonly deleted?: string;
-  /** What a removal changes where rows stay: they are made inactive. */
+  /** The values that a removal sets where rows stay but become inactive. */
   readonly retired?: TableRow;
-  /** What each change sets beside what it says, such as the next version of the row. */
+  /** Returns the values that each change sets in addition, such as the next version of the row. */
   readonly touch?: (row: TableRow) => TableRow;
 }
 
-/** Without `before` the row was made, without `after` it was removed. */
+/** A change of a row. Without `before` the row was created, without `after` it was removed. */
 export interface TableChange {
   readonly key: string;
   readonly before?: TableRow;
   readonly after?: TableRow;
 }
 
+/** A table of a simulated provider. */
 export interface Table {
-  /** In the order they were made; those in the recycle bin only if they are asked for. */
+  /** Returns the rows in the order of their creation. Those in the recycle bin are included only on request. */
   readonly rows: (withDeleted?: boolean) => readonly TableRow[];
-  /** Also in the recycle bin. */
+  /** Finds a row by its key, also in the recycle bin. */
   readonly find: (key: string) => TableRow | undefined;
   readonly keyOf: (row: TableRow) => string;
   readonly insert: (values: TableRow) => TableRow;
-  /** @returns the changed row; undefined where there is none */
+  /**
+   * Changes a row.
+   * @returns the changed row; undefined where there is none
+   */
   readonly update: (key: string, values: TableRow) => TableRow | undefined;
-  /** @returns what was removed; undefined where there was nothing */
+  /**
+   * Removes a row.
+   * @returns the removed row; undefined where there is none
+   */
   readonly remove: (key: string) => TableRow | undefined;
-  /** Grows with every change: what was made of the rows before it is out of date. */
+  /** A number that grows with every change. Data derived from an earlier version is stale. */
   readonly version: () => number;
 }
 
+/** Creates a table. */
 export function createTable(options: TableOptions): Table {
   const { keyOf, initial = () => ({}), stamps, deleted, retired, touch = () => ({}), onChange } = options;
   const byKey = new Map(options.rows.map((row) => [keyOf(row), row]));

@@ -1,28 +1,28 @@
 import { fault } from './fault.ts';
 
-/** What a caller asks the simulator to do wrong. */
+/** A fault that a caller requests from the simulator. */
 export type Trouble =
-  /** An error of this status, in the provider's form; nothing is done. */
+  /** An error of this status in the provider's form, without any effect. */
   | { readonly kind: 'status'; readonly status: number; readonly retryAfter?: string }
-  /** The right answer, late. */
+  /** The correct response, delayed. */
   | { readonly kind: 'slow'; readonly ms: number }
-  /** The request is done, and the connection ends in the middle of the answer. */
+  /** The request takes effect, and the connection ends in the middle of the response. */
   | { readonly kind: 'cut' }
-  /** A page for people, as proxies answer it; nothing is done. */
+  /** A page for people, as proxies send it, without any effect. */
   | { readonly kind: 'html'; readonly status: number }
-  /** JSON that is none of the provider's answers; nothing is done. */
+  /** JSON that is no response of the provider, without any effect. */
   | { readonly kind: 'shape' }
-  /** A list whose next page is the one that was asked for. */
+  /** A list whose next page is the requested one. */
   | { readonly kind: 'stuck' };
 
-/** Seconds that are told where the caller does not say how many; `retry-after=none` tells none. */
+/** Seconds in Retry-After where the caller names none. `retry-after=none` leaves the header out. */
 const RETRY_AFTER: Readonly<Record<number, string>> = { 429: '7', 503: '3' };
 
 const DEFAULT_SLOW_MS = 1000;
 const MOST_SLOW_MS = 60_000;
 
 /**
- * Reads `x-simulate`: `429; retry-after=7`, `500`, `slow; ms=1500`, `cut`, `html`, `html; status=503`, `shape`, `stuck`.
+ * Reads the header `x-simulate`: `429; retry-after=7`, `500`, `slow; ms=1500`, `cut`, `html`, `html; status=503`, `shape`, `stuck`.
  * @throws Fault 400 for anything else
  */
 export function readTrouble(text: string): Trouble {
@@ -77,24 +77,29 @@ function unknown(text: string) {
   );
 }
 
-/** Trouble that waits for requests of anybody: those sent by a service, which no header reaches from outside. */
+/** Trouble that waits for any request, such as those of a service, whose headers a test cannot set. */
 export interface PlannedTrouble {
   readonly trouble: string;
-  /** How many requests meet it. Default 1. */
+  /** Number of requests that meet the trouble. Default 1. */
   readonly times?: number;
   readonly method?: string;
-  /** What the path begins with. */
+  /** The beginning of the path. */
   readonly path?: string;
 }
 
+/** Trouble that waits for its requests. */
 export interface TroublePlan {
-  /** @throws Fault 400 for what is no plan */
+  /**
+   * Adds a plan.
+   * @throws Fault 400 for an invalid plan
+   */
   readonly add: (plan: Readonly<Record<string, unknown>>) => void;
   readonly clear: () => void;
-  /** The trouble of a request, which is counted. */
+  /** Returns the trouble of a request, and counts it down. */
   readonly take: (request: { readonly method: string; readonly path: string }) => string | undefined;
 }
 
+/** Creates an empty plan of trouble. */
 export function createTroublePlan(): TroublePlan {
   let waiting: readonly Required<PlannedTrouble>[] = [];
   return {

@@ -4,27 +4,30 @@ import { empty } from './answer.ts';
 import { fault } from './fault.ts';
 import type { Routes } from './route.ts';
 
-/** How a provider signs what it sends. */
+/** How a provider signs its webhooks. */
 export interface WebhookSignature {
   readonly secret: string;
   readonly header: string;
   readonly algorithm?: 'sha1' | 'sha256' | 'sha512';
   readonly encoding?: 'hex' | 'base64';
-  /** In front of the signature: `sha256=`. */
+  /** The text before the signature, e.g. `sha256=`. */
   readonly prefix?: string;
-  /** The header that says when it was sent, and in which unit. */
+  /** The header with the time of sending, and its unit. */
   readonly timestamp?: { readonly header: string; readonly unit: 'seconds' | 'milliseconds' };
-  /** What is signed. Default: the body. */
+  /** Returns the signed text. Default: the body. */
   readonly signed?: (delivery: { readonly body: string; readonly timestamp: string; readonly url: string }) => string;
 }
 
-/** A delivery, ready to be sent by `SimulatorOptions.send`: where bytes may go is not a simulator's to decide. */
+/** A webhook to be sent by `SimulatorOptions.send`. The simulator does not decide which addresses it may reach. */
 export interface WebhookDelivery {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-/** @param place where it will be sent to, for providers that sign the address, and when */
+/**
+ * Returns a signed webhook.
+ * @param place the time, and the address for providers that sign it
+ */
 export function signWebhook(
   { secret, header, algorithm = 'sha256', encoding = 'hex', prefix = '', timestamp, signed }: WebhookSignature,
   event: unknown,
@@ -38,23 +41,23 @@ export function signWebhook(
   return { headers: timestamp === undefined ? headers : { ...headers, [timestamp.header]: at }, body };
 }
 
-/** An address that somebody entered at a provider that cannot be told one by its API. */
+/** An address that a person entered at a provider whose API cannot register it. */
 export interface EnteredWebhook {
   readonly url: string;
-  /** Empty where none was given. */
+  /** The secret. Empty where none was entered. */
   readonly secret: string;
 }
 
 const MOST_ENTERED = 100;
 
 /**
- * The settings of a provider where people enter addresses: `POST /simulate/webhooks` with `{"url": "…", "secret": "…"}` enters one, and
- * `DELETE /simulate/webhooks` removes all. A restart forgets them.
+ * Creates the settings of a provider where people enter addresses: `POST /simulate/webhooks` with `{"url": "…", "secret": "…"}` adds one,
+ * and `DELETE /simulate/webhooks` removes all. A restart removes them too.
  */
 export function createEnteredWebhooks(send: SimulatorOptions['send']) {
   const entered = new Map<string, EnteredWebhook>();
   return {
-    /** Sends what `deliver` makes for each address. */
+    /** Sends what `deliver` returns for each address. */
     tell: (deliver: (webhook: EnteredWebhook) => WebhookDelivery): void => {
       for (const webhook of entered.values()) send?.({ url: webhook.url, ...deliver(webhook) });
     },

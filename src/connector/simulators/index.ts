@@ -2,48 +2,49 @@ import { Worker } from 'node:worker_threads';
 import type { ConnectorSources } from '../connector-folders.ts';
 import type { Config, SentWebhook } from '../contract.ts';
 
-/** Running simulators: one port, each provider below `/<key>`. */
+/** Running simulators: one port, with each provider below `/<key>`. */
 export interface Simulators {
-  /** Without a slash at the end. */
+  /** The address of the simulators, without a slash at the end. */
   readonly url: string;
   readonly findAccount: FindDemoAccount;
-  /** Where the webhooks of simulated providers go; those from before are lost. */
+  /** Sets the receiver of webhooks of simulated providers. Webhooks from before are lost. */
   readonly onWebhook: (send: (webhook: SentWebhook) => void) => void;
   readonly stop: () => Promise<void>;
 }
 
+/** How the simulators are served. */
 export interface SimulatorsOptions {
-  /** Undefined: they are not served, and only asked for their accounts. */
+  /** The port to listen on. If undefined, the simulators are not served, and can only be queried for their accounts. */
   readonly port: number | undefined;
-  /** Where they are reached, if not at this machine's own address. Their answers have links to it. */
+  /** The address under which clients reach them, if it is not this machine's own. Links in their responses contain it. */
   readonly url?: string | undefined;
-  /** Of these connectors those with a `simulator.ts` are served. */
+  /** The connectors. Those with a `simulator.ts` are served. */
   readonly sources: ConnectorSources;
-  /** Folder of what they remember over a restart, made when the first of them saves something. Without it they forget. */
+  /** The folder of the data that simulators keep over a restart, created when it is first needed. Without it they forget everything. */
   readonly memoryFolder?: string;
 }
 
-/** They are for this machine alone. */
+/** The address that simulators listen on: only this machine reaches them. */
 export const SIMULATORS_HOST = '127.0.0.1';
 
-/** What an instance on a simulator is set up with: it is no secret of anybody. */
+/** The configuration of an instance on a simulator. It contains no secrets of anybody. */
 export interface DemoAccount {
   readonly configuration: Config;
-  /** With OAuth: the application that asks. */
+  /** The application that requests access, with OAuth. */
   readonly client?: { readonly id: string; readonly secret: string | undefined };
 }
 
-/** By the key of the element; undefined where it has no simulator. */
+/** Finds the account of a simulator by the key of its element; undefined where there is no simulator. */
 export type FindDemoAccount = (key: string) => Promise<DemoAccount | undefined>;
 
-/** What the thread reports: once where it listens, then what it is asked for and what its providers send. */
+/** A message of the thread: first its address, then accounts and webhooks. */
 export type SimulatorsMessage =
   | { readonly kind: 'listening'; readonly url: string }
   | { readonly kind: 'account'; readonly key: string; readonly account: DemoAccount | undefined }
   | { readonly kind: 'fault'; readonly key: string; readonly message: string }
   | { readonly kind: 'webhook'; readonly webhook: SentWebhook };
 
-/** Serves the simulators from a thread of their own, so that a busy provider does not take time from the service. */
+/** Serves the simulators from a thread of their own, so that a busy provider does not slow down the service. */
 export async function startSimulators(options: SimulatorsOptions): Promise<Simulators> {
   const worker = startThread(options);
   const { url } = await receive(worker, (message) => message.kind === 'listening' && message);
@@ -58,7 +59,7 @@ export async function startSimulators(options: SimulatorsOptions): Promise<Simul
   };
 }
 
-/** Those of simulators that another process serves: that they stand in the same files is enough. */
+/** Finds accounts of simulators that another process serves. That process must have the same files. */
 export function demoAccountsOf(sources: ConnectorSources): FindDemoAccount {
   return async (key) => {
     const worker = startThread({ port: undefined, sources });
@@ -70,7 +71,7 @@ export function demoAccountsOf(sources: ConnectorSources): FindDemoAccount {
   };
 }
 
-/** Most simulators are small and seldom busy: without a limit, each thread holds 30 MB of young objects. */
+/** Most simulators are small and seldom busy. Without this limit, each thread holds 30 MB of young objects. */
 const MOST_YOUNG_MB = 16;
 
 function startThread(workerData: SimulatorsOptions): Worker {
@@ -91,7 +92,10 @@ async function askForAccount(worker: Worker, key: string): Promise<DemoAccount |
   return message.account;
 }
 
-/** The first message that is looked for. @throws what ends the thread before it */
+/**
+ * Returns the first message that matches.
+ * @throws the error that ends the thread before it
+ */
 async function receive<Wanted>(worker: Worker, find: (message: SimulatorsMessage) => Wanted | false): Promise<Wanted> {
   const { promise, resolve, reject } = Promise.withResolvers<Wanted>();
   const look = (message: SimulatorsMessage) => {

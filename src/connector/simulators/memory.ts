@@ -2,11 +2,12 @@ import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from '
 import { dirname } from 'node:path';
 import type { SimulatorMemory } from '../contract.ts';
 
-/** A file of JSON for its owner alone. */
+/** Creates a memory that is a file of JSON, which only its owner can read. */
 export function createMemory(file: string): SimulatorMemory {
   return {
     load: () => (existsSync(file) ? parse(file) : undefined),
-    // At once, so that nothing is answered which the next process does not know; renamed, so that a death in between leaves the old.
+    // The file is written at once, so that the next process knows everything that was sent. It is renamed, so that a crash leaves the old
+    // file.
     save: (value) => {
       mkdirSync(dirname(file), { recursive: true });
       const draft = `${file}.new`;

@@ -8,26 +8,33 @@ import { provideContract } from '../provide-contract.ts';
 import { type DemoAccount, SIMULATORS_HOST, type SimulatorsOptions } from './index.ts';
 import { createMemory } from './memory.ts';
 
+/** The options of a server of simulators. */
 export type ListenOptions = SimulatorsOptions & { readonly port: number } & Pick<SimulatorOptions, 'send'>;
 
 const FILE = 'simulator.ts';
 
-/** What `connectors/<key>/simulator.ts` exports. */
+/** The exports of `connectors/<key>/simulator.ts`. */
 interface SimulatorModule {
   readonly createSimulator: (options: SimulatorOptions) => Simulator;
-  /** What an instance on the simulator is set up with. */
+  /** The configuration of an instance on the simulator. */
   readonly DEMO_CONFIGURATION?: Config;
-  /** Applications that may log in, by their ids. */
+  /** Applications that may request access, by their ids. */
   readonly CLIENTS?: Readonly<Record<string, { readonly secret?: string }>>;
 }
 
-/** Each simulator is made when it is first asked for: their rows and parsers take memory, and most processes use a few of them. */
+/**
+ * The simulators that exist. Each is loaded on first use, because their rows and parsers take memory and most processes use few of them.
+ */
 export interface LoadedSimulators {
-  /** Undefined: the key has none. @throws what its module says */
+  /**
+   * Finds the module of a simulator by key; undefined where there is none.
+   * @throws the error of loading the module
+   */
   readonly find: (key: string) => Promise<SimulatorModule | undefined>;
   readonly keys: readonly string[];
 }
 
+/** Finds the simulators of all connectors. */
 export async function findSimulators(sources: ConnectorSources): Promise<LoadedSimulators> {
   provideContract();
   const folders = new Map((await findConnectorFolders(sources, FILE)).map((folder) => [folder.key, folder]));
@@ -40,7 +47,7 @@ export async function findSimulators(sources: ConnectorSources): Promise<LoadedS
   };
 }
 
-/** Listens and serves `/<key>/…` with each connector's simulator. */
+/** Listens, and serves each connector's simulator at `/<key>/…`. */
 export async function listen(
   options: ListenOptions,
   simulators?: LoadedSimulators,
@@ -92,6 +99,7 @@ async function load({ folder }: ConnectorFolder): Promise<SimulatorModule> {
   return { ...module, createSimulator };
 }
 
+/** Returns the demo account that a simulator's module exports. */
 export function accountOf({ DEMO_CONFIGURATION = {}, CLIENTS = {} }: SimulatorModule): DemoAccount {
   const [first] = Object.entries(CLIENTS);
   if (first === undefined) return { configuration: DEMO_CONFIGURATION };
