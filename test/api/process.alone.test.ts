@@ -173,11 +173,11 @@ describe('the process', function processes() {
       const head = 'The configuration has problems. Correct these variables:\n- ENCRYPTION_KEYS';
       expect(results.unknownKey).to.include({
         code: 1,
-        message: `${head} does not hold the key 'test' this database was encrypted with\n`,
+        message: `${head} lacks the key 'test', with which this database is encrypted\n`,
       });
       expect(results.otherKey).to.include({
         code: 1,
-        message: `${head} holds another key under the name 'test' than the one this database was encrypted with\n`,
+        message: `${head} has another key under the id 'test' than the one with which this database is encrypted\n`,
       });
     });
   });
@@ -275,7 +275,7 @@ describe('the process', function processes() {
       });
       await expectOneLine(
         { DATABASE_URL: url, DATABASE_WAIT: '0' },
-        `DATABASE_URL ${masked(url)} does not answer: connect ECONNREFUSED ${new URL(url).hostname}:1`,
+        `DATABASE_URL ${masked(url)} does not respond: connect ECONNREFUSED ${new URL(url).hostname}:1`,
       );
     });
   });
@@ -287,7 +287,7 @@ describe('the process', function processes() {
       url.hostname = '127.0.0.1';
       url.port = String(port);
       const child = start({ DATABASE_URL: url.href });
-      await readLine(child, /does not answer yet, waiting for it: connect ECONNREFUSED/);
+      await readLine(child, /does not respond yet; waiting for it: connect ECONNREFUSED/);
       return { child, port };
     }
 
