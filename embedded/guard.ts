@@ -15,7 +15,7 @@ export function guardServer(server: ChildProcess, log: Logger): void {
     // What ends the group of this process leaves the guard.
     detached: true,
   });
-  guard.on('error', (error) => log.warn({ err: error }, 'nothing guards the embedded PostgreSQL'));
+  guard.on('error', (error) => log.warn({ err: error }, 'could not start the guard of the embedded PostgreSQL'));
   guard.unref();
   // A pipe is a socket to Node, which the type of a child's input does not say.
   if ('unref' in guard.stdin && typeof guard.stdin.unref === 'function') guard.stdin.unref();

@@ -53,7 +53,9 @@ const NEVER = new AbortController().signal;
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const { log, durable = true, signal = NEVER } = options;
-  const onLost = options.onLost ?? ((error) => log.fatal({ err: error }, 'the embedded PostgreSQL is lost'));
+  const onLost =
+    options.onLost ??
+    ((error) => log.fatal({ err: error }, 'the embedded PostgreSQL has stopped and could not restart'));
   const dataDir = resolve(options.dataDir);
   await ensureDataDir(dataDir);
   const existing = await findCluster(dataDir);
@@ -137,7 +139,7 @@ async function stopOrphan({ cluster, dataDir, log }: ServerOptions): Promise<voi
     }
     await delay(POLL_MS);
   }
-  throw new Error(`A PostgreSQL server runs on ${cluster.directory} and takes no connection`, { cause: lastError });
+  throw new Error(`The PostgreSQL server of ${cluster.directory} runs and accepts no connection`, { cause: lastError });
 }
 
 interface RunningServer {

@@ -56,19 +56,19 @@ export function keepRunning(first: OwnedServer, options: KeepRunningOptions) {
   async function revive(): Promise<void> {
     const sinceMs = Date.now();
     revivedAtMs = [...revivedAtMs.filter((atMs) => atMs > sinceMs - REVIVAL_PERIOD_MS), sinceMs];
-    if (revivedAtMs.length > MAX_REVIVALS) return onLost(new Error('The embedded PostgreSQL ends again and again'));
+    if (revivedAtMs.length > MAX_REVIVALS) return onLost(new Error('The embedded PostgreSQL keeps ending'));
     const { exitCode, signalCode } = current.server.process;
-    log.error({ exitCode, signalCode }, 'the embedded PostgreSQL ended unexpectedly; bringing it back');
+    log.error({ exitCode, signalCode }, 'the embedded PostgreSQL ended unexpectedly; starting it again');
     while (!isStopping()) {
       try {
         current = await (isRunning(current) ? own(current.server) : start());
         watch(current);
-        log.warn({ pid: current.server.pid }, 'the embedded PostgreSQL is back');
+        log.warn({ pid: current.server.pid }, 'the embedded PostgreSQL runs again');
         return;
       } catch (error) {
         if (isStopping()) return;
         if (isFinal(error) || Date.now() > sinceMs + GIVE_UP_MS) return onLost(error);
-        log.debug({ err: error }, 'the embedded PostgreSQL is not back yet; trying again');
+        log.debug({ err: error }, 'could not start the embedded PostgreSQL; trying again');
         await delay(RETRY_MS);
       }
     }

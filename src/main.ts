@@ -54,7 +54,7 @@ async function openServer(config: ServiceConfig, log: Logger, signal: AbortSigna
 /** What is lost does not come back; whoever started this process starts it again. */
 function endWith(log: Logger) {
   return (error: unknown): void => {
-    log.fatal({ err: error }, 'the service cannot go on');
+    log.fatal({ err: error }, 'the service failed and stops');
     process.exit(1);
   };
 }

@@ -28,7 +28,7 @@ export interface Metrics {
 export function measureBuild(metrics: Metrics): void {
   const build = metrics.gauge({
     name: 'causeway_build_info',
-    help: 'Always 1; the labels tell the version of the service and of Node.js',
+    help: 'Always 1; the labels contain the versions of the service and of Node.js.',
     labelNames: ['version', 'node_version'],
   });
   build.set({ version: manifest.version, node_version: process.version }, 1);
@@ -58,7 +58,7 @@ export function createMetrics({ processMetrics = true }: { readonly processMetri
   const registers = [registry];
   const failures = new Counter({
     name: 'causeway_measurement_failures_total',
-    help: 'Figures that could not be told when they were asked for, by their name.',
+    help: 'Failures to measure a metric for /metrics, by metric.',
     labelNames: ['figure'],
     registers,
   });

@@ -86,7 +86,7 @@ export function createTelemetry(ports: TelemetryPorts): Telemetry {
     close: async (timeoutMs) => {
       const late = Promise.withResolvers<void>();
       const endWait = clock.after(timeoutMs, () => {
-        log.warn({ timeoutMs }, 'the collector of traces did not take the last spans in time');
+        log.warn({ timeoutMs }, 'the collector of traces did not accept the last spans in time');
         late.resolve();
       });
       // What fails was counted and told of by then.
@@ -112,7 +112,7 @@ const SAMPLERS: Readonly<Record<SamplerName, (share: number) => Sampler>> = {
 function createProcessor({ config, clock, log, metrics }: TelemetryPorts): SpanProcessor {
   const spans = metrics.counter<'outcome'>({
     name: 'causeway_trace_spans_total',
-    help: 'Recorded spans by outcome: exported, failed (the collector did not take them), dropped (too many waited)',
+    help: 'Recorded spans, by outcome: exported, failed (the collector did not accept them), dropped (too many waited).',
     labelNames: ['outcome'],
   });
   const exporter = new OTLPTraceExporter({
@@ -127,7 +127,7 @@ function createProcessor({ config, clock, log, metrics }: TelemetryPorts): SpanP
     const nowMs = clock.steady();
     if (nowMs < quietUntilMs) return;
     quietUntilMs = nowMs + QUIET_MS;
-    inBackground(() => log.warn({ err: error, spans: count }, 'the collector of traces cannot be reached'));
+    inBackground(() => log.warn({ err: error, spans: count }, 'could not reach the collector of traces'));
   }
 
   const counting: SpanExporter = {

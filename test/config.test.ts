@@ -175,7 +175,7 @@ describe('readConfig', () => {
   ]) {
     it(`takes no other origins than those of pages: ${origins}`, () => {
       expect(problemsOf({ CORS_ORIGINS: origins })).to.deep.equal([
-        `CORS_ORIGINS is ${JSON.stringify(origins)}; expected origins like https://app.example.com, without a path, separated by commas`,
+        `CORS_ORIGINS is ${JSON.stringify(origins)}; set it to origins like https://app.example.com, without a path, separated by commas`,
       ]);
     });
   }
@@ -236,42 +236,42 @@ describe('readConfig', () => {
         NODE_ENV: 'prodution',
       }),
     ).to.deep.equal([
-      'PORT is "80x0"; expected a whole number from 0 to 65535',
-      'HOST is "http://localhost"; expected a host name or an IP address',
-      'PUBLIC_URL is "ftp://example.com"; expected an http or https URL without query and fragment',
-      'DATABASE_URL is ******** (33 characters); expected a URL like postgres://user:password@host:5432/database',
-      'SIMULATORS_PORT is "70000"; expected a whole number from 0 to 65535, or off',
-      'SIMULATORS_URL is "localhost:8081"; expected an http or https URL without query and fragment',
-      'ENCRYPTION_KEYS is ******** (8 characters); expected id:base64 of 32 bytes, several separated by commas, every id once',
-      'BOOTSTRAP_USER_SECRET is ******** (13 characters); expected at least 16 letters, digits or any of -._~+/=',
-      'EGRESS_ALLOW is "10.0.0.0/33, erp.internal"; expected IP addresses, ranges (CIDR) and host names, separated by commas',
-      'ROLE is "boss"; expected one of all, api, worker',
-      'LOG_LEVEL is "loud"; expected one of fatal, error, warn, info, debug, trace, silent',
-      'CONNECTORS_PATH is "/no/such/folder"; expected folders that exist, separated like those in PATH',
-      'CONNECTORS is "acme"; expected npm packages called causeway-connector-<key>, perhaps with a scope, separated by commas',
-      'PROVIDER_HOSTS is "support.example.com"; expected elements and hosts such as servicenow=support.example.com, separated by commas',
-      'DATABASE_POOL_SIZE is "1"; expected a whole number from 2 to 1000',
-      'SHUTDOWN_TIMEOUT is "-1"; expected a whole number from 1 to 3600',
-      'OTEL_EXPORTER_OTLP_ENDPOINT is ******** (23 characters); expected an http or https URL without user, query and fragment',
-      'OTEL_EXPORTER_OTLP_PROTOCOL is "grpc"; expected one of http/protobuf',
-      'OTEL_EXPORTER_OTLP_HEADERS is ******** (6 characters); expected name=value, several separated by commas, values percent-encoded',
-      'OTEL_TRACES_SAMPLER is "sometimes"; expected one of always_on, always_off, traceidratio, parentbased_always_on, parentbased_always_off, parentbased_traceidratio',
-      'OTEL_TRACES_SAMPLER_ARG is "1.1"; expected a number from 0 to 1',
-      'TRACE_CONTEXT_HOSTS is "https://api.example.com"; expected host names, or *. and a domain, separated by commas',
-      'NODE_ENV is "prodution"; expected one of production, development, test',
+      'PORT is "80x0"; set it to a whole number from 0 to 65535',
+      'HOST is "http://localhost"; set it to a host name or an IP address',
+      'PUBLIC_URL is "ftp://example.com"; set it to an http or https URL without query and fragment',
+      'DATABASE_URL is ******** (33 characters); set it to a URL like postgres://user:password@host:5432/database',
+      'SIMULATORS_PORT is "70000"; set it to a whole number from 0 to 65535, or to off',
+      'SIMULATORS_URL is "localhost:8081"; set it to an http or https URL without query and fragment',
+      'ENCRYPTION_KEYS is ******** (8 characters); set it to keys of the form id:base64 of 32 bytes, separated by commas, each id once',
+      'BOOTSTRAP_USER_SECRET is ******** (13 characters); set it to at least 16 letters, digits or any of -._~+/=',
+      'EGRESS_ALLOW is "10.0.0.0/33, erp.internal"; set it to IP addresses, ranges (CIDR) and host names, separated by commas',
+      'ROLE is "boss"; set it to one of all, api, worker',
+      'LOG_LEVEL is "loud"; set it to one of fatal, error, warn, info, debug, trace, silent',
+      'CONNECTORS_PATH is "/no/such/folder"; set it to existing folders, separated as in PATH',
+      'CONNECTORS is "acme"; set it to npm packages named causeway-connector-<key>, with or without a scope, separated by commas',
+      'PROVIDER_HOSTS is "support.example.com"; set it to elements and hosts such as servicenow=support.example.com, separated by commas',
+      'DATABASE_POOL_SIZE is "1"; set it to a whole number from 2 to 1000',
+      'SHUTDOWN_TIMEOUT is "-1"; set it to a whole number from 1 to 3600',
+      'OTEL_EXPORTER_OTLP_ENDPOINT is ******** (23 characters); set it to an http or https URL without user, query and fragment',
+      'OTEL_EXPORTER_OTLP_PROTOCOL is "grpc"; set it to one of http/protobuf',
+      'OTEL_EXPORTER_OTLP_HEADERS is ******** (6 characters); set it to pairs of the form name=value, separated by commas, with percent-encoded values',
+      'OTEL_TRACES_SAMPLER is "sometimes"; set it to one of always_on, always_off, traceidratio, parentbased_always_on, parentbased_always_off, parentbased_traceidratio',
+      'OTEL_TRACES_SAMPLER_ARG is "1.1"; set it to a number from 0 to 1',
+      'TRACE_CONTEXT_HOSTS is "https://api.example.com"; set it to host names, or *. followed by a domain, separated by commas',
+      'NODE_ENV is "prodution"; set it to one of production, development, test',
     ]);
   });
 
   it('puts every problem into the message on a line of its own', () => {
     expect(() => readConfig({ PORT: 'x', ROLE: 'y' })).to.throw(
       ConfigError,
-      'The configuration is not usable:\n- PORT is "x"; expected a whole number from 0 to 65535\n- ROLE is "y"; expected one of all, api, worker',
+      'The configuration has problems. Correct these variables:\n- PORT is "x"; set it to a whole number from 0 to 65535\n- ROLE is "y"; set it to one of all, api, worker',
     );
   });
 
   it('requires encryption keys once there is a database to encrypt', () => {
     expect(problemsOf({ DATABASE_URL })).to.deep.equal([
-      'ENCRYPTION_KEYS is not set, but DATABASE_URL is; expected id:base64 of 32 bytes, several separated by commas, every id once',
+      'ENCRYPTION_KEYS is required with DATABASE_URL; set it to keys of the form id:base64 of 32 bytes, separated by commas, each id once',
     ]);
   });
 
@@ -307,6 +307,8 @@ describe('describeVariables', () => {
   it('has one row for each variable', () => {
     const lines = describeVariables().split('\n');
     expect(lines).to.have.length(2 + Object.keys(VARIABLES).length);
-    expect(lines[2]).to.equal('| `PORT` | 8080 | Port of the API and the console; 0 takes a free one. |');
+    expect(lines[2]).to.equal(
+      '| `PORT` | 8080 | Port of the API and the console. With 0 the service chooses a free port. |',
+    );
   });
 });

@@ -59,10 +59,7 @@ export function createAccountRemoval({ knex, notifier, clock, log }: RemovalPlat
       else await store.setDue(id, settledAt > clock.now() ? new Date(settledAt) : null);
     } catch (error) {
       signal.throwIfAborted();
-      log.error(
-        { err: error, accountId: id },
-        'what is left of a deleted account could not be removed; it is tried again',
-      );
+      log.error({ err: error, accountId: id }, 'could not remove the rest of a deleted account; trying again');
       await store.setDue(id, inMs(AGAIN_MS));
     }
   }
@@ -82,7 +79,7 @@ export function createAccountRemoval({ knex, notifier, clock, log }: RemovalPlat
       await keep(stopping.signal);
     } catch (error) {
       if (!stopping.signal.aborted)
-        log.warn({ err: error }, 'could not look for deleted accounts; it is made up for within a minute');
+        log.warn({ err: error }, 'could not look for deleted accounts; trying again within a minute');
     }
   }
 

@@ -67,11 +67,11 @@ export function createRecorder({ write, clock, log, metrics, options: given }: R
 
   const dropped = metrics.counter({
     name: 'causeway_activity_dropped_total',
-    help: 'Requests that are missing in the activity and the usage of their account, because there was no room to keep them.',
+    help: 'Requests without an entry in activity and usage, because the memory for entries was full.',
   });
   metrics.gauge({
     name: 'causeway_activity_waiting',
-    help: 'Requests whose activity is kept in memory until it is written',
+    help: 'Requests whose activity is in memory and not yet in the database.',
     collect: (gauge) => gauge.set(heldRows()),
   });
 
@@ -138,13 +138,10 @@ export function createRecorder({ write, clock, log, metrics, options: given }: R
     } catch (error) {
       failures++;
       if (!isRefused(error)) {
-        if (failures === 1) log.warn({ err: error }, 'activity could not be written; trying again');
+        if (failures === 1) log.warn({ err: error }, 'could not write activity; trying again');
         return;
       }
-      log.error(
-        { err: error, requests: one.records.length },
-        'the database refuses a batch of activity; it is dropped',
-      );
+      log.error({ err: error, requests: one.records.length }, 'the database rejected a batch of activity; dropped it');
       dropped.inc(one.records.length);
     }
     failures = 0;
@@ -161,7 +158,7 @@ export function createRecorder({ write, clock, log, metrics, options: given }: R
     dropped.inc(count);
     unwarned += count;
     if (clock.steady() - warnedAtMs < WARN_EACH_MS) return;
-    log.warn({ requests: unwarned }, 'there is no room for the activity of requests; it is dropped');
+    log.warn({ requests: unwarned }, 'dropped activity of requests because memory for it is full');
     warnedAtMs = clock.steady();
     unwarned = 0;
   }
@@ -202,7 +199,7 @@ export function createRecorder({ write, clock, log, metrics, options: given }: R
       endTimeout();
       endWait?.();
       const lost = heldRows();
-      if (lost > 0) log.warn({ requests: lost }, 'the activity of requests could not be written before the end');
+      if (lost > 0) log.warn({ requests: lost }, 'could not write the activity of all requests before the stop');
     },
   };
 }

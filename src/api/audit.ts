@@ -65,7 +65,7 @@ export function createAudit(
     try {
       await writeEntry(knex, entry, status);
     } catch (error) {
-      log.error({ err: error, requestId: entry.requestId }, 'a failure could not be written to the audit log');
+      log.error({ err: error, requestId: entry.requestId }, 'could not write a failure to the audit log');
     }
   }
 

@@ -38,7 +38,7 @@ export function createProblemHandler(log: Logger, redactCall: RedactCall) {
       const secrets = withCallSecrets({ redactor, trace });
       log.warn(
         { redactor: secrets, err: thrown, reason, requestId, path: request.path },
-        'a provider answer is unusable',
+        'could not read a response of a provider',
       );
     }
     if (response.headersSent) {

@@ -89,7 +89,7 @@ export function createServer(ports: RequestLogPorts, parts: ServerParts): Reques
       try {
         refuse(thrown, request, response);
       } catch (error) {
-        log.error({ err: error }, 'an error could not be told to the caller');
+        log.error({ err: error }, 'could not send an error to the caller');
         response.destroy();
       }
     };

@@ -37,14 +37,14 @@ export function watchConnections(server: Server, options: ConnectionsOptions): C
 
   server.maxConnections = maxConnections;
   server.timeout = SILENT_MS;
-  server.on('drop', (data) => report(data?.remoteAddress, 'MAX_CONNECTIONS are open'));
+  server.on('drop', (data) => report(data?.remoteAddress, 'all MAX_CONNECTIONS connections are open'));
 
   server.on('connection', (socket: Socket) => {
     const address = peerOf(socket);
     const network = networkOf(address);
     const open = (perNetwork.get(network) ?? 0) + 1;
     if (open > mostOfOne && !trust.trusts(address)) {
-      report(address, 'its address has its share of MAX_CONNECTIONS');
+      report(address, 'its address has a quarter of MAX_CONNECTIONS');
       socket.destroy();
       return;
     }

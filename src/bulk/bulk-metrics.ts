@@ -6,7 +6,7 @@ export type BulkMetrics = ReturnType<typeof createBulkMetrics>;
 export function createBulkMetrics(metrics: Metrics) {
   const turns = metrics.counter<'outcome'>({
     name: 'causeway_bulk_turns_total',
-    help: 'Turns that bulk jobs had, by outcome: completed, failed, waited (what is left of the limit of the provider is left to callers), continued (others had their turn), or lost to a cancellation, a stop or another process.',
+    help: 'Slices of bulk jobs, by outcome: completed, failed, waited (the rest of the rate limit of the provider is for callers), continued (the job waits for its next slice), lost (cancelled, stopped, or continued by another process).',
     labelNames: ['outcome'],
   });
   return {

@@ -41,7 +41,7 @@ export async function forgetNative(
       { ...how, id: nativeJob, ability: ABILITIES[direction] },
     );
   } catch (err) {
-    log.info({ err, accountId, jobId, nativeJob }, 'a provider was not told that its job is not needed any more');
+    log.info({ err, accountId, jobId, nativeJob }, 'could not delete a job at the provider');
   } finally {
     endWait();
     end.abort();

@@ -181,9 +181,13 @@ export function createBulkWorker(
       const ours = await store.renew(jobs, leaseUntil);
       for (const one of all) if (!ours.has(one.job.lease)) one.broken.abort(new JobLost());
       // The next turn says so.
-      for (const { job, ended } of all) if (!(await isAllowed(job))) ended.abort(new Error('Its user may not go on.'));
+      for (const { job, ended } of all)
+        if (!(await isAllowed(job))) ended.abort(new Error('Its user may no longer work in the account.'));
     } catch (error) {
-      log.warn({ err: error, jobs: all.length }, 'could not renew the leases of bulk jobs; others may take them over');
+      log.warn(
+        { err: error, jobs: all.length },
+        'could not renew the leases of bulk jobs; other processes may take them over',
+      );
     }
   }
 
@@ -207,7 +211,7 @@ export function createBulkWorker(
       } catch (failure) {
         end({ fault: activityRun.faultOf(error) });
         measures.ended('lost');
-        const what = 'could not store what came of a bulk job; it goes on when its lease ends';
+        const what = 'could not store the outcome of a slice; the bulk job continues when its lease expires';
         if (!(failure instanceof JobLost)) log.warn({ err: failure, accountId, jobId: id }, what);
       }
     }
@@ -257,7 +261,7 @@ export function createBulkWorker(
     const fault = activityRun.faultOf(error);
     log.warn(
       { err: error, reason: fault.message, accountId: job.accountId, jobId: job.id },
-      'a bulk job got no further',
+      'a slice of a bulk job failed',
     );
     const failingMs = nowMs - (current.failingSince?.getTime() ?? nowMs);
     if (failingMs >= patienceMs(error)) return fail(job, faultOf(error), calls);

@@ -42,7 +42,7 @@ export function integer(least: number, most: number): Format<number> {
 export function numberOrOff(least: number, most: number): Format<{ readonly number: number | undefined }> {
   const whole = integer(least, most);
   return {
-    expected: `${whole.expected}, or off`,
+    expected: `${whole.expected}, or to off`,
     parse: (text) => {
       if (text === 'off') return { number: undefined };
       const value = whole.parse(text);
@@ -98,7 +98,7 @@ export function networksAndHosts(): Format<readonly string[]> {
 export function folders(separator: string): Format<readonly string[]> {
   return list({
     separator,
-    expected: 'folders that exist, separated like those in PATH',
+    expected: 'existing folders, separated as in PATH',
     takes: (entry) => statSync(entry, { throwIfNoEntry: false })?.isDirectory() === true,
   });
 }
@@ -109,7 +109,7 @@ export const CONNECTOR_PACKAGE = /^(?:@[a-z0-9][a-z0-9._-]*\/)?causeway-connecto
 export function connectorPackages(): Format<readonly string[]> {
   return list({
     separator: ',',
-    expected: 'npm packages called causeway-connector-<key>, perhaps with a scope, separated by commas',
+    expected: 'npm packages named causeway-connector-<key>, with or without a scope, separated by commas',
     takes: (entry) => CONNECTOR_PACKAGE.test(entry),
   });
 }
@@ -154,7 +154,7 @@ export function platformSecret(): Format<string> {
 
 export function encryptionKeys(): Format<string> {
   return {
-    expected: 'id:base64 of 32 bytes, several separated by commas, every id once',
+    expected: 'keys of the form id:base64 of 32 bytes, separated by commas, each id once',
     parse: (text) => (parseEncryptionKeys(text) === undefined ? undefined : text),
   };
 }
@@ -171,7 +171,7 @@ export function collectorUrl(): Format<string> {
 /** As OpenTelemetry has them (W3C Baggage without its properties): `name=value,…`, values percent-encoded. */
 export function keyValues(): Format<Readonly<Record<string, string>>> {
   return {
-    expected: 'name=value, several separated by commas, values percent-encoded',
+    expected: 'pairs of the form name=value, separated by commas, with percent-encoded values',
     parse: (text) => {
       const pairs = text.split(',').flatMap((part) => (part.trim() === '' ? [] : [readPair(part)]));
       return pairs.every((pair) => pair !== undefined) ? Object.fromEntries(pairs) : undefined;
@@ -205,7 +205,7 @@ export function trueOrNot(): Format<boolean> {
 export function hostPatterns(): Format<readonly string[]> {
   return list({
     separator: ',',
-    expected: 'host names, or *. and a domain, separated by commas',
+    expected: 'host names, or *. followed by a domain, separated by commas',
     takes: (entry) => isIP(entry) !== 0 || isHostPattern(entry),
   });
 }

@@ -72,7 +72,7 @@ export const VARIABLES = {
     format: integer(0, 65535),
     shownDefault: '8080',
     defaultText: () => '8080',
-    description: 'Port of the API and the console; 0 takes a free one.',
+    description: 'Port of the API and the console. With 0 the service chooses a free port.',
   },
   host: {
     name: 'HOST',
@@ -85,21 +85,22 @@ export const VARIABLES = {
     name: 'PUBLIC_URL',
     format: httpUrl(),
     shownDefault: 'from HOST and PORT',
-    description: 'Where callers and providers reach the service from outside, without the path of the API.',
+    description: 'URL at which callers and providers reach the service from outside, without the path of the API.',
   },
   databaseUrl: {
     name: 'DATABASE_URL',
     format: urlOf(['postgres:', 'postgresql:'], 'a URL like postgres://user:password@host:5432/database'),
     shownDefault: 'embedded PostgreSQL',
     secret: true,
-    description: 'PostgreSQL 15 or newer. Without it an embedded PostgreSQL is started under DATA_DIR.',
+    description:
+      'URL of a PostgreSQL database, version 15 or newer. If not set, the service starts an embedded PostgreSQL in DATA_DIR.',
   },
   databaseWait: {
     name: 'DATABASE_WAIT',
     format: integer(0, 3600),
     shownDefault: '60',
     defaultText: () => '60',
-    description: 'Seconds that a start waits for a database that does not answer.',
+    description: 'Seconds that a start waits for a database that does not respond.',
   },
   dataDir: {
     name: 'DATA_DIR',
@@ -107,7 +108,7 @@ export const VARIABLES = {
     shownDefault: '.data',
     defaultText: () => '.data',
     description:
-      'Folder of the embedded database, the first credentials, generated development keys, and tokens of the simulators.',
+      'Folder of the embedded database, the first credentials, the generated development keys and the tokens of the simulators.',
   },
   simulatorsPort: {
     name: 'SIMULATORS_PORT',
@@ -115,13 +116,13 @@ export const VARIABLES = {
     shownDefault: '8081 with the embedded database, otherwise off',
     defaultText: ({ embedded }) => (embedded ? '8081' : 'off'),
     description:
-      'Port of the provider simulators; 0 takes a free one, `off` starts none. A worker starts none: it uses those that another process of the machine serves there.',
+      'Port of the provider simulators. With 0 the service chooses a free port; with `off` it starts no simulators. A worker uses the simulators that another process serves at this port of the same machine.',
   },
   simulatorsUrl: {
     name: 'SIMULATORS_URL',
     format: httpUrl(),
     shownDefault: 'from SIMULATORS_PORT',
-    description: 'Where every process reaches the simulators. Set it where another process serves them.',
+    description: 'URL at which all processes reach the simulators. Set it if another process serves them.',
   },
   encryptionKeys: {
     name: 'ENCRYPTION_KEYS',
@@ -129,21 +130,22 @@ export const VARIABLES = {
     shownDefault: 'generated into DATA_DIR with the embedded database, otherwise required',
     secret: true,
     requiredWithDatabaseUrl: true,
-    description: 'Keys that encrypt stored secrets: `id:base64 of 32 bytes`, separated by commas; the first encrypts.',
+    description:
+      'Keys of the stored secrets: `id:base64 of 32 bytes`, separated by commas. The first key encrypts; all keys decrypt.',
   },
   bootstrapOrganizationSecret: {
     name: 'BOOTSTRAP_ORGANIZATION_SECRET',
     format: platformSecret(),
     shownDefault: 'random',
     secret: true,
-    description: 'Secret of the organization created on the first start.',
+    description: 'Secret of the organization that the first start creates.',
   },
   bootstrapUserSecret: {
     name: 'BOOTSTRAP_USER_SECRET',
     format: platformSecret(),
     shownDefault: 'random',
     secret: true,
-    description: 'Secret of the user created on the first start.',
+    description: 'Secret of the user that the first start creates.',
   },
   egressAllow: {
     name: 'EGRESS_ALLOW',
@@ -152,7 +154,7 @@ export const VARIABLES = {
     defaultText: ({ embedded, local }) => (embedded && local ? LOOPBACK : ''),
     mayBeEmpty: true,
     description:
-      'Addresses and hosts that may be called although they are not public; set to nothing, none. Unless HOST is loopback, callers are not shown what such an address answers to a failed call.',
+      'Addresses (also CIDR ranges) and host names that the service may call although they are not public, separated by commas. An empty value allows none. Unless HOST is loopback, callers do not see what such an address returns to a failed call.',
   },
   trustProxy: {
     name: 'TRUST_PROXY',
@@ -160,7 +162,7 @@ export const VARIABLES = {
     shownDefault: 'empty',
     defaultText: () => '',
     description:
-      'Addresses and ranges (CIDR) of the proxies in front of the service, separated by commas. Their `X-Forwarded-For` is believed, nobody else’s.',
+      'Addresses and ranges (CIDR) of the proxies in front of the service, separated by commas. The service accepts `X-Forwarded-For` only from them.',
   },
   corsOrigins: {
     name: 'CORS_ORIGINS',
@@ -168,21 +170,22 @@ export const VARIABLES = {
     shownDefault: 'none',
     defaultText: () => '',
     description:
-      'Origins, separated by commas, whose pages may call the API and read its headers (`https://app.example.com`). A page that calls has the secrets it calls with.',
+      'Origins whose pages may call the API and read its headers, such as `https://app.example.com`, separated by commas. Such a page has the secrets that it sends.',
   },
   rateLimitUser: {
     name: 'RATE_LIMIT_USER',
     format: numberOrOff(1, 100_000_000),
     shownDefault: '12000',
     defaultText: () => '12000',
-    description: 'Requests per minute that one process takes of one user; `off` takes any number.',
+    description: 'Maximum number of requests per minute that one process accepts from one user; `off` sets no limit.',
   },
   rateLimitAccount: {
     name: 'RATE_LIMIT_ACCOUNT',
     format: numberOrOff(1, 100_000_000),
     shownDefault: '30000',
     defaultText: () => '30000',
-    description: 'The same for all users of one account together.',
+    description:
+      'Maximum number of requests per minute that one process accepts from all users of one account; `off` sets no limit.',
   },
   maxConnections: {
     name: 'MAX_CONNECTIONS',
@@ -190,14 +193,14 @@ export const VARIABLES = {
     shownDefault: '10000',
     defaultText: () => '10000',
     description:
-      'Most connections of callers to one process. One address, or one /64 of IPv6, has a quarter of them at most, unless it is in TRUST_PROXY.',
+      'Maximum number of connections of callers to one process. One address, or one /64 range of IPv6, can have a quarter of them, unless it is in TRUST_PROXY.',
   },
   metricsPort: {
     name: 'METRICS_PORT',
     format: numberOrOff(0, 65535),
     shownDefault: 'off',
     defaultText: () => 'off',
-    description: 'Port of `/metrics` alone; with `off` it is on PORT.',
+    description: 'Port that serves only `/metrics`. With `off`, `/metrics` is on PORT.',
   },
   metricsToken: {
     name: 'METRICS_TOKEN',
@@ -205,7 +208,7 @@ export const VARIABLES = {
     shownDefault: 'none',
     secret: true,
     description:
-      'What `/metrics` wants as `Authorization: Bearer <token>`. Without it and without METRICS_PORT there is no `/metrics` unless only this machine reaches the service: HOST is loopback, PUBLIC_URL is not set or loopback as well, and TRUST_PROXY is empty.',
+      'Token that `/metrics` requires as `Authorization: Bearer <token>`. Without METRICS_TOKEN and METRICS_PORT, the service has `/metrics` only if no other machine can reach it: HOST is loopback, PUBLIC_URL is not set or loopback, and TRUST_PROXY is empty.',
   },
   role: {
     name: 'ROLE',
@@ -213,21 +216,21 @@ export const VARIABLES = {
     shownDefault: 'all',
     defaultText: () => 'all',
     description:
-      'What this process does: `api` serves the API, `worker` delivers events, works in the background and serves health and measurements only, `all` does both.',
+      'Work of this process. `api` serves the API. `worker` delivers events, runs background jobs, and serves only health and measurements. `all` does both.',
   },
   logLevel: {
     name: 'LOG_LEVEL',
     format: oneOf(LOG_LEVELS),
     shownDefault: 'info',
     defaultText: () => 'info',
-    description: 'Least severe level that is logged.',
+    description: 'Lowest level of the lines that the service logs.',
   },
   connectorsPath: {
     name: 'CONNECTORS_PATH',
     format: folders(delimiter),
     shownDefault: 'empty',
     defaultText: () => '',
-    description: 'Folders with connectors from outside this repository.',
+    description: 'Folders with connectors from outside this repository, separated as in PATH.',
   },
   connectors: {
     name: 'CONNECTORS',
@@ -235,7 +238,7 @@ export const VARIABLES = {
     shownDefault: 'empty',
     defaultText: () => '',
     description:
-      'npm packages with connectors, separated by commas: `causeway-connector-acme` is the element `acme`. They are installed where the service is started.',
+      'npm packages with connectors, separated by commas: `causeway-connector-acme` is the element `acme`. Install them in the folder where the service starts.',
   },
   providerHosts: {
     name: 'PROVIDER_HOSTS',
@@ -243,7 +246,7 @@ export const VARIABLES = {
     shownDefault: 'none',
     defaultText: () => '',
     description:
-      'Hosts that elements may reach beside those that they know, separated by commas: `servicenow=support.example.com`; `*.example.com` stands for each host of the domain. For accounts behind an address of their own.',
+      'More hosts that an element may call, separated by commas, such as `servicenow=support.example.com`. Set it for accounts that have their own address at the provider. `*.example.com` means every host with one more label.',
   },
   databasePoolSize: {
     name: 'DATABASE_POOL_SIZE',
@@ -251,42 +254,44 @@ export const VARIABLES = {
     shownDefault: '10',
     defaultText: () => '10',
     description:
-      'Most connections of one process to PostgreSQL, not counting background jobs, notifications and one for activity.',
+      'Maximum number of connections of one process to PostgreSQL, without those for background jobs, notifications and activity.',
   },
   shutdownTimeout: {
     name: 'SHUTDOWN_TIMEOUT',
     format: integer(1, 3600),
     shownDefault: '30',
     defaultText: () => '30',
-    description: 'Seconds that running requests and jobs get to end after SIGTERM or SIGINT.',
+    description: 'Seconds that running requests and jobs have to end after SIGTERM or SIGINT.',
   },
   eventRetention: {
     name: 'EVENT_RETENTION_DAYS',
     format: integer(1, 3650),
     shownDefault: '30',
     defaultText: () => '30',
-    description: 'Days that events and delivery attempts are kept. An event that is still to be delivered stays.',
+    description:
+      'Days that the service keeps events and delivery attempts. It keeps events that wait for delivery longer.',
   },
   bulkRetention: {
     name: 'BULK_RETENTION_DAYS',
     format: integer(1, 365),
     shownDefault: '3',
     defaultText: () => '3',
-    description: 'Days that bulk jobs and their files are kept.',
+    description: 'Days that the service keeps bulk jobs and their files.',
   },
   bulkUploadMax: {
     name: 'BULK_UPLOAD_MAX_BYTES',
     format: integer(1, 1024 ** 4),
     shownDefault: '1073741824',
     defaultText: () => '1073741824',
-    description: 'Most bytes of the file of a bulk upload.',
+    description: 'Maximum size of the file of a bulk upload, in bytes.',
   },
   auditRetention: {
     name: 'AUDIT_RETENTION_DAYS',
     format: integer(1, 36_500),
     shownDefault: '365',
     defaultText: () => '365',
-    description: 'Days that entries of the audit log are kept; a month of them goes when all of it is older.',
+    description:
+      'Days that the service keeps entries of the audit log. It deletes a whole month once all its entries are older.',
   },
   activityRetention: {
     name: 'ACTIVITY_RETENTION_DAYS',
@@ -294,14 +299,14 @@ export const VARIABLES = {
     shownDefault: '7',
     defaultText: () => '7',
     description:
-      'Days that activity is kept: each request with its calls to the provider, and what trace logging keeps of them.',
+      'Days that the service keeps activity: each request with its calls to the provider, and the headers and bodies that trace logging stores.',
   },
   providerMemory: {
     name: 'PROVIDER_MEMORY_MB',
     format: integer(16, 1_000_000),
     shownDefault: 'a third of the heap',
     description:
-      'Memory for the answers of providers that are being worked on, and for the records made of them. One account may have half of it; beyond it pages end early, and calls get 503.',
+      'Memory in MB for the responses of providers in progress and for their records. One account can use half of it. Beyond that, pages end early and calls return 503.',
   },
   ...TRACING_VARIABLES,
   environment: {
@@ -309,7 +314,7 @@ export const VARIABLES = {
     format: oneOf(ENVIRONMENTS),
     shownDefault: 'production',
     defaultText: () => 'production',
-    description: 'In `development` and `test` every response is checked against the specification.',
+    description: 'In `development` and `test` the service checks every response against the specification.',
   },
 } as const satisfies Record<string, OptionalVariable<unknown>>;
 
@@ -370,7 +375,10 @@ export class ConfigError extends Error {
   readonly problems: readonly string[];
 
   constructor(problems: readonly string[], options?: ErrorOptions) {
-    super(`The configuration is not usable:\n${problems.map((problem) => `- ${problem}`).join('\n')}`, options);
+    super(
+      `The configuration has problems. Correct these variables:\n${problems.map((problem) => `- ${problem}`).join('\n')}`,
+      options,
+    );
     this.problems = problems;
   }
 }
@@ -516,11 +524,11 @@ function problemsOf(variable: Variable<unknown>, environment: NodeJS.ProcessEnv,
   const text = textOf(variable, environment);
   if (text === undefined) {
     if (embedded || variable.requiredWithDatabaseUrl !== true) return [];
-    return [`${variable.name} is not set, but DATABASE_URL is; expected ${variable.format.expected}`];
+    return [`${variable.name} is required with DATABASE_URL; set it to ${variable.format.expected}`];
   }
   if (variable.format.parse(text) !== undefined) return [];
   const found = variable.secret === true ? `******** (${text.length} characters)` : JSON.stringify(text);
-  return [`${variable.name} is ${found}; expected ${variable.format.expected}`];
+  return [`${variable.name} is ${found}; set it to ${variable.format.expected}`];
 }
 
 function readOptional<Value>(

@@ -35,9 +35,9 @@ export async function awaitDatabase(options: AwaitDatabaseOptions): Promise<void
     if (fault.isFinal) throw new StartError(`${name} cannot be used: ${fault.reason}`, { cause: fault.error });
     if (clock.steady() - startedAtMs >= waitMs) {
       const waited = waitMs === 0 ? '' : ` after ${waitMs / 1000} s (DATABASE_WAIT)`;
-      throw new StartError(`${name} does not answer${waited}: ${fault.reason}`, { cause: fault.error });
+      throw new StartError(`${name} does not respond${waited}: ${fault.reason}`, { cause: fault.error });
     }
-    if (told !== fault.reason) log.warn(`${name} does not answer yet, waiting for it: ${fault.reason}`);
+    if (told !== fault.reason) log.warn(`${name} does not respond yet; waiting for it: ${fault.reason}`);
     told = fault.reason;
     await sleep(clock, RETRY_MS, signal);
   }
@@ -58,7 +58,7 @@ async function ask(url: string): Promise<Fault | undefined> {
     const { rows } = await client.query("select current_setting('server_version_num')::int / 10000 as version");
     const version = Number(rows[0]?.version);
     if (version >= OLDEST_VERSION) return undefined;
-    return { reason: `it is PostgreSQL ${version}, and ${OLDEST_VERSION} or newer is needed`, isFinal: true };
+    return { reason: `it is PostgreSQL ${version}; use version ${OLDEST_VERSION} or newer`, isFinal: true };
   } catch (error) {
     return { reason: describe(error), isFinal: isAnswer(error) && !isPassing(error), error };
   } finally {

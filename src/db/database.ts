@@ -53,7 +53,7 @@ export function openDatabase({ url, poolSize, log }: DatabaseOptions): Database 
       await untilAborted(work, signal);
       return true;
     } catch (error) {
-      log.warn({ err: error }, 'the database is not reachable');
+      log.warn({ err: error }, 'could not reach the database');
       return false;
     }
   };

@@ -35,8 +35,8 @@ export async function assertKeysHeld(ports: {
 
 function explain(keyId: string, columns: readonly EncryptedColumn[]): string {
   return (
-    `ENCRYPTION_KEYS does not hold the key '${keyId}', which values of ${columns.join(', ')} need; ` +
-    'add it behind the first key and run `npm run rotate-keys` with both before you take it out'
+    `ENCRYPTION_KEYS lacks the key '${keyId}', which values of ${columns.join(', ')} need; ` +
+    'add it after the first key, and run `npm run rotate-keys` with both before you remove it'
   );
 }
 

@@ -48,7 +48,7 @@ const DEVELOPMENT_KEYS_FILE = 'encryption-keys';
  */
 export function createKeyring(keys: string): Keyring {
   const parsed = parseEncryptionKeys(keys);
-  if (parsed === undefined) throw new ConfigError(['ENCRYPTION_KEYS is not of the form id:base64 of 32 bytes,…']);
+  if (parsed === undefined) throw new ConfigError(['ENCRYPTION_KEYS does not have the form id:base64 of 32 bytes,…']);
   const [current] = parsed;
   const keysById = new Map(parsed.map((key) => [key.id, key]));
   return {
@@ -102,7 +102,10 @@ export function openBytes(key: KeyObject, sealed: Buffer, context: string): stri
 function decryptWith(keysById: ReadonlyMap<string, EncryptionKey>, ciphertext: string, context: string): string {
   const [, keyId, body] = CIPHERTEXT.exec(ciphertext) ?? [];
   if (keyId === undefined || body === undefined) {
-    throw new DecryptionError('MALFORMED', `The ciphertext of ${context} is not of the form v1.<key id>.<base64url>`);
+    throw new DecryptionError(
+      'MALFORMED',
+      `The ciphertext of ${context} does not have the form v1.<key id>.<base64url>`,
+    );
   }
   const key = keysById.get(keyId);
   if (key === undefined) {
@@ -117,7 +120,7 @@ function decryptWith(keysById: ReadonlyMap<string, EncryptionKey>, ciphertext: s
   } catch (cause) {
     throw new DecryptionError(
       'REFUSED',
-      `The ciphertext of ${context} does not open with the key '${keyId}': it is damaged, from another place, or from another key of that name`,
+      `The key '${keyId}' does not decrypt the ciphertext of ${context}: the ciphertext is damaged, from another row, or from another key of that name`,
       { keyId, cause },
     );
   }

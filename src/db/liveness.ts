@@ -43,7 +43,7 @@ export function watchLiveness({ works, couldWork, clock, log }: LivenessPorts): 
     endWait = clock.after(LOOK_MS, () => {
       lookLater();
       looking ??= look()
-        .catch((error: unknown) => log.error({ err: error }, 'could not look whether this process is stuck'))
+        .catch((error: unknown) => log.error({ err: error }, 'could not check whether this process is stuck'))
         .finally(() => {
           looking = undefined;
         });

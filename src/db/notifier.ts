@@ -108,7 +108,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
           },
           (error: unknown) => {
             // What was told was committed: whoever waits cannot take it back.
-            log.warn({ err: error }, 'could not ask whether every process has been told');
+            log.warn({ err: error }, 'could not check whether every process has received a notification');
             end();
           },
         );
@@ -200,7 +200,7 @@ function createListener(options: NotifierOptions, events: ListenerEvents) {
   /** Over the connection that it was asked on, so that it needs none of the pool. */
   function reply(message: string): void {
     client?.query('select pg_notify($1, $2)', [CHANNEL, message]).catch((error: unknown) => {
-      log.debug({ err: error }, 'could not say that a message has been handled');
+      log.debug({ err: error }, 'could not confirm that a notification was handled');
     });
   }
 

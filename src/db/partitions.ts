@@ -78,13 +78,13 @@ export function createPartitions(
     if (stillWritten && (await hasTooManyRows(partition))) {
       log.warn(
         nameFor(partition),
-        'a day or month without a partition has too many rows to move while it comes in; it is moved later',
+        'the rows of a period without a partition are too many to move now; moving them later',
       );
       return true;
     }
     return attempt(partition, 'make', async () => {
       const created = await createFilledPartition(knex, partition, stillWritten);
-      if (created) log.warn(nameFor(partition), 'moved the rows of a day or month that had no partition into one');
+      if (created) log.warn(nameFor(partition), 'moved the rows of a period without a partition into a new one');
     });
   }
 
@@ -101,7 +101,7 @@ export function createPartitions(
       if (!isDisturbed(error)) throw error;
       log.warn(
         { ...nameFor(partition), err: error },
-        `disturbed when about to ${what} a partition; trying again later`,
+        `could not ${what} a partition because of other statements; trying again later`,
       );
       return false;
     }

@@ -106,9 +106,9 @@ function unwrap(keyring: Keyring, ciphertext: string, name: KeyName): string {
 function explain({ code, keyId }: DecryptionError): string {
   switch (code) {
     case 'UNKNOWN_KEY':
-      return `ENCRYPTION_KEYS does not hold the key '${keyId}' this database was encrypted with`;
+      return `ENCRYPTION_KEYS lacks the key '${keyId}', with which this database is encrypted`;
     case 'REFUSED':
-      return `ENCRYPTION_KEYS holds another key under the name '${keyId}' than the one this database was encrypted with`;
+      return `ENCRYPTION_KEYS has another key under the id '${keyId}' than the one with which this database is encrypted`;
     case 'MALFORMED':
       return 'The table platform_key of this database is damaged';
   }

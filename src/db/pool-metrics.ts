@@ -18,7 +18,7 @@ const COUNTS: Readonly<Record<string, (pool: Pool) => number>> = {
 export function measurePool(knex: Knex, metrics: Metrics): void {
   metrics.gauge({
     name: 'causeway_database_connections',
-    help: 'Connections of the pool to PostgreSQL by state; waiting counts the work that waits for one',
+    help: 'Connections of the pool to PostgreSQL, by state; waiting counts the pending requests for a connection.',
     labelNames: ['state'],
     collect: (gauge) => {
       const pool: Pool | undefined = knex.client.pool;

@@ -26,7 +26,9 @@ export class LossReportingClient extends PostgresClient {
     try {
       return await super.acquireConnection();
     } catch (cause) {
-      throw new DatabaseUnavailableError(`No connection to the database could be had: ${describe(cause)}`, { cause });
+      throw new DatabaseUnavailableError(`The service could not connect to the database: ${describe(cause)}`, {
+        cause,
+      });
     }
   }
 

@@ -30,36 +30,36 @@ export function createEngineMetrics(
 ) {
   const accepted = metrics.counter<'state'>({
     name: 'causeway_events_accepted_total',
-    help: 'Events stored, by what became of their delivery at first.',
+    help: 'Events stored, by the first state of their delivery.',
     labelNames: ['state'],
   });
   const attempts = metrics.counter<'outcome'>({
     name: 'causeway_delivery_attempts_total',
-    help: 'Pushes made, by outcome: delivered, or why not.',
+    help: 'Attempts to deliver an event, by outcome: delivered, or the reason of the failure.',
     labelNames: ['outcome'],
   });
   const settled = metrics.counter<'state'>({
     name: 'causeway_deliveries_settled_total',
-    help: 'Outcomes stored, by what the delivery became: delivered, waiting (for a retry, or given back), queued, exhausted.',
+    help: 'Outcomes of attempts stored, by the new state of the delivery: delivered, waiting (for a retry, or returned by its process), queued, exhausted.',
     labelNames: ['state'],
   });
   const fencedOut = metrics.counter({
     name: 'causeway_delivery_outcomes_fenced_out_total',
-    help: 'Outcomes that came too late: the delivery was taken over before.',
+    help: 'Outcomes dropped because another process has taken over the delivery.',
   });
   const takenOver = metrics.counter({
     name: 'causeway_delivery_leases_taken_over_total',
-    help: 'Deliveries that were taken from processes that are gone, or from memory that had lost them.',
+    help: 'Deliveries recovered from processes that ended, or that were missing in the memory of their process.',
   });
   const lag = metrics.histogram({
     name: 'causeway_delivery_lag_seconds',
-    help: 'From accepting an event to the answer of its receiver, for first attempts from memory.',
+    help: 'Time from accepting an event to the response of its receiver, for first attempts from memory.',
     buckets: LAG_BUCKETS,
   });
   collectFigures(metrics, dispatch);
   metrics.gauge({
     name: 'causeway_delivery_oldest_due_seconds',
-    help: 'By how much the oldest due delivery is late, over all processes.',
+    help: 'Delay of the oldest due delivery of all processes.',
     collect: async (gauge) => gauge.set(await oldestDueSeconds()),
   });
 
@@ -87,14 +87,17 @@ export function createEngineMetrics(
 
 function collectFigures(metrics: Metrics, figures: () => DispatchFigures): void {
   const gauges: Readonly<Record<keyof DispatchFigures, { readonly name: string; readonly help: string }>> = {
-    lanes: { name: 'causeway_delivery_lanes', help: 'Subscriptions with something in memory, or that failed last.' },
+    lanes: {
+      name: 'causeway_delivery_lanes',
+      help: 'Subscriptions that have deliveries in memory or whose last attempt failed.',
+    },
     blockedLanes: {
       name: 'causeway_delivery_lanes_blocked',
-      help: 'Subscriptions whose first attempts are parked because the receiver does not answer.',
+      help: 'Subscriptions whose first attempts wait because the receiver does not respond.',
     },
-    inFlight: { name: 'causeway_deliveries_in_flight', help: 'Pushes under way.' },
+    inFlight: { name: 'causeway_deliveries_in_flight', help: 'Attempts to deliver in progress.' },
     held: { name: 'causeway_deliveries_held', help: 'Deliveries in memory.' },
-    bytes: { name: 'causeway_deliveries_held_bytes', help: 'Bodies of the deliveries in memory.' },
+    bytes: { name: 'causeway_deliveries_held_bytes', help: 'Bytes of the bodies of the deliveries in memory.' },
   };
   for (const [figure, options] of Object.entries(gauges)) {
     metrics.gauge({ ...options, collect: (gauge) => gauge.set(figures()[figure as keyof DispatchFigures]) });

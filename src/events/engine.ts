@@ -178,7 +178,7 @@ export function createEngine(
       agenda.want();
     } catch (error) {
       // They come by themselves when their pause is over.
-      log.warn({ err: error }, 'could not call parked deliveries back');
+      log.warn({ err: error }, 'could not recall parked deliveries');
     }
     callingBack = false;
     turn();
@@ -234,7 +234,7 @@ export function createEngine(
     log.error({ deliveryId: lease.id, accountId: lease.accountId }, 'the event of a delivery is missing');
     const { retries, firstFailedAtMs } = lease;
     const firstFailedAt = firstFailedAtMs === undefined ? undefined : new Date(firstFailedAtMs);
-    const error = 'missing: The event is not stored any more.';
+    const error = 'missing: The service has deleted the event.';
     const attempt = { attemptedAt: new Date(nowMs), durationMs: 0, statusCode: undefined, error, answer: undefined };
     const next = { state: 'queued', dueAt: undefined, retries, firstFailedAt } as const;
     return { kind: 'failed', lease, attempt, next, isHard: false };
@@ -326,7 +326,7 @@ export function createEngine(
       }
       outcomes.hurry();
       if (!(await isTrueWithin(options.outcomeDrainMs, outcomes.isEmpty))) {
-        log.error('outcomes of deliveries could not be stored; they will be made again elsewhere');
+        log.error('could not store outcomes of deliveries; another process will attempt them again');
       }
       alarm.end();
       await endBeats();

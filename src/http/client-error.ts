@@ -51,7 +51,7 @@ export function createClientErrorHandler({ log, clock }: Pick<Platform, 'log' | 
     const requestId = randomUUID();
     log.info(
       { requestId, address: peerOf(Object(socket)), reason: error.code, status: ERROR_STATUS[refusal.code] },
-      'refused what is not a request',
+      'rejected data that is not an HTTP request',
     );
     socket.end(responseText(refusal, requestId));
     linger(socket, clock);

@@ -163,7 +163,7 @@ const STATUS_CLASSES = ['0xx', '1xx', '2xx', '3xx', '4xx', '5xx'];
 function observeRequests(metrics: Metrics): (operation: string, status: number, seconds: number) => void {
   const observe = metrics.observer({
     name: 'causeway_http_request_duration_seconds',
-    help: 'Time from the head of a request to the end of its answer, by operation and class of status',
+    help: 'Time from the head of a request to the end of its response, by operation and class of status.',
     labelNames: ['operation', 'status'],
     buckets: BUCKETS_SECONDS,
   });

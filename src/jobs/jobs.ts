@@ -47,7 +47,7 @@ export function createJobs<const Table extends Queues>(options: JobsOptions<Tabl
     schedule: works,
   });
   boss.on('error', (error) => log.error({ err: error }, 'the job queue failed'));
-  boss.on('warning', (warning) => log.warn({ warning }, 'the job queue warns'));
+  boss.on('warning', (warning) => log.warn({ warning }, 'the job queue reported a warning'));
 
   return {
     start: async () => {
@@ -66,7 +66,7 @@ export function createJobs<const Table extends Queues>(options: JobsOptions<Tabl
     },
     send: async (name, data = {}, { delayMs = 0 } = {}) => {
       const id = await boss.send(name, data, startingAfter(delayMs));
-      if (id === null) throw new Error(`The queue ${name} did not take a job`);
+      if (id === null) throw new Error(`The queue ${name} did not accept a job`);
       return id;
     },
     isReachable: async () => {
@@ -74,7 +74,7 @@ export function createJobs<const Table extends Queues>(options: JobsOptions<Tabl
         await boss.getDb().executeSql('select 1');
         return true;
       } catch (error) {
-        log.warn({ err: error }, 'the job queue is not reachable');
+        log.warn({ err: error }, 'could not reach the job queue');
         return false;
       }
     },

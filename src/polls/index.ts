@@ -77,7 +77,7 @@ export function composePolls(platform: Platform, neighbours: PollNeighbours, { p
       const { accountId, id: instanceId } = instance;
       log.warn(
         { err: error, accountId, instanceId },
-        'could not adjust the pollers of an instance; it is tried again within a minute',
+        'could not adjust the polls of an instance; trying again within a minute',
       );
       return false;
     }
@@ -111,7 +111,7 @@ export function composePolls(platform: Platform, neighbours: PollNeighbours, { p
       } catch (error) {
         log.warn(
           { err: error },
-          'could not read changed instances to adjust their pollers; it is made up for within a minute',
+          'could not read changed instances to adjust their polls; trying again within a minute',
         );
       }
     }
@@ -123,10 +123,7 @@ export function composePolls(platform: Platform, neighbours: PollNeighbours, { p
       if (!(await store.isActive(accountId))) return poller.breakOff(accountId);
       if ((await store.revive(new Date(clock.now()), accountId)) > 0) poller.wake();
     } catch (error) {
-      log.warn(
-        { err: error, accountId },
-        'could not adjust the pollers of an account; it is made up for within a minute',
-      );
+      log.warn({ err: error, accountId }, 'could not adjust the polls of an account; trying again within a minute');
     }
   }
 

@@ -12,22 +12,22 @@ const LAG_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300];
 export function createPollMetrics(metrics: Metrics, lateSeconds: () => Promise<number>) {
   const polls = metrics.counter<'outcome'>({
     name: 'causeway_polls_total',
-    help: 'Polls made, by outcome: events, empty, failed, waited (what is left of the limit of the provider is left to callers), or lost to a change of the instance, a stop or another process.',
+    help: 'Runs of polls, by outcome: events, empty, failed, waited (the rest of the rate limit of the provider is for callers), lost (the instance changed, the process stopped, or another process took over).',
     labelNames: ['outcome'],
   });
   const events = metrics.counter({ name: 'causeway_poll_events_total', help: 'Events that polls found.' });
   const calls = metrics.counter({
     name: 'causeway_poll_provider_calls_total',
-    help: 'Calls of providers that polls made.',
+    help: 'Calls to providers that polls made.',
   });
   const lag = metrics.histogram({
     name: 'causeway_poll_lag_seconds',
-    help: 'From the time at which a poll was due to its start.',
+    help: 'Time from the due time of a poll to its start.',
     buckets: LAG_BUCKETS,
   });
   metrics.gauge({
     name: 'causeway_poll_oldest_due_seconds',
-    help: 'By how much the oldest due poll is late, over all processes.',
+    help: 'Delay of the oldest due poll of all processes.',
     collect: async (gauge) => gauge.set(await lateSeconds()),
   });
   return {

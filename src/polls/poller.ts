@@ -181,7 +181,10 @@ export function createPoller(
     try {
       await store.renew([...running.keys()], new Date(clock.now() + options.leaseMs));
     } catch (error) {
-      log.warn({ err: error, polls: running.size }, 'could not renew the leases of polls; others may take them over');
+      log.warn(
+        { err: error, polls: running.size },
+        'could not renew the leases of polls; other processes may take them over',
+      );
     }
   }
 
@@ -332,7 +335,7 @@ export function createPoller(
     /** Breaks off what is under way of an account, and gives it back. */
     breakOff: (accountId: number) => {
       for (const [poll, { end }] of running)
-        if (poll.accountId === accountId) end.abort(new Error('The account is not active any more.'));
+        if (poll.accountId === accountId) end.abort(new Error('The account is no longer active.'));
     },
     /** Takes no more, breaks off what is under way, and gives it back. */
     stop: async () => {
@@ -402,7 +405,7 @@ function nameOf({ accountId, id }: { readonly accountId: number; readonly id: nu
 
 /** Of what is shown of a poller. */
 const MOST_ERROR_CHARACTERS = 1_000;
-const NOT_STORED = 'could not store what came of polls; they run again when their lease ends';
+const NOT_STORED = 'could not store the outcomes of polls; they run again when their leases expire';
 
 /** A poller does not work any more, or works again. */
 interface PollNotice {

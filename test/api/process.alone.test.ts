@@ -159,25 +159,25 @@ describe('the process', function processes() {
       const { code, message, output } = results.wrongSettings;
       expect({ code, output }).to.deep.equal({ code: 1, output: '' });
       expect(message.split('\n')).to.deep.equal([
-        'The configuration is not usable:',
-        '- PORT is "99999"; expected a whole number from 0 to 65535',
-        '- PUBLIC_URL is "ftp://x"; expected an http or https URL without query and fragment',
-        '- ENCRYPTION_KEYS is ******** (16 characters); expected id:base64 of 32 bytes, several separated by commas, every id once',
-        '- BOOTSTRAP_USER_SECRET is ******** (9 characters); expected at least 16 letters, digits or any of -._~+/=',
-        '- LOG_LEVEL is "loud"; expected one of fatal, error, warn, info, debug, trace, silent',
+        'The configuration has problems. Correct these variables:',
+        '- PORT is "99999"; set it to a whole number from 0 to 65535',
+        '- PUBLIC_URL is "ftp://x"; set it to an http or https URL without query and fragment',
+        '- ENCRYPTION_KEYS is ******** (16 characters); set it to keys of the form id:base64 of 32 bytes, separated by commas, each id once',
+        '- BOOTSTRAP_USER_SECRET is ******** (9 characters); set it to at least 16 letters, digits or any of -._~+/=',
+        '- LOG_LEVEL is "loud"; set it to one of fatal, error, warn, info, debug, trace, silent',
         '',
       ]);
     });
 
     it('when its ENCRYPTION_KEYS are not those of the database', () => {
-      const head = 'The configuration is not usable:\n- ENCRYPTION_KEYS';
+      const head = 'The configuration has problems. Correct these variables:\n- ENCRYPTION_KEYS';
       expect(results.unknownKey).to.include({
         code: 1,
-        message: `${head} does not hold the key 'test' this database was encrypted with\n`,
+        message: `${head} lacks the key 'test', with which this database is encrypted\n`,
       });
       expect(results.otherKey).to.include({
         code: 1,
-        message: `${head} holds another key under the name 'test' than the one this database was encrypted with\n`,
+        message: `${head} has another key under the id 'test' than the one with which this database is encrypted\n`,
       });
     });
   });
@@ -275,7 +275,7 @@ describe('the process', function processes() {
       });
       await expectOneLine(
         { DATABASE_URL: url, DATABASE_WAIT: '0' },
-        `DATABASE_URL ${masked(url)} does not answer: connect ECONNREFUSED ${new URL(url).hostname}:1`,
+        `DATABASE_URL ${masked(url)} does not respond: connect ECONNREFUSED ${new URL(url).hostname}:1`,
       );
     });
   });
@@ -287,7 +287,7 @@ describe('the process', function processes() {
       url.hostname = '127.0.0.1';
       url.port = String(port);
       const child = start({ DATABASE_URL: url.href });
-      await readLine(child, /does not answer yet, waiting for it: connect ECONNREFUSED/);
+      await readLine(child, /does not respond yet; waiting for it: connect ECONNREFUSED/);
       return { child, port };
     }
 

@@ -440,7 +440,7 @@ describe('traces', function traces() {
       }
       await stop(service);
       expect(warnings(service).map(({ msg }) => msg)).to.deep.equal([
-        'the collector of traces did not take the last spans in time',
+        'the collector of traces did not accept the last spans in time',
       ]);
     });
   });

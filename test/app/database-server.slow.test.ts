@@ -63,7 +63,7 @@ describe('the server of the database that the app is handed', () => {
     const away = new URL(url);
     away.port = '1';
     const failure = await start({ url: away.href, stop }).catch((error: Error) => error);
-    expect(failure).to.have.property('message').that.includes('does not answer');
+    expect(failure).to.have.property('message').that.includes('does not respond');
     expect(connected).to.deep.equal([0]);
   });
 });

@@ -68,7 +68,7 @@ describe('openDatabase', () => {
     expect(refused).to.be.instanceOf(DatabaseUnavailableError);
     expect(refused).to.have.nested.property('cause.code', 'ECONNREFUSED');
     expect(String(refused)).to.equal(
-      'DatabaseUnavailableError: No connection to the database could be had: connect ECONNREFUSED 127.0.0.1:1',
+      'DatabaseUnavailableError: The service could not connect to the database: connect ECONNREFUSED 127.0.0.1:1',
     );
     await opened.close();
   });
@@ -79,7 +79,7 @@ describe('openDatabase', () => {
     await opened.close();
   });
 
-  it('says that the database is not reachable when nothing listens', async () => {
+  it('says that could not reach the database when nothing listens', async () => {
     const opened = openDatabase({ url: 'postgres://nobody@127.0.0.1:1/none', poolSize: 2, log: silentLog });
     expect(await opened.isReachable(AbortSignal.timeout(5000))).to.equal(false);
     await opened.close();

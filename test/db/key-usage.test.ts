@@ -36,8 +36,8 @@ describe('the keys a database needs', () => {
     expect(await problemsOf(first)).to.equal(undefined);
     expect(await problemsOf(`${second},${first}`)).to.equal(undefined);
     expect(await problemsOf(second)).to.deep.equal([
-      `ENCRYPTION_KEYS does not hold the key 'first', which values of ${encryptedColumns().join(', ')} need; ` +
-        'add it behind the first key and run `npm run rotate-keys` with both before you take it out',
+      `ENCRYPTION_KEYS lacks the key 'first', which values of ${encryptedColumns().join(', ')} need; ` +
+        'add it after the first key, and run `npm run rotate-keys` with both before you remove it',
     ]);
   });
 
@@ -47,8 +47,8 @@ describe('the keys a database needs', () => {
       if (value === undefined) throw new Error(`Nothing is stored in ${column}`);
       await writeCiphertext(database.knex, value, createKeyring(randomKey('lost')).encrypt('x', 'y'));
       expect(await problemsOf(first)).to.deep.equal([
-        `ENCRYPTION_KEYS does not hold the key 'lost', which values of ${column} need; ` +
-          'add it behind the first key and run `npm run rotate-keys` with both before you take it out',
+        `ENCRYPTION_KEYS lacks the key 'lost', which values of ${column} need; ` +
+          'add it after the first key, and run `npm run rotate-keys` with both before you remove it',
       ]);
     });
   }
@@ -68,7 +68,7 @@ describe('the keys a database needs', () => {
     );
     expect(error).to.be.instanceOf(ConfigError);
     expect(String(error)).to.contain(
-      "does not hold the key 'first', which values of instance.credentials, instance.token,",
+      "lacks the key 'first', which values of instance.credentials, instance.token,",
     );
     await rm(dataDir, { recursive: true });
   });

@@ -43,7 +43,7 @@ describe('createKeyring', () => {
     const error = faultOf(() => keyring.decrypt(keyring.encrypt(PLAIN, CONTEXT), 'instance:2:42:credentials'));
     expect(error.code).to.equal('REFUSED');
     expect(error.message).to.equal(
-      "The ciphertext of instance:2:42:credentials does not open with the key 'first': it is damaged, from another place, or from another key of that name",
+      "The key 'first' does not decrypt the ciphertext of instance:2:42:credentials: the ciphertext is damaged, from another row, or from another key of that name",
     );
   });
 
@@ -90,7 +90,7 @@ describe('createKeyring', () => {
     const error = faultOf(() => keyring.decrypt('canary in clear', CONTEXT));
     expect(error.code).to.equal('MALFORMED');
     expect(error.message).to.equal(
-      'The ciphertext of instance:1:42:credentials is not of the form v1.<key id>.<base64url>',
+      'The ciphertext of instance:1:42:credentials does not have the form v1.<key id>.<base64url>',
     );
   });
 

@@ -65,14 +65,14 @@ describe('openPlatformKeys', () => {
   it('does not start with keys of which none is the one the database was encrypted with', async () => {
     await open(key);
     expect(await problemOf(randomKey('k2'))).to.deep.equal([
-      "ENCRYPTION_KEYS does not hold the key 'k1' this database was encrypted with",
+      "ENCRYPTION_KEYS lacks the key 'k1', with which this database is encrypted",
     ]);
   });
 
   it('does not start with another key under the same name', async () => {
     await open(key);
     expect(await problemOf(randomKey('k1'))).to.deep.equal([
-      "ENCRYPTION_KEYS holds another key under the name 'k1' than the one this database was encrypted with",
+      "ENCRYPTION_KEYS has another key under the id 'k1' than the one with which this database is encrypted",
     ]);
   });
 

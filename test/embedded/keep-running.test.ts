@@ -66,7 +66,7 @@ describe('keepRunning', () => {
       return next.owned;
     });
     first.die();
-    expect(await lost).to.have.property('message', 'The embedded PostgreSQL ends again and again');
+    expect(await lost).to.have.property('message', 'The embedded PostgreSQL keeps ending');
     expect(starts).to.equal(5);
     await release();
   });

@@ -82,7 +82,7 @@ const BUCKETS_SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 export function measureProviderCalls(metrics: Metrics): ReportRequest {
   const observe = metrics.observer({
     name: 'causeway_provider_call_duration_seconds',
-    help: 'Time of one request to a provider, by element and outcome: a class of status, or why there was no answer',
+    help: 'Duration of a request to a provider, by element and outcome: the class of the status, or why there was no response.',
     labelNames: ['element', 'outcome'],
     buckets: BUCKETS_SECONDS,
   });
@@ -120,7 +120,7 @@ export function logProviderCalls(log: Logger): ReportRequest {
 export function measureBudget({ heldBytes }: ByteBudget, metrics: Metrics): void {
   metrics.gauge({
     name: 'causeway_provider_answers_bytes',
-    help: 'Memory of the answers of providers that are being worked on, estimated; see PROVIDER_MEMORY_MB',
+    help: 'Estimated memory of the responses of providers in progress; PROVIDER_MEMORY_MB limits it.',
     collect: (gauge) => gauge.set(heldBytes()),
   });
 }

@@ -92,7 +92,7 @@ async function exhaust({ store, subscriptions, notifications }: OutcomePorts, en
 function refuse(log: Logger, outcomes: readonly DeliveryOutcome[], error: unknown): Stored {
   for (const { lease } of outcomes) {
     const { id: deliveryId, accountId } = lease;
-    log.error({ err: error, deliveryId, accountId }, 'the outcome of a delivery was refused');
+    log.error({ err: error, deliveryId, accountId }, 'the database rejected the outcome of a delivery');
   }
   return { kind: 'refused', outcomes };
 }

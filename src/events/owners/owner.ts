@@ -46,7 +46,7 @@ export function createOwner({ store, clock, log, options }: OwnerPorts) {
         confirmedAtMs = askedAtMs;
         return undefined;
       }
-      log.warn({ owner: id }, 'other processes took this one for dead; its deliveries go on elsewhere');
+      log.warn({ owner: id }, 'other processes took over the deliveries of this one, because its heartbeats stopped');
       const lost = id;
       id = undefined;
       return lost;
@@ -81,7 +81,7 @@ export function createOwner({ store, clock, log, options }: OwnerPorts) {
       const unknown = stored.filter((delivery) => !isHeld(delivery.id));
       if (unknown.length === 0) return 0;
       const returned = await store.giveBack(owner, unknown, new Date(clock.now()));
-      log.warn({ deliveries: returned }, 'gave back deliveries that this process had lost from memory');
+      log.warn({ deliveries: returned }, 'returned deliveries that were missing in the memory of this process');
       return returned;
     },
 

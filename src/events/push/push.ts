@@ -222,7 +222,7 @@ export function createPush(ports: PushPorts): (lease: DeliveryLease) => Promise<
       const sent = instanceId === undefined ? await ownBody(lease) : await bodyOf(lease, instanceId);
       return await settle(lease, await attempt(lease, subscription, sent));
     } catch (error) {
-      log.error({ err: error, deliveryId: lease.id, accountId }, 'a delivery could not be pushed');
+      log.error({ err: error, deliveryId: lease.id, accountId }, 'could not attempt a delivery');
       return release(lease, clock.now() + OWN_FAILURE_PAUSE_MS);
     }
   }

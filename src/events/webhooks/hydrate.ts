@@ -35,7 +35,7 @@ export async function readRecords(
   const records = new Map<string, object>();
   if (reads.length === 0) return records;
   const late = new AbortController();
-  const endWait = clock.after(READS_MS, () => late.abort(new Error('The records took too long to read.')));
+  const endWait = clock.after(READS_MS, () => late.abort(new Error('Reading the records took too long.')));
   const signal = AbortSignal.any([done, late.signal]);
 
   async function readSome(): Promise<void> {
@@ -51,7 +51,7 @@ export async function readRecords(
         const { accountId, id: instanceId } = instance;
         log.warn(
           { err: error, redactor: instance.redactor, accountId, instanceId, objectName },
-          'a record of an event could not be read',
+          'could not read the record of an event',
         );
       }
     }

@@ -314,12 +314,12 @@ function hashOf({ url, body }: WebhookCall): string {
 function createMeasures({ metrics }: Pick<Platform, 'metrics'>) {
   const received = metrics.counter<'element' | 'outcome'>({
     name: 'causeway_webhooks_received_total',
-    help: 'Calls of providers, by element and what became of them.',
+    help: 'Webhook requests of providers, by element and outcome.',
     labelNames: ['element', 'outcome'],
   });
   const reads = metrics.counter<'outcome'>({
     name: 'causeway_webhook_reads_total',
-    help: 'Records of events that came without: read, failed, or left because there were too many.',
+    help: 'Records read for events that came without their record, by outcome: read, failed, or left (the webhook had too many).',
     labelNames: ['outcome'],
   });
   return {

@@ -200,7 +200,10 @@ export function createRegistrations(platform: RegistrationPlatform, neighbours: 
       await reconcile(row, AbortSignal.any([signal, stopping.signal, timeout.signal]));
     } catch (error) {
       // The lease ends, and it is due again.
-      log.error({ err: error, accountId: row.accountId, instanceId: row.instanceId }, 'a webhook could not be kept');
+      log.error(
+        { err: error, accountId: row.accountId, instanceId: row.instanceId },
+        'could not register or renew a webhook',
+      );
     } finally {
       endWait();
     }
@@ -224,7 +227,7 @@ export function createRegistrations(platform: RegistrationPlatform, neighbours: 
       unsubscribe = notifier.subscribe(REGISTRATION_TOPIC, (payload) => {
         const [accountId = 0, id = 0] = payload.split(':').map(Number);
         track(take({ accountId, id })).catch((error: unknown) =>
-          log.error({ err: error }, 'webhooks could not be looked at'),
+          log.error({ err: error }, 'could not update the webhooks of an instance'),
         );
       });
       await store.noteMoved(publicUrl);

@@ -98,7 +98,7 @@ describe('refreshes of several processes', () => {
     } finally {
       await stage.database.knex.raw('alter table oauth_token_away rename to oauth_token');
     }
-    expect(lines.join()).to.include('refreshed tokens cannot be stored; trying again');
+    expect(lines.join()).to.include('could not store refreshed tokens; trying again');
     expect(stage.provider.accepts(await call)).to.equal(true);
     expect(await stage.row(instance)).to.include({ generation: 2, lease_id: null });
     expect(stage.provider.presentations()).to.equal(1);

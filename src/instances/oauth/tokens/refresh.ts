@@ -80,7 +80,7 @@ export function createRefresh(
   const flights = new Map<string, Promise<CachedTokens>>();
   const observe = metrics.observer({
     name: 'causeway_token_refresh_duration_seconds',
-    help: 'Time that a provider took for another access token, by element and outcome: granted, refused (for good), unreachable (nothing was done), unknown (it may have granted)',
+    help: 'Duration of refreshes of access tokens, by element and outcome: granted, refused (permanently), unreachable (the provider granted nothing), unknown (the provider may have granted a token).',
     labelNames: ['element', 'outcome'],
     buckets: BUCKETS_SECONDS,
   });
@@ -198,7 +198,7 @@ export function createRefresh(
         return await work();
       } catch (error) {
         if (clock.steady() - sinceMs > timing.commitMs) throw error;
-        log.error({ err: error, instanceId: owner.id, failures }, 'refreshed tokens cannot be stored; trying again');
+        log.error({ err: error, instanceId: owner.id, failures }, 'could not store refreshed tokens; trying again');
       }
       await sleep(clock, Math.min(MOST_COMMIT_BACKOFF_MS, planBackoffMs(random.fraction, failures) / 4));
     }
@@ -220,7 +220,7 @@ export function createRefresh(
     if (error.kind === 'refused') return giveUp(owner, lease, from, describeRefusal(error, from.interrupted));
     const retryInMs = planBackoffMs(random.fraction, from.failures + 1, error.retryAfterMs);
     const { message, kind } = error;
-    log.warn({ instanceId: owner.id, kind, reason: message, retryInMs }, 'tokens could not be refreshed');
+    log.warn({ instanceId: owner.id, kind, reason: message, retryInMs }, 'could not refresh tokens');
     await store.postpone(owner, lease, { retryInMs, interrupted: kind === 'unknown' });
     await unlessItFails(() => cache.changed(owner));
     throw refreshUnavailable(owner, retryInMs, error);
@@ -278,7 +278,7 @@ export function createRefresh(
     try {
       await work();
     } catch (error) {
-      log.warn({ err: error }, 'a change of tokens could not be passed on');
+      log.warn({ err: error }, 'could not notify other processes of new tokens');
     }
   }
 

@@ -136,7 +136,10 @@ export function createTokens(
   }
 
   function logFailure({ id }: Pick<InstanceKey, 'id'>, error: unknown): void {
-    log[isAppError(error) ? 'info' : 'error']({ err: error, instanceId: id }, 'tokens were not refreshed');
+    log[isAppError(error) ? 'info' : 'error'](
+      { err: error, instanceId: id },
+      'could not refresh the tokens of an instance',
+    );
   }
 
   return {
@@ -185,7 +188,7 @@ export function createTokens(
       const endWait = clock.after(timeoutMs, () => late.resolve('late'));
       const outcome = await Promise.race([refresh.settled(), late.promise]);
       endWait();
-      if (outcome === 'late') log.error('a refresh of tokens did not end in time; what it is granted may be lost');
+      if (outcome === 'late') log.error('a refresh of tokens did not end before the stop; its grant may be lost');
     },
   };
 }
