@@ -3851,6 +3851,114 @@ export interface components {
         DeletedRecord: {
             id: string;
         };
+        EventInstance: {
+            id: number;
+            name: string;
+            tags: string[];
+        };
+        RecordEvent: {
+            id: string;
+            type: string;
+            timestamp: string;
+            data: {
+                objectName: string;
+                objectId?: string;
+                elementKey: string;
+                hub: string;
+                accountId: number;
+                instance: components["schemas"]["EventInstance"];
+                object?: {
+                    [key: string]: unknown;
+                };
+                raw?: unknown;
+            };
+        };
+        BulkEvent: {
+            id: string;
+            type: "bulk.completed" | "bulk.failed";
+            timestamp: string;
+            data: {
+                objectName: string;
+                objectId: string;
+                elementKey: string;
+                hub: string;
+                accountId: number;
+                instance: components["schemas"]["EventInstance"];
+                object: components["schemas"]["BulkJob"];
+            };
+        };
+        PollFailure: {
+            instanceId: number;
+            name: string;
+            elementKey: string;
+            resource: string;
+            failures: number;
+            code?: components["schemas"]["ErrorCode"];
+            message?: string;
+            failingSince?: string;
+        };
+        PollEvent: {
+            id: string;
+            type: "poll.failing" | "poll.recovered";
+            timestamp: string;
+            data: {
+                objectName: string;
+                elementKey: string;
+                hub: string;
+                accountId: number;
+                instance: components["schemas"]["EventInstance"];
+                object: components["schemas"]["PollFailure"];
+            };
+        };
+        SubscriptionEvent: {
+            id: string;
+            type: "subscription.deactivated" | "subscription.reactivated";
+            timestamp: string;
+            data: {
+                subscriptionId: number;
+                url?: string;
+                reason?: string;
+                accountId: number;
+            };
+        };
+        DeliveryExhaustedEvent: {
+            id: string;
+            type: "delivery.exhausted";
+            timestamp: string;
+            data: {
+                deliveryId: number;
+                subscriptionId: number;
+                attempts: number;
+                lastError: string;
+                accountId: number;
+            };
+        };
+        InstanceFaultEvent: {
+            id: string;
+            type: "instance.credentials.refused" | "instance.webhook.failed";
+            timestamp: string;
+            data: {
+                instanceId: number;
+                name: string;
+                elementKey: string;
+                reason: string;
+                accountId: number;
+            };
+        };
+        InstanceConnectedEvent: {
+            id: string;
+            type: "instance.connected";
+            timestamp: string;
+            data: {
+                sessionId: number;
+                instanceId: number;
+                elementKey: string;
+                name: string;
+                reauthenticated: boolean;
+                accountId: number;
+                token?: string;
+            };
+        };
     };
     responses: {
         BadRequest: {

@@ -82,6 +82,8 @@ const IN_BROWSERS: readonly RegExp[] = [
   /^src\/(?:where|numbers)\//,
   /^src\/errors\.ts$/,
   /^src\/bulk\/csv-cells\.ts$/,
+  // The texts of the error codes, which the reference shows too.
+  /^src\/api\/docs\/errors\.ts$/,
   // When retries come: pure, and without anything else.
   /^src\/events\/push\/schedule\.ts$/,
 ];

@@ -1,4 +1,4 @@
-import { CODE_WORDS } from '../parts/code-words.ts';
+import { CODES } from '../parts/code-words.tsx';
 import { type Instance, InstanceChoice, useInstances } from '../parts/instance-choice.tsx';
 import type { AddressQuery } from '../parts/query.ts';
 import { CONTROLS, KINDS, PERIODS, STATUSES } from './filter.ts';
@@ -67,13 +67,7 @@ function Controls({ query, change }: AddressQuery) {
       />
       <Words name="element" label="Element" query={query} change={change} known={elementsOf(instances.value)} />
       <Choice name="status" label="Status" query={query} change={change} options={Object.keys(STATUSES).map(same)} />
-      <Choice
-        name="code"
-        label="Error code"
-        query={query}
-        change={change}
-        options={Object.keys(CODE_WORDS).map(same)}
-      />
+      <Choice name="code" label="Error code" query={query} change={change} options={CODES.map(same)} />
       <Words name="path" label="Path has" query={query} change={change} />
       <Choice
         name="since"

@@ -1,6 +1,6 @@
 import { api, ask, type Schemas } from '../api.ts';
 import { useLoad } from '../load.ts';
-import { wordsOf } from '../parts/code-words.ts';
+import { CodeWords } from '../parts/code-words.tsx';
 import { Copy } from '../parts/copy.tsx';
 import { Fact } from '../parts/fact.tsx';
 import { Empty, Show } from '../parts/show.tsx';
@@ -33,7 +33,6 @@ export function RequestPage({ requestId }: { readonly requestId: string }) {
 
 function Details({ request }: { readonly request: Request }) {
   const { method, path, status, code, reason, instanceId, providerCalls } = request;
-  const words = code === undefined ? undefined : wordsOf(code);
   return (
     <>
       <header class="row">
@@ -45,7 +44,7 @@ function Details({ request }: { readonly request: Request }) {
       {code !== undefined && (
         <div class="note bad">
           <p>
-            <code>{code}</code> {words}
+            <code>{code}</code> <CodeWords code={code} />
           </p>
           {reason !== undefined && <p class="break">{reason}</p>}
           <p class="row">

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { api, ask, onInstance } from '../api.ts';
 import { useAction, useLoad } from '../load.ts';
-import { wordsOf } from '../parts/code-words.ts';
+import { CodeWords } from '../parts/code-words.tsx';
 import { Confirm } from '../parts/confirm.tsx';
 import { Fact } from '../parts/fact.tsx';
 import { sayBytes, sayNumber } from '../parts/number.ts';
@@ -115,7 +115,7 @@ function Failure({ job: { code, message } }: { readonly job: Job }) {
       <p>{message}</p>
       {code !== undefined && (
         <p class="small">
-          <code>{code}</code> {wordsOf(code)}
+          <code>{code}</code> <CodeWords code={code} />
         </p>
       )}
     </div>

@@ -6,6 +6,8 @@ export type Method = (typeof METHODS)[number];
 /** The parts of a bundled document that the generator looks at; the rest goes through as it is. */
 export interface ApiDocument {
   readonly paths: Readonly<Record<string, PathItem>>;
+  /** The requests that the service sends. */
+  readonly 'x-webhooks'?: unknown;
   readonly components: {
     readonly schemas?: object;
     readonly parameters?: Readonly<Record<string, Parameter>>;

@@ -33,7 +33,8 @@ const SCHEMAS = {
  * each file of a client repeats it.
  */
 export function clientDocument(published: BundledDocument): object {
-  const document = withSchemas(published);
+  // What the service sends is no operation of a client.
+  const { 'x-webhooks': _, ...document } = withSchemas(published);
   const [description] = published.info.description?.split('\n', 1) ?? [];
   const items = Object.entries(document.paths)
     .filter(([path]) => !path.startsWith('/hubs/{hub}/'))

@@ -1,4 +1,5 @@
 import { AppError } from '../errors.ts';
+import { type EventType, RECORD_ACTIONS } from '../events/event-types.ts';
 import type { EventHistory, StoredEvent } from '../events/history/history.ts';
 import { type Accepted, type FindSource, type NewEvent, type ReadySubscription, wantsType } from '../events/model.ts';
 import { instanceNotFound } from '../instances/instance.ts';
@@ -30,8 +31,10 @@ export function createEventHandlers(services: EventServices, seal: PageSeal) {
       if (callbackUrl === undefined) throw eventsAreOff(instanceId);
       const { id: subscriptionId, url, eventTypes } = await services.ensureSubscription(accountId, callbackUrl);
       if (!wantsType(eventTypes, type)) throw unwanted(type, subscriptionId);
-      const objectName = type.slice(0, type.lastIndexOf('.'));
-      const { eventIds } = await services.accept([{ accountId, instanceId, type, objectName, object: data }]);
+      const { objectName, eventType } = splitType(type);
+      const { eventIds } = await services.accept([
+        { accountId, instanceId, type: eventType, objectName, object: data },
+      ]);
       const [eventId] = eventIds;
       if (eventId === undefined) throw eventsAreOff(instanceId);
       return { body: { eventId, subscriptionId, config: { url } } };
@@ -56,6 +59,14 @@ function toEventView({ payload, createdAt, record }: StoredEvent): EventView {
   // It was written by `buildPayload`.
   const body = parseJson(payload) as Omit<EventView, 'createdDate' | 'record'>;
   return { ...body, createdDate: createdAt.toISOString(), ...(record !== null && { record }) };
+}
+
+/** The pattern of the spec lets no other action through. */
+function splitType(type: string): { readonly objectName: string; readonly eventType: EventType } {
+  const dot = type.lastIndexOf('.');
+  const objectName = type.slice(0, dot);
+  const action = RECORD_ACTIONS.find((each) => each === type.slice(dot + 1)) ?? 'unknown';
+  return { objectName, eventType: `${objectName}.${action}` };
 }
 
 function eventsAreOff(instanceId: number): AppError {

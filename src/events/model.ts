@@ -1,3 +1,5 @@
+import type { EventType } from './event-types.ts';
+
 /** Record that an event is about, as lists show it without the body. */
 export interface EventRecord {
   readonly objectName: string;
@@ -9,8 +11,7 @@ export interface EventRecord {
 export interface NewEvent {
   readonly accountId: number;
   readonly instanceId: number;
-  /** `<objectName>.created|updated|deleted|unknown`, or a type of the platform's own. */
-  readonly type: string;
+  readonly type: EventType;
   readonly objectName?: string | undefined;
   readonly objectId?: string | undefined;
   /** The record as the API shows it. */
@@ -51,17 +52,6 @@ export interface EventSource {
   /** There: bodies are sent as the original API did, which also named the organization. */
   readonly original?: { readonly companyId: number } | undefined;
 }
-
-/** Operational events of the platform itself. */
-export type OperationalType =
-  | 'subscription.deactivated'
-  | 'subscription.reactivated'
-  | 'delivery.exhausted'
-  | 'instance.credentials.refused'
-  | 'instance.webhook.failed'
-  | 'instance.connected'
-  | 'poll.failing'
-  | 'poll.recovered';
 
 const FAILURE_POLICIES = ['retry', 'queue'] as const;
 export type FailurePolicy = (typeof FAILURE_POLICIES)[number];

@@ -1,6 +1,7 @@
 import { type Clock, MOST_SKEW_MS } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import type { PreparedEvents } from '../events/accept/accept.ts';
+import type { RecordAction } from '../events/event-types.ts';
 import type { NewEvent } from '../events/model.ts';
 import type { PolledResource, PollSettings } from '../instances/polling/poll-settings.ts';
 import type { CallReport } from '../resources/call.ts';
@@ -207,7 +208,7 @@ export function createRun(
 
   function eventOf(change: {
     readonly id: string | undefined;
-    readonly action: string;
+    readonly action: RecordAction;
     readonly updatedMs: number | undefined;
     readonly record: Row | undefined;
   }): NewEvent {

@@ -31,7 +31,7 @@ describe('the pages of the documentation', () => {
     );
     const elements = readdirSync(join(ROOT, 'connectors')).map((key) => `/docs/elements/${key}`);
     const tags = new Set(Object.values(document.tags).map(({ name }) => name));
-    const reference = [...[...tags].map((tag) => `api-${tag}`), 'errors', 'schemas'].map(
+    const reference = [...[...tags].map((tag) => `api-${tag}`), 'errors', 'event-types', 'schemas'].map(
       (name) => `/docs/reference/${name}`,
     );
     expect(findPages()).to.have.members(['/docs', '/docs/guides/readme', ...guides, ...elements, ...reference]);

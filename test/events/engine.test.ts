@@ -14,7 +14,7 @@ describe('the engine of events', () => {
     const url = `${bench.receiver.url}/choosy`;
     const row = { account_id: ACCOUNT_ID, url, secrets: 'sealed', event_types: ['orders.updated', 'files.*'] };
     await bench.knex('subscription').insert(row);
-    const types = ['orders.created', 'orders.updated', 'files.deleted', 'filesystems.created'];
+    const types = ['orders.created', 'orders.updated', 'files.deleted', 'filesystems.created'] as const;
     const { eventIds } = await engine.events.accept(types.map((type) => newEvent(1, { type })));
     expect(eventIds.map((id) => id !== undefined)).to.deep.equal([false, true, true, false]);
     const stored = await bench.knex('event').select('type');

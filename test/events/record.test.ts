@@ -4,7 +4,7 @@ import { printRecord, recordOf, recordOfOwn } from '../../src/events/record.ts';
 const event = (more: object) => ({
   accountId: 1,
   instanceId: 1,
-  type: 'employees.updated',
+  type: 'employees.updated' as const,
   objectName: 'employees',
   ...more,
 });

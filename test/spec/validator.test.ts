@@ -37,6 +37,8 @@ describe('the spec, read by express-openapi-validator', () => {
       ...document,
       paths: Object.assign({}, ...parts.map(({ paths }) => paths)),
       components: parts.map(({ components }) => components).reduce(mergeComponents),
+      // No part has the schemas of what the service sends.
+      'x-webhooks': undefined,
     };
     for (const apiSpec of [document, merged]) {
       const steps = OpenApiValidator.middleware({

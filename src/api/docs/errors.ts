@@ -7,7 +7,7 @@ export interface DocumentedError {
   readonly remedy: string;
 }
 
-/** Every error code; a new one does not type-check without its entry. */
+/** Every error code, for the reference and the console. A new code does not type-check without its entry. */
 export const ERRORS = {
   REQUEST_INVALID: {
     meaning: 'The request does not match the API description.',
@@ -70,6 +70,7 @@ export const ERRORS = {
     causes: [
       'Something with this name or key exists already.',
       'The resource is in a state that does not allow the operation.',
+      'Another request changed it at the same time.',
     ],
     remedy: 'Read the resource, then decide whether the request is still needed.',
   },
@@ -125,7 +126,7 @@ export const ERRORS = {
     remedy: 'Report the `requestId` to those who run the service. Its log has the reason.',
   },
   PROVIDER_UNAVAILABLE: {
-    meaning: 'The provider cannot be reached or reports a failure of its own.',
+    meaning: 'The provider cannot be reached, ended the connection, or reports a failure of its own.',
     causes: ['The provider has an outage.', 'The address in the configuration of the instance is wrong.'],
     remedy: 'Send the request again later. If it keeps failing, check the configuration of the instance.',
   },

@@ -45,7 +45,6 @@ const ORDER = [
   'receive-events',
   'events',
   'polls',
-  'connect-by-oauth',
   'oauth-proxies',
   'repair-instances',
   'oauth',

@@ -1,5 +1,6 @@
 import { ERROR_STATUS } from '../../errors.ts';
 import { type DocumentedError, ERRORS } from './errors.ts';
+import { EVENT_TYPES_PATH, eventTypeEntries, printEventTypes } from './event-types.ts';
 import { escapeHtml, when } from './html.ts';
 import { headingEntry, type NavigationEntry } from './layout.ts';
 import { renderInline, renderMarkdown } from './markdown.ts';
@@ -55,6 +56,7 @@ export function renderReference(document: DocumentPart, path: string): Reference
         body: printTag(document, basePath, tag, own),
       })),
       { path: `${FOLDER}/errors`, title: 'Errors', body: printErrors(document) },
+      { path: EVENT_TYPES_PATH, title: 'Event types', body: printEventTypes() },
       { path: SCHEMAS_PATH, title: 'Schemas', body: printSchemas(document) },
     ],
     entries: [
@@ -65,6 +67,7 @@ export function renderReference(document: DocumentPart, path: string): Reference
         below: own.map((operation) => operationEntry(operation, page)),
       })),
       { href: `${FOLDER}/errors`, text: 'Errors', below: errorEntries() },
+      { href: EVENT_TYPES_PATH, text: 'Event types', below: eventTypeEntries() },
       { href: SCHEMAS_PATH, text: 'Schemas', below: schemaEntries(document) },
     ],
   };

@@ -1,6 +1,8 @@
+import { expect } from 'chai';
 import { Webhook } from 'standardwebhooks';
 import type { EngineOptions } from '../../../src/events/options.ts';
 import type { ApiAnswer, TestApp } from '../../support/app.ts';
+import { faultsOfEvent, NO_FAULTS } from '../../support/event-schemas.ts';
 import {
   type MisbehavingServer,
   type ReceivedRequest,
@@ -66,6 +68,11 @@ export function useReceiver(): Omit<Receiver, 'close'> {
   };
 }
 
+/** The body of an original event, which has no `type`, is not of the catalogue. */
+function assertDocumented(body: Readonly<Record<string, unknown>>): void {
+  if ('type' in body) expect(faultsOfEvent(body), JSON.stringify(body)).to.equal(NO_FAULTS);
+}
+
 /** Receives events on the loopback. */
 export async function startReceiver(): Promise<Receiver> {
   const server = await startMisbehavingServer();
@@ -85,7 +92,9 @@ export async function startReceiver(): Promise<Receiver> {
     at,
     waitFor: async (url, count) => {
       await waitUntil(async () => at(url).length >= count);
-      return at(url);
+      const events = at(url);
+      for (const { body } of events) assertDocumented(body);
+      return events;
     },
     close: server.close,
   };

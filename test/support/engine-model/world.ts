@@ -211,7 +211,7 @@ export function createWorld(clock: VirtualClock, database: ModelDatabase): World
   function accept(process: ModelProcess, receiver: Receiver, count: number): void {
     const calledAtMs = clock.now();
     const { accountId, instanceId } = receiver;
-    const events = Array.from({ length: count }, () => ({ accountId, instanceId, type: 'orders.created' }));
+    const events = Array.from({ length: count }, () => ({ accountId, instanceId, type: 'orders.created' }) as const);
     process.engine.accept(events).then(
       ({ eventIds }) => {
         for (const shown of eventIds) {

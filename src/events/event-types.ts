@@ -1,0 +1,336 @@
+import type { ProviderEvent } from '../connector/contract.ts';
+
+/** Documentation of one event type, for the catalogue of `/docs`. Texts may have `code` and links in Markdown. */
+export interface DocumentedEventType {
+  /** Name of the schema of the body in the API description. */
+  readonly schema: string;
+  readonly meaning: string;
+  /** When the event is sent. */
+  readonly sent: string;
+  readonly receivers: string;
+  /** What the receiver does. */
+  readonly reaction: string;
+  /** Body of the request to a callback URL. */
+  readonly example: object;
+}
+
+const INSTANCE_URL = 'The callback URL of the instance (`event.notification.callback.url`), if its events are enabled.';
+const OPERATIONS_URL =
+  '`GET /notifications`, and the URL in the account setting `notification.operational.callback.url`.';
+const OPERATIONS_URL_OF_OTHERS = `${OPERATIONS_URL} An event about the subscription of that URL is only listed.`;
+
+const HEAD = { id: 'evt_0193460e2f1c7a0e8d3b5c6f7a8b9c0d', timestamp: '2026-02-02T08:30:53.000Z' };
+const SOURCE = {
+  elementKey: 'bamboohr',
+  hub: 'humancapital',
+  accountId: 12,
+  instance: { id: 427, name: 'BambooHR, payroll', tags: ['payroll'] },
+};
+const EMPLOYEE = { id: '118', firstName: 'Lea', lastName: 'Moreau' };
+
+/** Event types of records: each is the name of an object, a dot, and one of these. */
+export const RECORD_EVENT_TYPES = {
+  created: {
+    schema: 'RecordEvent',
+    meaning: 'A record was created at the provider.',
+    sent: 'A poll finds a new record, or the provider reports one. The first poll sends none, unless `event.poller.backfill` is `true`.',
+    receivers: INSTANCE_URL,
+    reaction:
+      'Store the record of `object`. If `object` is absent, read the record by `objectId`. Drop events whose `id` you have seen.',
+    example: {
+      ...HEAD,
+      type: 'employees.created',
+      data: { objectName: 'employees', objectId: '118', ...SOURCE, object: EMPLOYEE },
+    },
+  },
+  updated: {
+    schema: 'RecordEvent',
+    meaning: 'A record changed at the provider.',
+    sent: 'A poll finds a newer version of a record, or the provider reports a change. Several changes between two polls are one event.',
+    receivers: INSTANCE_URL,
+    reaction:
+      'Replace your copy with `object`. If `object` is absent, read the record by `objectId`. Events may overtake each other: compare the times of the records, or use `event.notification.ordered`.',
+    example: {
+      ...HEAD,
+      type: 'employees.updated',
+      data: {
+        objectName: 'employees',
+        objectId: '118',
+        ...SOURCE,
+        object: EMPLOYEE,
+        raw: { type: 'employee.updated', data: { employeeId: '118' } },
+      },
+    },
+  },
+  deleted: {
+    schema: 'RecordEvent',
+    meaning: 'A record was deleted at the provider.',
+    sent: 'The provider reports a deletion. The page of each element says for which objects it does.',
+    receivers: INSTANCE_URL,
+    reaction: 'Delete your copy. The event has no `object`; `objectId` names the record.',
+    example: { ...HEAD, type: 'employees.deleted', data: { objectName: 'employees', objectId: '118', ...SOURCE } },
+  },
+  unknown: {
+    schema: 'RecordEvent',
+    meaning: 'Something happened to a record, and the provider does not say what.',
+    sent: 'The provider reports a change without its kind.',
+    receivers: INSTANCE_URL,
+    reaction: 'Read the record by `objectId`. If the response is `NOT_FOUND`, delete your copy; otherwise store it.',
+    example: {
+      ...HEAD,
+      type: 'Orders.unknown',
+      data: {
+        objectName: 'Orders',
+        objectId: 'O-1001',
+        elementKey: 'odata',
+        hub: 'general',
+        accountId: 12,
+        instance: { id: 428, name: 'Shop', tags: [] },
+        raw: { source: '/shop', subject: 'O-1001' },
+      },
+    },
+  },
+} as const satisfies Readonly<Record<ProviderEvent['action'], DocumentedEventType>>;
+
+/** What happened to the record of an event. */
+export type RecordAction = keyof typeof RECORD_EVENT_TYPES;
+
+export const RECORD_ACTIONS: readonly RecordAction[] = ['created', 'updated', 'deleted', 'unknown'];
+
+const BULK_RECEIVERS =
+  'The callback URL of the job. If the job has none: the callback URL of the instance, if its events are enabled.';
+const BULK_JOB = {
+  id: 4711,
+  instanceId: 427,
+  objectName: 'employees',
+  jobDirection: 'DOWNLOAD',
+  recordsFailedCount: 0,
+  fileFormat: 'csv',
+  fileName: 'employees-4711.csv',
+  createdDate: '2026-02-02T08:30:00.000Z',
+  bulkStartTime: '2026-02-02T08:30:00.120Z',
+  bulkFinishTime: '2026-02-02T08:30:53.000Z',
+} as const;
+
+/** Event types of instances that are about no record of the provider. */
+export const INSTANCE_EVENT_TYPES = {
+  'bulk.completed': {
+    schema: 'BulkEvent',
+    meaning: 'A bulk job ended, and its file is ready.',
+    sent: 'The job ends with the status `COMPLETED`. A cancelled or deleted job sends no event.',
+    receivers: BULK_RECEIVERS,
+    reaction:
+      'Download the file with `GET /bulk/{id}/{objectName}`. If `recordsFailedCount` is not 0, read `GET /bulk/{id}/errors`.',
+    example: {
+      ...HEAD,
+      type: 'bulk.completed',
+      data: {
+        objectName: 'employees',
+        objectId: '4711',
+        ...SOURCE,
+        object: {
+          ...BULK_JOB,
+          status: 'COMPLETED',
+          recordsCount: 240,
+          fileSize: 8065,
+          progress: { rows: 240, providerCalls: 3, way: 'paging' },
+        },
+      },
+    },
+  },
+  'bulk.failed': {
+    schema: 'BulkEvent',
+    meaning: 'A bulk job failed.',
+    sent: 'The job ends with the status `FAILED`.',
+    receivers: BULK_RECEIVERS,
+    reaction:
+      'Read `code` and `message` of `object`, correct the cause and start a new job. `GET /bulk/{id}/errors` lists the failed rows of an upload.',
+    example: {
+      ...HEAD,
+      type: 'bulk.failed',
+      data: {
+        objectName: 'employees',
+        objectId: '4711',
+        ...SOURCE,
+        object: {
+          ...BULK_JOB,
+          status: 'FAILED',
+          recordsCount: 80,
+          fileSize: 2688,
+          code: 'INSTANCE_CREDENTIALS_FAILED',
+          message:
+            'BambooHR answered 401: it rejects the credentials of this instance. Correct them in the configuration of the instance.',
+          progress: { rows: 80, providerCalls: 2, way: 'paging' },
+        },
+      },
+    },
+  },
+} as const satisfies Readonly<Record<string, DocumentedEventType>>;
+
+const POLL_RECEIVERS = `${OPERATIONS_URL} The callback URL of the instance gets it, too. If both are the same URL, it gets one event, that of the instance.`;
+
+/** Event types of the platform itself, which it also lists as notifications. */
+export const OPERATIONAL_EVENT_TYPES = {
+  'subscription.deactivated': {
+    schema: 'SubscriptionEvent',
+    meaning: 'A callback URL gets no events any more. Its events are queued.',
+    sent: 'The last retry of a delivery to the URL failed, or a user deactivated the subscription.',
+    receivers: OPERATIONS_URL_OF_OTHERS,
+    reaction:
+      'Repair the receiver. Then release the queue with `PUT /notifications/subscriptions/deliveries`, or set `state` to `active` with `PATCH /notifications/subscriptions/{id}`.',
+    example: {
+      ...HEAD,
+      type: 'subscription.deactivated',
+      data: {
+        subscriptionId: 31,
+        reason: 'Every retry of delivery 981 failed; the last with The receiver answered 503.',
+        accountId: 12,
+      },
+    },
+  },
+  'subscription.reactivated': {
+    schema: 'SubscriptionEvent',
+    meaning: 'A deactivated callback URL gets events again.',
+    sent: 'A user released the queue, or set the `state` of the subscription to `active`.',
+    receivers: OPERATIONS_URL_OF_OTHERS,
+    reaction: 'Nothing. The queued events follow, the oldest first.',
+    example: {
+      ...HEAD,
+      type: 'subscription.reactivated',
+      data: { subscriptionId: 31, url: 'https://app.example.com/events', accountId: 12 },
+    },
+  },
+  'delivery.exhausted': {
+    schema: 'DeliveryExhaustedEvent',
+    meaning: 'Every retry of a delivery failed. The delivery is queued.',
+    sent: 'The last retry failed. `subscription.deactivated` follows if the subscription was active.',
+    receivers: OPERATIONS_URL_OF_OTHERS,
+    reaction:
+      'Read the attempts with `GET /notifications/subscriptions/deliveries/{id}`, and repair the receiver. The delivery stays queued until you release or acknowledge it.',
+    example: {
+      ...HEAD,
+      type: 'delivery.exhausted',
+      data: {
+        deliveryId: 981,
+        subscriptionId: 31,
+        attempts: 6,
+        lastError: 'The receiver answered 503.',
+        accountId: 12,
+      },
+    },
+  },
+  'instance.credentials.refused': {
+    schema: 'InstanceFaultEvent',
+    meaning: 'The provider rejects the credentials of an instance. Its polls stop.',
+    sent: 'The provider rejected a call for the first time since the credentials last worked.',
+    receivers: OPERATIONS_URL,
+    reaction:
+      'Replace the credentials with `PATCH /instances/{id}`. For OAuth, let the owner authorize the instance again, for example in a connect session.',
+    example: {
+      ...HEAD,
+      type: 'instance.credentials.refused',
+      data: {
+        instanceId: 427,
+        name: 'BambooHR, payroll',
+        elementKey: 'bamboohr',
+        reason: "The provider refuses the credentials for 'list employees'.",
+        accountId: 12,
+      },
+    },
+  },
+  'instance.webhook.failed': {
+    schema: 'InstanceFaultEvent',
+    meaning: 'The service cannot register its event URL at the provider, or cannot remove it there.',
+    sent: 'The registration or its removal failed for a new reason. The service tries again, at the latest after six hours.',
+    receivers: OPERATIONS_URL,
+    reaction:
+      'Correct the cause that `reason` names, such as a missing right of the account or a `PUBLIC_URL` that is not https. A change of the configuration starts the next try at once.',
+    example: {
+      ...HEAD,
+      type: 'instance.webhook.failed',
+      data: {
+        instanceId: 427,
+        name: 'BambooHR, payroll',
+        elementKey: 'bamboohr',
+        reason:
+          'BambooHR cannot send events here: http://127.0.0.1:8080 is not https. Set PUBLIC_URL to the https address of this service, or event.vendor.type to polling.',
+        accountId: 12,
+      },
+    },
+  },
+  'instance.connected': {
+    schema: 'InstanceConnectedEvent',
+    meaning: 'A user connected an account on the page of a connect session.',
+    sent: 'The session ends with the status `completed`.',
+    receivers: OPERATIONS_URL,
+    reaction:
+      'Store `token` as a secret: with it you call the API for this instance. Only the request to your URL has the token. Otherwise read it with `GET /connect/sessions/{id}`.',
+    example: {
+      ...HEAD,
+      type: 'instance.connected',
+      data: {
+        sessionId: 57,
+        instanceId: 427,
+        elementKey: 'bamboohr',
+        name: 'BambooHR, payroll',
+        reauthenticated: false,
+        accountId: 12,
+        token: '5nLzWq8Yv0dXk2bRj7HsTm4uEoGfPc1iAaQx9Zt3VyB',
+      },
+    },
+  },
+  'poll.failing': {
+    schema: 'PollEvent',
+    meaning: 'A poll of an instance failed three times in a row.',
+    sent: 'The third consecutive run fails. Later failures send no further event.',
+    receivers: POLL_RECEIVERS,
+    reaction:
+      'Read `code` and `message`, and correct the cause. No change is lost: the next successful run reads all changes since the last one.',
+    example: {
+      ...HEAD,
+      type: 'poll.failing',
+      data: {
+        objectName: 'employees',
+        ...SOURCE,
+        object: {
+          instanceId: 427,
+          name: 'BambooHR, payroll',
+          elementKey: 'bamboohr',
+          resource: 'employees',
+          failures: 3,
+          code: 'PROVIDER_UNAVAILABLE',
+          message: 'BambooHR answered 500: it cannot serve the request at the moment. Try again later.',
+        },
+      },
+    },
+  },
+  'poll.recovered': {
+    schema: 'PollEvent',
+    meaning: 'A poll that was reported as failing works again.',
+    sent: 'The first run without a failure after `poll.failing` ends.',
+    receivers: POLL_RECEIVERS,
+    reaction: 'Nothing. The events of the missed changes follow.',
+    example: {
+      ...HEAD,
+      type: 'poll.recovered',
+      data: {
+        objectName: 'employees',
+        ...SOURCE,
+        object: {
+          instanceId: 427,
+          name: 'BambooHR, payroll',
+          elementKey: 'bamboohr',
+          resource: 'employees',
+          failures: 5,
+          failingSince: '2026-02-02T07:45:00.000Z',
+        },
+      },
+    },
+  },
+} as const satisfies Readonly<Record<string, DocumentedEventType>>;
+
+/** Event type of the platform itself, see `OPERATIONAL_EVENT_TYPES`. */
+export type OperationalType = keyof typeof OPERATIONAL_EVENT_TYPES;
+
+/** Every event type: a new one does not type-check without its entry. */
+export type EventType = `${string}.${RecordAction}` | keyof typeof INSTANCE_EVENT_TYPES | OperationalType;
