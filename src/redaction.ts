@@ -47,9 +47,18 @@ export function createRedactor(secrets: Iterable<string>): Redactor {
   });
 }
 
-/** Knows what any of them knows. */
+const pairs = new WeakMap<Redactor, WeakMap<Redactor, Redactor>>();
+
+/** Knows what any of them knows. For the same two, the combination is made once: those of callers and instances are kept. */
 export function combineRedactors(redactors: readonly Redactor[]): Redactor {
-  return fromForms(() => redactors.flatMap((redactor) => redactor.forms()));
+  const [one, other, ...more] = redactors;
+  if (one === undefined || other === undefined) return one ?? NO_SECRETS;
+  if (more.length > 0) return fromForms(() => redactors.flatMap((redactor) => redactor.forms()));
+  if (one === other) return one;
+  const combined = pairs.get(one) ?? new WeakMap<Redactor, Redactor>();
+  const known = combined.get(other) ?? fromForms(() => [...one.forms(), ...other.forms()]);
+  pairs.set(one, combined.set(other, known));
+  return known;
 }
 
 export const NO_SECRETS: Redactor = createRedactor([]);

@@ -31,15 +31,9 @@ export function createNoteCaller(clock: Pick<Clock, 'now'>, openWireLog: Recorde
 /** A provider that sends events has an address for its secret, and is no principal. */
 export type KnownCaller = Pick<Caller, 'redactor' | 'instance'>;
 
-const combined = new WeakMap<Redactor, WeakMap<Redactor, Redactor>>();
-
-/** Of the secrets of a caller and of its instance: worked out once for both, as what is known of them is kept. */
+/** Of the secrets of a caller and of its instance. */
 function redactorOf({ redactor, instance }: KnownCaller): Redactor {
-  if (instance === undefined) return redactor;
-  const byInstance = combined.get(redactor) ?? new WeakMap<Redactor, Redactor>();
-  const known = byInstance.get(instance.redactor) ?? combineRedactors([redactor, instance.redactor]);
-  combined.set(redactor, byInstance.set(instance.redactor, known));
-  return known;
+  return instance === undefined ? redactor : combineRedactors([redactor, instance.redactor]);
 }
 
 /** Members of a body and parameters of a query that are secrets wherever they stand, beside the keys of configurations. */
