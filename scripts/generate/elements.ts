@@ -45,17 +45,18 @@ function overview(elements: readonly Element[]): readonly string[] {
 function webhooksOf({ webhooks }: Connector): string {
   if (webhooks === undefined) return 'none';
   const signed = webhooks.verify === 'unsigned' ? 'unsigned' : 'signed';
-  return webhooks.registration === undefined ? `${signed}, entered at the provider` : `${signed}, registered by itself`;
+  return webhooks.registration === undefined
+    ? `${signed}, entered at the provider`
+    : `${signed}, registered automatically`;
 }
 
 function describeElement({ name, polls = [] }: Connector, objects: Objects): readonly string[] {
-  const followed =
-    polls.length > 0 ? [`Polled unless an instance says otherwise: ${polls.map(code).join(', ')}.`, ''] : [];
+  const followed = polls.length > 0 ? [`Polled by default: ${polls.map(code).join(', ')}.`, ''] : [];
   return [
     `## ${name}`,
     '',
     ...followed,
-    '| object | also | can | below it | events | limits |',
+    '| object | aliases | operations | below a record | events | limits |',
     '| --- | --- | --- | --- | --- | --- |',
     ...describeObjects(objects).map((summary) => describeObject(summary, objects[summary.name])),
   ];
@@ -73,10 +74,10 @@ function describeObject(
 function limitsOf({ list, limits = {}, requiredFilters = [] }: ObjectSpec): readonly string[] {
   const { resultWindow, maxTerms, maxInSize } = limits;
   return [
-    ...(list === undefined ? [] : [`${list.maxPageSize} rows a call`]),
-    ...(resultWindow === undefined ? [] : [`${resultWindow} rows a query`]),
-    ...(maxTerms === undefined ? [] : [`${maxTerms} terms`]),
-    ...(maxInSize === undefined ? [] : [`${maxInSize} in a list`]),
+    ...(list === undefined ? [] : [`${list.maxPageSize} rows per call`]),
+    ...(resultWindow === undefined ? [] : [`${resultWindow} rows per query`]),
+    ...(maxTerms === undefined ? [] : [`${maxTerms} conditions`]),
+    ...(maxInSize === undefined ? [] : [`${maxInSize} values of an IN`]),
     ...requiredFilters.map((name) => `needs ${code(name)}`),
   ];
 }

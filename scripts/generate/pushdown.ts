@@ -1,7 +1,7 @@
 import type { Connector, FieldSpec, ObjectSpec, Objects, Operator } from '../../src/connector/index.ts';
 import { forEachDemo } from '../demos.ts';
 
-/** What of a filter each provider answers itself, as Markdown made from the declarations of the connectors. */
+/** Returns the part of a filter that each provider evaluates, as Markdown made from the declarations of the connectors. */
 export async function describePushdown(): Promise<string> {
   const told: Told = new Map();
   const chapters = await forEachDemo(async ({ connector, connection }) =>
@@ -14,21 +14,25 @@ export async function describePushdown(): Promise<string> {
 type Told = Map<string, string>;
 
 const INTRODUCTION = [
-  '# What each provider answers itself',
+  '# What each provider evaluates',
   '',
-  'Every filter works on every object; this is who does the work. ● the provider, exactly; ○ the provider, perhaps with more',
-  'rows than meant, which are checked again here; blank: checked here. The fields are those of the demo accounts on the',
-  'simulators; `GET /objects/{objectName}/metadata` says the same of yours.',
+  'Every filter works on every object. The tables show which part the provider evaluates:',
+  '',
+  '- ● the provider evaluates the condition exactly.',
+  '- ○ the provider may return more rows, and Causeway checks them again.',
+  '- Blank: Causeway evaluates the condition.',
+  '',
+  'The fields are those of the demo accounts on the simulators. `GET /objects/{objectName}/metadata` shows those of your account.',
   '',
 ];
 
 const SHAPES: Readonly<Record<NonNullable<ObjectSpec['shape']>['kind'], string>> = {
-  none: 'takes no filter',
-  any: 'takes AND and OR in any nesting',
-  and: 'takes AND only',
-  dnf: 'takes an OR of ANDs',
-  cnf: 'takes an AND of ORs',
-  'and-xor-or': 'takes either ANDs or ORs, never both',
+  none: 'accepts no filter',
+  any: 'joins conditions by AND and OR in any nesting',
+  and: 'joins conditions by AND only',
+  dnf: 'accepts an OR of ANDs',
+  cnf: 'accepts an AND of ORs',
+  'and-xor-or': 'joins conditions either by AND or by OR',
 };
 
 function describeElement({ name: element }: Connector, objects: Objects, told: Told): readonly string[] {
@@ -47,7 +51,7 @@ function describeElement({ name: element }: Connector, objects: Objects, told: T
   }
   const chapters = tables.map(({ place, name, lines }) => {
     const first = told.get(lines.join('\n'));
-    return [`### ${name}`, '', ...(first === undefined || first === place ? lines : [`As ${first}.`]), ''];
+    return [`### ${name}`, '', ...(first === undefined || first === place ? lines : [`The same as ${first}.`]), ''];
   });
   return [`## ${element}`, '', ...chapters.flat()];
 }
@@ -80,7 +84,7 @@ function describeFields(object: ObjectSpec): readonly string[] {
   const parameters = Object.entries(object.parameters ?? {});
   const columns = [...COLUMNS.map(([title]) => title), 'sort'];
   return [
-    filterable ? `The provider ${shape}.` : 'The provider filters nothing; all of it is checked here.',
+    filterable ? `The provider ${shape}.` : 'The provider filters nothing. Causeway evaluates every condition.',
     '',
     ...parameters.map(([parameter, { type, description }]) => `- parameter \`${parameter}\` (${type}): ${description}`),
     ...(parameters.length > 0 ? [''] : []),

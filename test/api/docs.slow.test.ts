@@ -105,6 +105,12 @@ describe('the pages of the documentation', () => {
     expect(text.match(/&quot;code&quot;: &quot;UNAUTHENTICATED/g)).to.have.length(1);
   });
 
+  it('link the list of all elements to the page of each', () => {
+    const text = pages.get('/docs/reference/elements')?.text ?? '';
+    const [, main = ''] = text.split('id="all-elements"');
+    for (const key of readdirSync(join(ROOT, 'connectors'))) expect(main).to.include(`href="/docs/elements/${key}"`);
+  });
+
   it('redirect the former paths of guides', async () => {
     const response = await fetch(`${service.app.url}/docs/guides/where`, { redirect: 'manual' });
     expect(response.status).to.equal(302);

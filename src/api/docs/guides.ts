@@ -125,7 +125,9 @@ async function elementAt(folder: string, key: string): Promise<readonly GuideSou
 async function renderGuide({ file, path, appendix }: GuideSource, paths: ReadonlyMap<string, string>): Promise<Guide> {
   const files = appendix === undefined ? [file] : [file, appendix];
   const markdown = (await Promise.all(files.map((each) => readFile(each, 'utf8')))).join('\n');
-  const { html, headings } = renderMarkdown(markdown, linksFrom(file, paths));
+  const links = files.map((each) => linksFrom(each, paths));
+  const findTarget: LinkTarget = (href) => links.map((targetOf) => targetOf(href)).find((path) => path !== undefined);
+  const { html, headings } = renderMarkdown(markdown, findTarget);
   const title = file === README ? 'First steps' : (headings[0]?.text ?? path);
   return { path, title, html, headings };
 }
