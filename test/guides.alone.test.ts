@@ -33,7 +33,7 @@ const COMMANDS = {
   // In test/api/new-organization.slow.test.ts.
   'docs/how-to/administration.md': 1,
   // In test/api/connect-guide.slow.test.ts.
-  'docs/tutorials/connect-sessions.md': 4,
+  'docs/reference/connect-sessions.md': 4,
   'docs/reference/connectors.md': 4,
   'docs/how-to/deployment.md': 4,
   'docs/how-to/keys.md': 1,
@@ -61,6 +61,7 @@ describe('the code of the guides', () => {
         'docs/how-to/files.md',
         'docs/reference/events.md',
         'docs/reference/where.md',
+        'docs/tutorials/connect-page.md',
         'docs/tutorials/first-event.md',
         'docs/tutorials/first-query.md',
       ],

@@ -33,6 +33,10 @@ export const GUIDE_KINDS = ['tutorials', 'how-to', 'reference', 'explanation'] a
 const APPENDICES: Readonly<Record<string, string>> = { 'where.md': 'pushdown.md', 'elements.md': 'elements.md' };
 /** The reader's order of the guides of one kind; a guide that is not listed follows by name. */
 const ORDER = [
+  'first-query',
+  'first-event',
+  'connect-page',
+  'connector',
   'console',
   'elements',
   'where',
