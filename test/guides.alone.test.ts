@@ -35,7 +35,7 @@ const COMMANDS = {
   // In test/api/new-organization.slow.test.ts.
   'docs/how-to/administration.md': 1,
   // In test/api/connect-guide.slow.test.ts.
-  'docs/tutorials/connect-sessions.md': 4,
+  'docs/reference/connect-sessions.md': 4,
   'docs/how-to/back-up.md': 2,
   'docs/how-to/deployment.md': 2,
   'docs/how-to/keys.md': 1,
@@ -67,6 +67,7 @@ describe('the code of the guides', () => {
         'docs/how-to/receive-events.md',
         'docs/how-to/receive-webhooks.md',
         'docs/reference/where.md',
+        'docs/tutorials/connect-page.md',
         'docs/tutorials/first-event.md',
         'docs/tutorials/first-query.md',
       ],

@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { expect } from 'chai';
+import type { FrameLocator, Page } from 'playwright-core';
+import { describeInBrowser, useChromium } from './support/browser.ts';
 import { type Checkout, createCheckout, openTerminal, type Terminal } from './support/newcomer.ts';
 import { isShown, readTutorial } from './support/tutorial.ts';
 
@@ -26,19 +28,58 @@ describe('the tutorials, followed from start to end', function tutorials() {
   });
   afterEach(() => terminal.close());
 
-  /** Does what a page says, and compares what it shows. */
-  async function follow(page: string): Promise<void> {
-    let output = '';
-    for (const step of readTutorial(readFileSync(join(ROOT, 'docs/tutorials', page), 'utf8'))) {
-      if (step.kind === 'command') output = await terminal.run(step.code);
-      else if (step.kind === 'output')
-        expect(isShown(output, step.text), `${step.text}\nbut:\n${output}`).to.equal(true);
-      else await writeFile(join((await terminal.run('pwd')).trim(), step.name), step.code);
+  /** Takes the steps of a page, and compares the output that the page shows. Steps outside the terminal are given by section. */
+  async function follow(page: string, elsewhere: Readonly<Record<string, () => Promise<void>>> = {}): Promise<void> {
+    const sections = readTutorial(readFileSync(join(ROOT, 'docs/tutorials', page), 'utf8'));
+    expect(sections.map(({ title }) => title)).to.include.members(Object.keys(elsewhere));
+    for (const { title, steps } of sections) {
+      let output = '';
+      for (const step of steps) {
+        if (step.kind === 'command') output = await terminal.run(step.code);
+        else if (step.kind === 'file') await writeFile(join((await terminal.run('pwd')).trim(), step.name), step.code);
+        else if (!isShown(output, step.text)) expect(output.trim(), title).to.equal(step.text.trim());
+      }
+      await elsewhere[title]?.();
     }
   }
 
   for (const page of ['first-query.md', 'first-event.md'])
-    it(`works as ${page} says`, async () => {
+    it(`${page} works as it stands`, async () => {
       await follow(page);
     });
+
+  describeInBrowser('in a browser', () => {
+    const browser = useChromium();
+
+    it('connect-page.md works as it stands', async () => {
+      await follow('connect-page.md', { '5. Connect an account in the browser': connectInBrowser });
+      expect(browser.complaints).to.deep.equal([]);
+    });
+
+    async function connectInBrowser() {
+      const page = await browser.newPage();
+      const frame = await openConnectPage(page);
+      await fillIn(frame, 'demo-key');
+      await page.locator('#outcome', { hasText: 'Connected.' }).waitFor();
+      expect(await page.locator('#employees li').count()).to.equal(5);
+      const again = await openConnectPage(page);
+      await again.getByRole('button', { name: 'Cancel' }).click();
+      await page.locator('#outcome', { hasText: 'Nothing was connected.' }).waitFor();
+      const third = await openConnectPage(page);
+      await fillIn(third, 'wrong-key');
+      await third.getByRole('alert').waitFor();
+    }
+  });
 });
+
+async function openConnectPage(page: Page): Promise<FrameLocator> {
+  await page.goto('http://localhost:3000');
+  await page.getByRole('button', { name: 'Connect BambooHR' }).click();
+  return page.frameLocator('iframe');
+}
+
+async function fillIn(frame: FrameLocator, key: string): Promise<void> {
+  await frame.getByLabel('Username', { exact: true }).fill(key);
+  await frame.getByLabel('Company name').fill('acme');
+  await frame.getByRole('button', { name: 'Connect', exact: true }).click();
+}

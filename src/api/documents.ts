@@ -18,15 +18,15 @@ export interface Documents {
    * others.
    */
   readonly pages: () => Promise<ReadonlyMap<string, KeptResponse>>;
-  /** The present path of a guide that had `/docs/guides/<name>`, or nothing. */
+  /** Returns the path of the guide that was at this path, or undefined. */
   readonly movedTo: (path: string) => Promise<string | undefined>;
   /** The script and the style of the pages, by the names of their files. */
   readonly assets: ReadonlyMap<string, KeptDocument>;
 }
 
 const ASSETS_FOLDER = join(import.meta.dirname, 'docs/assets');
-/** The guides had their pages here before they were sorted by kind. */
-const FORMER_GUIDES = '/docs/guides/';
+/** Where a guide may have been: all of them were in `guides` first, and some have changed their kind since. */
+const FORMER_GUIDE = new RegExp(`^/docs/(?:guides|${GUIDE_KINDS.join('|')})/([\\w.-]+)$`);
 const ASSETS = ['docs.js', 'docs.css'];
 /** @param connectorFolders of all connectors, whose READMEs are part of the documentation */
 export function createDocuments(publicUrl: () => string, connectorFolders: readonly string[]): Documents {
@@ -50,8 +50,8 @@ export function createDocuments(publicUrl: () => string, connectorFolders: reado
     pages,
     movedTo: async (path) => {
       const paths = await pages();
-      if (!path.startsWith(FORMER_GUIDES) || paths.has(path)) return undefined;
-      const name = path.slice(FORMER_GUIDES.length);
+      const name = FORMER_GUIDE.exec(path)?.[1];
+      if (name === undefined || paths.has(path)) return undefined;
       return GUIDE_KINDS.map((kind) => `/docs/${kind}/${name}`).find((each) => paths.has(each));
     },
     assets: new Map(ASSETS.map((name) => [name, createShared(() => keepFile(join(ASSETS_FOLDER, name)))])),

@@ -10,14 +10,14 @@ import { pageOf } from './support/connect-page.ts';
 import { SHOP } from './support/simulated.ts';
 
 const BLOCKS = codeBlocks(
-  readFileSync(resolve(import.meta.dirname, '../../docs/tutorials/connect-sessions.md'), 'utf8'),
+  readFileSync(resolve(import.meta.dirname, '../../docs/reference/connect-sessions.md'), 'utf8'),
 );
-const [setOrigins = '', createSession = '', setBranding = '', getSession = ''] = BLOCKS.filter(
+const [setOrigins = '', createSession = '', getSession = '', setBranding = ''] = BLOCKS.filter(
   ({ language }) => language === 'sh',
 ).map(({ code }) => code);
 const [event = '{}'] = BLOCKS.filter(({ language }) => language === 'json').map(({ code }) => code);
 
-describe('docs/tutorials/connect-sessions.md', () => {
+describe('docs/reference/connect-sessions.md', () => {
   const service = useSharedApp({}, { engineOptions: QUICK });
 
   it('leads from the origins of a product to the token of an instance, and to its event', async () => {

@@ -112,9 +112,14 @@ describe('the pages of the documentation', () => {
   });
 
   it('redirect the former paths of guides', async () => {
-    const response = await fetch(`${service.app.url}/docs/guides/where`, { redirect: 'manual' });
-    expect(response.status).to.equal(302);
-    expect(response.headers.get('location')).to.equal('/docs/reference/where');
+    for (const [former, present] of [
+      ['/docs/guides/where', '/docs/reference/where'],
+      ['/docs/tutorials/connect-sessions', '/docs/reference/connect-sessions'],
+    ]) {
+      const response = await fetch(service.app.url + former, { redirect: 'manual' });
+      expect(response.status, former).to.equal(302);
+      expect(response.headers.get('location')).to.equal(present);
+    }
   });
 
   it('are a 404 where there is none', async () => {

@@ -36,6 +36,10 @@ const APPENDICES: Readonly<Record<string, string>> = {
 };
 /** The reader's order of the guides of one kind; a guide that is not listed follows by name. */
 const ORDER = [
+  'first-query',
+  'first-event',
+  'connect-page',
+  'connector',
   'console',
   'elements',
   'where',

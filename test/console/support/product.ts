@@ -17,7 +17,7 @@ export interface Product {
   readonly sessionId: () => number;
 }
 
-const GUIDE = join(import.meta.dirname, '../../../docs/tutorials/connect-sessions.md');
+const GUIDE = join(import.meta.dirname, '../../../docs/reference/connect-sessions.md');
 const SHOWN_AS = "mode: 'frame'";
 
 export function useProduct(service: TestApp): Product {
