@@ -11,7 +11,7 @@ import { createInstanceCodec } from './instance-codec.ts';
 import { createInstances, type InstanceNeighbours, type Instances } from './instances.ts';
 import { type Authorizations, createAuthorizations } from './oauth/authorizations.ts';
 import { createProxies, type Proxies } from './oauth/proxies/proxies.ts';
-import { type RequestToken, sendTokenRequest } from './oauth/token-endpoint.ts';
+import { type RequestToken, sendTokenRequest, type TokenEndpointPorts } from './oauth/token-endpoint.ts';
 import { createTokens, type Tokens } from './oauth/tokens/tokens.ts';
 import { createInstanceRecords } from './records.ts';
 import { createInstanceStore } from './store.ts';
@@ -56,7 +56,7 @@ export function composeInstances(platform: Platform, neighbours: InstanceRoomNei
   const store = createInstanceStore(platform.knex);
   const codec = createInstanceCodec(platform, registry);
   const records = createInstanceRecords(platform, { store, codec, notifications });
-  const endpoint = { egress, clock, simulatorsUrl, tell: logProviderCalls(log) };
+  const endpoint: TokenEndpointPorts = { egress, clock, simulatorsUrl, report: logProviderCalls(log) };
   const requestToken: RequestToken = (request, signal) => sendTokenRequest(endpoint, request, signal);
   const tokens = createTokens(platform, { records, requestToken });
   const proxies = createProxies(platform, publicUrl);
