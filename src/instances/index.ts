@@ -19,7 +19,7 @@ import { createInstanceStore } from './store.ts';
 export interface InstanceRoomNeighbours {
   readonly client: ProviderClient;
   readonly registry: Registry;
-  /** Without a slash at the end; known once the service listens. */
+  /** The address of the service, without a slash at the end. It is known when the service listens. */
   readonly publicUrl: () => string;
   /** Base URL of the simulators; undefined if they don't run. */
   readonly simulatorsUrl: string | undefined;
@@ -48,7 +48,7 @@ export interface InstanceRoom {
   };
 }
 
-/** Connected accounts: first their records, on these their tokens, and on both what shows new settings to providers. */
+/** Creates the instances: first their records, then their tokens, then the service that verifies new settings with providers. */
 export function composeInstances(platform: Platform, neighbours: InstanceRoomNeighbours): InstanceRoom {
   const { client, registry, publicUrl, simulatorsUrl, notifications, accounts } = neighbours;
   const { assertActive, ensureSubscription, noteRegistration, noteCreated, shortestPollMs, ownUrls } = neighbours;
