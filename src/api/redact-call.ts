@@ -20,7 +20,7 @@ export function createNoteCaller(clock: Pick<Clock, 'now'>, openWireLog: Recorde
     if (caller === undefined) return;
     const { instance } = caller;
     trace.redactor = redactorOf(caller);
-    // What the platform is asked for is about another instance, or none: its secrets are not known here.
+    // A request to the platform is about another instance, or none, whose secrets are not known here.
     if (instance === undefined || scope === 'platform') return;
     trace.instanceId = instance.id;
     const wire = openWire({ openWireLog }, instance, { redactor: trace.redactor, nowMs: clock.now() });
@@ -33,7 +33,7 @@ export type KnownCaller = Pick<Caller, 'redactor' | 'instance'>;
 
 const combined = new WeakMap<Redactor, WeakMap<Redactor, Redactor>>();
 
-/** Of the secrets of a caller and of its instance: worked out once for both, as what is known of them is kept. */
+/** Returns the redactor of a caller and its instance. It is made once for both and cached with the caller. */
 function redactorOf({ redactor, instance }: KnownCaller): Redactor {
   if (instance === undefined) return redactor;
   const byInstance = combined.get(redactor) ?? new WeakMap<Redactor, Redactor>();
@@ -45,7 +45,7 @@ function redactorOf({ redactor, instance }: KnownCaller): Redactor {
 /** Members of a body and parameters of a query that are secrets wherever they stand, beside the keys of configurations. */
 const SECRET_MEMBERS: readonly string[] = ['apiSecret', 'code', 'currentPassword', 'password', 'secret', 'token'];
 
-/** `secretKeys` are those of configurations, of all elements: which one is meant may be what is wrong with the call. */
+/** `secretKeys` are the configuration keys of secrets of all elements, because the fault of a request may be its element. */
 export function createRedactCall(secretKeys: Iterable<string>): RedactCall {
   const names = [...new Set([...secretKeys, ...SECRET_MEMBERS])];
   // By these names, and not by the members that there are: a body can have a million.
@@ -73,12 +73,12 @@ export function createRedactCall(secretKeys: Iterable<string>): RedactCall {
 
 const KEYWORDS: ReadonlySet<string> = new Set(['user', 'organization', 'element', 'connect', 'bearer', 'basic']);
 
-/** What may be a secret in a header that was not understood, or not accepted. */
+/** Returns the possible secrets in a header that was not understood or not accepted. */
 function wordsOf(header = ''): readonly string[] {
   return header.split(/[\s,:]+/).filter((word) => !KEYWORDS.has(word.toLowerCase()));
 }
 
-/** Of cookies: a session that has ended is no caller's any more. */
+/** Returns the values of cookies, because a session that has ended belongs to no caller. */
 function valuesOf(header = ''): readonly string[] {
   return cookiesIn(header).map((pair) => pair.slice(pair.indexOf('=') + 1));
 }
@@ -89,7 +89,7 @@ const PUBLIC_SEGMENTS: ReadonlyMap<string, number> = new Map([
   ['connect', 1],
 ]);
 
-/** 32 bytes in base64url, and what somebody added. */
+/** 32 bytes in base64url, and anything that was appended. */
 const KEY = /^[\w-]{43}/;
 
 /**
@@ -99,7 +99,7 @@ const KEY = /^[\w-]{43}/;
  */
 export function secretsInPath(originalUrl: string): readonly string[] {
   const [path = ''] = originalUrl.split('?', 1);
-  // Almost no path is one: this is asked of every request.
+  // Almost no path has a key, and this runs for every request.
   if (!/events|connect|%/i.test(path)) return [];
   const raw = segmentsOf(path);
   const plain = segmentsOf(decoded(path));
@@ -121,7 +121,7 @@ function decoded(path: string): string {
   try {
     return decodeURIComponent(path);
   } catch {
-    // What is not well percent-encoded leads nowhere; it stands in the log as it came.
+    // A path with an invalid percent-encoding matches nothing. It is logged unchanged.
     return path;
   }
 }

@@ -5,7 +5,7 @@ import { tokenUrlOf } from './oauth/addresses.ts';
 import { OAUTH_KEYS, type OAuthConnector } from './oauth/fields.ts';
 
 /**
- * What a change of settings means for the stored secrets and tokens: which of them may stay, and which the caller or the provider must
+ * The effect of changed settings on the stored secrets and tokens: which of them may stay, and which the caller or the provider must
  * confirm.
  */
 

@@ -13,7 +13,7 @@ import { readValues, ValueFault } from './values.ts';
  * `agreeOnSettings` and `readCallbackValues` judge the parameters of the callback URL.
  */
 
-/** What an authorization URL is made from. */
+/** The parts of an authorization URL. */
 export interface AuthorizationRequest {
   readonly connector: OAuthConnector;
   /** The configuration from which the URL is built, including defaults. */
