@@ -250,7 +250,7 @@ export function createRegistrations(platform: RegistrationPlatform, neighbours: 
         })(),
       ),
 
-    /** Removes a registration before its instance is deleted, while there are credentials. One that is left at the provider is logged. */
+    /** Removes a registration before its instance is deleted, while there are credentials. One that stays at the provider is logged and published. */
     end: async (key: InstanceKey, signal: AbortSignal) => {
       const row = await store.find(key);
       if (row === undefined || row.providerId === null || row.url === null) return;
