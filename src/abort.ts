@@ -1,8 +1,8 @@
 const callbacksBySignal = new WeakMap<AbortSignal, Set<() => void>>();
 
 /**
- * Calls back when the signal aborts, until the answered function is called. However many calls share a signal, it has one listener: to add one to an
- * event target takes longer for each that is there.
+ * Calls back when the signal aborts, until the returned function is called. The signal has only one listener, however many calls share it,
+ * because adding a listener to an event target takes longer with each existing one.
  */
 export function onAbort(signal: AbortSignal, callback: () => void): () => void {
   const callbacks = callbacksBySignal.get(signal) ?? new Set();
@@ -18,7 +18,10 @@ function callAll(this: AbortSignal): void {
   for (const callback of [...(callbacksBySignal.get(this) ?? [])]) callback();
 }
 
-/** The outcome of the work, unless the signal aborts before it. The work goes on. @throws the reason of the signal */
+/**
+ * Returns the result of the work, unless the signal aborts first. The work itself continues.
+ * @throws the reason of the signal
+ */
 export function untilAborted<Result>(work: PromiseLike<Result>, signal: AbortSignal): Promise<Result> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) reject(signal.reason);

@@ -1,6 +1,6 @@
 import type { Logger } from './log.ts';
 
-/** What has to be stopped again. */
+/** The steps that undo a start. */
 export interface Cleanup {
   readonly add: (what: string, stop: () => Promise<void>) => void;
   /** Last added, first stopped; one that fails does not keep the others. */

@@ -1,8 +1,8 @@
-/** The time of the process. Everything in the service that reads a time or waits for one takes it from here, so that a test can drive it. */
+/** The time of the process. All code of the service reads the time and waits by this interface, so that a test can control it. */
 export interface Clock {
   /** Milliseconds since 1970, by which other machines count as well. It can be set back. */
   readonly now: () => number;
-  /** Milliseconds since some moment, which only go on: for durations. */
+  /** Milliseconds since some moment, never decreasing, for measuring durations. */
   readonly steady: () => number;
   /**
    * Calls once, after that many milliseconds at the earliest.

@@ -1,4 +1,4 @@
-/** Of everyday bodies each piece is kept as it came. */
+/** Up to this number of pieces, each is kept as it arrived, which is enough for most bodies. */
 const WHOLE_PIECES = 16;
 const BLOCK_BYTES = 64 * 1024;
 
@@ -9,7 +9,7 @@ const BLOCK_BYTES = 64 * 1024;
 export class CollectedBytes {
   #buffers: Buffer[] = [];
   #open: Buffer | undefined;
-  /** Of the open block. */
+  /** Number of used bytes in the open block. */
   #used = 0;
   #length = 0;
 

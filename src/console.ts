@@ -4,7 +4,7 @@ import type { Bundle, Entry, Script } from '../console/build.ts';
 
 /** The pages that people look at, as files for their browsers. */
 export interface Console {
-  /** `told` is for its scripts: attributes `data-…` of the page, of the names of these and percent-encoded. */
+  /** Returns a page. `data` becomes `data-…` attributes for its scripts, percent-encoded. */
   readonly page: (entry: Entry, data?: PageData) => Promise<string>;
   /** Undefined for a name that is none of them. */
   readonly file: (name: string) => Promise<Uint8Array | undefined>;
@@ -83,7 +83,7 @@ async function readReadyMade(): Promise<OpenBundle | undefined> {
 
 function printPage({ entries, scripts }: OpenBundle['bundle'], entry: Entry, data: PageData): string {
   const { script, preloaded, styles } = entries[entry];
-  // What is painted first waits for it.
+  // The first paint waits for this script.
   const first = entry === 'console' ? [scripts.theme] : [];
   return `<!doctype html>
 <html lang="en"${Object.entries(data)

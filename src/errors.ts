@@ -1,6 +1,6 @@
 import { distance } from 'fastest-levenshtein';
 
-/** Every error the API can answer with: code → status (decisions D4). A code not in this table cannot be thrown. */
+/** Every error of the API: code → status (decisions D4). A code that is not in this table cannot be thrown. */
 export const ERROR_STATUS = {
   REQUEST_INVALID: 400,
   WHERE_SYNTAX: 400,
@@ -64,7 +64,10 @@ export function segmentsOf(pointer: string): readonly string[] {
     .map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
-/** As a whole, and name by name as they were before they were escaped for it: that form of a secret nobody looks for. */
+/**
+ * Redacts a JSON pointer as a whole, and also each name before it was escaped, because a redactor does not know the escaped form of a
+ * secret.
+ */
 export function redactPointer(whole: string, redact: (text: string) => string): string {
   const redacted = redact(whole);
   return redacted.startsWith('/') ? pointer(...segmentsOf(redacted).map(redact)) : redacted;
@@ -87,7 +90,7 @@ export interface AppErrorOptions {
   readonly retryAfterSeconds?: number;
   /** How the caller stands with the limit that refused it; becomes the RateLimit headers. */
   readonly budget?: CallerBudget;
-  /** Methods or media types the resource does take; becomes the Allow header of a 405. */
+  /** The methods or media types that the resource supports. They become the Allow header of a 405. */
   readonly allow?: readonly string[];
   /** Bytes of the file that a range is not in; becomes the Content-Range header of a 416. */
   readonly byteCount?: number;
@@ -130,7 +133,10 @@ export function isAppError(error: unknown, ...codes: readonly ErrorCode[]): erro
   return error instanceof AppError && (codes.length === 0 || codes.includes(error.code));
 }
 
-/** Why a call failed, for the log and the activity, not redacted: what the caller reads, and what a connector made of the answer. */
+/**
+ * Returns why a call failed, for the log and the activity, without redaction: the caller's message, and what a connector lacked in the
+ * response.
+ */
 export function reasonOf(error: AppError): string {
   const texts = [error.message, ...(error.details ?? []).map(({ message }) => message)];
   for (let { cause } = error, depth = 0; cause instanceof Error && depth < MOST_CAUSES; { cause } = cause, depth++)
@@ -149,7 +155,10 @@ export const OF_PROVIDER = [
   'PROVIDER_TIMEOUT',
 ] as const satisfies readonly ErrorCode[];
 
-/** The same error as it may be shown, without these secrets in any of its texts. They are redacted one by one: over a whole body a secret could break its JSON. */
+/**
+ * Returns the same error without these secrets in any of its texts. Each text is redacted alone, because redaction of a whole body could
+ * break its JSON.
+ */
 export function redactAppError(error: AppError, { redact }: { readonly redact: (text: string) => string }): AppError {
   const redactDetail = (detail: ErrorDetail): ErrorDetail => ({
     ...detail,
@@ -190,7 +199,7 @@ export function nearestName(name: string, candidates: Iterable<string>): string 
   let compared = 0;
   let characters = 0;
   for (const candidate of candidates) {
-    // A difference in length takes at least as many edits.
+    // A difference in length needs at least as many edits.
     if (Math.abs(candidate.length - name.length) > most) continue;
     compared++;
     characters += candidate.length;
@@ -222,7 +231,7 @@ export function suggestName(name: string, candidates: Iterable<string>): string 
   return suggest(name, candidates).hint;
 }
 
-/** More faults than anyone reads at once; whoever collects them stops one above. */
+/** Maximum number of faults in a response. Code that collects faults stops one above it. */
 export const MOST_FAULTS = 50;
 
 const AND_MORE: ErrorDetail = { message: '… and more.' };
@@ -244,7 +253,7 @@ export function invalidRequest(faults: readonly ErrorDetail[], introduction = ''
   return new AppError('REQUEST_INVALID', introduction + summarise(faults), { details: listFaults(faults) });
 }
 
-/** A start that cannot go on for a reason that whoever started it can mend. The message is one line, free of secrets, and says what to do. */
+/** A start that fails for a reason that the operator can fix. The message is one line without secrets, and says what to do. */
 export class StartError extends Error {
   override readonly name = 'StartError';
 }

@@ -11,8 +11,8 @@ import { currentSpan, currentTrace, type Span, type Trace } from './trace.ts';
 type Write = (record: object | string, message?: string) => void;
 
 /**
- * One JSON object a line, without secrets: neither those of the process, nor those of the call that it is about, nor what goes by the name of one. A
- * line that is written while a request is worked on, however deep, says which one.
+ * Writes one JSON object per line, without secrets: those of the process, those of the current call, and values whose name is that of a
+ * secret are redacted. A line that is written during a request has the id of the request.
  */
 export interface Logger extends Readonly<Record<Level, Write>> {
   /** Adds the bindings to each line. */
@@ -23,7 +23,7 @@ type Level = 'debug' | 'info' | 'warn' | 'error' | 'fatal';
 
 export interface LoggerOptions {
   readonly level: LogLevel;
-  /** Of the secrets of the process, which belong into no line. */
+  /** Redacts the secrets of the process. */
   readonly redactor?: Redactor;
   /** Default: standard output. */
   readonly destination?: Output;
@@ -59,7 +59,7 @@ interface LogPorts {
 
 /** Bytes. */
 const LEAST_WRITTEN = 8 * 1024;
-/** For so long a line may wait for others. */
+/** Maximum time that a line waits for others. */
 const FLUSH_MS = 20;
 
 /** Standard output, many lines at a time: a write per line would cost each request a system call. What waits is written at exit and by `fatal`. */
@@ -126,7 +126,7 @@ function messageOf(error: unknown): string | undefined {
   return error instanceof Error ? error.message : undefined;
 }
 
-/** What is worked on as the line is written. */
+/** Returns the ids of the request and the span during which the line is written. */
 function contextOf(trace: Trace | undefined, span: Span | undefined): Record<string, unknown> {
   const context: Record<string, unknown> = {};
   if (trace !== undefined) context.requestId = trace.requestId;
@@ -138,13 +138,13 @@ function contextOf(trace: Trace | undefined, span: Span | undefined): Record<str
   return context;
 }
 
-/** A line holds so much text and so many values, and leaves out the rest: a body in an error can have a million of them. */
+/** Maximum text and number of values in a line. The rest is left out, because a body in an error can have a million values. */
 const MAX_CHARACTERS = 32_768;
 const MAX_VALUES = 1_000;
 const MAX_DEPTH = 8;
 const OMITTED = '[…]';
 
-/** What OAuth gives for tokens has this name too. Numbers stay: they are counts, or the code with which a process ended. */
+/** OAuth uses the name `code` for a secret. Numbers are kept: they are counts, or the exit code of a process. */
 function isSecret(name: string, value: unknown): boolean {
   const isText = typeof value === 'string' || (typeof value === 'object' && value !== null);
   return isText && isNameOfSecret(name);
@@ -201,7 +201,7 @@ function createCopy({ redact }: Redactor) {
 
   function copyError(error: Error, depth: number): Record<string, unknown> {
     const { message, stack, cause } = error;
-    // What OAuth exchanges by the name of code says in an error which one it is.
+    // An error's `code` is no secret, although OAuth uses this name for one.
     const { code, ...members }: Readonly<Record<string, unknown>> = { ...error };
     return {
       type: error.constructor.name,

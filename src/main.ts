@@ -11,7 +11,7 @@ import { StartError } from './errors.ts';
 import { createLogger, type Logger } from './log.ts';
 import { createRedactor, NO_SECRETS } from './redaction.ts';
 
-// Until the configuration is read: its problems are told without values.
+// Until the configuration is read. Its problems are reported without values.
 let redactor = NO_SECRETS;
 
 try {
@@ -51,7 +51,7 @@ async function openServer(config: ServiceConfig, log: Logger, signal: AbortSigna
   return startEmbeddedPostgres({ dataDir, log, onLost: endWith(log), signal });
 }
 
-/** What is lost does not come back; whoever started this process starts it again. */
+/** The supervisor of the process must restart it, because the lost part does not come back. */
 function endWith(log: Logger) {
   return (error: unknown): void => {
     log.fatal({ err: error }, 'the service failed and stops');

@@ -9,22 +9,22 @@ export interface Metrics {
     options: MetricOptions<Label> & { readonly buckets: readonly number[] },
   ) => Histogram<Label>;
   /**
-   * As `histogram`, for what each request observes.
-   * @returns what takes a value and its labels, in the order of `labelNames`
+   * A histogram for frequent observations. It looks up the series of labels once, because that costs more than the observation.
+   * @returns a function of a value and its labels, in the order of `labelNames`
    */
   readonly observer: (
     options: MetricOptions<string> & { readonly buckets: readonly number[] },
   ) => (value: number, ...labels: readonly string[]) => void;
   /**
-   * `collect` sets the value when somebody asks for the measurements. Where it fails (the database is away) the value is NaN and the failure
-   * is counted: all other figures are wanted most then.
+   * A gauge. `collect` sets its value when the measurements are requested. If `collect` fails, for example because the database is down,
+   * the value is NaN and the failure is counted, so that all other figures are still reported.
    */
   readonly gauge: <Label extends string = never>(
     options: MetricOptions<Label> & { readonly collect?: (gauge: Gauge<Label>) => void | Promise<void> },
   ) => Gauge<Label>;
 }
 
-/** Which program it is that the other figures tell of. */
+/** Adds a gauge with the version of the program. */
 export function measureBuild(metrics: Metrics): void {
   const build = metrics.gauge({
     name: 'causeway_build_info',
@@ -43,7 +43,7 @@ export interface MetricOptions<Label extends string> {
 
 let ofProcess: Registry | undefined;
 
-/** What watches the process is never ended: one for all services in it, which would otherwise be kept for as long as the process lives. */
+/** The collectors of process figures cannot be removed, so all services of a process share one registry of them. */
 function figuresOfProcess(): Registry {
   if (ofProcess === undefined) {
     ofProcess = new Registry();

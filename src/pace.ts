@@ -1,22 +1,22 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { type Clock, SYSTEM_CLOCK } from './clock.ts';
 
-/** Work over bytes that somebody else chose is done in slices, so that it keeps nobody waiting, however much it is. */
+/** Divides work over bytes that a caller chose into slices, so that other requests are not blocked, however much it is. */
 export interface Pacer {
-  /** A slice has lasted long enough: pause before going on. */
+  /** Returns whether the slice has lasted long enough to pause. */
   readonly isDue: () => boolean;
-  /** A slice begins now: what was waited for before it kept nobody else waiting. */
+  /** Begins a slice, after a wait that blocked nobody. */
   readonly begin: () => void;
   /** Lets everything else that is ready go first. @throws the reason of the signal, when it has aborted */
   readonly pause: () => Promise<void>;
 }
 
-/** What one request may add to the wait of all others; a thousandth of it is lost to the pauses. */
+/** The maximum time that one request may add to the wait of all others. A thousandth of it is lost to the pauses. */
 const SLICE_MS = 5;
-/** A request waits for several turns of the event loop: each of them is so much longer by work that nobody waits for. */
+/** A request waits for several turns of the event loop, and background work lengthens each of them. */
 const SLICE_BEHIND_CALLERS_MS = 1;
 
-/** The first slice begins now. Where work goes on behind callers, each pause lasts until they have gone. */
+/** Creates a pacer whose first slice begins now. In work behind callers, each pause lasts until the requests of callers have ended. */
 export function createPacer(signal: AbortSignal, { steady }: Pick<Clock, 'steady'> = SYSTEM_CLOCK): Pacer {
   const givesWay = behind.getStore() === true;
   const sliceMs = givesWay ? SLICE_BEHIND_CALLERS_MS : SLICE_MS;
@@ -37,17 +37,20 @@ export function createPacer(signal: AbortSignal, { steady }: Pick<Clock, 'steady
 
 const behind = new AsyncLocalStorage<true>();
 
-/** What the pacers in this work pace lets requests of callers go first. Not for work that a request may wait for. */
+/** Runs work that lets the requests of callers go first at each pause. Don't use it for work that a request may wait for. */
 export function behindCallers<Result>(work: () => Result): Result {
   return behind.run(true, work);
 }
 
 /** A request may wait for its provider for long, and there is always one where there are many: work behind them gets on all the same. */
 const LONGEST_WAIT_MS = 8;
-/** Who has called a moment ago calls again. Until then a rest is as long as a slice, so that half of the process is free for it. */
+/**
+ * A caller that sent a request within this time will probably send another. Until then a rest is as long as a slice, so that half of the
+ * process is free.
+ */
 const LATELY_MS = 1_000;
 
-/** Those whose requests are under way in a process, and the line of what goes on behind them. */
+/** The requests that are in progress in a process, and the queue of work behind them. */
 export interface Callers {
   /** A request begins. @returns what says that it has ended; once */
   readonly came: () => () => void;
@@ -97,7 +100,7 @@ export function createCallers(clock: Pick<Clock, 'steady' | 'after'>): Callers {
   };
 }
 
-/** Of this process. */
+/** The requests of this process. */
 export const callers: Callers = createCallers(SYSTEM_CLOCK);
 
 const waiting: (() => void)[] = [];
@@ -115,8 +118,8 @@ const held: (() => void)[] = [];
 let wentOn = 0;
 
 /**
- * What hundreds wait for comes to all of them in one moment, and so does the end of what hundreds wait for; what they do then would be one
- * long stretch: a few go on in each turn. They have a line of their own, as each of them is quickly done.
+ * Continues in a later turn, when many callers wait for the same event. Otherwise all of them would continue in one moment as one long
+ * stretch of work. A few continue in each turn. They have a queue of their own, because each of them is done quickly.
  */
 export async function goOnInTurn(): Promise<void> {
   if (wentOn === 0) setImmediate(letGoOn);
@@ -127,7 +130,7 @@ export async function goOnInTurn(): Promise<void> {
 function letGoOn(): void {
   const next = held.splice(0, MOST_IN_A_TURN);
   wentOn = next.length;
-  // Nobody overtakes those who are held still.
+  // Work must not overtake the requests that are paused.
   if (wentOn > 0) setImmediate(letGoOn);
   for (const resume of next) resume();
 }

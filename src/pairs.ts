@@ -37,12 +37,14 @@ export function decodeQuery(query: string): URLSearchParams {
   return new URLSearchParams(query);
 }
 
-/** The cookies of a request, as `name=value`. Not by a pattern: one with blanks on both sides takes seconds over a header of blanks. */
+/**
+ * Returns the cookies of a request as `name=value`. It uses no pattern: one with blanks on both sides takes seconds for a header of blanks.
+ */
 export function cookiesIn(header: string): readonly string[] {
   return header.split(';').map((pair) => pair.trim());
 }
 
-/** The value of a cookie; undefined where there is none, or several, of which one is somebody else's doing. */
+/** Returns the value of a cookie. Undefined where there is none, or several, because then another party set one of them. */
 export function findCookie(header: string, name: string): string | undefined {
   const start = `${name}=`;
   const [found, ...others] = cookiesIn(header).filter((pair) => pair.startsWith(start));

@@ -20,10 +20,10 @@ import { createMetrics, type Metrics, measureBuild } from './metrics.ts';
 import { createRedactor } from './redaction.ts';
 import type { Tracer } from './trace.ts';
 
-/** What every room of the service stands on. It is made once, when the process starts. */
+/** The parts that every room of the service uses. They are created once, when the process starts. */
 export interface Platform {
   readonly knex: Knex;
-  /** One connection beside the pool, for what is written behind answers: it never takes one from a request. */
+  /** One connection outside the pool for statements after responses. It never takes a connection from a request. */
   readonly behind: Knex;
   readonly shares: PoolShares;
   readonly keyring: Keyring;
@@ -55,11 +55,11 @@ export interface PlatformOptions {
   readonly cleanup: Cleanup;
 }
 
-/** The platform, with what tells of its health. */
+/** The platform, with functions that report its health. */
 export interface OpenedPlatform extends Platform {
   /** One round trip to the database; false when it fails or the signal aborts first. */
   readonly isReachable: (signal: AbortSignal) => Promise<boolean>;
-  /** For a while now nothing works here, although the database answers others. */
+  /** Returns whether statements of this process have failed for a while although the database serves others. */
   readonly isStuck: () => boolean;
 }
 

@@ -1,10 +1,10 @@
 /**
- * Takes secrets out of text: those it was made with, and no others. It is a value: whoever holds the secrets of a call, an instance or a
- * receiver makes one, and nothing that one caller sends changes what another one reads.
+ * Removes the secrets that it was created with from a text. It is a value: each call, instance or receiver has its own, so that a secret
+ * that one caller sends never changes the texts of another.
  */
 export interface Redactor {
   readonly redact: (text: string) => string;
-  /** What is looked for: each secret in every way it may be written. Worked out at the first text. */
+  /** The forms to search for: each secret in every encoding in which it may be written. They are computed for the first text. */
   readonly forms: () => readonly SecretForm[];
 }
 
@@ -32,8 +32,8 @@ const MAX_CHARACTERS = 16_384;
 const MAX_FORM_CHARACTERS = 65_536;
 const MAX_SECRETS = 64;
 /**
- * So much of a form is enough to know it by: what follows is taken out as far as it is the same, so that a secret which somebody cut short
- * is found too. It also keeps the search linear: text that begins like a secret again and again is compared no further than this.
+ * Number of characters by which a form is recognized. Everything behind them that matches is removed too, so that a shortened secret is
+ * also found. It also keeps the search linear, because a text that repeats the beginning of a secret is compared no further.
  */
 const KNOWN_BY_CHARACTERS = 32;
 /** JSON inside a JSON string is escaped once more: a message that quotes a body that quotes a body. */
@@ -135,8 +135,8 @@ function lowerEscapes(encoded: string): string {
 }
 
 /**
- * What is left of the secret in base64 whatever stands around it, as in `base64(user:secret)`: the characters made of
- * its bits alone, for each of the three places in a group of three bytes at which it may begin.
+ * Returns the part of the secret's base64 that does not depend on its surroundings, as in `base64(user:secret)`: the characters that
+ * consist of its bits alone, for each of the three positions in a group of three bytes.
  */
 function base64Forms(secret: string): string[] {
   const bytes = Buffer.from(secret);

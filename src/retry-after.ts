@@ -1,4 +1,4 @@
-/** Whoever waits longer has forgotten why; who still means it says so again. */
+/** The maximum wait: a day. A provider that still needs it will request it again. */
 const MAX_WAIT_MS = 24 * 3_600_000;
 
 const DAY = '(?:Mon|Tues?|Wed(?:nes)?|Thu(?:rs)?|Fri|Sat(?:ur)?|Sun)(?:day)?';
@@ -26,7 +26,7 @@ export function readRetryAfterMs(value: string | undefined, nowMs: number): numb
   return dateMs === undefined ? undefined : boundWaitMs(Math.max(0, dateMs - nowMs));
 }
 
-/** A wait that somebody asks for: at most a day; undefined when it is none. */
+/** Limits a requested wait to a day. Undefined for a value that is no wait. */
 export function boundWaitMs(ms: number | undefined): number | undefined {
   return typeof ms === 'number' && ms >= 0 ? Math.min(ms, MAX_WAIT_MS) : undefined;
 }

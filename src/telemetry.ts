@@ -44,17 +44,17 @@ import {
 
 export interface TelemetryPorts {
   readonly config: TracingConfig;
-  /** Of the secrets of the process. */
+  /** Redacts the secrets of the process. */
   readonly redactor: Redactor;
   readonly clock: Pick<Clock, 'now' | 'steady' | 'after'>;
   readonly log: Logger;
   readonly metrics: Metrics;
 }
 
-/** Traces of this process on their way to a collector, by the SDK of OpenTelemetry. Whatever the collector does, nobody waits for it. */
+/** Sends the traces of this process to a collector, by the SDK of OpenTelemetry. A slow or failing collector never delays a request. */
 export interface Telemetry {
   readonly tracer: Tracer;
-  /** Sends what is there, for at most so long. */
+  /** Sends the remaining spans within the given time. */
   readonly close: (timeoutMs: number) => Promise<void>;
 }
 
@@ -89,7 +89,7 @@ export function createTelemetry(ports: TelemetryPorts): Telemetry {
         log.warn({ timeoutMs }, 'the collector of traces did not accept the last spans in time');
         late.resolve();
       });
-      // What fails was counted and told of by then.
+      // Failures were counted and logged before.
       await Promise.race([provider.shutdown().catch(() => undefined), late.promise]);
       endWait();
     },

@@ -4,7 +4,7 @@ import type { Redactor } from './redaction.ts';
 /** The path of the audit log that an entry stands under, beside the one with all. */
 export type AuditSection = 'authentication' | 'element-instances' | 'elements' | 'users' | 'settings';
 
-/** A change that a caller asked for, as the audit log tells of it. What shows only when it is done is noted then (`db/change.ts`). */
+/** A change that a caller requested, as the audit log shows it. Facts that are known only afterwards are added then (`db/change.ts`). */
 export interface AuditEntry {
   readonly at: Date;
   readonly requestId: string;
@@ -23,25 +23,25 @@ export interface AuditEntry {
   targetId?: string;
   instanceId?: number;
   readonly ipAddress: string | undefined;
-  /** What was changed: never a secret. */
+  /** The changed values, never a secret. */
   changes?: Readonly<Record<string, unknown>>;
-  /** Of the secrets of the request, for whatever text of it the row tells. */
+  /** Redacts the secrets of the request in the texts of the entry. */
   readonly redactor: Redactor;
   /** Its row is committed. */
   isWritten: boolean;
 }
 
-/** What is noted of a request while it is worked on, for its lines in the log, its row of activity and its span. */
+/** The data that is collected about a request while it is processed, for its log lines, its activity and its span. */
 export interface Trace {
   readonly requestId: string;
   instanceId?: number;
-  /** Of the secrets of the caller and the instance. */
+  /** Redacts the secrets of the caller and the instance. */
   redactor?: Redactor;
-  /** Of a call that changes something. */
+  /** The audit entry of a call that changes something. */
   audit?: AuditEntry;
   /** Requests to the provider, retries and redirects included. */
   providerCalls: number;
-  /** Of a list: how much of the filter the provider took, and how many records are answered. */
+  /** Set for a list: how much of the filter was pushed, and how many records were returned. */
   pushdown?: string;
   rows?: number;
   /** The first of them, those for access tokens included, each when it has ended. */
@@ -55,33 +55,33 @@ export interface Trace {
 /** One request to a provider, and its outcome. Nothing of it is redacted yet. */
 export interface TracedCall {
   readonly method: string;
-  /** The provider's, where a simulator is asked in its place too. */
+  /** The provider's URL, even if a simulator responds. */
   readonly url: URL;
   /** The status; or why there was no response, like `timeout`. */
   readonly outcome: number | string;
   readonly durationMs: number;
   /** How often the same was sent before: retries and redirects. */
   readonly resends?: number;
-  /** Of the secrets that it carries. */
+  /** Redacts the secrets of the request. */
   readonly redactor: Redactor;
   readonly wire?: WireEntry | undefined;
 }
 
-/** Takes what goes to a provider and comes back, as it is. */
+/** Receives the requests to a provider and its responses, unchanged. */
 export interface WireLog {
   readonly open: (request: WireMessage, redactor: Redactor) => WireEntry;
-  /** Gives its memory back; what comes later is not kept. */
+  /** Releases its memory. Later data is not kept. */
   readonly close: () => void;
 }
 
 export interface WireMessage {
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
-  /** What can be read only once is not kept. */
+  /** A body that can be read only once is not kept. */
   readonly body?: string | Buffer | AsyncIterable<Buffer> | undefined;
 }
 
-/** What is kept of a request to a provider, without secrets. */
+/** The kept part of a request to a provider, without secrets. */
 export interface WireContent {
   readonly requestHeaders: Readonly<Record<string, string>>;
   readonly requestBody?: string;
@@ -92,7 +92,10 @@ export interface WireContent {
 export interface WireEntry {
   readonly content: WireContent;
   readonly answered: (response: WireMessage & { readonly body: Buffer }) => void;
-  /** As `answered`, for a body that is read piece by piece. @returns the same pieces */
+  /**
+   * Does the same for a body that is read piece by piece.
+   * @returns the same pieces
+   */
   readonly watch: (response: WireMessage & { readonly body: AsyncIterable<Buffer> }) => AsyncIterable<Buffer>;
 }
 
@@ -119,7 +122,7 @@ export interface Span {
 export type SpanAttributes = Readonly<Record<string, string | number | boolean | undefined>>;
 
 export interface SpanStart {
-  /** The same for all work of a kind: no ids. */
+  /** The same name for all work of a kind, without ids. */
   readonly name: string;
   /** Default: internal. */
   readonly kind?: 'internal' | 'server' | 'client' | 'producer';
@@ -131,13 +134,16 @@ export interface SpanEnd {
   readonly attributes?: SpanAttributes;
   /** The work failed: a code or the name of a class, never a message. */
   readonly errorType?: string | undefined;
-  /** Of secrets beside those of the process and of the request. */
+  /** Redacts further secrets, in addition to those of the process and of the request. */
   readonly redactor?: Redactor;
 }
 
 /** Begins spans that are below none of this process. There is none where nothing is exported. */
 export interface Tracer {
-  /** `from`: the W3C headers of what it goes on from. What is not well formed there begins a new trace. */
+  /**
+   * Begins a span.
+   * @param from the W3C headers of its parent; invalid ones begin a new trace
+   */
   readonly begin: (start: SpanStart, from?: TraceHeaders) => Span;
 }
 
@@ -151,7 +157,7 @@ interface TraceContext {
   readonly span: Span | undefined;
 }
 
-/** More would not tell more, and a query may make hundreds. */
+/** Maximum number of calls per request. A query may make hundreds, and more would add no information. */
 const MOST_CALLS = 50;
 
 const contexts = new AsyncLocalStorage<TraceContext | undefined>();
@@ -160,7 +166,7 @@ export function createTrace(requestId: string): Trace {
   return { requestId, providerCalls: 0, calls: [], callCount: 0 };
 }
 
-/** Whatever `work` leads to, however deep, finds the trace by `currentTrace`, and the span by `currentSpan`. */
+/** Runs work in which `currentTrace` returns the trace and `currentSpan` the span, at any depth. */
 export function withTrace<Result>(context: TraceContext, work: () => Result): Result {
   return contexts.run(context, work);
 }
@@ -180,7 +186,7 @@ export function inBackground<Result>(work: () => Result): Result {
   return contexts.getStore() === undefined ? work() : contexts.run(undefined, work);
 }
 
-/** What `work` leads to is below the span. */
+/** Runs work whose spans are children of the span. */
 export function within<Result>(span: Span, work: () => Result): Result {
   return contexts.run({ trace: currentTrace(), span }, work);
 }

@@ -1,11 +1,11 @@
-/** Of all bodies together, in one turn of the event loop: a millisecond's worth, or a few. Everything else goes on in between. */
+/** Maximum number of bytes of all bodies in one turn of the event loop: about a millisecond of work. Other work runs in between. */
 const BYTES_A_TURN = 1024 * 1024;
 /** A body in chunks of one byte is millions of them. */
 const PIECES_A_TURN = 4096;
 /** Each of them has up to 64 kB at once. */
 const RESUMED_A_TURN = 16;
 
-/** Of the connection that a body comes by. */
+/** The connection from which a body is read. */
 export interface Flow {
   /** May be called again while nothing is read. */
   readonly pause: () => void;
@@ -17,7 +17,10 @@ let bytesTaken = 0;
 let piecesTaken = 0;
 let isBegun = false;
 
-/** Counts a piece of a body. When the turn has had its share, the body goes on in a later one; those that wait go first. */
+/**
+ * Counts a piece of a body. When the budget of the turn is used up, the body is paused until a later turn; those that wait longest go
+ * first.
+ */
 export function countPiece(flow: Flow, bytes: number): void {
   bytesTaken += bytes;
   piecesTaken++;
@@ -41,7 +44,7 @@ function endTurn(): void {
   for (const flow of paused) {
     if (isSpent() || resumed++ === RESUMED_A_TURN) break;
     paused.delete(flow);
-    // What came meanwhile is counted at once.
+    // Pieces that arrived meanwhile are counted at once.
     flow.resume();
   }
   if (paused.size > 0) beginTurn();

@@ -41,7 +41,10 @@ export function createAccountRecords(
     /** @throws AppError NOT_FOUND */
     get: async (organizationId: number, id: number) => (await store.find(organizationId, id)) ?? notFound(id),
 
-    /** From old to new. Whoever lists takes of the share of his account. @throws AppError for a `where` that cannot be understood */
+    /**
+     * Lists accounts from old to new. The query counts for the share of the caller's account.
+     * @throws AppError for an invalid `where`
+     */
     list: async (
       { organizationId, accountId }: { readonly organizationId: number; readonly accountId: number },
       query: AccountQuery,
@@ -66,7 +69,10 @@ export function createAccountRecords(
       );
     },
 
-    /** What is not given stays. @throws AppError NOT_FOUND; CONFLICT for an external id that the organization has */
+    /**
+     * Changes an account. Values that are not sent stay.
+     * @throws AppError NOT_FOUND; CONFLICT for an external id that the organization already has
+     */
     update: async (organizationId: number, id: number, changes: Partial<AccountValues>) => {
       const values = readGiven(changes);
       const { after } = await orTaken(
@@ -111,7 +117,10 @@ export function createAccountRecords(
   };
 }
 
-/** What is given, as it is stored. @throws AppError REQUEST_INVALID for what cannot be */
+/**
+ * Returns the given values in the form in which they are stored.
+ * @throws AppError REQUEST_INVALID for values that cannot be stored
+ */
 function readGiven({ externalId, name, description, active }: Partial<AccountValues>): Partial<AccountValues> {
   const texts = {
     ...(externalId !== undefined && { externalId: externalId.trim() }),

@@ -13,16 +13,16 @@ export interface RemovalPlatform extends Pick<Platform, 'knex' | 'clock' | 'log'
   readonly notifier: Pick<Platform['notifier'], 'subscribe'>;
 }
 
-/** Longer than a batch takes. Of a process that died another one takes over then. */
+/** Longer than a batch. Then another process takes over from one that died. */
 const LEASE_MS = 120_000;
-/** What failed, or waits for deliveries. */
+/** The wait after a failure, or for deliveries. */
 const AGAIN_MS = 300_000;
-/** What was under way when the account was deleted has ended by then, and the outcome of it is removed as well. */
+/** By then, work that was in progress when the account was deleted has ended, and its results are removed too. */
 const SETTLED_MS = 3_600_000;
 
 /**
- * Removes what belongs to accounts that were deleted: in batches, part by part in their order, so that what one needs goes after it. Each
- * account is one process's at a time; where one stops, another goes on.
+ * Removes the data of deleted accounts in batches, part by part in a fixed order, so that data is removed before what it depends on. Each
+ * account belongs to one process at a time; where one stops, another resumes.
  */
 export function createAccountRemoval({ knex, notifier, clock, log }: RemovalPlatform, parts: readonly RemoveBatch[]) {
   const store = createRemovalStore(knex);
@@ -88,13 +88,16 @@ export function createAccountRemoval({ knex, notifier, clock, log }: RemovalPlat
     start: () => {
       unsubscribe = notifier.subscribe(REMOVAL_TOPIC, () => void track(keepNow()));
     },
-    /** Takes up nothing more; resolves when what is under way has ended. */
+    /** Starts no more batches. Resolves when those in progress have ended. */
     stop: async () => {
       unsubscribe();
       stopping.abort(new Error('The process stops.'));
       await Promise.allSettled(underWay);
     },
-    /** Whatever is due. @returns how many accounts were looked at */
+    /**
+     * Removes the data that is due.
+     * @returns number of accounts that were checked
+     */
     keep: (signal: AbortSignal) => track(keep(signal)),
   };
 }

@@ -36,7 +36,7 @@ export const FILTERABLE_ACCOUNT = filterable({
   status: [TEXT, "case when active then 'active' else 'inactive' end"],
 });
 
-/** What ends with an account, in the same statement as it. The rest is removed by and by. */
+/** Deletes an account, and in the same statement the data that must end with it. The rest is removed later. */
 const REMOVE = `
   with gone as (
     update account set deleted_at = now(), removal_due = now() where organization_id = :organizationId and id = :id returning id
@@ -48,7 +48,7 @@ const REMOVE = `
   users as (update app_user set deleted_at = now() where account_id = (select id from gone) and deleted_at is null)
   delete from oauth_proxy where account_id = (select id from gone)`;
 
-/** Somebody outside of the account can manage the organization. */
+/** Whether a user outside of the account can administer the organization. */
 const HAS_ADMINISTRATOR = `
   select exists (
     select from app_user join user_role on user_role.account_id = app_user.account_id and user_id = app_user.id
@@ -64,7 +64,7 @@ export function createAccountStore(knex: Knex) {
     find: async (organizationId: number, id: number): Promise<AccountRow | undefined> =>
       (await select(organizationId).where({ id }))[0],
 
-    /** Nobody else changes it before the end of the transaction. */
+    /** Locks the account until the end of the transaction. */
     lock: async (via: Knex, organizationId: number, id: number): Promise<AccountRow | undefined> =>
       (await select(organizationId, via).where({ id }).forNoKeyUpdate())[0],
 
@@ -83,7 +83,10 @@ export function createAccountStore(knex: Knex) {
       return firstOf(await select(organizationId, via).where(firstOf(inserted)));
     },
 
-    /** Of one that is locked. @throws what PostgreSQL says of an external id that the organization has */
+    /**
+     * Changes a locked account.
+     * @throws the error of PostgreSQL for an external id that the organization already has
+     */
     update: async (via: Knex, { organizationId, id }: AccountRow, values: AccountValues): Promise<AccountRow> => {
       await via('account')
         .where({ organization_id: organizationId, id })
@@ -91,7 +94,7 @@ export function createAccountStore(knex: Knex) {
       return firstOf(await select(organizationId, via).where({ id }));
     },
 
-    /** Of one that is locked: its users, their secrets and its OAuth proxies end with it. */
+    /** Deletes a locked account with its users, their secrets and its OAuth proxies. */
     remove: async (via: Knex, { organizationId, id }: AccountRow): Promise<void> => {
       await via.raw(REMOVE, { organizationId, id });
     },

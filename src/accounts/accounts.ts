@@ -18,7 +18,7 @@ export interface BootstrapOptions {
   readonly beforeCommit?: KeepCredentials;
 }
 
-/** Who calls: a user of an account of an organization, and the account that the call is about. */
+/** The sender of a request, a user of an account of an organization, and the account that the request is about. */
 export interface Principal extends TenantIds {
   /** The user's own account: `accountId` is another one where the call names one. */
   readonly homeAccountId: number;
@@ -31,7 +31,7 @@ export interface Principal extends TenantIds {
   readonly organizationVerified: boolean;
 }
 
-/** Somebody known by secrets. */
+/** A principal that was found by its secrets. */
 export interface FoundPrincipal {
   readonly principal: Principal;
   /** Earliest expiry of the secrets; undefined if none expires. */
@@ -47,7 +47,7 @@ export interface KnownAccount {
   readonly externalId: string;
 }
 
-/** Who calls, and which accounts there are. */
+/** Creates the look-ups of principals and accounts. */
 export function createAccounts(platform: Pick<Platform, 'knex' | 'keyring' | 'keys' | 'random' | 'notifier'>) {
   const { knex, keys, random, notifier } = platform;
   const store = createAccountStore(knex);
@@ -84,7 +84,7 @@ export function createAccounts(platform: Pick<Platform, 'knex' | 'keyring' | 'ke
     return user;
   }
 
-  /** What no column can hold would be an error to PostgreSQL. */
+  /** PostgreSQL would report an error for a text that it cannot store. */
   async function findByExternalId(organizationId: number, given: string): Promise<number | undefined> {
     return isStorable(given) ? (await knownByName.get(`${organizationId} ${given}`))?.id : undefined;
   }
@@ -129,8 +129,8 @@ export function createAccounts(platform: Pick<Platform, 'knex' | 'keyring' | 'ke
     },
 
     /**
-     * What a user may do in an account at this moment, for what acts for him without a secret of his. Undefined: he may not call, or is of another
-     * account and may not work in this one.
+     * Returns the current privileges of a user in an account, for work that acts for the user without a secret. Undefined: the user may not
+     * call, or belongs to another account and may not work in this one.
      */
     findActing: async ({ accountId, userId }: Pick<TenantIds, 'accountId' | 'userId'>) => {
       const stored = await store.findRights(accountId, userId);
@@ -141,9 +141,8 @@ export function createAccounts(platform: Pick<Platform, 'knex' | 'keyring' | 'ke
     },
 
     /**
-     * The account of the organization that goes by this id or, where it is no number, by this external id; from memory when it was asked for
-     * before and nothing changed.
-     * @throws AppError NOT_FOUND, for one of another organization too
+     * Returns the account of the organization with this id or, if it is no number, with this external id. It is cached until a change.
+     * @throws AppError NOT_FOUND, also for an account of another organization
      */
     getAccount: async (organizationId: number, given: string) => {
       const id = ID.test(given) ? Number(given) : await findByExternalId(organizationId, given);
@@ -172,7 +171,7 @@ export function createAccounts(platform: Pick<Platform, 'knex' | 'keyring' | 'ke
     /** @throws AppError NOT_FOUND */
     getUser,
 
-    /** Of the organization of the account, by id; those that are not there are left out. */
+    /** Returns users of the account's organization by id. Unknown ids are left out. */
     findUsers: async (accountId: number, userIds: readonly number[]) => {
       const users = await store.findUsers(accountId, userIds);
       return new Map(users.map((user) => [user.id, user]));

@@ -27,10 +27,10 @@ export function createActiveElements(
   }
 
   return {
-    /** The keys of the others; from memory when it was asked for before and nothing changed. */
+    /** Returns the keys of the inactive elements. They are cached until a change. */
     inactiveOf,
 
-    /** Of an account that is deleted. */
+    /** Removes the settings of a deleted account. */
     remove: async (accountId: number): Promise<Removal> => {
       await store.removeAll(accountId);
       return 'done';
@@ -43,7 +43,7 @@ export function createActiveElements(
       throw new AppError('CONFLICT', message);
     },
 
-    /** Instances that are there already go on. One that is so already stays so. */
+    /** Activates or deactivates an element. Existing instances continue to work. Repeating a change has no effect. */
     setActive: async ({ organizationId, accountId }: ElementCaller, elementKey: string, active: boolean) => {
       await principals.change(
         organizationId,

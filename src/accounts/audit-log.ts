@@ -30,8 +30,8 @@ export function createAuditLog(
 
   return {
     /**
-     * From new to old; `reader` is the account that asks.
-     * @throws AppError for a bad `where`; NOT_FOUND for an instance that is not in the scope, and of which nothing was ever done there
+     * Lists entries from new to old. `reader` is the account of the caller.
+     * @throws AppError for an invalid `where`; NOT_FOUND for an instance that is not in the scope and has no entries there
      */
     list: async (reader: number, scope: AuditScope, query: AuditQuery) => {
       const { rows, last } = await listPage(FILTERABLE_AUDIT_ENTRY, query, (filter) =>

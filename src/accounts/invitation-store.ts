@@ -31,7 +31,7 @@ const COLUMNS = columnsOf('user_invitation', [
   'ended_at',
 ]);
 
-/** Nobody writes that the time of one is over. */
+/** The expiry of an invitation is not written, but computed. */
 const STATUS = `case when status = 'open' and expires_at <= now() then 'expired' else status end`;
 
 /** Fields that a list of invitations can be filtered by, under their names in the API. */
@@ -68,7 +68,7 @@ export function createInvitationStore(knex: Knex) {
     find: ({ accountId, id }: InvitationKey): Promise<InvitationRow | undefined> =>
       knex('user_invitation').where({ account_id: accountId, id }).first<InvitationRow>(COLUMNS),
 
-    /** For whoever has the link: one that was not used, not revoked, and has not expired. */
+    /** Finds an open invitation by its link: not used, not revoked and not expired. */
     findOpen: (keyHash: Buffer, at: Date): Promise<InvitationRow | undefined> =>
       knex('user_invitation')
         .where({ key_hash: keyHash, status: 'open' })
@@ -103,7 +103,7 @@ export function createInvitationStore(knex: Knex) {
 
     removeSome: (accountId: number): Promise<Removal> => removeRows(knex, 'user_invitation', accountId),
 
-    /** Of all accounts. */
+    /** Deletes old invitations of all accounts. */
     purge: (before: Date): Promise<number> =>
       knex('user_invitation').whereRaw('coalesce(ended_at, expires_at) < ?', [before]).delete(),
   };

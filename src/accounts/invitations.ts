@@ -33,12 +33,12 @@ export interface InvitationNeighbours {
 }
 
 /**
- * Links by which one person each becomes a user, and chooses name and password. An invitation acts for the user who made it, with the rights
- * of the moment: nobody comes in by it whom that user could not add now.
+ * Invitations: links by which one person each becomes a user and chooses a name and a password. An invitation acts for the user who created
+ * it, with that user's current privileges. So it never adds a user whom its creator could not add now.
  */
 export type Invitations = ReturnType<typeof createInvitations>;
 
-/** The page of the console that it leads to. The key stands behind a `#`, which browsers send to nobody. */
+/** The page of the console that opens an invitation. The key is behind a `#`, which browsers never send. */
 export const INVITATION_PATH = '/console/invitation';
 /** One of them, now and when the invitation is accepted. */
 const NEEDED: readonly Privilege[] = ['addOrganizationUsers', 'addAccountUsers'];
@@ -119,7 +119,10 @@ export function createInvitations(
       return change(knex, revoke, toAudit);
     },
 
-    /** What whoever has the link is shown. @throws AppError NOT_FOUND */
+    /**
+     * Returns the public facts of an invitation.
+     * @throws AppError NOT_FOUND
+     */
     show: async (key: string) => {
       const { invitation } = await open(key);
       return { invitation, names: await store.findNames(invitation) };
@@ -151,7 +154,7 @@ export function createInvitations(
   };
 }
 
-/** Nobody has written that its time is over. */
+/** Returns the current status, because the expiry of an invitation is not written. */
 export function statusOf({ status, expiresAt }: InvitationRow, nowMs: number): InvitationRow['status'] | 'expired' {
   return status === 'open' && expiresAt.getTime() <= nowMs ? 'expired' : status;
 }
@@ -164,7 +167,7 @@ function toAudit({ id, emailAddress, accountId, roles, expiresAt }: InvitationRo
   };
 }
 
-/** The same for all, so that nobody learns which there are. */
+/** The same error in all cases, so that it does not show which invitations exist. */
 function noInvitation(): AppError {
   const message = 'This invitation was used or revoked, has expired, or its link is incomplete. Ask for a new one.';
   return new AppError('NOT_FOUND', message);

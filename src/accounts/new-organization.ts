@@ -10,8 +10,8 @@ export interface FirstCredentials extends TenantIds {
 }
 
 /**
- * Keeps the secrets somewhere before the tenant exists. If it rejects, no tenant is made, so that one that is cut off at any moment never
- * leaves a tenant whose secrets nobody knows.
+ * Stores the secrets elsewhere before the tenant exists. If it rejects, no tenant is created. So an interruption never leaves a tenant
+ * whose secrets nobody knows.
  */
 export type KeepCredentials = (credentials: FirstCredentials) => Promise<void>;
 

@@ -10,7 +10,7 @@ export function createOrganizationStore(knex: Knex) {
   return {
     find: (id: number): Promise<OrganizationRow | undefined> => select(id).first(COLUMNS),
 
-    /** Nobody else changes it before the end of the transaction. */
+    /** Locks the organization until the end of the transaction. */
     lock: (via: Knex, id: number): Promise<OrganizationRow | undefined> =>
       select(id, via).forNoKeyUpdate().first(COLUMNS),
 

@@ -39,8 +39,7 @@ export function createPrincipalChanges({ knex, notifier, clock }: Pick<Platform,
 
   return {
     /**
-     * A transaction (`db/change.ts`) after which callers of the organization may do something else than before. It ends when every process
-     * has been told.
+     * Runs a transaction (`db/change.ts`) that changes what callers of the organization may do. It ends when every process was notified.
      */
     change: async <Result>(
       organizationId: number,

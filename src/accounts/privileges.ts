@@ -85,7 +85,7 @@ export function isRole(key: string): key is RoleKey {
 /** Privileges of roles for which an organization changed the default. */
 export type RolePrivileges = Readonly<Partial<Record<string, readonly string[]>>>;
 
-/** Returns the privileges of somebody with the roles. Names that a later release stored are ignored. */
+/** Returns the privileges of a user with these roles. Names that a later release stored are ignored. */
 export function privilegesOf(roles: readonly string[], given: RolePrivileges): ReadonlySet<Privilege> {
   const keys = roles.flatMap((role) => (isRole(role) ? (given[role] ?? ROLES[role].privileges) : []));
   return new Set(keys.filter(isPrivilege));
@@ -101,9 +101,9 @@ export function lacking(needs: string, ...enough: readonly Privilege[]): AppErro
 }
 
 /**
- * Nobody gives, takes or overrules what he does not have himself.
- * @param has such as `The role admin has`
- * @throws AppError FORBIDDEN that names the first privilege that is above
+ * Asserts that a user grants, removes or overrules only privileges that the user has.
+ * @param has the beginning of the message, such as `The role admin has`
+ * @throws AppError FORBIDDEN that names the first privilege that the user lacks
  */
 export function assertNotAbove(own: ReadonlySet<Privilege>, given: Iterable<Privilege>, has: string): void {
   for (const privilege of given) if (!own.has(privilege)) throw lacking(has, privilege);

@@ -8,7 +8,7 @@ export interface RemovedAccount {
 /** Creates the store of deleted accounts whose data is still to be removed. */
 export function createRemovalStore(knex: Knex) {
   return {
-    /** One that is due: nobody else has it before `until`. */
+    /** Claims a removal that is due. No other process claims it before `until`. */
     claim: async (now: Date, until: Date): Promise<RemovedAccount | undefined> => {
       const { rows } = await knex.raw<{ rows: RemovedAccount[] }>(
         `update account set removal_due = ? where id = (

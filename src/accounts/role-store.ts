@@ -2,21 +2,21 @@ import type { Knex } from 'knex';
 import type { RoleKey, RolePrivileges } from './privileges.ts';
 import type { UserKey } from './user-store.ts';
 
-/** Who administers the organization is said user by user. */
+/** The roles that have privileges per account. Administration of the organization is set per user. */
 export type AccountRoleKey = Exclude<RoleKey, 'org-admin'>;
 
 /** Creates the store of the roles of users, and of the privileges that organizations changed for a role. */
 export function createRoleStore(knex: Knex) {
   return {
     /**
-     * Who changes users and roles of the organization, or what they may do, waits here for those before: what a change was judged by still
-     * holds when it is made. Rows that refer to the organization do not wait.
+     * Locks the users and roles of the organization. Changes wait for those before, so a decision still holds when its change is made. Rows
+     * that refer to the organization do not wait.
      */
     lock: async (via: Knex, organizationId: number): Promise<void> => {
       await via('organization').where({ id: organizationId }).forNoKeyUpdate().first('id');
     },
 
-    /** Of the roles that have others than by default. */
+    /** Returns the privileges of roles that differ from the default. */
     privileges: async (organizationId: number, via = knex): Promise<RolePrivileges> => {
       const rows = await via('role_privileges').where({ organization_id: organizationId }).select('role', 'privileges');
       return Object.fromEntries(rows.map(({ role, privileges }) => [role, privileges]));
@@ -60,7 +60,7 @@ export function createRoleStore(knex: Knex) {
     revokeFromAccount: async (via: Knex, accountId: number, role: AccountRoleKey): Promise<boolean> =>
       (await via('account_role').where({ account_id: accountId, role }).delete()) > 0,
 
-    /** Whether somebody who can call has the role, anywhere in the organization. */
+    /** Returns whether a user of the organization who can call has the role. */
     isHeld: async (via: Knex, organizationId: number, role: RoleKey): Promise<boolean> => {
       const holder = await via('user_role')
         .join('app_user', (on) =>

@@ -55,7 +55,7 @@ export function createRoles({ knex }: Pick<Platform, 'knex'>, principals: Pick<P
   }
 
   return {
-    /** What every user of the account may do beside what his own roles allow, from most to least. */
+    /** Lists the roles that every user of the account has in addition to its own, the most powerful first. */
     listOfAccount: async ({ organizationId, accountId }: Principal) => {
       const [given, held] = await Promise.all([store.privileges(organizationId), store.ofAccount(accountId)]);
       return ROLE_KEYS.filter((key) => held.includes(key)).map((key) => toRole(key, given));
@@ -88,8 +88,9 @@ export function createRoles({ knex }: Pick<Platform, 'knex'>, principals: Pick<P
     get: async (organizationId: number, key: string) => toRole(findRole(key), await store.privileges(organizationId)),
 
     /**
-     * What the role may do from now on.
-     * @throws AppError NOT_FOUND; REQUEST_INVALID for a privilege that there is not; CONFLICT for `org-admin`; FORBIDDEN for a privilege that the caller lacks
+     * Sets the privileges of a role.
+     * @throws AppError NOT_FOUND; REQUEST_INVALID for an unknown privilege; CONFLICT for `org-admin`; FORBIDDEN for a privilege that the
+     * caller lacks
      */
     setPrivileges: async ({ organizationId, privileges }: Principal, key: string, keys: readonly string[]) => {
       const role = findRole(key);
@@ -100,7 +101,7 @@ export function createRoles({ knex }: Pick<Platform, 'knex'>, principals: Pick<P
       const work = async (via: Knex) => {
         await store.lock(via, organizationId);
         const before = toRole(role, await store.privileges(organizationId, via)).privileges;
-        // Whoever could add to his own role what he lacks, or take from others what he lacks, would be above himself.
+        // Users who could add a missing privilege to their own role, or remove it from others, would exceed their privileges.
         assertNotAbove(privileges, new Set(before).symmetricDifference(wanted), 'This takes');
         await store.setPrivileges(via, organizationId, role, after);
         return before;
@@ -133,7 +134,7 @@ function readPrivileges(keys: readonly string[]): ReadonlySet<Privilege> {
 
 interface Vocabulary {
   readonly known: readonly string[];
-  /** Of the body. */
+  /** The member of the body. */
   readonly member: string;
   readonly what: string;
 }

@@ -21,7 +21,7 @@ export interface StoredSecret {
 
 export type NewSecret = Pick<StoredSecret, 'id' | 'createdAt' | 'expiresAt'>;
 
-/** Of one owner at a time: each is compared with what callers send. */
+/** Maximum number of valid secrets per owner. Each is compared with the secret of a request. */
 const MOST_VALID = 20;
 
 const SECRET_BYTES = 32;
@@ -41,7 +41,7 @@ export function createSecretStore({ keyring, keys }: Pick<Platform, 'keyring' | 
      */
     add: async (via: Knex, owner: SecretOwner, secret: string, previousUntil = new Date(0)): Promise<NewSecret> => {
       const { table, columns, ownerTable, ownerColumns } = tablesOf(owner);
-      // Those who rotate at the same time take turns: the second one ends what the first one made.
+      // Concurrent rotations take turns: the second one ends the secret of the first one.
       const found = await via(ownerTable).where(ownerColumns).forNoKeyUpdate().first('id');
       if (found === undefined) throw new AppError('NOT_FOUND', 'The owner of this secret was deleted.');
       await via(table)

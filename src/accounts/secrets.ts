@@ -40,8 +40,8 @@ export function createSecrets(
     },
 
     /**
-     * Makes a new one. The one before stays valid for so long, on every process; 0: it is over at once.
-     * @returns the new one
+     * Creates a new secret. The one before stays valid for `overlapSeconds` on every process; 0 ends it at once.
+     * @returns the new secret
      */
     rotate: (organizationId: number, owner: SecretOwner, overlapSeconds: number = OVERLAP_SECONDS) => {
       const secret = createSecret(random);

@@ -14,7 +14,7 @@ export function createSettingsStore(knex: Knex) {
       return row?.settings ?? {};
     },
 
-    /** Nobody else changes them before the end of the transaction. */
+    /** Reads the settings and locks them until the end of the transaction. */
     readForChange: async (accountId: number): Promise<StoredSettings> => {
       const row = await knex('account_settings').where({ account_id: accountId }).forNoKeyUpdate().first('settings');
       return row?.settings ?? {};

@@ -65,9 +65,15 @@ export function createSettings(
 
   return {
     get,
-    /** What is not given gets its default. @throws AppError REQUEST_INVALID for an unknown key or a URL that may not be called */
+    /**
+     * Replaces all settings. A setting that is not sent gets its default.
+     * @throws AppError REQUEST_INVALID for an unknown key or a URL that may not be called
+     */
     replace: (accountId: number, given: Partial<AccountSettings>) => write(accountId, given, 'replace'),
-    /** What is not given stays. @throws AppError as `replace` does */
+    /**
+     * Changes the given settings and keeps the others.
+     * @throws AppError as `replace`
+     */
     update: (accountId: number, given: Partial<AccountSettings>) => write(accountId, given, 'merge'),
     /** Deletes what an account has. */
     remove: async (accountId: number): Promise<Removal> => {

@@ -63,8 +63,8 @@ export const MAY_CALL = 'app_user.active and app_user.deleted_at is null and acc
 export function createAccountStore(knex: Knex) {
   return {
     /**
-     * Inserts the first tenant unless there is an organization; then undefined. Processes that start together take
-     * turns. `complete` runs with the ids while nothing is visible to others yet; if it rejects, nothing is kept.
+     * Inserts the first tenant, unless an organization exists; then it returns undefined. Processes that start together take turns.
+     * `complete` runs with the ids before anything is visible to others; if it rejects, nothing is stored.
      */
     insertFirstTenant: (
       tenant: NewTenant,

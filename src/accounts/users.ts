@@ -90,7 +90,7 @@ export function createUsers(
     assertNotAbove(privileges, privilegesOf([role], given), `The role ${role} has`);
   }
 
-  /** Nobody takes over who has more than he. */
+  /** Asserts that the caller has all privileges of the user, so that nobody takes over a more powerful user. */
   async function assertMayChange(via: Knex, principal: Principal, user: UserRow): Promise<void> {
     if (user.id === principal.userId) return;
     const roles = [...user.roles, ...user.accountRoles];
@@ -99,8 +99,8 @@ export function createUsers(
   }
 
   /**
-   * A change after which somebody can still administer the organization.
-   * @returns the user after the change
+   * Changes a user, if another user can still administer the organization afterwards.
+   * @returns the changed user
    * @throws AppError NOT_FOUND, FORBIDDEN, CONFLICT
    */
   async function changeUser(
@@ -147,7 +147,7 @@ export function createUsers(
     await sessionStore.removeOthers(via, { accountId, userId: id }, undefined);
   }
 
-  /** Of another user: nobody changes his own. */
+  /** Changes the roles of another user. Users cannot change their own roles. */
   async function changeRole(
     principal: Principal,
     id: number,
@@ -164,7 +164,7 @@ export function createUsers(
     return role;
   }
 
-  /** Before the transaction: a hash takes its time. */
+  /** Runs before the transaction, because hashing takes a while. */
   async function preparePassword(
     organizationId: number,
     { accountId, id: userId, ...known }: Pick<UserRow, 'accountId' | 'id' | 'emailAddress' | 'firstName' | 'lastName'>,
@@ -175,7 +175,7 @@ export function createUsers(
       : passwords.prepare({ organizationId, accountId, userId }, known, password);
   }
 
-  /** Judged by what the user becomes. Whoever may not change him is told so first. */
+  /** Judges a change by the user that would result. A caller who may not change the user is rejected first. */
   async function prepareChange(principal: Principal, id: number, changes: UserChanges) {
     if (changes.password === undefined) return undefined;
     const user = await get(principal.organizationId, id);
@@ -263,7 +263,7 @@ export function createUsers(
     /** The secrets are dead; the name stays with what the user made. @throws AppError NOT_FOUND, FORBIDDEN; CONFLICT for the last org-admin */
     remove: async (principal: Principal, id: number) => {
       await changeUser(principal, id, async (via, user) => {
-        // The user first, as whoever rotates a secret has the row of its user before those of the secrets.
+        // The user first: a rotation of a secret locks the row of the user before those of the secrets.
         await store.remove(via, user);
         await secretStore.removeAll(via, { accountId: user.accountId, userId: id });
         await endSessions(via, user);

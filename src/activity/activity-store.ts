@@ -101,7 +101,7 @@ const KIND_SQL: Readonly<Record<ActivityKind, string>> = {
   all: '',
 };
 
-/** As it is stored: names would take more room than values. */
+/** The stored form of a call. Names would need more space than values. */
 type PackedCall = readonly [
   method: string,
   host: string,

@@ -1,6 +1,7 @@
 /**
- * Durations counted in buckets that grow by a tenth each, so that a percentile read from them is off by 5 % at most. Bucket 0 holds what is
- * shorter than a tenth of a millisecond, bucket n what is below that times 1.1 to the n; what takes more than ten minutes is in the last one.
+ * Durations that are counted in buckets, each a tenth larger than the one before, so that a percentile is off by at most 5 %. Bucket 0
+ * holds durations below a tenth of a millisecond, and bucket n those below that times 1.1 to the n. The last one holds everything above ten
+ * minutes.
  */
 export type Durations = readonly number[];
 

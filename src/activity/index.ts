@@ -13,7 +13,7 @@ interface UsageQuestion {
   readonly accountId: number;
   readonly organizationId?: number | undefined;
   readonly metric: Exclude<CountedMetric, 'console_read'>;
-  /** Of calls: whether those by which the console reads for itself are counted. Default true. */
+  /** For calls: whether the console's own reads are counted. Default true. */
   readonly hasConsoleReads?: boolean | undefined;
   readonly period: Period;
 }
@@ -46,8 +46,8 @@ export function composeActivity(
     lastCalls: createLastCallStore(platform.knex),
     usage: {
       /**
-       * What was counted, from old to new, for the account that asks; with an `organizationId` for all accounts of it, each on its own, which the caller
-       * must be allowed to see.
+       * Returns the counts of the caller's account, from old to new. With an `organizationId`, it returns those of each of its accounts,
+       * which the caller must be allowed to see.
        * @throws AppError RATE_LIMITED, OVERLOADED
        */
       list: async (question: UsageQuestion): Promise<readonly Tally[]> => {

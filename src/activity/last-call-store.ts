@@ -23,8 +23,8 @@ interface LastCallRow {
 export function createLastCallStore(knex: Knex) {
   return {
     /**
-     * Of calls that were recorded together. Processes record at the same time, so a later time is never replaced by an earlier one. The
-     * order of the rows keeps two processes from waiting for each other, and the lock keeps an instance from being deleted meanwhile.
+     * Notes calls that were recorded together. Processes record at the same time, so an earlier time never replaces a later one. The order
+     * of the rows prevents that two processes block each other, and the lock prevents that an instance is deleted meanwhile.
      */
     note: async (rows: readonly ActivityRow[]): Promise<void> => {
       // Calls about an instance, such as a change of its name, are none on it and have no element.
@@ -67,7 +67,7 @@ export function createLastCallStore(knex: Knex) {
       );
     },
 
-    /** Of instances of the account, by their ids. */
+    /** Returns the last calls of instances of the account, by id. */
     find: async (accountId: number, ids: readonly number[]): Promise<ReadonlyMap<number, LastCalls>> => {
       const { rows } = await knex.raw<{ rows: LastCallRow[] }>(
         `select instance_id as "instanceId", last_call_at as "lastCallAt", last_error_at as at, last_error_status as status,

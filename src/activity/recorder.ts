@@ -20,7 +20,7 @@ export type WriteActivity = (batch: ActivityBatch, isRetry: boolean) => Promise<
 
 /** Limits, which tests and measurements change. */
 export const DEFAULT_RECORDER_OPTIONS = {
-  /** Requests that wait to be written, and the bytes that they are estimated to take. */
+  /** Maximum number of waiting requests, and of the bytes that they are estimated to need. */
   mostRows: 20_000,
   mostBytes: 16 * 1024 * 1024,
   /** Headers and bodies that trace logging keeps until they are written. */
@@ -47,15 +47,16 @@ export interface RecorderPorts {
 const WARN_EACH_MS = 60_000;
 
 /**
- * Writes activity behind the answers: one batch at a time, each second or when there is enough for one. While the database is away or slow what
- * comes in is kept as long as there is room; beyond that it is dropped and counted, and no request waits or fails.
+ * Creates the recorder, which writes activity after the responses: one batch at a time, each second or when there is enough for one. While
+ * the database is down or slow, entries are kept as long as there is room. Beyond that they are dropped and counted, and no request waits
+ * or fails.
  */
 export function createRecorder({ write, clock, log, metrics, options: given }: RecorderPorts) {
   const options: RecorderOptions = { ...DEFAULT_RECORDER_OPTIONS, ...given };
   const wireRoom = createWireRoom(options.mostWireBytes);
   let waiting: ActivityEntry[] = [];
   let waitingBytes = 0;
-  /** Of what is no request. */
+  /** Counts of work that is no request. */
   let counts = createTallies();
   /** Under way, or to be tried again. */
   let batch: (ActivityBatch & { readonly records: readonly ActivityEntry[]; readonly bytes: number }) | undefined;
@@ -167,13 +168,13 @@ export function createRecorder({ write, clock, log, metrics, options: given }: R
     while (batch !== undefined || waiting.length > 0 || counts.size() > 0) {
       if (writing === undefined) startWrite();
       await writing;
-      // Whatever is to be tried again would wait longer than anybody wants to.
+      // A retry would make the stop wait too long.
       if (failures > 0) return;
     }
   }
 
   return {
-    /** Takes a request that has ended. It costs microseconds, and never fails. */
+    /** Records a request that has ended. It takes microseconds and never fails. */
     record: (record: ActivityEntry) => {
       const bytes = sizeOf(record);
       if (heldRows() >= options.mostRows || heldBytes() + bytes > options.mostBytes) return drop(record);
@@ -190,7 +191,7 @@ export function createRecorder({ write, clock, log, metrics, options: given }: R
     },
     /** Where headers and bodies of a request are kept, until it is recorded. */
     openWireLog: (secrets: WireSecrets) => createWireLog(wireRoom, secrets),
-    /** Writes what there is, for so long at most; what is left is dropped. */
+    /** Writes the waiting entries within the given time. The rest is dropped. */
     stop: async (timeoutMs: number) => {
       endWait?.();
       const timeout = Promise.withResolvers<void>();
@@ -204,7 +205,7 @@ export function createRecorder({ write, clock, log, metrics, options: given }: R
   };
 }
 
-/** Of the row and what belongs to it; a guess that is too large rather than too small. */
+/** Estimated size of a row with everything that belongs to it, rather too high than too low. */
 const ROW_BYTES = 600;
 const CALL_BYTES = 300;
 
@@ -212,7 +213,7 @@ function sizeOf({ path, reason = '', trace }: ActivityEntry): number {
   return ROW_BYTES + path.length + reason.length + trace.calls.length * CALL_BYTES;
 }
 
-/** Data that PostgreSQL does not take (classes 22 and 23 of its error codes): it would not take it the next time either. */
+/** Returns whether PostgreSQL rejected the data (classes 22 and 23 of its error codes). It would reject them again. */
 function isRefused(error: unknown): boolean {
   return error instanceof Error && 'code' in error && /^2[23]/.test(String(error.code));
 }
@@ -254,7 +255,10 @@ function showReason(record: ActivityEntry, reason: string): string {
   return text.slice(0, MOST_REASON_CHARACTERS).toWellFormed();
 }
 
-/** What it reads to show itself, and gives up when another page is opened. What was refused or reached a provider is of interest whoever asked for it. */
+/**
+ * Returns whether the console read data for display, or aborted such a read. A request that was rejected or reached a provider counts in
+ * any case.
+ */
 function isConsoleRead({ isOfConsole, method, status, cut, trace }: ActivityEntry): boolean {
   return isOfConsole && method === 'GET' && (status < 400 || cut) && trace.callCount === 0;
 }

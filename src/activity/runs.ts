@@ -61,7 +61,7 @@ export function createOpenRun(
         if (wire !== undefined) trace.wire = wire;
       },
       within: <Result>(work: () => Result): Result => withTrace({ trace, span: currentSpan() }, work),
-      /** What an error says to whoever may see the instance: nobody reads the answer to a run. */
+      /** Returns the fault of a run, as users of the instance may read it, because no caller reads the response to a run. */
       faultOf: (error: unknown): RunFault => {
         if (!isAppError(error)) return { code: 'INTERNAL', message: UNEXPECTED[kind] };
         const { code, providerMessage } = error;
@@ -103,7 +103,7 @@ export function createOpenRun(
   };
 }
 
-/** Where nobody expected it, its own words are for the log. */
+/** For an unexpected error, its own message is only logged. */
 const UNEXPECTED: Readonly<Record<RunSubject['kind'], string>> = {
   poll: 'The poll could not be made.',
   bulk: 'The file could not be made.',

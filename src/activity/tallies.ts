@@ -59,7 +59,7 @@ export function createTallies() {
     add: ({ count, ...key }: Key & { readonly count: number }): void => {
       grow(minutes, { ...key, atMs: startOf('minute', key.atMs) }).count += count;
     },
-    /** Of whole minutes, hours or days, always in the same order: whoever writes them never waits in a circle. */
+    /** Returns the counts of whole minutes, hours or days, always in the same order, so that concurrent writes never block each other. */
     of: (interval: Interval): readonly Tally[] => mergeTallies(minutes.values(), interval).sort(inOrder),
   };
 }

@@ -2,11 +2,13 @@ import { isUtf8 } from 'node:buffer';
 import { CENSOR, combineRedactors, isSecretName, type Redactor } from '../redaction.ts';
 import type { WireContent, WireEntry, WireLog, WireMessage } from '../trace.ts';
 
-/** Of one body, in bytes. */
+/** Maximum size of one body in bytes. */
 const MOST_BODY_BYTES = 64 * 1024;
-/** Of the bodies of one request, so that a query of many pages does not take all the room there is. */
+/** Maximum size of all bodies of one request, so that a query of many pages does not use up all memory. */
 const MOST_REQUEST_BYTES = 1024 * 1024;
-/** Of what was cut so much goes at its end: the beginning of a secret there is too short to be known. */
+/**
+ * Number of characters that are removed at the end of a text that was cut, because the beginning of a secret is too short to be recognized.
+ */
 const DOUBTFUL_CHARACTERS = 64;
 const TEXT_TYPE = /^[^;]*(?:text\/|json|xml|x-www-form-urlencoded|javascript|yaml|graphql|csv)/i;
 
@@ -38,7 +40,7 @@ export interface WireSecrets {
   readonly names: ReadonlySet<string>;
 }
 
-/** Keeps what providers are sent and answer, without secrets: neither by value, nor by name. */
+/** Keeps requests to providers and their responses, with secrets redacted by value and by name. */
 export function createWireLog(room: WireRoom, secrets: WireSecrets): WireLog {
   let held = 0;
   let isClosed = false;
@@ -90,7 +92,7 @@ export function createWireLog(room: WireRoom, secrets: WireSecrets): WireLog {
   };
 }
 
-/** The same pieces; when they end, or nobody wants more of them, `keep` gets what is kept of them. */
+/** Returns the same pieces. When they end, or are no longer read, `keep` receives the kept part. */
 async function* watchBody(
   { headers, body }: WireMessage & { readonly body: AsyncIterable<Buffer> },
   keep: (body: Body) => void,

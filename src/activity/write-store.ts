@@ -9,7 +9,7 @@ import { createUsageStore } from './usage-store.ts';
 export function createWriteActivity({ behind }: { readonly behind: Knex }): WriteActivity {
   return async ({ rows, wires, tallies }, isRetry) => {
     const [first] = rows;
-    // The connection may have broken after the commit. Counts that come without a row are then there twice: nothing tells.
+    // The connection may have broken after the commit. Counts without a row are then added twice, which cannot be detected.
     if (isRetry && first !== undefined && (await createActivityStore(behind).has(first))) return;
     await behind.transaction(async (via) => {
       const activity = createActivityStore(via);

@@ -6,7 +6,7 @@ import type { ApiOperationId, UserOf } from './operation.ts';
 
 /** Rights that an operation requires, and its entry in the audit log. */
 export interface Access {
-  /** Any of several is enough; without one, whoever is known may. */
+  /** The privilege that the operation needs. Any one of several is enough. Without it, every known caller may use the operation. */
   readonly privilege?: Privilege | readonly Privilege[];
   /** The path parameter that names an account of the organization; without one it is the caller's, or that of the header. */
   readonly account?: string;
@@ -56,7 +56,7 @@ export type AuditTarget =
 
 const INSTANCE = 'createElementInstances';
 
-/** What whoever makes instances may change. */
+/** Privileges for changes by users who create instances. */
 const changes =
   (target: AuditTarget, id = 'id') =>
   (action: AuditAction): Access => ({ privilege: INSTANCE, audit: { action, target, id } });
@@ -67,7 +67,7 @@ const subscription = changes('subscription');
 const delivery = changes('delivery');
 const poll = changes('poll', 'resource');
 const connectSession = changes('connect-session');
-/** By whoever has the key of its page, as the user who made it. */
+/** For requests with the key of a connect page, which act as the user who created the session. */
 const ofPage = (action: AuditAction): Access => ({ audit: { action, target: 'connect-session' } });
 const element: Access = { privilege: 'editElements', audit: { action: 'update', target: 'element', id: 'keyOrId' } };
 const settings = (account?: string): Access => ({
@@ -119,13 +119,13 @@ const CONFIGURE_ROLES: Access = { privilege: 'configureRoles' };
 /** How much of the log is read depends on which it is. */
 const VIEW_AUDIT_LOG: Access = { privilege: ['viewOrganizationLogs', 'viewAccountLogs'] };
 const VIEW_ELEMENTS: Access = { privilege: 'viewElements' };
-/** What others of the account did is told to those who look after it. */
+/** Actions of other users of the account are visible to users who administer it. */
 const VIEW_LOGS: Access = { privilege: 'viewAccountLogs' };
 
 /** Everybody of the account. What goes to a provider is its to allow; what happened there is in the activity, not in the audit log. */
 const EVERYBODY: Access = {};
 
-/** An operation whose path names a user says what it takes to reach him. */
+/** An operation whose path names a user must declare how the user may be reached. */
 type AccessOf<Id extends ApiOperationId> = UserOf<Id> extends UserRow ? Access & { readonly user: UserAccess } : Access;
 
 /** Every operation of the API: one that is missing does not compile. */
@@ -186,7 +186,7 @@ export const ACCESS: { readonly [Id in ApiOperationId]: AccessOf<Id> } = {
   listInvitations: { privilege: INVITE },
   createInvitation: { ...NEW_SECRET, privilege: INVITE, audit: { action: 'create', target: 'invitation' } },
   revokeInvitation: { privilege: INVITE, audit: { action: 'delete', target: 'invitation', id: 'id' } },
-  // By whoever has the link, as the user who invites.
+  // For requests with the link, which act as the user who invited.
   showInvitation: EVERYBODY,
   acceptInvitation: { audit: { action: 'create', target: 'user' } },
   listUsers: EVERYBODY,
@@ -371,8 +371,8 @@ export const ACCESS: { readonly [Id in ApiOperationId]: AccessOf<Id> } = {
 };
 
 /**
- * The principal of a call that is about another account of the organization than its caller's own.
- * @throws AppError NOT_FOUND for whoever may not, as for one that is not there
+ * Returns the principal of a request that is about another account of the organization than the caller's own.
+ * @throws AppError NOT_FOUND, both for a caller who may not do so and for an unknown account
  */
 export async function actIn(
   accounts: Pick<Accounts, 'getAccount'>,
@@ -381,7 +381,7 @@ export async function actIn(
 ): Promise<Principal> {
   const { organizationId, homeAccountId, privileges } = principal;
   const isManager = privileges.has('manageOrganization');
-  // Who may work in no other account is not told, be it by the time that it takes, which ones there are.
+  // A caller who may work in no other account must not learn which accounts exist, not even by the response time.
   const account = await accounts.getAccount(organizationId, isManager ? named : String(homeAccountId));
   if (!goesBy(account, named)) throw noAccount(named);
   return { ...principal, accountId: account.id, isAccountNamed: true };
@@ -425,7 +425,7 @@ export function assertPrivilege(
   if (!enough.some((one) => privileges.has(one))) throw lacking('This needs', ...enough);
 }
 
-/** Whoever lacks the privilege is told so, whether there is such a user or not. */
+/** A caller who lacks the privilege is rejected, whether the user exists or not. */
 async function reach(
   users: Directory['users'],
   { organizationId, accountId, isAccountNamed, userId, privileges }: Principal,

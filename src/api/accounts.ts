@@ -7,7 +7,7 @@ import { assertAsRead } from './body-faults.ts';
 import { createPageTokens, listHeaders, type PageSeal } from './listing.ts';
 import type { Handlers, OperationBody, OperationResult } from './operation.ts';
 
-/** Unless the caller asks for another number: the default of the spec. */
+/** The page size of a request that names none: the default of the spec. */
 const PAGE_SIZE = 200;
 
 export function createAccountHandlers({ accountRecords }: { readonly accountRecords: AccountRecords }, seal: PageSeal) {
@@ -68,7 +68,7 @@ export function createAccountHandlers({ accountRecords }: { readonly accountReco
   } satisfies Partial<Handlers>;
 }
 
-/** The same operation below `/organizations/{organizationId}`: not found in any but the caller's own. */
+/** Returns the same operation below `/organizations/{organizationId}`. Any organization but the caller's own is not found. */
 function inOwnOrganization<Request extends { readonly principal: Principal }, Result>(
   handle: (request: Request) => Promise<Result>,
 ): (request: Request & { readonly path: { readonly organizationId: string } }) => Promise<Result> {
@@ -79,11 +79,11 @@ function inOwnOrganization<Request extends { readonly principal: Principal }, Re
   };
 }
 
-/** What else stands behind `/accounts/` in a path. */
+/** The other words that follow `/accounts/` in a path. */
 const WORDS = Object.values(OPERATIONS).flatMap(({ path }) => /^\/accounts\/([^{/]+)/.exec(path)?.[1] ?? []);
 
 /**
- * Paths and headers take an account by id or external id: one that means something else there would have its changes done to another account.
+ * Rejects an external id that has another meaning in paths, because its changes would affect another account.
  * @throws AppError REQUEST_INVALID
  */
 function assertNames(externalId: string): void {

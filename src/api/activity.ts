@@ -53,7 +53,7 @@ const METRICS: Readonly<Record<MetricName, MetricSpec>> = {
   'bulk-jobs': { metric: 'bulk_job', isCounted: always, detailsOf: elementsOf },
 };
 
-/** Unless the caller asks for another number: the default of the spec. */
+/** The page size of a request that names none: the default of the spec. */
 const PAGE_SIZE = 200;
 
 export function createActivityHandlers(
@@ -91,7 +91,7 @@ export function createActivityHandlers(
     return { body: page.rows.map(toActivityView), headers };
   }
 
-  /** What an account asked, with its period. */
+  /** Counts the calls of an account in a period. */
   async function countCalls(accountId: number, asked: OperationQuery<'countUsage'>) {
     const { consoleReads: hasConsoleReads } = asked;
     const period = readPeriod(asked, clock.now());

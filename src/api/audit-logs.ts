@@ -21,10 +21,10 @@ interface Reading {
   readonly url: string;
 }
 
-/** What of the log is meant. */
+/** The selected part of the audit log. */
 type AuditSelection = Pick<AuditQuery, 'section' | 'instanceId' | 'target'>;
 
-/** Unless the caller asks for another number: the default of the spec. */
+/** The page size of a request that names none: the default of the spec. */
 const PAGE_SIZE = 200;
 const ELEMENT: AuditTarget = 'element';
 

@@ -34,7 +34,7 @@ export interface AuditedCall {
 const SUCCESS = 200;
 const FORBIDDEN = 403;
 const FAILURE = 500;
-/** Which part of the log tells of it, beside the whole. */
+/** The section of the log that contains the entry, in addition to the whole log. */
 const SECTION_OF: Readonly<Record<AuditTarget, AuditSection | undefined>> = {
   organization: 'settings',
   account: 'settings',

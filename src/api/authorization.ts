@@ -25,7 +25,7 @@ import { createRoutes } from './routes.ts';
 import { assertCsrfToken, type SessionCookie } from './session-cookie.ts';
 import type { Scope } from './validation.ts';
 
-/** Who calls, and on which instance. */
+/** The sender of a request, and the instance that it is about. */
 export interface Caller {
   readonly principal: Principal;
   /** Secrets that identified the principal. */
@@ -39,12 +39,12 @@ export interface Caller {
 
 export type ApiScope = Exclude<Scope, 'root'>;
 
-/** Who asks, and which operations a request may mean (decisions D2). */
+/** The sender of a request, and the operations that it can mean (decisions D2). */
 export type Authorized =
   | { readonly caller: Caller; readonly scope: Exclude<ApiScope, 'public' | 'connect'> }
-  /** Nobody, who has the key of a connect session. */
+  /** A request without a user, with the key of a connect session. */
   | { readonly caller: undefined; readonly scope: 'connect'; readonly pageSession: PageSession }
-  /** Nobody, who asks for something that is there to become somebody. */
+  /** A request without a user, for a public operation. */
   | { readonly caller: undefined; readonly scope: 'public' };
 
 /**
@@ -70,7 +70,7 @@ export interface AuthorizationParts {
   readonly callerLimits: CallerLimits;
 }
 
-/** Whose account the call is about, for those who may work in several. */
+/** The header that names the account of a request, for callers who may work in several. */
 const ACCOUNT_HEADER = 'elements-account-id';
 /** The instance of a call with a session of the console: pages hold no instance tokens. */
 const INSTANCE_HEADER = 'elements-element-instance-id';
@@ -80,7 +80,7 @@ interface KnownCaller extends Caller, Pick<FoundPrincipal, 'expiresAt'> {
   readonly readAt: number;
 }
 
-/** What a request has sent to be known by. */
+/** The credentials in a request. */
 interface Credentials {
   readonly secrets: readonly string[];
   /** All of them, as one text. */
@@ -90,9 +90,9 @@ interface Credentials {
   readonly find: () => Promise<FoundPrincipal | FoundSession | undefined>;
   /** The organization is vouched for as well. */
   readonly hasOrganization: boolean;
-  /** The instance that is meant: its token, or with a session its id. */
+  /** The instance of the request: by its token, or with a session by its id. */
   readonly instance: { readonly token: string } | { readonly id: string } | undefined;
-  /** What is said to those that are nobody's. */
+  /** The message for invalid credentials. */
   readonly refusal: string;
   /** False where the request is served without a caller too. */
   readonly isNeeded: boolean;
@@ -155,8 +155,8 @@ export function createAuthorization(parts: AuthorizationParts): Authorize {
   };
 
   /**
-   * The secrets of the header; without one the session of the cookie, which a browser sends whoever made it ask. Undefined for what needs
-   * neither. A log-in ignores the cookie of a session before it.
+   * Reads the secrets of the header or, without them, the session of the cookie, which a browser always sends. Undefined for a request that
+   * needs neither. A log-in ignores the cookie of an earlier session.
    * @throws AppError UNAUTHENTICATED, FORBIDDEN
    */
   function readCredentials(request: Request): Credentials | undefined {
@@ -184,7 +184,7 @@ export function createAuthorization(parts: AuthorizationParts): Authorize {
 
   function bySession(token: string, instanceId: string | undefined): Omit<Credentials, 'isNeeded'> {
     return {
-      // In the place of an organization's secret that came without a user's, which nobody can send.
+      // An empty text replaces an organization's secret that came without a user's. No request can send it.
       secrets: ['', token],
       key: ` ${token}`,
       sent: {},
@@ -204,7 +204,7 @@ export function createAuthorization(parts: AuthorizationParts): Authorize {
     return session;
   }
 
-  /** Who was seen a moment ago: nothing is looked up, and no failure is counted. */
+  /** Returns a recently seen caller without a look-up and without counting a failure. */
   function findKept({ key }: Credentials): KnownCaller | undefined {
     const caller = callers.peek(key);
     return caller !== undefined && isCurrent(caller) ? caller : undefined;
@@ -214,7 +214,7 @@ export function createAuthorization(parts: AuthorizationParts): Authorize {
   async function findCaller(credentials: Credentials, address: string): Promise<Caller | undefined> {
     const { key } = credentials;
     const load = () => loadCaller(credentials);
-    // However many guess, they have a few connections between them: whoever was here before does not wait behind them.
+    // All unknown callers share a few connections, so that known callers do not wait behind them.
     const find = () => callers.find(key, (known) => (known === undefined ? shares.lookUp('stranger', load) : load()));
     const attempt = failedAuthorizations.attempt({ network: networkOf(address), secrets: key }, async () => {
       let caller = await find();
@@ -249,8 +249,8 @@ export function createAuthorization(parts: AuthorizationParts): Authorize {
   }
 
   /**
-   * Whether a path of the platform that came with a token is no object of the element. Objects that cannot be told now leave it to the
-   * element, whose response says why: a record must not seem to be gone because its provider is.
+   * Returns whether a path of the platform with a token is no object of the element. If the objects cannot be found now, the element
+   * responds with the reason, because a record must not seem deleted when its provider is down.
    */
   async function isNoObject(target: Parameters<Resources['listObjects']>[0], name: string): Promise<boolean> {
     try {
@@ -334,12 +334,12 @@ function scopeOf(request: Request, first: string, { instance }: Credentials): Ex
   return isOther && ofPlatform !== undefined ? 'platform' : 'instance';
 }
 
-/** With a token `GET /instances` is the one instance, but for whoever filters or pages (decisions D16). */
+/** With a token, `GET /instances` returns the one instance, unless the request filters or pages (decisions D16). */
 function isListing({ method, path, query }: Request): boolean {
   return method === 'GET' && /^\/instances\/?$/.test(path) && Object.keys(query).length > 0;
 }
 
-/** A stranger is not told what there is: it is asked only of callers who are known. */
+/** Unknown callers must not learn which paths exist, so only known callers get this error. */
 function unknownPath({ method, baseUrl, path }: Request): AppError {
   const hint = 'If it is an object of an element, add `Element <token>` to the Authorization header.';
   return new AppError('NOT_FOUND', `There is no ${method} ${cutText(baseUrl + path)}. ${hint}`);

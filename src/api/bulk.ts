@@ -18,7 +18,7 @@ import { createPageTokens, listHeaders, type PageSeal } from './listing.ts';
 import type { Handlers, OperationRequest, OperationResult } from './operation.ts';
 import { inHub } from './records.ts';
 
-/** Unless the caller asks for another number: the default of the spec. */
+/** The page size of a request that names none: the default of the spec. */
 const PAGE_SIZE = 200;
 const TYPES: readonly FileType[] = ['text/csv', 'application/x-ndjson', 'application/json'];
 
@@ -184,7 +184,7 @@ function assertGivenOnce(query: object, body: object): void {
   );
 }
 
-/** What a statement says. */
+/** The members that a statement sets. */
 const IN_STATEMENT: ReadonlySet<string> = new Set(['objectName', 'where', 'fields', 'orderBy', 'limit']);
 
 /** Where a member of a download is in its request: in the query, in the body, or in the statement. */
@@ -268,7 +268,7 @@ const ENDINGS: Readonly<Record<FileType, string>> = {
   'application/json': 'json',
 };
 
-/** Clients of the original compare it with what they asked for. */
+/** Clients of the original API compare it with the type that they requested. */
 function contentTypeOf({ type }: Rendition, accept: string | undefined): string {
   if (type === 'text/csv' && accept?.trim().toLowerCase() === type) return type;
   return type === 'text/csv' ? `${type}; charset=utf-8; header=present` : `${type}; charset=utf-8`;

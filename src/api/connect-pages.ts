@@ -36,7 +36,7 @@ export interface ConnectPages {
   readonly showPage: RequestHandler;
   /** Sends a browser on to a provider. */
   readonly depart: RequestHandler;
-  /** Takes a browser that a provider sent back; one that began elsewhere is left to `showCallback`. */
+  /** Handles a browser that returns from a provider. One whose authorization began elsewhere is passed to `showCallback`. */
   readonly arrive: (showCallback: RequestHandler) => RequestHandler;
 }
 
@@ -45,7 +45,7 @@ const MARK_SECONDS = AWAY_MS / 1000;
 export function createConnectPages(parts: ConnectPageParts): ConnectPages {
   const { page, console, audit, redactCall, requests, publicUrl } = parts;
 
-  /** Anybody may ask, and it costs a query. */
+  /** Anybody may send these requests, and each costs a query. */
   function count(response: Response): void {
     const network = networkOf(response.locals.address);
     requests.take(network);
@@ -74,8 +74,8 @@ export function createConnectPages(parts: ConnectPageParts): ConnectPages {
   }
 
   /**
-   * What stands in a frame or window of another page that cannot have the page of a session there: says why, and knows nothing of the session.
-   * So any page may have it in a frame, where nothing else could say it.
+   * Returns a page for a frame or window that cannot have the page of a session. It states the reason and knows nothing of the session. So
+   * any page may frame it; otherwise nothing could state the reason.
    */
   async function standIn(response: Response, status: number, data: PageData = {}): Promise<void> {
     const html = await console.page('connect-refused', data);
@@ -101,7 +101,7 @@ export function createConnectPages(parts: ConnectPageParts): ConnectPages {
         return standIn(response, 403, { origin, registrable: String(canRegister) });
       }
       const { language, ...others } = await page.looksOf(session);
-      // What may show it in a frame are the origins of its organization. `X-Frame-Options` could not name them.
+      // The origins of its organization may frame it. `X-Frame-Options` cannot name them.
       response
         .set('Content-Security-Policy', policyFor(others))
         .type('html')
@@ -111,7 +111,7 @@ export function createConnectPages(parts: ConnectPageParts): ConnectPages {
     depart: async (request, response) => {
       count(response);
       setPrivate(response);
-      // Fetch Metadata: a link that somebody sent to somebody else is not opened by the page.
+      // Fetch Metadata: the page does not open a link that one person sent to another.
       const site = request.get('sec-fetch-site') ?? 'same-origin';
       const departure = site === 'same-origin' ? await page.depart(String(request.params.ticket)) : undefined;
       if (departure === undefined) return stop(response, 400, ({ noTicket }) => noTicket);
@@ -155,7 +155,7 @@ function note(response: Response, caller: KnownCaller): void {
   response.locals.caller = caller;
 }
 
-/** Its address, or what the browser brought with it, is a secret: it stays nowhere, and goes to nobody. */
+/** The address of the page, and the data of the browser, are secrets: they must not be cached or sent elsewhere. */
 function setPrivate(response: Response): void {
   response.set('Cache-Control', 'no-store').set('Referrer-Policy', 'no-referrer');
 }
@@ -168,7 +168,10 @@ function parametersOf({ originalUrl }: Request): Readonly<Record<string, string>
 /** `Sec-Fetch-Dest` of a page that stands in another one. */
 const EMBEDDED: readonly string[] = ['iframe', 'frame', 'embed', 'object'];
 
-/** The origins of the pages around this one: the script says them; of other frames the browser says the nearest, unless it is told not to. */
+/**
+ * Returns the origins of the pages around this one, as the script reports them. For other frames, the browser reports the nearest, unless a
+ * policy forbids it.
+ */
 function claimsOf(request: Request): readonly string[] {
   const said = decodeQuery(searchOf(request.originalUrl)).getAll('from');
   if (said.length > 0) return said.slice(0, MOST_CLAIMS);
@@ -197,7 +200,7 @@ function readMark(publicUrl: string, { headers: { cookie = '' } }: Request, id: 
   return findCookie(cookie, markName(publicUrl, id));
 }
 
-/** What the page of the session speaks, or else what the browser asks for. */
+/** Returns the language of the session, or otherwise the one that the browser prefers. */
 function languageOf(request: Request, ofSession?: ConnectLanguage): ConnectLanguage {
   const asked = request.acceptsLanguages([...LANGUAGES]);
   return ofSession ?? LANGUAGES.find((language) => language === asked) ?? 'en';

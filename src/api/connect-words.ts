@@ -13,7 +13,7 @@ export interface Words {
 export interface ConnectWords {
   /** There is no such session. */
   readonly gone: Words;
-  /** The way to a provider was used already, or is somebody else's. */
+  /** The departure to the provider was used already, or belongs to another browser. */
   readonly noTicket: Words;
   /** In a window that a provider has sent back. */
   readonly done: Words;

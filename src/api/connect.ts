@@ -23,7 +23,7 @@ export interface ConnectServices {
 type SessionView = OperationResult<'getConnectSession'>;
 type PageView = OperationResult<'getConnectPage'>;
 
-/** Unless the caller asks for another number: the default of the spec. */
+/** The page size of a request that names none: the default of the spec. */
 const PAGE_SIZE = 200;
 
 export function createConnectHandlers(

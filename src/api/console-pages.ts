@@ -9,7 +9,7 @@ import { refuseOtherMethods } from './problem.ts';
 export const CONSOLE_PATH = '/console';
 
 interface Others {
-  /** Whose pages may have this one in a frame. */
+  /** Origins whose pages may frame this one. */
   readonly frames?: readonly string[];
   /** An origin that images come from. */
   readonly images?: string | undefined;
@@ -33,7 +33,7 @@ const PAGE_HEADERS = {
   'Content-Security-Policy': policyFor(),
   'Referrer-Policy': 'no-referrer',
   'X-Content-Type-Options': 'nosniff',
-  // Windows of others that the console opens, or that open it, have no hold of it; those that it opens for OAuth answer by a channel.
+  // Windows of other sites that the console opens, or that open it, cannot access it. Those that it opens for OAuth respond by a channel.
   'Cross-Origin-Opener-Policy': 'same-origin-allow-popups',
 };
 /** A file of another content has another name. */

@@ -4,8 +4,8 @@ import { ABSTRACT_SHAPES, MARK_COLOURS, MARK_SHAPES, type MarkColour, SHAPE_OF_H
 export type Marked = Pick<Connector, 'key' | 'hub' | 'mark'>;
 
 /**
- * The picture of an element, as a `data:` URL of an SVG: the mark that its connector declares, or a shape by its hub on a colour by its key.
- * It is nobody's logo, needs no request, and holds nothing but the paths of this service.
+ * Returns the picture of an element as a `data:` URL of an SVG: the mark that its connector declares, or the shape of its hub on a colour
+ * that depends on its key. It copies no logo, needs no request, and contains only paths of this service.
  */
 export function markOf(connector: Marked): string {
   return `data:image/svg+xml,${encodeURI(drawMark(connector)).replaceAll('#', '%23')}`;

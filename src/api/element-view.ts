@@ -12,7 +12,7 @@ type ElementMetadata = OperationResult<'getElementMetadata'>;
 type ElementDetail = OperationResult<'getElement'>;
 type ElementSummary = OperationResult<'listAccountInstances'>[number]['element'];
 
-/** What the rows of an uploaded file are written with. */
+/** The operations that write the rows of an uploaded file. */
 const BULK_WRITES = ['create', 'update', 'remove'] as const;
 
 /** An element as account listings show it. */
@@ -99,7 +99,7 @@ export function toElementDetail(
   };
 }
 
-/** What a person gives; what a login tells is left out. */
+/** Returns the configuration that a person enters. Values that a log-in returns are left out. */
 function demoConfiguration(connector: Connector, { configuration: known, client }: DemoAccount) {
   const keys = new Set(connector.configuration.map(({ key }) => key));
   const application = isOAuthConnector(connector) ? client : undefined;
@@ -111,7 +111,7 @@ function demoConfiguration(connector: Connector, { configuration: known, client 
   };
 }
 
-/** Returns the fields that somebody fills in to create an instance. */
+/** Returns the fields that a person fills in to create an instance. */
 export function toConfigurationForm(connector: Connector): ElementDetail['configuration'] {
   return formFields(connector).map(toConfigurationField);
 }
@@ -179,7 +179,7 @@ export function toElementMetadata(connector: Connector): ElementMetadata {
 
 type PolledObjects = NonNullable<ElementMetadata['events']['polling']>;
 
-/** Whatever can be listed can be polled. */
+/** Every object that can be listed can be polled. */
 function polledObjects({ objects, polls = [] }: Connector): PolledObjects {
   if (typeof objects === 'function') return Object.fromEntries(polls.map((name) => [name, { default: true }]));
   const listed = describeObjects(objects).filter(({ operations }) => operations.includes('list'));

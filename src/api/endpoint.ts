@@ -26,7 +26,7 @@ export interface Endpoint {
   /** There is no secret in the responses, so that they may be packed. */
   readonly isPackable: boolean;
   readonly validate: Validate;
-  /** Takes an `OperationRequest` of the operation: what the validator let through. */
+  /** Handles an `OperationRequest` of the operation, after the validator accepted it. */
   readonly handle: (request: unknown) => Promise<HandlerResponse> | HandlerResponse;
 }
 
@@ -87,7 +87,7 @@ function createEndpoint(id: ApiOperationId, handle: Endpoint['handle'], validate
     limits: largeBody ? LARGE : ORDINARY,
     isRepeatable: method === 'post',
     isNoted: method === 'post' || access.audit !== undefined,
-    // Records belong to the provider, which may take any text; what the query of a GET looks for is not found.
+    // Records belong to the provider, which may store any text. A text in the query of a GET is only searched for.
     stored: isOfRecords(scopes) ? [] : [...(method === 'get' ? [] : (['query'] as const)), ...bodyToStore(id)],
     isJson: !(id in FILE_OPERATIONS),
     isPackable: isPackable(id),

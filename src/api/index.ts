@@ -103,10 +103,10 @@ export interface Api {
 const LEAST_BODY_MEMORY = 16 * 1024 * 1024;
 /** Browsers of one network that come back from providers. */
 const REDIRECTS = { whose: 'this address', perMinute: 600, kept: 20_000 };
-/** Of the page of one connect session, which asks again and again what has come of it. */
+/** The limit of the page of one connect session, which repeatedly requests its state. */
 const PAGE_REQUESTS = { whose: 'this connect session', perMinute: 300, kept: 20_000 };
 
-/** Of people with an invitation: a password that they choose takes a while to hash. */
+/** The limit of people with an invitation, because hashing a password takes a while. */
 const INVITED_REQUESTS = { whose: 'this address', perMinute: 60, kept: 20_000 };
 
 /** The API over the rooms behind it; nothing listens yet. A worker has its health and its measurements alone. */

@@ -9,7 +9,7 @@ import type { OperationResult } from './operation.ts';
 type InstanceView = OperationResult<'getInstance'>;
 type AccountInstanceView = OperationResult<'listAccountInstances'>[number];
 
-/** What the contract shows of every instance alike: features that are off. */
+/** Members that the contract requires and that are the same for every instance: features that are off. */
 const FIXED = {
   maxCacheSize: 0,
   cacheTimeToLive: 0,

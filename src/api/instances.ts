@@ -39,10 +39,10 @@ interface PageRequest {
   readonly elementKey?: string;
 }
 
-/** What changes by itself between reading an instance and writing it back. */
+/** Members that may change by themselves between reading an instance and writing it back. */
 const DRIFTING = ['invalidReason', 'warnings', 'traceLoggingEnabled', 'traceLoggingUntil', 'lastCallDate', 'lastError'];
 
-/** Unless the caller asks for another number: the default of the spec. */
+/** The page size of a request that names none: the default of the spec. */
 const PAGE_SIZE = 200;
 /** The same. */
 const TRACE_SECONDS = 3_600;
@@ -105,7 +105,7 @@ export function createInstanceHandlers(
     });
   }
 
-  /** All of them, as the contract has it, unless the caller asks for pages. */
+  /** Lists all instances, as the contract requires, unless the request asks for pages. */
   async function listAccount(principal: Principal, { query, url }: PageRequest) {
     if (query.pageSize !== undefined || query.nextPage !== undefined) {
       const page = await readPage(principal, { query, url });
@@ -299,7 +299,7 @@ interface ById {
   readonly instance: undefined;
 }
 
-/** The same operation for the instance that the token names. */
+/** Returns the same operation for the instance that the token names. */
 export function ofToken<Request extends ById, Result>(
   handle: (request: Request) => Result,
 ): (
@@ -307,7 +307,7 @@ export function ofToken<Request extends ById, Result>(
 ) => Result {
   return ({ instance, path, ...rest }) => {
     const request = { ...rest, path: { ...path, id: instance.id }, instance: undefined };
-    // What `Omit` took away is there again, which the compiler does not see of a type that it does not know.
+    // The member that `Omit` removed is present again, which the compiler cannot see for a generic type.
     return handle(request as unknown as Request);
   };
 }

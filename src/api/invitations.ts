@@ -15,7 +15,7 @@ export interface InvitationParts {
 
 type InvitationView = OperationResult<'revokeInvitation'>;
 
-/** Unless the caller asks for another number: the default of the spec. */
+/** The page size of a request that names none: the default of the spec. */
 const PAGE_SIZE = 200;
 
 export function createInvitationHandlers(

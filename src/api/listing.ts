@@ -1,6 +1,6 @@
 import { AppError } from '../errors.ts';
 
-/** Headers of a list (decisions D3): how many, and how to go on. */
+/** Returns the headers of a list (decisions D3): the counts, and the next page. */
 export function listHeaders(
   count: number,
   next: { readonly url: string; readonly token: string | undefined },
@@ -14,7 +14,7 @@ export function listHeaders(
   };
 }
 
-/** The same request with the token in place of the page it had. */
+/** Returns the URL of the same request with the token in place of its page. */
 function nextUrl(given: string, token: string): string {
   // Sent as they are by lax clients; in a Link header they would end the address.
   const url = given.replace(/[<>"#]/g, encodeURIComponent);

@@ -5,12 +5,12 @@ import { createShared } from '../http/shared.ts';
 import type { Platform } from '../platform.ts';
 import { refuse } from './authorization.ts';
 
-/** Several who ask at once, or one who asks without end, are told the same figures. */
+/** Concurrent or frequent requests receive the same figures. */
 const KEEP_MS = 100;
 
 /**
  * Responds with the measurements of this process.
- * @param token what whoever asks must know; undefined: nothing
+ * @param token the secret that a request must have; undefined: none
  */
 export function createMeasurements(
   { metrics: { registry }, clock }: Pick<Platform, 'metrics' | 'clock'>,

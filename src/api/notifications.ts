@@ -23,9 +23,9 @@ export interface NotificationServices {
   readonly settings: Pick<Settings, 'get'>;
 }
 
-/** Unless the caller asks for another number: the default of the spec. */
+/** The page size of a request that names none: the default of the spec. */
 const PAGE_SIZE = 200;
-/** Of a subscription; they change while deliveries come and go. */
+/** Members of a subscription that change while deliveries are sent. */
 const DRIFTING = ['queued', 'retrying', 'updatedDate', 'stateChangedDate', 'reason', 'previousSecretExpiresAt'];
 const BY_CALLER = 'by the caller';
 

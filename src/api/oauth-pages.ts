@@ -54,18 +54,18 @@ ${script === undefined ? '' : `<script src="${script}"></script>\n`}</body>
   return { html, contentSecurityPolicy: script === undefined ? POLICY : `${POLICY}; script-src 'self'` };
 }
 
-/** What providers send with the browser (RFC 6749, 4.1.2 and 4.1.2.1), in the order it is of use. */
+/** The parameters that providers send with the browser (RFC 6749, 4.1.2 and 4.1.2.1), the most useful first. */
 const KNOWN = ['code', 'state', 'error', 'error_description'];
 const MAX_PARAMETERS = 50;
 
 /**
- * `/oauth/callback`: the redirect URL of the console, whose window it tells what came, and of people who try an authorization by hand.
- * It keeps nothing and exchanges nothing.
+ * `/oauth/callback`: the redirect URL of the console, whose window it notifies, and of people who try an authorization by hand. It stores
+ * nothing and exchanges nothing.
  */
 export function createCallback(console: Pick<Console, 'script'>): RequestHandler {
   return async (request, response) => {
     const query = searchOf(request.originalUrl);
-    // Where the scripts cannot be made, whoever opens the console is told; by hand this page is of use without.
+    // Without its scripts, the console shows an error by itself, and this page is still useful by hand.
     const script = await console.script('oauth-callback').catch(() => undefined);
     const { html, contentSecurityPolicy } = callbackPage([...decodeQuery(query)], script?.path);
     response
@@ -143,7 +143,7 @@ function nextStep(parameters: SentParameters): string {
 <pre><code>${escapeHtml(JSON.stringify(body, null, 2))}</code></pre>`;
 }
 
-/** What stands on the page, in words for the person in front of the browser; nothing of the request is repeated. */
+/** The texts of the page, for the person in front of the browser. They never repeat a part of the request. */
 const WORDS: Readonly<Record<RedirectRefusal, { readonly what: string; readonly next: string }>> = {
   unknownProxy: {
     what: 'This redirect URL does not belong to any OAuth proxy.',
@@ -164,12 +164,12 @@ const WORDS: Readonly<Record<RedirectRefusal, { readonly what: string; readonly 
 };
 
 /**
- * `/oauth/proxy/{proxyKey}`: sends a browser that comes from a provider on to an application, or tells it why not.
- * @param redirects for each network that browsers come from
+ * `/oauth/proxy/{proxyKey}`: redirects a browser from a provider to an application, or explains why not.
+ * @param redirects limits for the networks of browsers
  */
 export function createProxyRedirect(proxies: Pick<Proxies, 'redirectTarget'>, redirects: TokenBuckets): RequestHandler {
   return async (request, response) => {
-    // Anybody may ask, and it costs a query.
+    // Anybody may send these requests, and each costs a query.
     const network = networkOf(response.locals.address);
     redirects.take(network);
     // The address has a grant code in it: it goes to the application, and stays nowhere else.

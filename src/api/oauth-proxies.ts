@@ -6,7 +6,7 @@ import { assertPrivilege } from './access.ts';
 import { createPageTokens, listHeaders, type PageSeal } from './listing.ts';
 import type { Handlers } from './operation.ts';
 
-/** Unless the caller asks for another number: the default of the spec. */
+/** The page size of a request that names none: the default of the spec. */
 const PAGE_SIZE = 200;
 
 export function createProxyHandlers(proxies: Proxies, seal: PageSeal) {
@@ -45,7 +45,10 @@ export function createProxyHandlers(proxies: Proxies, seal: PageSeal) {
   } satisfies Partial<Handlers>;
 }
 
-/** What other accounts see is the organization's to say. @throws AppError FORBIDDEN */
+/**
+ * The organization decides what other accounts see.
+ * @throws AppError FORBIDDEN
+ */
 function assertMayShare(
   principal: Principal,
   { before, after = before }: { readonly before: boolean; readonly after: boolean | undefined },
@@ -57,7 +60,7 @@ function listAnswer<Entry>(entries: readonly Entry[]) {
   return { body: [...entries], headers: { 'Elements-Returned-Count': entries.length } };
 }
 
-/** Whoever made it gave the secret; from then on nobody sees it, and no account needs to. */
+/** The creator sent the secret. After that, it is never shown, and accounts do not need it. */
 function toNewRecord(proxy: ProxyClient) {
   return { ...toMaskedRecord(proxy), apiSecret: proxy.apiSecret };
 }

@@ -26,10 +26,10 @@ export interface SentSecrets {
 /** A user where the path names one. */
 export type UserOf<Id extends OperationId> =
   OperationPath<Id> extends { readonly emailOrId: string } ? UserRow : undefined;
-/** Who is known by no secrets of a user. */
+/** The scopes in which the caller is not known by the secrets of a user. */
 type Unknown = 'public' | 'connect';
 
-/** Nobody is known yet where the scopes of the operation let in who is not. */
+/** There is no principal where a scope of the operation allows unknown callers. */
 type PrincipalOf<Id extends OperationId> =
   | (Exclude<ScopeOf<Id>, Unknown> extends never ? never : Principal)
   | (Extract<ScopeOf<Id>, Unknown> extends never ? never : undefined);
@@ -49,10 +49,10 @@ export interface OperationRequest<Id extends OperationId> {
   readonly path: OperationPath<Id>;
   readonly query: OperationQuery<Id>;
   readonly headers: OperationHeaders<Id>;
-  /** The `Accept` header. Only operations that may respond with a file need to look: for the others it takes JSON. */
+  /** The `Accept` header. Only operations that may respond with a file need it; all others respond with JSON. */
   readonly accept: string | undefined;
   readonly body: OperationBody<Id>;
-  /** The body as it came, where that is a form with a file. Only operations that take one in the spec have it. */
+  /** The unread body, where it is a form with a file. Only operations whose spec accepts one have it. */
   readonly form: FormOf<Id>;
   readonly principal: PrincipalOf<Id>;
   /** Secrets that identified the caller. Use them only to show them to the same caller. */
@@ -61,7 +61,7 @@ export interface OperationRequest<Id extends OperationId> {
   readonly session: ConsoleSession | undefined;
   /** The connect session that the request has the key of. */
   readonly pageSession: PageSessionOf<Id>;
-  /** Who sent it. */
+  /** The address that the request came from. */
   readonly address: string;
   /** Work of a user who was not known before: it stands in the audit log as his, and so does its failure. */
   readonly runAs: <Result>(user: TenantIds, work: () => Promise<Result>) => Promise<Result>;
@@ -118,8 +118,8 @@ export type ApiOperationId = Exclude<OperationId, RootOperationId | PassthroughO
 export type Handlers = { readonly [Id in ApiOperationId]: OperationHandler<Id> };
 
 /**
- * What a handler of an operation gets and gives back, read from the spec. The validator has checked and converted the
- * values before a handler sees them: numbers are numbers, defaults are filled in, header names are in lower case.
+ * The input and the result of a handler, read from the spec. The validator has checked and converted the values before: numbers are
+ * numbers, defaults are filled in, and header names are in lower case.
  */
 
 type ParameterGroups<Id extends OperationId> = operations[Id]['parameters'];
@@ -149,7 +149,7 @@ export type OperationHeaders<Id extends OperationId> = {
   >[Name];
 };
 
-/** The JSON body of the request; `undefined` for an operation that takes none, and where one that can do without has none. */
+/** The JSON body of the request. `undefined` for an operation without one, and where an optional one is missing. */
 export type OperationBody<Id extends OperationId> = JsonOf<operations[Id]['requestBody']>;
 
 type JsonOf<Given> = Given extends { content: { 'application/json': infer Body } } ? Body : undefined;

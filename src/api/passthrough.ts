@@ -90,14 +90,17 @@ interface TakenBody {
   readonly bodyLength?: number;
 }
 
-/** @throws AppError PAYLOAD_TOO_LARGE, at once where the length is told, while it is passed on where it is not */
+/**
+ * Reads or passes on the body.
+ * @throws AppError PAYLOAD_TOO_LARGE, at once where the length is known, otherwise while the body is passed on
+ */
 async function takeBody(request: Request, response: Response): Promise<TakenBody> {
   if (!hasBody(request.headers)) return {};
   const contentLength = request.headers['content-length'];
   const length = contentLength === undefined ? undefined : Number(contentLength);
   if (length !== undefined && length > MOST_STREAMED_BYTES) throw tooMuchSent();
   askForBody(request, response);
-  // Ending the request early must not end the connection: the caller is still to be told why.
+  // Ending the request early must not end the connection, because the caller must still receive the reason.
   const pieces = limited(request.iterator({ destroyOnReturn: false }), tooMuchSent);
   if (length === undefined) return { body: pieces };
   if (length > MOST_KEPT_BYTES) return { body: pieces, bodyLength: length };
@@ -130,7 +133,7 @@ function assertLength(headers: Readonly<Record<string, string>>, cancel: () => v
   throw tooMuchReceived();
 }
 
-/** What began cannot become an error: it ends where it broke, which the caller sees by its framing and the access line by `cut`. */
+/** A response that has begun cannot become an error. It ends where it broke, which the caller sees by its framing and the log by `cut`. */
 async function sendBody(pieces: AsyncIterable<Buffer>, response: Response): Promise<void> {
   try {
     await pipeline(pieces, response);
@@ -140,8 +143,8 @@ async function sendBody(pieces: AsyncIterable<Buffer>, response: Response): Prom
 }
 
 /**
- * What a caller may say to the provider. Nothing that authenticates, nothing of the connection, nothing that is about the way to this
- * service (RFC 9110, 7.6.1 and Fetch, "forbidden request-header"), nothing of the traces of the caller's own house (W3C Trace Context, Baggage).
+ * The request headers that are not passed to the provider: those that authenticate, those of the connection and of the way to this service
+ * (RFC 9110, 7.6.1 and Fetch, "forbidden request-header"), and those of the caller's traces (W3C Trace Context, Baggage).
  */
 const KEPT_BACK =
   /^(?:authorization|cookie2?|host|connection|keep-alive|te|trailer|transfer-encoding|upgrade|content-length|expect|proxy-.*|sec-.*|origin|referer|forwarded|x-forwarded-.*|x-real-ip|via|user-agent|access-control-.*|elements-.*|traceparent|tracestate|baggage)$/;
@@ -150,7 +153,7 @@ function passedHeaders(headers: IncomingHttpHeaders): Record<string, string> {
   const ofConnection = new Set((headers.connection ?? '').split(',').map((name) => name.trim().toLowerCase()));
   return Object.fromEntries(
     Object.entries(headers).flatMap(([name, value]): [string, string][] => {
-      // Said by clients that were told nothing: then the connector's own word is better.
+      // Clients send this by default, and the connector's own header is better.
       if (name === 'accept' && value === '*/*') return [];
       if (value === undefined || KEPT_BACK.test(name) || ofConnection.has(name)) return [];
       return [[name, typeof value === 'string' ? value : value.join(', ')]];
@@ -159,8 +162,8 @@ function passedHeaders(headers: IncomingHttpHeaders): Record<string, string> {
 }
 
 /**
- * What of a response is passed on beside its type: what describes the body, and the provider's own headers. Nothing that a browser, a
- * cache or a proxy in front of this service would obey as if it were ours: cookies, challenges, policies, `X-Accel-Redirect`.
+ * The response headers that are passed on in addition to the type: those that describe the body, and the provider's own. It leaves out
+ * those that a browser, a cache or a proxy would follow as ours: cookies, challenges, policies, `X-Accel-Redirect`.
  */
 const PASSED_ON =
   /^(?:content-(?:encoding|language|length|location|range)|accept-ranges|etag|last-modified|date|location|link|retry-after|preference-applied|x-(?!accel-|sendfile|lighttpd-|reproxy-|content-type-options$|frame-options$|xss-protection$|permitted-|dns-prefetch|robots-tag$|forwarded-|powered-by$).+)$/;

@@ -49,7 +49,7 @@ export function createPollHandlers(
 function toPollView(poll: PollRow, nowMs: number): PollView {
   const { due, leaseUntil, kind, watermark, feedWatermark, lastRunAt, lastSuccessAt, lastError } = poll;
   const isRunning = leaseUntil !== null && leaseUntil.getTime() > nowMs;
-  // Who reads everything has seen what was there when it began.
+  // A poll that reads all records has seen everything that existed when it began.
   const reached = { window: watermark, feed: feedWatermark, snapshot: lastSuccessAt }[kind ?? 'window'];
   return {
     resource: poll.resource,

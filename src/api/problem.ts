@@ -19,7 +19,7 @@ import type { Logger } from '../log.ts';
 import type { Redactor } from '../redaction.ts';
 import { readFault, sentence } from './validation-faults.ts';
 
-/** A restart of PostgreSQL or a fail-over takes about as long. */
+/** About the time of a restart of PostgreSQL, or of a fail-over. */
 const DATABASE_RETRY_SECONDS = 5;
 
 /** The only place where an error becomes a response. */
@@ -78,7 +78,7 @@ function setHeaders(response: Response, error: AppError): void {
   if (error.retryAfterSeconds !== undefined) response.set('Retry-After', String(Math.ceil(error.retryAfterSeconds)));
 }
 
-/** What takes GET takes HEAD. */
+/** A resource that supports GET also supports HEAD. */
 function withHead(methods: readonly string[]): readonly string[] {
   return [...new Set(methods.flatMap((method) => (method === 'GET' ? [method, 'HEAD'] : [method])))];
 }
@@ -112,7 +112,7 @@ export function wrongMethod({ method, baseUrl, path }: Request, allow: readonly 
   return new AppError('OPERATION_UNSUPPORTED', message, { allow });
 }
 
-/** What the validator and Express say by status. */
+/** The error codes for statuses of the validator and of Express. */
 const CODE_OF_STATUS: Readonly<Record<number, ErrorCode>> = {
   400: 'REQUEST_INVALID',
   404: 'NOT_FOUND',

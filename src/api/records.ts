@@ -106,7 +106,7 @@ interface Addressed {
   readonly signal: AbortSignal;
 }
 
-/** The same operation below `/hubs/{hub}`: not found unless the instance's element is in that hub. */
+/** Returns the same operation below `/hubs/{hub}`. It is not found unless the instance's element is in that hub. */
 export function inHub<Request extends { readonly instance: Instance }, Result>(
   handle: (request: Request) => Result,
 ): (request: Request & { readonly path: { readonly hub: string } }) => Result {

@@ -20,7 +20,7 @@ export function createNoteCaller(clock: Pick<Clock, 'now'>, openWireLog: Recorde
     if (caller === undefined) return;
     const { instance } = caller;
     trace.redactor = redactorOf(caller);
-    // What the platform is asked for is about another instance, or none: its secrets are not known here.
+    // A request to the platform is about another instance, or none, whose secrets are not known here.
     if (instance === undefined || scope === 'platform') return;
     trace.instanceId = instance.id;
     const wire = openWire({ openWireLog }, instance, { redactor: trace.redactor, nowMs: clock.now() });
@@ -31,7 +31,7 @@ export function createNoteCaller(clock: Pick<Clock, 'now'>, openWireLog: Recorde
 /** A provider that sends events has an address for its secret, and is no principal. */
 export type KnownCaller = Pick<Caller, 'redactor' | 'instance'>;
 
-/** Of the secrets of a caller and of its instance. */
+/** Returns the redactor of a caller and its instance. */
 function redactorOf({ redactor, instance }: KnownCaller): Redactor {
   return instance === undefined ? redactor : combineRedactors([redactor, instance.redactor]);
 }
@@ -39,7 +39,7 @@ function redactorOf({ redactor, instance }: KnownCaller): Redactor {
 /** Members of a body and parameters of a query that are secrets wherever they stand, beside the keys of configurations. */
 const SECRET_MEMBERS: readonly string[] = ['apiSecret', 'code', 'currentPassword', 'password', 'secret', 'token'];
 
-/** `secretKeys` are those of configurations, of all elements: which one is meant may be what is wrong with the call. */
+/** `secretKeys` are the configuration keys of secrets of all elements, because the fault of a request may be its element. */
 export function createRedactCall(secretKeys: Iterable<string>): RedactCall {
   const names = [...new Set([...secretKeys, ...SECRET_MEMBERS])];
   // By these names, and not by the members that there are: a body can have a million.
@@ -67,12 +67,12 @@ export function createRedactCall(secretKeys: Iterable<string>): RedactCall {
 
 const KEYWORDS: ReadonlySet<string> = new Set(['user', 'organization', 'element', 'connect', 'bearer', 'basic']);
 
-/** What may be a secret in a header that was not understood, or not accepted. */
+/** Returns the possible secrets in a header that was not understood or not accepted. */
 function wordsOf(header = ''): readonly string[] {
   return header.split(/[\s,:]+/).filter((word) => !KEYWORDS.has(word.toLowerCase()));
 }
 
-/** Of cookies: a session that has ended is no caller's any more. */
+/** Returns the values of cookies, because a session that has ended belongs to no caller. */
 function valuesOf(header = ''): readonly string[] {
   return cookiesIn(header).map((pair) => pair.slice(pair.indexOf('=') + 1));
 }
@@ -83,7 +83,7 @@ const PUBLIC_SEGMENTS: ReadonlyMap<string, number> = new Map([
   ['connect', 1],
 ]);
 
-/** 32 bytes in base64url, and what somebody added. */
+/** 32 bytes in base64url, and anything that was appended. */
 const KEY = /^[\w-]{43}/;
 
 /**
@@ -93,7 +93,7 @@ const KEY = /^[\w-]{43}/;
  */
 export function secretsInPath(originalUrl: string): readonly string[] {
   const [path = ''] = originalUrl.split('?', 1);
-  // Almost no path is one: this is asked of every request.
+  // Almost no path has a key, and this runs for every request.
   if (!/events|connect|%/i.test(path)) return [];
   const raw = segmentsOf(path);
   const plain = segmentsOf(decoded(path));
@@ -115,7 +115,7 @@ function decoded(path: string): string {
   try {
     return decodeURIComponent(path);
   } catch {
-    // What is not well percent-encoded leads nowhere; it stands in the log as it came.
+    // A path with an invalid percent-encoding matches nothing. It is logged unchanged.
     return path;
   }
 }

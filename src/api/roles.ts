@@ -69,7 +69,10 @@ function toPrivilegeView(key: Privilege) {
   return { key, name, category };
 }
 
-/** A key that is not known is told of elsewhere. @throws AppError REQUEST_INVALID */
+/**
+ * Asserts that privileges are as they were read. An unknown key is reported elsewhere.
+ * @throws AppError REQUEST_INVALID
+ */
 function assertPrivilegesAsRead(given: readonly GivenPrivilege[]): void {
   const faults = given.flatMap((privilege, index) => (typeof privilege === 'string' ? [] : faultsOf(privilege, index)));
   if (faults.length > 0) throw invalidRequest(faults);

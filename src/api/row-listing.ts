@@ -28,7 +28,7 @@ export interface RowRequest {
   readonly url: string;
 }
 
-/** Unless the caller asks for another number: the default of the spec. */
+/** The page size of a request that names none: the default of the spec. */
 const PAGE_SIZE = 200;
 
 /**

@@ -42,7 +42,7 @@ export interface ApiParts {
   readonly audit: Audit;
   readonly handlers: Handlers;
   readonly noteCaller: NoteCaller;
-  /** Takes the requests that go to a provider as they are. */
+  /** Handles requests that are passed to a provider. */
   readonly passthrough: Passthrough;
   readonly idempotency: Pick<Idempotency, 'once'>;
   /** The memory of this process for the bodies of requests. */
@@ -83,7 +83,7 @@ export function createServer(ports: RequestLogPorts, parts: ServerParts): Reques
 
   const record = logRequests(ports, { ...parts, routes: ROUTES });
 
-  /** What Express does for a path that is written as everybody writes it, without its search for who takes it. */
+  /** Does what Express does for a path in its usual spelling, without Express's search for a handler. */
   function serveApi(serve: Serve, request: Request, response: Response): void {
     const fail = (thrown: unknown) => {
       try {
@@ -208,7 +208,7 @@ function createApi(api: ApiParts): Serve {
       return work();
     });
     if (!isDone && access.answersSecret === true) {
-      // A secret that is answered again is shown once more.
+      // A secret in a repeated response is shown once more, which the audit log must have.
       const shown = { ...access, ...(access.audit && { audit: { ...access.audit, action: 'show' } as const }) };
       const entry = audit.entryOf(request, response, { id, access: shown, principal, params, instance });
       await audit.run(entry, async () => {});
@@ -229,7 +229,10 @@ function createApi(api: ApiParts): Serve {
     }
   }
 
-  /** What is no operation. What is wrong with its body is said first. @throws AppError NOT_FOUND; OPERATION_UNSUPPORTED for a path that takes other methods */
+  /**
+   * Rejects a request that is no operation. A fault of its body is reported first.
+   * @throws AppError NOT_FOUND; OPERATION_UNSUPPORTED for a path that supports other methods
+   */
   async function refuseUnknown(request: Request, response: Response, route: Route | undefined): Promise<void> {
     if (hasBody(request.headers)) await readJsonBody(request, response, { limits: ORDINARY, budget });
     if (route === undefined || route.operations[request.method] !== undefined) return notFound(request);
@@ -243,7 +246,10 @@ interface Wanted {
   readonly caller: Caller;
 }
 
-/** For a method that no operation has, whoever calls: `Allow` has what the path takes from anybody, as an object of an element only where it is nothing else. */
+/**
+ * Rejects a method that no operation of the path has, for any caller. `Allow` has the methods of the platform's operation, and those of an
+ * object of an element only if there is no such operation.
+ */
 function refuseMethod(request: Request, routes: Readonly<Record<ApiScope, FindRoute>>): AppError {
   assertPath(request);
   if (isPassed(request)) return wrongMethod(request, [...METHODS].sort());
@@ -271,7 +277,7 @@ function assertFlatQuery(request: Request): void {
   const { url } = request;
   // With fewer characters there cannot be too many.
   if (url.length > MOST_PAIRS) assertFewParameters(searchOf(url));
-  // It takes no parsing to see that there is none.
+  // Without a bracket in the URL, the query need not be parsed for this.
   const nested = BRACKET.test(url) ? Object.keys(request.query).find((name) => name.includes('[')) : undefined;
   if (nested === undefined) return;
   const message = `Unknown query parameter '${cutText(nested)}'.`;
@@ -286,7 +292,10 @@ function takesForm(body: TakenBody, request: Request): boolean {
   throw new AppError('REQUEST_INVALID', message, { details: [{ path: '/headers/idempotency-key', message }] });
 }
 
-/** The validator asks for a body only where its schema has required members. @throws AppError REQUEST_INVALID, UNSUPPORTED_MEDIA_TYPE */
+/**
+ * Asserts that there is a body where one is required. The validator does so only for schemas with required members.
+ * @throws AppError REQUEST_INVALID, UNSUPPORTED_MEDIA_TYPE
+ */
 function assertBody({ form, isRequired }: TakenBody, given: unknown, body: unknown): void {
   if (form === 'only') {
     if (given !== undefined) return;

@@ -45,10 +45,10 @@ export interface ServiceRouterParts extends ProcessState {
 }
 
 const CHECK_TIMEOUT_MS = 2000;
-/** Whoever asks more often gets the same response: anybody may ask, and it costs a query. */
+/** Requests within this time receive the same response, because anybody may send them and each costs a query. */
 const CHECK_KEEP_MS = 500;
 
-/** What every process responds to, whatever its role. */
+/** Operations that every process responds to, whatever its role is. */
 const OF_EVERY_ROLE: readonly RootOperationId[] = ['getLiveness', 'getReadiness', 'getMetrics'];
 
 /** The paths outside the base path: health, the document, its rendered reference, redirects. No authorization. */

@@ -6,7 +6,7 @@ import { findCookie } from '../pairs.ts';
 
 /** The cookie by which browsers are known to have logged in to the console, and what keeps other pages from using it. */
 export interface SessionCookie {
-  /** Undefined: there is none, or several, of which one is somebody else's doing. */
+  /** Reads the token of a session. Undefined where there is no cookie, or several, because then another party set one of them. */
   readonly read: (request: Request) => string | undefined;
   /** Values of `Set-Cookie`. */
   readonly write: (token: string) => string;
@@ -16,7 +16,7 @@ export interface SessionCookie {
 }
 
 const NAME = 'causeway-session';
-/** RFC 6265bis: browsers take it from this host over HTTPS only, and no other host of the domain can set it. */
+/** RFC 6265bis: browsers accept it from this host over HTTPS only, and no other host of the domain can set it. */
 const HOST_PREFIX = '__Host-';
 const CSRF_HEADER = 'x-csrf-token';
 /** Fetch Metadata: `none` is what the user himself typed. */

@@ -24,7 +24,7 @@ function collect(value: unknown, at: readonly string[], faults: ErrorDetail[]): 
   if (typeof value !== 'object' || value === null) return;
   for (const [name, member] of Object.entries(value)) {
     if (isStorable(name)) collect(member, [...at, name], faults);
-    // The name itself cannot stand in the answer.
+    // The response must not contain the name itself.
     else faults.push(faultAt(at));
   }
 }

@@ -20,12 +20,12 @@ interface PageRequest {
   readonly url: string;
 }
 
-/** Of a request whose path names a user. */
+/** A request whose path names a user. */
 interface Named extends Pick<OperationRequest<'updateUser'>, 'principal' | 'session'> {
   readonly user: UserRow;
 }
 
-/** Unless the caller asks for another number: the default of the spec. */
+/** The page size of a request that names none: the default of the spec. */
 const PAGE_SIZE = 200;
 
 export function createUserHandlers({ users, secrets }: UserServices, seal: PageSeal) {
@@ -43,7 +43,7 @@ export function createUserHandlers({ users, secrets }: UserServices, seal: PageS
   }
 
   async function write({ principal, user, session }: Named, changes: UserChanges, rest: object) {
-    // Whoever finds a console open does not know the password that is asked for there.
+    // A person who finds an open console does not know the password that it requires here.
     if (changes.password !== undefined && session !== undefined && user.id === principal.userId) throw asksForCurrent();
     assertAsRead(rest, { shown: toUserView(user), drifting: ['lastLoginDate'] });
     return { body: toUserView(await users.update(principal, user.id, changes)) };

@@ -18,7 +18,7 @@ import { parametersOf } from './validation.ts';
 export interface ValidationFault {
   readonly status: number | undefined;
   readonly message: string;
-  /** Not all of them, where there are more than are told. */
+  /** The faults, but not all of them if there are more than are reported. */
   readonly faults: readonly ErrorDetail[];
 }
 
@@ -86,7 +86,7 @@ export function sentence({ faults, message }: ValidationFault): string {
   return summarise([{ message: subject + first.message + (first.message.endsWith('?') ? '' : '.') }, ...others]);
 }
 
-/** What other APIs call our parameters, in lower case. */
+/** The names of our parameters in other APIs, in lower case. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   limit: 'pageSize',
   size: 'pageSize',
@@ -112,7 +112,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   $filter: 'where',
 };
 
-/** What a query parameter that the operation does not take was probably meant to be. */
+/** Suggests the name of a query parameter for one that the operation does not have. */
 function suggestQueryName(id: OperationId | undefined, name: string): Suggestion {
   const parameters = id === undefined ? [] : parametersOf(id);
   const known = parameters.filter((one) => one.in === 'query').map((one) => one.name);

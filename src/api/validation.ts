@@ -25,15 +25,15 @@ export type Validate = (
   params: Readonly<Record<string, string>>,
 ) => Promise<ValidatedInput>;
 
-/** What the validator knows of the operation that a request is for. */
+/** The validator's data about the operation of a request. */
 interface OperationMetadata {
   readonly pathParams: Record<string, unknown>;
   readonly schema: OpenAPIV3.OperationObject;
 }
 
 /**
- * What the validator is shown in place of the request, and converts. It would parse the whole URL for a query that is here already, and redefine
- * the `query` of Express.
+ * The view of a request that the validator reads and converts. With the request itself, it would parse the whole URL again for its query,
+ * and redefine the `query` of Express.
  */
 interface ShownRequest extends Pick<Request, 'app' | 'method' | 'baseUrl' | 'path' | 'originalUrl' | 'headers'> {
   readonly query: Request['query'];
@@ -47,9 +47,9 @@ const ONCE: readonly string[] = ['metadataMiddleware'];
 const ALWAYS: readonly string[] = ['requestMiddleware', 'responseMiddleware'];
 
 /**
- * Checks the requests of one operation as the spec has it. Its validator is made for its first request, of the part of the document that the
- * operation needs: for all operations at once that takes seconds, and most processes serve a few of them.
- * @param validateResponses checks every response against the spec as well; one that does not fit becomes an INTERNAL error
+ * Returns the check of requests for one operation by the spec. Its validator is made for its first request, from the part of the document
+ * that it needs. Making all of them takes seconds, and most processes serve few operations.
+ * @param validateResponses also checks every response against the spec; an invalid one becomes an INTERNAL error
  */
 export function findValidation(id: OperationId, validateResponses: boolean): Validate {
   const key = `${id} ${validateResponses}`;
@@ -71,7 +71,10 @@ const validated = new LRUCache<string, ValidRequest>({
 const BYTES_OF_VALIDATED = 1_000;
 /** In the key, and again in the values. */
 const BYTES_OF_KEY_CHARACTER = 4;
-/** Characters. A longer request seldom comes again, and would take the place of many that do. */
+/**
+ * Maximum number of characters of a request whose result is cached. A longer request rarely comes again, and would take the space of many
+ * that do.
+ */
 const LONGEST_KEPT = 2_048;
 
 function createValidation(id: OperationId, validateResponses: boolean): Validate {
@@ -209,8 +212,8 @@ function take(step: RequestHandler, { request, shown, response }: ValidatorStep)
 }
 
 /**
- * As the first request left it: by then the schemas are compiled. Of the parameters it looks each one up again for every request, to take lists
- * apart, so only those that are lists stay.
+ * Returns the data as the first request left it, with compiled schemas. The validator looks up each parameter again for every request, to
+ * split lists, so only parameters that are lists stay.
  */
 function metadataOf({ openapi }: ShownRequest, id: OperationId): OperationMetadata {
   if (openapi?.schema.operationId !== id)
@@ -287,7 +290,7 @@ export function operationDocument(
   const operation = {
     ...rest,
     parameters: [...names].map((name) => forValidator(components.parameters[name])),
-    // A form that is read as it comes is checked by whoever reads it.
+    // The reader of a streamed form checks it.
     ...(requestBody?.content?.['application/json'] !== undefined && { requestBody }),
     responses: validateResponses ? responses : {},
   };
@@ -303,7 +306,7 @@ function nameOf($ref: string): string {
   return $ref.slice($ref.lastIndexOf('/') + 1);
 }
 
-/** What an operation refers to, by whatever way. */
+/** Returns the components that an operation refers to, directly or indirectly. */
 function componentsOf(all: Components, operation: object): Components {
   const used: Record<string, Record<string, unknown>> = {};
   const follow = (node: unknown): void => {

@@ -23,8 +23,9 @@ const NOTHING = Buffer.alloc(0);
 const MOST_TAGS = 20_000;
 
 /**
- * `/events/{elementKey}/{instanceKey}`: takes what a provider sends. Whose address it is costs no query and is found out before the body is read. There is
- * no limit on wrong ones: they cost less than counting them, and many instances are called from the few addresses of one provider.
+ * `/events/{elementKey}/{instanceKey}`: receives the webhooks of providers. An unknown address is rejected without a query and before the
+ * body is read. Wrong addresses are not limited: rejecting them costs less than counting them, and a provider calls many instances from few
+ * addresses.
  */
 export function createWebhookHandler(
   webhooks: Pick<WebhookRoom, 'find' | 'receive'>,

@@ -5,7 +5,7 @@ import { networkOf, type ProxyTrust, peerOf } from '../http/remote-address.ts';
 import type { Logger } from '../log.ts';
 
 export interface ConnectionsOptions {
-  /** Of all callers together. */
+  /** Maximum number of connections of all callers together. */
   readonly maxConnections: number;
   /** A proxy has the connections of all who call through it. */
   readonly trust: ProxyTrust;
@@ -14,19 +14,19 @@ export interface ConnectionsOptions {
 }
 
 export interface Connections {
-  /** Ends what waits for its caller; requests that are worked on go on to their answers, which end their connections. */
+  /** Ends connections that wait for their caller. Requests in progress continue to their responses, which then end their connections. */
   readonly drain: () => void;
   readonly destroy: () => void;
 }
 
-/** An answer that nobody reads, or a caller that sends nothing: as long as both ends are silent. */
+/** How long both ends of a connection may be silent: a response that is not read, or a caller that sends nothing. */
 const SILENT_MS = 60_000;
-/** The same while the service stops. */
+/** The same limit while the service stops. */
 const SILENT_WHILE_STOPPING_MS = 500;
 const SHARE_OF_ONE_NETWORK = 1 / 4;
 const REPORT_EVERY_MS = 10_000;
 
-/** Keeps the connections of a server, each with the answers that it still owes, and ends those that only wait for their caller. */
+/** Tracks the connections of a server and the responses that each still owes. It ends connections that only wait for their caller. */
 export function watchConnections(server: Server, options: ConnectionsOptions): Connections {
   const { maxConnections, trust } = options;
   const owed = new Map<Socket, Set<ServerResponse>>();
@@ -86,12 +86,12 @@ export function watchConnections(server: Server, options: ConnectionsOptions): C
   };
 }
 
-/** The request is here and the answer has not begun: it is not the caller who is waited for. */
+/** Returns whether a request is being processed and its response has not begun, so that the caller is not the one who is waited for. */
 function isWorkedOn(responses: ReadonlySet<ServerResponse> = new Set()): boolean {
   return [...responses].some(({ req, headersSent }) => req.complete && !headersSent);
 }
 
-/** Of thousands of connections that are refused, a line now and then. */
+/** Logs refused connections, with one line now and then for thousands of them. */
 function createRefusalReport({ log, clock }: Pick<ConnectionsOptions, 'log' | 'clock'>) {
   let reportedAtMs = Number.NEGATIVE_INFINITY;
   return (address: string | undefined, reason: string): void => {

@@ -22,7 +22,7 @@ export function wantedPorts({ host, port, metricsPort, simulatorsPort, role }: S
 }
 
 /**
- * Takes all of them for a moment, before anything is started that would only have to be stopped again.
+ * Asserts that all ports are free, by listening on them briefly, before anything else is started.
  * @throws StartError that names the variable
  */
 export async function assertPortsFree(ports: readonly WantedPort[]): Promise<void> {
@@ -53,7 +53,7 @@ const REASONS: Readonly<Record<string, (wanted: WantedPort) => string>> = {
   EAFNOSUPPORT: ({ host }) => `HOST ${host} is of a family of addresses that this machine does not have`,
 };
 
-/** What whoever set the variable can do about it. @returns a StartError that names it; other errors stay as they are */
+/** Returns a StartError that names the variable and what to do. Other errors are returned unchanged. */
 export function describeListenError(error: unknown, wanted: WantedPort): unknown {
   const describe = REASONS[String(Object(error).code)];
   return describe === undefined ? error : new StartError(describe(wanted), { cause: error });

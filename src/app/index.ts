@@ -34,14 +34,14 @@ export interface App {
   readonly metricsUrl: string | undefined;
   /** Where the first secrets are; undefined when they were made elsewhere. */
   readonly credentialsFile: string | undefined;
-  /** Takes no more requests, lets those under way end, then closes everything in the order opposite to the start. */
+  /** Accepts no more requests, lets those in progress end, and then closes everything in the opposite order of the start. */
   readonly stop: () => Promise<void>;
 }
 
 /** The server of the database, which runs. */
 export interface DatabaseServer {
   readonly url: string;
-  /** Of one that belongs to this process: it is called after everything that needs the server, also when the start fails. */
+  /** Stops a part that belongs to this process. It is called after everything that needs the server, also when the start fails. */
   readonly stop?: () => Promise<void>;
 }
 
@@ -78,7 +78,7 @@ export async function startApp(ports: AppPorts): Promise<App> {
 
 const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
-/** For what is written behind answers, at the end. */
+/** Maximum time for statements after responses, at the end. */
 const MOST_DRAIN_MS = 5 * SECOND_MS;
 
 const NEVER = new AbortController().signal;

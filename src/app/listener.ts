@@ -26,18 +26,21 @@ const LIMITS = {
   connectionsCheckingInterval: 1_000,
 } as const;
 
-/** Of a body. The largest one that is not stored as it comes takes this long at a megabit a second. */
+/** Maximum time for a body. The largest body that is held in memory takes this long at one megabit per second. */
 const BODY_MS = 60_000;
-/** Of the outcome of a body after its response: as much as is passed on of any body. */
+/** Maximum rest of a body that is read and dropped after its response: as much as may be streamed of any body. */
 const MOST_DROPPED_BYTES = MOST_STREAMED_BYTES;
 
-/** Listens where it is told to; resolves when it does. @throws StartError that names the variable; whatever else listening says */
+/**
+ * Listens on the configured address and resolves when it does.
+ * @throws StartError that names the variable; other errors of listening
+ */
 export async function openListener(handler: RequestListener, options: ListenerOptions): Promise<Listener> {
   const { trust } = options;
   const fair = startFairly(handler, (request) => networkOf(addressOf(request, trust)));
   const server = createServer(LIMITS, handOnInARow(fair));
   const connections = watchConnections(server, options);
-  // Whoever waits for the word before it sends a body is authorized first; body-bytes.ts gives the word. Node would, unasked.
+  // A caller that waits for "100 Continue" is authorized first; body-bytes.ts sends it. By itself, Node.js would send it at once.
   server.on('checkContinue', (request, response) => server.emit('request', request, response));
   const refuse = createClientErrorHandler(options);
   server.on('clientError', refuse);

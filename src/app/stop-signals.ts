@@ -9,8 +9,9 @@ export interface StopSignals {
 }
 
 /**
- * @returns a signal that aborts at the first SIGTERM or SIGINT; its reason is the name of that one. Another one more than a second later
- * ends the process at once, with exit code 1: somebody who does not want to wait.
+ * Listens for SIGTERM and SIGINT.
+ * @returns a signal that aborts at the first of them; its reason is the name. Another one more than a second later ends the process at once
+ * with exit code 1, because the operator does not want to wait.
  */
 export function listenForStop({ process, clock }: StopSignals): AbortSignal {
   const stop = new AbortController();

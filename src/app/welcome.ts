@@ -8,7 +8,7 @@ const WORK: Readonly<Record<Role, string>> = {
   worker: 'Causeway (ROLE=worker: background work and the delivery of events, no API) is at work; its health is at',
 };
 
-/** What a start prints for a person. What stands under "Try it" runs when it is pasted into a shell, in any folder. */
+/** Returns the text that a start prints for people. The commands under "Try it" can be pasted into a shell in any folder. */
 export function welcome(app: App, role: Role): string {
   const { url, baseUrl, simulatorsUrl, metricsUrl, credentialsFile } = app;
   const isWorker = role === 'worker';

@@ -126,7 +126,7 @@ export function createBulkStore(knex: Knex) {
     /** A part of what an upload is given. */
     addInput: (job: StoredJob, chunk: NewChunk, via: Knex = knex): Promise<void> => addChunk(via, 'input', job, chunk),
 
-    /** Of a job that is none, as its file did not come to an end. */
+    /** Removes the chunks of a job that was never created, because its file was incomplete. */
     dropFiles: (job: JobKey): Promise<void> => removeFiles(knex, job),
 
     /** In the order of the rows. */
@@ -184,12 +184,12 @@ export function createBulkStore(knex: Knex) {
       return row && toJob(row);
     },
 
-    /** Takes due jobs: those of accounts that have the fewest under way first, and of each the longest due. */
+    /** Claims due jobs: those of accounts with the fewest jobs in progress first, and per account the longest due first. */
     claim: async (claim: {
       readonly now: Date;
       readonly leaseUntil: Date;
       readonly limit: number;
-      /** Of one account. */
+      /** Maximum number of jobs of one account. */
       readonly share: number;
       /** Accounts that have enough under way here. */
       readonly except: readonly number[];
@@ -209,7 +209,7 @@ export function createBulkStore(knex: Knex) {
       return rows;
     },
 
-    /** When the next job is due that nobody has. */
+    /** Returns the time when the next unclaimed job is due. */
     nextDue: async (now: Date): Promise<Date | undefined> => {
       const [row] = await knex('bulk_job')
         .whereNotNull('due')
@@ -261,7 +261,7 @@ export function createBulkStore(knex: Knex) {
       if (updated === 0) return false;
       for (const chunk of chunks) await addChunk(via, 'result', job, chunk);
       const of = { accountId, jobId: id, jobCreatedAt: createdAt };
-      // A statement takes 65,535 values.
+      // A statement accepts 65,535 values.
       for (let at = 0; at < rowErrors.length; at += ROW_ERRORS_AT_ONCE) {
         await via('bulk_row_error').insert(
           rowErrors.slice(at, at + ROW_ERRORS_AT_ONCE).map((row) => toColumns('bulk_row_error', { ...of, ...row })),
@@ -305,7 +305,7 @@ export function createBulkStore(knex: Knex) {
       return row && toJob(row);
     },
 
-    /** Gives a job back. What somebody else has by now stays as it is. */
+    /** Releases a job until later, unless another process has claimed it meanwhile. */
     postpone: async ({ accountId, id, lease }: ClaimedJob, later: Postponement): Promise<void> => {
       const { due, failedAt, hasWaited, providerCalls } = later;
       await knex('bulk_job')

@@ -15,7 +15,7 @@ const compress = promisify(zstdCompress);
 const decompress = promisify(zstdDecompress);
 
 const NOTHING = Buffer.alloc(0);
-/** Of which nobody else has a part. */
+/** Allocates memory that is not shared with other buffers. */
 const ownMemory = Buffer.allocUnsafeSlow;
 
 /**
@@ -60,7 +60,7 @@ export function createChunkBuffer(fullBytes: number) {
       byteCount = 0;
       return taken;
     },
-    /** What was taken is not needed any more, and is written over. */
+    /** Returns a buffer that is no longer needed. It is overwritten. */
     give: ({ buffer }: Buffer) => {
       if (buffer.byteLength === capacity) spare = Buffer.from(buffer);
     },

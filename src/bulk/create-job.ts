@@ -86,7 +86,7 @@ export interface PlannedRequest {
 
 type AskedQuery = Pick<Selected, 'objectName' | 'fields' | 'where' | 'orderBy' | 'limit'> & Partial<Selected>;
 
-/** What a statement says in place of a member of the request. It always has the first two. */
+/** The clause of a statement that replaces each member of the request. A statement always has the first two. */
 const CLAUSES = { objectName: 'FROM', fields: 'SELECT', where: 'WHERE', orderBy: 'ORDER BY', limit: 'LIMIT' } as const;
 
 /** @throws AppError REQUEST_INVALID unless the object and each part of its query are given once; WHERE_SYNTAX */

@@ -39,14 +39,15 @@ export interface ReceivePorts {
   readonly maxBytes: number;
 }
 
-/** Of the file, before it is stored. */
+/** Maximum bytes of a file that are collected before they are stored. */
 const PART_BYTES = 1024 * 1024;
 /** The header of CSV is in them. */
 const HEAD_BYTES = 256 * 1024;
 const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /**
- * Takes the file of an upload part by part and, with its last one, hands the job to `begin`, in one transaction. Of what breaks off nothing stays.
+ * Receives the file of an upload part by part. In one transaction with the last part, it passes the job to `begin`. If the upload breaks
+ * off, nothing stays.
  * @throws AppError REQUEST_INVALID, NOT_FOUND, OPERATION_UNSUPPORTED, PAYLOAD_TOO_LARGE, RATE_LIMITED
  */
 export async function receiveUpload<Result>(
@@ -127,7 +128,7 @@ function createInput(maxBytes: number) {
       [parts, size] = [[], 0];
       return packChunks(Buffer.concat(taken), startByte);
     },
-    /** The first bytes; asked for once. */
+    /** Returns the first bytes. It can be called once. */
     head: () => {
       const head = Buffer.concat(headParts);
       headParts = [];
@@ -157,11 +158,14 @@ const NEEDED = {
 } as const satisfies Record<UploadAction, readonly (keyof ObjectSpec)[]>;
 
 const ACTIONS = Object.keys(NEEDED) as readonly UploadAction[];
-/** By the names that callers give them. */
+/** The formats by the names that requests may use. */
 const FORMATS: Readonly<Record<string, BulkFormat>> = { csv: 'csv', jsonl: 'jsonl', ndjson: 'jsonl' };
 const MEMBERS = ['format', 'identifierFieldName', 'action', 'callbackUrl'];
 
-/** What the metadata say; undefined where they have not come. @throws AppError */
+/**
+ * Reads the plan from the metadata. Undefined where there are none.
+ * @throws AppError
+ */
 async function readPlan({ egress }: ReceivePorts, { request, object }: PlanInput): Promise<UploadPlan | undefined> {
   const text = request.metaData();
   if (text === undefined) return undefined;

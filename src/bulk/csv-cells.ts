@@ -7,7 +7,7 @@ export type Cell = string | null;
 
 export const END_OF_ROW = '\r\n';
 
-/** What would end a cell or a row (RFC 4180). */
+/** Characters that would end a cell or a row (RFC 4180). */
 const AWKWARD = /[",\r\n]/;
 
 /** Objects and lists stand there as JSON. */
@@ -27,11 +27,11 @@ export function printCells(cells: readonly Cell[]): string {
   return cells.map(printCell).join(',') + END_OF_ROW;
 }
 
-/** What spreadsheets take for the beginning of a formula (OWASP, CSV Injection). */
+/** Characters that spreadsheets read as the beginning of a formula (OWASP, CSV Injection). */
 const FORMULA = /^[=+\-@\t\r]/;
 const NUMBER = /^-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?$/;
 
-/** The same text for people who open it in a spreadsheet: no cell is a formula. A number stays one. */
+/** Returns a cell for people who open the file in a spreadsheet: no text is a formula. A number stays a number. */
 export function defuse(cell: Cell, column: { readonly type: string } | undefined): Cell {
   if (cell === null || !FORMULA.test(cell)) return cell;
   const isNumber = (column?.type === 'number' || column?.type === 'integer') && NUMBER.test(cell);

@@ -94,7 +94,7 @@ export async function download(
   }
 }
 
-/** What was read before a call fails is kept: a provider that fails often would keep a job from getting on otherwise. */
+/** Stores the rows that were read before a call failed. Otherwise a job could not progress with a provider that fails often. */
 async function readOrSettle(
   pages: Pages,
   writer: FileWriter,
@@ -109,7 +109,7 @@ async function readOrSettle(
   }
 }
 
-/** A job that the provider has just begun and nobody would know of is not left to it. */
+/** Removes a job of the provider that was just started and whose id could not be stored. */
 async function settleNative(
   { forget }: DownloadPorts,
   { job, writer, next }: { readonly job: ClaimedJob; readonly writer: FileWriter; readonly next: Position },
@@ -162,7 +162,7 @@ async function begin(
   return { fields: columns, walkKey, position: walk.start, ...none };
 }
 
-/** One for each name, however often it was asked for. */
+/** Returns one column per name, however often it was requested. */
 function columnsOf(fields: readonly PushedField[]): readonly FileColumn[] {
   const byName = new Map(fields.map(({ name, type, format }) => [name, { name, type, format }]));
   return [...byName.values()];

@@ -16,7 +16,7 @@ export interface WriterPorts {
   readonly store: Pick<BulkStore, 'transaction' | 'checkpoint'>;
   readonly clock: Pick<Clock, 'steady'>;
   readonly options: {
-    /** So much of a file is gathered before it is stored. */
+    /** Number of bytes of a file that are collected before they are stored. */
     readonly chunkBytes: number;
   };
 }
@@ -76,7 +76,7 @@ export function createFileWriter(
       signal.throwIfAborted();
       await fenced(store, (via) => store.checkpoint(via, job, step));
     });
-    // Whoever stores next is told, or who settles.
+    // The next call of store or settle reports the error.
     storing.catch(() => undefined);
     packed.catch(() => undefined);
     await before;
@@ -87,9 +87,9 @@ export function createFileWriter(
       buffer.write(printer.print(row));
       recordCount++;
     },
-    /** So much was written that it is to be stored. */
+    /** Returns whether enough is written to be stored. */
     isFull: buffer.isFull,
-    /** For so long nothing was stored. */
+    /** Returns the milliseconds since the last storing. */
     idleMs: () => clock.steady() - storedAtMs,
     recordCount: () => recordCount,
     hasStored: () => stored !== begun.position,
@@ -97,8 +97,8 @@ export function createFileWriter(
       estimatedTotal = total;
     },
     /**
-     * What was written, with the place of the row behind it. Resolves when what came before is stored, so that reading and storing go on at
-     * the same time.
+     * Stores what was written, with the position of the row behind it. Resolves when the chunks before are stored, so that reading and
+     * storing overlap.
      * @throws JobLost
      */
     store: storeNext,
@@ -107,7 +107,7 @@ export function createFileWriter(
       if (next !== stored) await storeNext(next);
       await storing;
     },
-    /** The last step, for whoever stores it; all before it is stored. */
+    /** Returns the last step for the caller to store. Everything before it is stored. */
     finish: async () => {
       await storing;
       return pack(null);

@@ -26,7 +26,7 @@ export type ReadBytes = BulkFile['bytes'];
 export function bytesReader({ store, shares }: FilePorts, job: StoredJob, file: BulkFileName): ReadBytes {
   const find = (byte: number) => {
     const chunk = shares.lookUp(job.accountId, () => store.findChunk(job, file, byte));
-    // Whoever hangs up does not wait for the next one.
+    // A caller who closes the connection does not wait for the next chunk.
     chunk.catch(() => undefined);
     return chunk;
   };

@@ -23,8 +23,8 @@ const ABILITIES = { DOWNLOAD: 'query', UPLOAD: 'ingest' } as const;
 const MOST_MS = 1_000;
 
 /**
- * Lets the provider forget the job of its own that works for a bulk job, if there is one; unless that is done it is broken off first.
- * It takes a second at most, and does not reject: a provider that was not told forgets by itself, later.
+ * Removes the provider's job of a bulk job, if there is one. A job that is not done is stopped first. It takes a second at most and never
+ * rejects, because providers remove their jobs later by themselves.
  */
 export async function forgetNative(
   { resources, getInstance, clock, log }: ForgetPorts,

@@ -110,7 +110,7 @@ export function composeBulk(platform: Platform, neighbours: BulkNeighbours, role
       );
       worker.start();
     },
-    /** Rows that are being written have so long to come to their end. */
+    /** Stops the worker. Rows that are being written may end within the given time. */
     stop: async (timeoutMs: number) => {
       await worker.stop(timeoutMs);
       for (const end of ends) end();
@@ -126,7 +126,10 @@ export function composeBulk(platform: Platform, neighbours: BulkNeighbours, role
     createUpload: (request: BulkUploadRequest) =>
       receiveUpload({ store, resources, egress, clock, maxBytes: maxUploadBytes }, request, begin),
 
-    /** What went wrong with rows of an upload. @throws AppError NOT_FOUND, WHERE_SYNTAX, WHERE_INVALID */
+    /**
+     * Lists the errors of rows of an upload.
+     * @throws AppError NOT_FOUND, WHERE_SYNTAX, WHERE_INVALID
+     */
     listErrors: async (key: InstanceJobKey, query: ErrorQuery) => {
       const job = await get(key);
       const { rows, last } = await listPage(FILTERABLE_ROW_ERROR, query, (filter) =>
@@ -142,7 +145,10 @@ export function composeBulk(platform: Platform, neighbours: BulkNeighbours, role
     /** @throws AppError NOT_FOUND */
     get,
 
-    /** Of one instance, or of all; the newest first. @throws AppError WHERE_SYNTAX, WHERE_INVALID */
+    /**
+     * Lists the jobs of one instance, or of all, the newest first.
+     * @throws AppError WHERE_SYNTAX, WHERE_INVALID
+     */
     list: async ({ accountId, instanceId }: Pick<JobFilter, 'accountId' | 'instanceId'>, query: JobQuery) => {
       const { rows, last } = await listPage(FILTERABLE_JOB, query, (filter) =>
         shares.list(accountId, (via) => store.list(via, { accountId, instanceId, ...filter })),
@@ -176,7 +182,7 @@ export function composeBulk(platform: Platform, neighbours: BulkNeighbours, role
         await notifier.publish(GONE_TOPIC, keyOf(key), via);
         return last;
       });
-      // That of a job that has ended was told already.
+      // The provider's job of a job that has ended was removed already.
       if (removed?.finishedAt === null) await forgetNative(forget, removed, { isDone: false });
     },
 
@@ -185,7 +191,7 @@ export function composeBulk(platform: Platform, neighbours: BulkNeighbours, role
       const job = await get(key);
       if (job.objectName !== objectName)
         throw new AppError('NOT_FOUND', `Job ${job.id} is about '${job.objectName}', not '${objectName}'.`);
-      // What came of the rows that were written is there whatever the end was.
+      // The outcomes of written rows exist, whatever the end was.
       const isThere = job.direction === 'DOWNLOAD' ? job.status === 'COMPLETED' : job.due === null;
       if (!isThere) throw new AppError('NOT_FOUND', `Job ${job.id} has no file: it is ${job.status}.`);
       return openFile({ store, shares }, job);

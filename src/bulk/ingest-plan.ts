@@ -39,7 +39,7 @@ export function planIngest(object: ObjectSpec, action: IngestAction, identifier:
     keyOf,
     toNative: (values) => {
       const found = keyOf(values);
-      // Without one the row is at fault, or is to be created, which a call of its own tells.
+      // Without a key, the row is faulty or is created; a single call decides.
       if (found === undefined || ingest.withoutTexts?.includes(found)) return undefined;
       if (action === 'delete') return { [key]: found };
       const native = nativeValues(isById ? without(values, identifier) : values, { object, ingest, writes });
@@ -55,11 +55,11 @@ function specOf({ fields }: ObjectSpec, name: string): FieldSpec | undefined {
 interface NativeInput {
   readonly object: ObjectSpec;
   readonly ingest: NativeIngest;
-  /** Which calls would take the values. */
+  /** The operations that would write the values. */
   readonly writes: readonly ('create' | 'update')[];
 }
 
-/** @returns undefined for values that a single call would refuse, and those that a job does not take */
+/** @returns undefined for values that a single call would reject, or that a job cannot handle */
 function nativeValues(values: Row, { object, ingest, writes }: NativeInput): Row | undefined {
   const { withoutTypes = [], withoutTexts = [] } = ingest;
   try {
@@ -82,7 +82,7 @@ function nativeValues(values: Row, { object, ingest, writes }: NativeInput): Row
   return entries.length === 0 ? undefined : Object.fromEntries(entries);
 }
 
-/** What is of another type a provider may read in a file, and not in JSON. */
+/** A provider may read a value of another type in a file, but not in JSON. */
 function isOfType({ type }: FieldSpec, value: unknown): boolean {
   switch (type) {
     case 'boolean':

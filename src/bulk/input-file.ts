@@ -5,10 +5,10 @@ import type { BulkFormat } from './job.ts';
 
 /** Bytes of one row; a larger one is not read. */
 export const MOST_ROW_BYTES = 4 * 1024 * 1024;
-/** Taken at a time: a few milliseconds. */
+/** Number of bytes that are parsed at a time: a few milliseconds of work. */
 const PIECE_BYTES = 32 * 1024;
 
-/** A row as it stands in a file that somebody sent. */
+/** A row of an uploaded file. */
 export interface InputRow {
   /** Row number, starting at 1. The header has none. */
   readonly number: number;
@@ -21,7 +21,7 @@ export interface InputRow {
   readonly line?: string;
 }
 
-/** Error of a file in which, from some byte on, rows can no longer be told apart. */
+/** The error of a file in which rows cannot be distinguished from some byte on. */
 export class BrokenFile extends Error {
   override readonly name = 'BrokenFile';
 }

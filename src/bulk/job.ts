@@ -73,9 +73,9 @@ export interface NativeLoad {
   readonly endByte: number;
   /** Digest of the rows as sent. It shows whether rows that are read again later are the same. */
   readonly digest: string;
-  /** They were sent, and the job closed; otherwise nobody knows. */
+  /** Whether the rows were sent and the job was closed. If false, that is not known. */
   readonly isClosed: boolean;
-  /** Number of times the provider was asked for the state of its job. */
+  /** Number of requests for the state of the provider's job. */
   readonly looks: number;
 }
 

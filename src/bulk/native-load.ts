@@ -43,9 +43,9 @@ export function batchAt({ byte, row }: Pick<InputPosition, 'byte' | 'row'>): Inp
 }
 
 /**
- * Leaves rows to jobs of the provider, part by part of the file. The id of a job is stored, with the rows that it is for, before any is sent:
- * a job that is open when it is asked for was given none, or not for certain all, and is broken off. What a job did not process is written by single calls, and so
- * are rows that it does not take, behind the others of their part.
+ * Writes rows by jobs of the provider, part by part of the file. The id of a job is stored with its rows before any row is sent. If a job
+ * is open when its state is requested, it received no rows, or perhaps not all, so it is stopped. Rows that a job did not process, or does
+ * not accept, are written by single calls behind the others of their part.
  * @returns undefined where the provider has no jobs for the upload
  */
 export function createLoad(ports: LoadPorts, input: LoadInput): LoadStep | undefined {
@@ -58,7 +58,7 @@ function createPlannedLoad(ports: LoadPorts, input: LoadInput, plan: IngestPlan)
   const { resources, forget } = ports;
   const { job, instance, calls, signal, progress } = input;
 
-  /** What the answers take in memory is counted until the step ends. */
+  /** Counts the memory of responses until the step ends. */
   async function counted<Report extends CallReport>(work: (target: ObjectTarget) => Promise<Report>): Promise<Report> {
     const end = new AbortController();
     try {
@@ -90,9 +90,9 @@ function createPlannedLoad(ports: LoadPorts, input: LoadInput, plan: IngestPlan)
       await counted((target) => resources.startIngest(target, plan, { rows: nativeRows(part), keep }));
     } catch (error) {
       const [one] = kept;
-      // What keeping its id threw is not the connector's.
+      // An error of storing the id does not come from the connector.
       await one?.known;
-      // The provider does not do it for this object or this account, or does not take what the job was to have.
+      // The provider does not support the job for this object or account, or rejects its rows.
       if (!isAppError(error, ...REFUSALS)) throw error;
       if (one !== undefined) await forget({ ...job, nativeJob: one.load.id });
       return single;
@@ -102,7 +102,9 @@ function createPlannedLoad(ports: LoadPorts, input: LoadInput, plan: IngestPlan)
     return wait(position, { ...one.load, isClosed: true });
   }
 
-  /** A job that was begun and nobody may know of is not left open. Where it was stored all the same, it is asked what it did: nothing. */
+  /**
+   * Stops a job that was started without certainty that its id is stored. If it is stored, its results are requested, and there are none.
+   */
   async function know(position: InputPosition, load: NativeLoad): Promise<void> {
     try {
       await progress.advance({ ...batchAt(position), load }, load.id);
@@ -122,7 +124,7 @@ function createPlannedLoad(ports: LoadPorts, input: LoadInput, plan: IngestPlan)
     try {
       const { look } = await counted((target) => resources.lookAtIngest(target, plan, load.id));
       if (look.kind === 'done' || look.kind === 'failed') return await finish(position, load, look.kind);
-      // Nobody will close it any more: what its rows were is told by its results.
+      // It will never be closed now. Its results report the outcomes of its rows.
       if (look.kind === 'open' && !load.isClosed)
         await forget({ ...job, nativeJob: load.id }, { isDone: false, isKept: true });
       return await wait(position, { ...load, looks: load.looks + 1 });
@@ -132,7 +134,7 @@ function createPlannedLoad(ports: LoadPorts, input: LoadInput, plan: IngestPlan)
     }
   }
 
-  /** Nobody knows the outcome of its rows. */
+  /** The outcomes of its rows are unknown. */
   function lost(position: InputPosition, { last }: NativeLoad): InputPosition {
     return { ...batchAt(position), single: { last, isDoubtful: true } };
   }
@@ -146,7 +148,7 @@ function createPlannedLoad(ports: LoadPorts, input: LoadInput, plan: IngestPlan)
     return after;
   }
 
-  /** Of a job that never got its rows a provider may have no results. */
+  /** A provider may have no results of a job that never received its rows. */
   async function readResults({ id, isClosed }: NativeLoad, meaning: 'done' | 'failed', part: LoadPart) {
     try {
       return (await counted((target) => resources.readIngest(target, plan, { id, rows: nativeRows(part) }))).rows;
@@ -160,9 +162,9 @@ function createPlannedLoad(ports: LoadPorts, input: LoadInput, plan: IngestPlan)
     // It never had its rows, or not for certain all: it is begun anew.
     const isUntouched = results.every(({ kind }) => kind === 'unprocessed');
     if (meaning === 'failed' && !load.isClosed && isUntouched) return batchAt(position);
-    // It did not even tell them apart.
+    // It did not even distinguish them.
     if (meaning === 'failed' && results.length === 0) return lost(position, load);
-    // The object is not what it was: what was sent cannot be told any more.
+    // The object was changed, so the rows that were sent cannot be determined any more.
     if (digestOf(part) !== load.digest) return lost(position, load);
     // There is one result for each row.
     const byRow = new Map(results.map((result) => [result.row, result]));
@@ -182,7 +184,7 @@ function createPlannedLoad(ports: LoadPorts, input: LoadInput, plan: IngestPlan)
   return (position) => (position.load === undefined ? begin(position) : goOn(position, position.load));
 }
 
-/** Of one provider for good, so that another try is no use. */
+/** Rejections that stay, so that another attempt is useless. */
 const REFUSALS = ['PROVIDER_REJECTED', 'NOT_FOUND', 'CONFLICT', 'PAYLOAD_TOO_LARGE', 'OPERATION_UNSUPPORTED'] as const;
 
 interface Ended {
@@ -191,10 +193,10 @@ interface Ended {
   readonly results: readonly IngestedRow[];
 }
 
-/** Rows of a file that one job takes. */
+/** Rows of a file for one job. */
 interface LoadPart {
   readonly rows: readonly PartRow[];
-  /** Numbers of those among them that it does not take. */
+  /** Numbers of the rows that the job does not accept. */
   readonly single: readonly number[];
   /** Behind the last of both. */
   readonly end: Pick<InputPosition, 'byte' | 'row'>;
@@ -212,7 +214,7 @@ interface PartInput {
   readonly until?: number;
 }
 
-/** What cannot be read ends it: that is told when it is read the next time. */
+/** A row that cannot be read ends the part. The next read reports it. */
 async function readPart(ports: FilePorts, input: LoadInput, { plan, from, until }: PartInput): Promise<LoadPart> {
   const { job, object, signal } = input;
   const { byteCount, columns = [] } = job.upload;
@@ -236,7 +238,7 @@ function openPart(plan: IngestPlan, toValues: ReturnType<typeof valuesMaker>, fr
   let end = from;
   let bytes = 0;
 
-  /** @returns undefined for a row that cannot be read, which is told when it is written by itself */
+  /** @returns undefined for a row that cannot be read; writing it alone reports the fault */
   function read(row: InputRow): Row | undefined {
     try {
       return toValues(row);

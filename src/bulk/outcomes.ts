@@ -24,7 +24,7 @@ export const OUTCOME_COLUMNS: readonly FileColumn[] = [
   { name: 'message', type: 'string' },
 ];
 
-/** Bytes of a part of the file. The last one is written again with each batch until it has so many. */
+/** Size of a full chunk of the file in bytes. The last chunk is rewritten with each batch until it is full. */
 const FULL_BYTES = 64 * 1024;
 
 export interface OutcomeFile {

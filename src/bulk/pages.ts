@@ -4,7 +4,7 @@ import type { ObjectTarget, Resources, Walk, WalkedPage, WalkRequest } from '../
 import type { Position } from '../resources/page.ts';
 import { callsBesideCallers } from '../resources/rate-limits.ts';
 
-/** Reads pages, of which some may be on their way before they are asked for. What a page takes in memory is counted until it is released. */
+/** Reads pages, some of which are requested before they are needed. The memory of a page is counted until it is released. */
 export type Pages = ReturnType<typeof createPages>;
 
 export interface PagesInput {
@@ -15,7 +15,7 @@ export interface PagesInput {
   readonly onPage: (page: WalkedPage) => void;
 }
 
-/** What may be on its way beside the next page, as large as the last ones were. */
+/** Maximum memory of the pages that are requested in advance, estimated by the size of the last ones. */
 const MOST_BYTES = 8 * 1024 * 1024;
 
 interface Reading {
@@ -52,7 +52,7 @@ export function createPages(
       reading.hasCome = true;
       onPage(one);
     };
-    // It may fail before anybody waits for it.
+    // It may fail before a caller waits for it.
     page.then(came, () => undefined);
     return reading;
   }
@@ -81,7 +81,7 @@ export function createPages(
   }
 
   return {
-    /** What comes from there is wanted soon, and at most so many rows behind it: they may be on their way from now on. */
+    /** Begins at a position. The page there, and at most this many rows behind it, may be requested from now on. */
     begin: (position: Position, rows: number) => {
       if (readings.length > 0 && !isDeepStrictEqual(readings[0]?.position, position)) giveUpGuesses();
       if (readings.length === 0) readings.push(start(position, false));
@@ -108,7 +108,7 @@ export function createPages(
       if (isForetold && !hasCome) atOnce = Math.min(atOnce + 1, most);
       return page;
     },
-    /** What was read last is not needed any more. */
+    /** Releases the page that was read last. */
     release: () => last?.end.abort(),
     /** Breaks off what is on its way, and releases everything. */
     close: () => {

@@ -27,7 +27,7 @@ interface EarlyStop {
 }
 
 export interface SliceOptions {
-  /** A job is given back after so long, so that others have their turn. */
+  /** Milliseconds after which a job is released, so that others get a slice. */
   readonly sliceMs: number;
 }
 

@@ -22,7 +22,7 @@ export interface BulkStatus {
     readonly rows: number;
     readonly providerCalls: number;
     readonly estimatedTotal?: number;
-    /** Who finds the rows, or writes them; absent before that is settled. */
+    /** How the rows are found or written. It is absent before that is decided. */
     readonly way?: 'native' | 'paging' | 'rows';
     readonly providerJobId?: string;
   };

@@ -10,7 +10,7 @@ export type RowPosition = Pick<InputRow, 'number' | 'startByte' | 'endByte'>;
 /** Writer of the outcomes of an upload's rows. It always stores them together with the position of the next row. */
 export interface UploadProgress {
   readonly settle: (row: RowPosition, outcome: StoredOutcome) => void;
-  /** Notes progress that gives no row an outcome. */
+  /** Notes progress without an outcome of a row. */
   readonly move: () => void;
   /** Returns whether this slice has advanced the job. */
   readonly hasAdvanced: () => boolean;

@@ -25,12 +25,12 @@ export interface UploadPorts extends FilePorts, Omit<LoadPorts, 'resources'> {
 }
 
 export interface UploadOptions extends SliceOptions {
-  /** Rows of a batch, and their bytes: so many are in doubt after a crash. A single row may be larger. */
+  /** Maximum number of rows in a batch, and their bytes: after a crash, their outcomes are unknown. A single row may be larger. */
   readonly batchRows: number;
   readonly batchBytes: number;
   /** Rows of a batch that are written at a time. */
   readonly batchWidth: number;
-  /** A row that the provider cannot answer, though it does others of its batch, has failed after so many tries. */
+  /** Number of attempts for a row at which the provider fails although it accepts others of its batch. */
   readonly rowTries: number;
 }
 
@@ -47,7 +47,7 @@ interface Batch {
   /** As it is stored with the batch. */
   readonly single?: SingleRows | undefined;
   readonly fault?: JobFault;
-  /** What comes next is written in another way. */
+  /** Whether the next rows are written in another way. */
   readonly isBehind: boolean;
 }
 
@@ -195,7 +195,7 @@ function createBatches(
   let ahead: InputRow | undefined;
   let fault: JobFault | undefined;
   let rest = begun.last === undefined ? undefined : { last: begun.last, open: new Set(begun.open) };
-  // Of a batch that stood alone, what comes behind it may go another way.
+  // After a batch of single rows, the next rows may be written in another way.
   const lastRow = single?.last ?? (isWhole ? Number.POSITIVE_INFINITY : (begun.last ?? 0));
 
   async function read(): Promise<InputRow | undefined> {
@@ -223,7 +223,7 @@ function createBatches(
     return undefined;
   }
 
-  /** What is left of a batch has the bounds that it had. */
+  /** The rest of a batch keeps the bounds of the batch. */
   async function takeRest(last: number): Promise<readonly InputRow[]> {
     const taken: InputRow[] = [];
     for (let row = await read(); row !== undefined; row = await read()) {

@@ -27,9 +27,9 @@ export interface WorkerOptions extends DownloadOptions, UploadOptions {
    */
   readonly firstBackoffMs: number;
   readonly longestBackoffMs: number;
-  /** A job that got no further for so long, as its provider is away, has failed. */
+  /** Milliseconds without progress after which a job fails, when its provider is down. */
   readonly patienceMs: number;
-  /** The same for what nobody expected. */
+  /** Milliseconds without progress after which a job fails, for unexpected errors. */
   readonly bewilderedMs: number;
 }
 
@@ -62,7 +62,7 @@ export interface WorkerPorts
   readonly mayAct: (user: { readonly accountId: number; readonly userId: number }) => Promise<boolean>;
   readonly openRun: OpenRun;
   readonly measures: BulkMetrics;
-  /** A job and its file are kept for so long, whether it has come to an end or not. */
+  /** Milliseconds for which a job and its file are kept, whether it has ended or not. */
   readonly retentionMs: number;
   readonly options: WorkerOptions;
 }
@@ -134,7 +134,7 @@ export function createBulkWorker(
   }
 
   async function untilDueMs(): Promise<number> {
-    // Somebody leaves first, who looks again.
+    // A slot becomes free first, and then the worker looks again.
     if (slots.free() <= 0) return options.lookMs;
     const nowMs = clock.now();
     const due = await store.nextDue(new Date(nowMs));
@@ -171,7 +171,7 @@ export function createBulkWorker(
     });
   }
 
-  /** A step may take longer than a lease: a provider is slow. What is not ours any more is broken off. */
+  /** Renews the leases, because a step may take longer with a slow provider. It aborts jobs whose lease was lost. */
   async function renew(): Promise<void> {
     const all = [...running];
     if (all.length === 0) return;
@@ -239,7 +239,7 @@ export function createBulkWorker(
     return { isDone: true, fault: end.fault };
   }
 
-  /** A job of an earlier release names nobody. */
+  /** A job of an earlier release has no user. */
   async function isAllowed({ accountId, userId }: ClaimedJob): Promise<boolean> {
     return userId === null || mayAct({ accountId, userId });
   }
@@ -282,13 +282,13 @@ export function createBulkWorker(
     return store.postpone(job, { ...how, due: new Date(dueMs), providerCalls: calls.providerCalls });
   }
 
-  /** How long it may go on failing: not at all, if that would be no use. */
+  /** Returns the milliseconds for which a job may continue to fail: 0 where retries are useless. */
   function patienceMs(error: unknown): number {
     if (isAppError(error, ...PASSING)) return options.patienceMs;
     return !isAppError(error) || isAppError(error, ...BEWILDERING) ? options.bewilderedMs : 0;
   }
 
-  /** As long as the provider asks for; otherwise twice as long with each failure. */
+  /** Returns the wait that the provider requests; otherwise twice as long with each failure. */
   function backoffMs(failures: number, error: unknown): number {
     const asked = isAppError(error) ? (error.retryAfterSeconds ?? 0) * 1000 : 0;
     const doubled = Math.min(options.firstBackoffMs * 2 ** Math.min(failures, 20), options.longestBackoffMs);
@@ -313,8 +313,8 @@ export function createBulkWorker(
         if (job.accountId === accountId && job.instanceId === id) broken.abort(new Error('The instance changed.'));
     },
     /**
-     * Takes no more, breaks off what is under way, and gives it back. Rows that are being written have so long to come to their end: what is broken
-     * off there may have been written.
+     * Starts no more jobs, aborts those in progress, and releases them. Rows that are being written may end within the given time; rows
+     * that are aborted may have been written.
      */
     stop: async (timeoutMs: number) => {
       alarm.end();
@@ -340,7 +340,7 @@ interface FailedSlice extends Pick<SliceSignals, 'activityRun' | 'signal'> {
   readonly calls: CallCount;
 }
 
-/** What a turn made of a job. */
+/** The result of a slice. */
 interface SliceResult {
   readonly isDone: boolean;
   readonly fault?: JobFault | undefined;

@@ -46,7 +46,7 @@ export interface WriteInput {
   readonly width: number;
 }
 
-/** What a provider made of a row. */
+/** The outcome of a row at the provider. */
 interface Written {
   readonly outcome: Exclude<RowOutcome, 'failed'>;
   readonly id: string | null;
@@ -145,7 +145,7 @@ export function createRowWriter({ resources }: WritePorts, input: WriteInput): W
 
   async function write({ row, isDoubtful }: RowToWrite): Promise<WrittenRow> {
     if (signal.aborted) return { kind: 'open', error: signal.reason, mayBeWritten: false };
-    // What the answers of the provider take in memory is counted until then.
+    // The memory of the provider's responses is counted until then.
     const end = new AbortController();
     const tally = { providerCalls: 0 };
     const target = { instance, objectName, signal: AbortSignal.any([writeSignal, end.signal]), tally };
@@ -172,7 +172,7 @@ export function createRowWriter({ resources }: WritePorts, input: WriteInput): W
     try {
       return `=${identify(toValues(row))}`;
     } catch (error) {
-      // It is told when the row is written.
+      // Writing the row reports the fault.
       if (isOwnFault(error)) return `${row.number}`;
       throw error;
     }
@@ -189,9 +189,9 @@ export function createRowWriter({ resources }: WritePorts, input: WriteInput): W
   };
 }
 
-/** The same for all rows: without one, each makes an error with its stack. */
+/** One error for all rows, because each new one would record its stack. */
 const ROW_DONE = new Error('The row was written.');
-/** A find by a field of text ends soon; one whose answers are checked again here may take some pages. */
+/** A search by a text field ends soon; one whose rows are filtered again may need some pages. */
 const MOST_FINDING_CALLS = 25;
 const SENT_TWICE = 'The row was sent twice, because the first request was interrupted. There may be two records of it.';
 
@@ -203,7 +203,7 @@ const UNSENT = [
   'INSTANCE_CREDENTIALS_FAILED',
   'FORBIDDEN',
 ] as const;
-/** Of a row, which another try would not change. */
+/** Errors of a row that another attempt would not change. */
 const OWN_FAULTS: readonly ErrorCode[] = [
   'REQUEST_INVALID',
   'WHERE_SYNTAX',
@@ -284,7 +284,7 @@ function readLine(line: string): Row {
   throw rowInvalid('The row is not a JSON object.');
 }
 
-/** What is nested deeper cannot be printed again. */
+/** Values that are nested deeper cannot be printed. */
 function assertShallow(values: Row): void {
   try {
     sizeOf(values);

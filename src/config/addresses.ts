@@ -8,7 +8,7 @@ const HOST_NAME = /^(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a
 /** As the kernel reads it; IPv4 mapped into IPv6 as IPv4. Undefined for what is not an address, or has a zone. */
 export function parseAddress(text: string): Address | undefined {
   if (isIP(text) === 4) return ipaddr.IPv4.parse(text);
-  // ipaddr.js takes `::8.8.8.8` for a mapped address. The URL parser does not, and writes it without dots.
+  // ipaddr.js reads `::8.8.8.8` as a mapped address. The URL parser does not, and prints it without dots.
   const literal = isIP(text) === 6 ? URL.parse(`https://[${text}]/`)?.hostname : undefined;
   return literal === undefined ? undefined : ipaddr.process(literal.slice(1, -1));
 }

@@ -4,7 +4,7 @@ import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { isHostName, isNetwork, normalHost } from './addresses.ts';
 
-/** What a variable may hold: `parse` returns undefined for anything else. */
+/** The format of a variable. `parse` returns undefined for an invalid value. */
 export interface Format<Value> {
   readonly expected: string;
   readonly parse: (text: string) => Value | undefined;
@@ -103,7 +103,7 @@ export function folders(separator: string): Format<readonly string[]> {
   });
 }
 
-/** What an npm package with a connector is called: the key of the element stands at the end. */
+/** The name of an npm package with a connector. It ends with the key of the element. */
 export const CONNECTOR_PACKAGE = /^(?:@[a-z0-9][a-z0-9._-]*\/)?causeway-connector-([a-z][a-z0-9]*)$/;
 
 export function connectorPackages(): Format<readonly string[]> {

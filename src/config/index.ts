@@ -33,11 +33,11 @@ interface Variable<Value> {
   /** Never shown, not even when it is wrong. */
   readonly secret?: boolean;
   readonly requiredWithDatabaseUrl?: boolean;
-  /** Set to nothing it means nothing, where other variables take their default. */
+  /** Whether an empty value has a meaning, while for other variables it means the default. */
   readonly mayBeEmpty?: boolean;
 }
 
-/** What defaults depend on. */
+/** The values that defaults depend on. */
 interface Setting {
   /** No DATABASE_URL is given. */
   readonly embedded: boolean;
@@ -336,7 +336,7 @@ export interface ServiceConfig {
   readonly bootstrapOrganizationSecret: string | undefined;
   readonly bootstrapUserSecret: string | undefined;
   readonly egressAllow: readonly string[];
-  /** HOST is loopback: whoever calls can reach by himself what this process reaches there. */
+  /** Whether HOST is loopback: every caller can then reach by itself what this process reaches there. */
   readonly isLocal: boolean;
   /** Proxies whose word about the caller's address is believed. */
   readonly trustProxy: readonly string[];
@@ -369,7 +369,7 @@ export interface ServiceConfig {
   readonly validateResponses: boolean;
 }
 
-/** A start that cannot go on because of its settings; `problems` is complete and free of secrets. */
+/** A start that fails because of its configuration. `problems` is complete and has no secrets. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly problems: readonly string[];
@@ -468,7 +468,7 @@ export function publicUrlOf(config: Pick<ServiceConfig, 'publicUrl' | 'host'>, l
   return `http://${host.includes(':') ? `[${host}]` : host}:${listeningPort}`;
 }
 
-/** The addresses that lead to the service, first the one that it tells others. Those of this machine are known by several names. */
+/** Returns the addresses of the service, the public one first. An address of this machine has several names. */
 export function ownUrlsOf(config: Pick<ServiceConfig, 'publicUrl' | 'host'>, listeningPort: number): readonly string[] {
   const hosts = isLoopback(config.host) || isAnyHost(config.host) ? ['localhost', '127.0.0.1', '[::1]'] : [];
   const listening = publicUrlOf({ ...config, publicUrl: undefined }, listeningPort);

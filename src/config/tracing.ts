@@ -1,6 +1,6 @@
 import { collectorUrl, hostPatterns, integer, keyValues, oneOf, share, trueOrNot, word } from './formats.ts';
 
-/** What samples traces, as OpenTelemetry names it. */
+/** The samplers of traces, by the names of OpenTelemetry. */
 const SAMPLERS = [
   'always_on',
   'always_off',
@@ -14,17 +14,17 @@ export type SamplerName = (typeof SAMPLERS)[number];
 
 /** How traces are made and where they go. */
 export interface TracingConfig {
-  /** Of the collector, path included. */
+  /** The address of the collector, including the path. */
   readonly url: string;
-  /** Of each request to the collector; values are secrets. */
+  /** The headers of requests to the collector. Their values are secrets. */
   readonly headers: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
   readonly serviceName: string | undefined;
   readonly resourceAttributes: Readonly<Record<string, string>>;
   readonly sampler: SamplerName;
-  /** The share of traces that a sampler with a ratio takes, from 0 to 1. */
+  /** The share of traces that a sampler with a ratio keeps, from 0 to 1. */
   readonly samplerShare: number;
-  /** Spans wait at most so long for others to be sent with. */
+  /** Maximum time in milliseconds that a span waits to be sent together with others. */
   readonly delayMs: number;
   /** Spans that may wait; more are dropped. */
   readonly mostWaiting: number;

@@ -17,7 +17,10 @@ export function createBrandingStore(knex: Knex) {
     find: async (organizationId: number): Promise<Branding> =>
       (await knex('connect_branding').where({ organization_id: organizationId }).first('branding'))?.branding ?? {},
 
-    /** @returns what it was before. Who replaces it at the same time takes turns. */
+    /**
+     * Replaces the branding. Concurrent calls take turns.
+     * @returns the branding before
+     */
     replace: async (organizationId: number, branding: Branding): Promise<Branding> => {
       await knex('organization').where({ id: organizationId }).forNoKeyUpdate().first('id');
       const before = await createBrandingStore(knex).find(organizationId);

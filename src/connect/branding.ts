@@ -37,11 +37,14 @@ export function createBrandings(
   }
 
   return {
-    /** That of the organization, from memory when it was asked for before and nothing changed. */
+    /** Returns the branding of the organization. It is cached until a change. */
     of,
     read,
 
-    /** What the page of a session shows: its own before that of the organization, without a logo of an origin that is registered no more. */
+    /**
+     * Returns the branding that the page of a session shows: its own before that of the organization, without a logo of an origin that is
+     * no longer registered.
+     */
     shownIn: async (organizationId: number, own: Branding): Promise<Branding> => {
       const { logoUrl, ...rest } = { ...(await of(organizationId)), ...own };
       const isShown = logoUrl !== undefined && findLogoFault(logoUrl, await origins.of(organizationId)) === undefined;

@@ -16,7 +16,7 @@ import { assertOpen, endedStatus, type PageSession, refuseEnded, returnUrlOf, to
 import { createSessionStore } from './session-store.ts';
 import { contextOf } from './sessions.ts';
 
-/** Input of somebody who connects an account. */
+/** The input of a user who connects an account. */
 export interface PageInput {
   readonly elementKey: string;
   readonly configuration: Config;
@@ -28,10 +28,10 @@ export interface Connected {
   readonly returnUrl: string | undefined;
 }
 
-/** What a session ends with. */
+/** The result with which a session ends. */
 interface Ending {
   readonly configuration: Config;
-  /** What a provider sent with a browser, by name. */
+  /** The parameters that a provider sent with a browser, by name. */
   readonly providerData?: Readonly<Record<string, string>>;
   readonly name: string | undefined;
   readonly signal: AbortSignal;
@@ -100,16 +100,16 @@ export function createCompletion(
   }
 
   return {
-    /** What went wrong before is not of the next try. */
+    /** Forgets the error of an earlier attempt. */
     forgetError: (session: PageSession) => store.noteError(session, null),
 
-    /** All elements, each with what is asked for. */
+    /** Returns the offers of a session: all its elements, each with the fields to fill in. */
     offersOf: async (session: PageSession) => {
       const { given } = await readGiven(session);
       return (await listElements(session)).map((connector) => offerOf(connector, given));
     },
 
-    /** @throws AppError CONFLICT for a session that has ended, REQUEST_INVALID for what was not asked for */
+    /** @throws AppError CONFLICT for a session that has ended, REQUEST_INVALID for values that the form does not have */
     choose: async (session: PageSession, { elementKey, configuration, name }: PageInput) => {
       assertOpen(session, clock.now());
       if (name !== undefined && session.name !== null) throw nameFixed();

@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import { nextId } from '../db/next-id.ts';
 import { columnsOf, type RowOf, type RowWith, toColumns } from '../db/row.ts';
 
-/** Somebody who was sent to a provider; the request is still encrypted. */
+/** A departure of a browser to a provider. Its request is encrypted. */
 export type DepartureRow = RowWith<'connect_authorization', typeof COLUMNS>;
 
 export type NewDepartureRow = RowOf<
@@ -44,7 +44,7 @@ export function createDepartureStore(knex: Knex) {
     setReturned: async (key: Pick<DepartureRow, 'accountId' | 'id'>, at: Date): Promise<boolean> =>
       (await rows(key).whereNull('returned_at').update({ returned_at: at })) > 0,
 
-    /** Of all accounts. */
+    /** Deletes old departures of all accounts. */
     purge: (before: Date): Promise<number> => knex('connect_authorization').where('created_at', '<', before).delete(),
   };
 }

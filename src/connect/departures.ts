@@ -62,7 +62,7 @@ export interface DepartureNeighbours {
 export const DEPARTURE_PATH = `${PAGE_PATH}/authorize`;
 /** Time limit in milliseconds for an authorization, the same as in `instances/oauth`. */
 export const AWAY_MS = 15 * 60_000;
-/** Between the answer and the browser that goes there. */
+/** The time between the response and the browser's request to leave. */
 const TICKET_MS = 2 * 60_000;
 const STATE_BYTES = 32;
 const TICKET = 'connect.ticket';
@@ -89,7 +89,7 @@ export function createDepartures(
     return JSON.parse(keyring.decrypt(request, contextOf(accountId, id)));
   }
 
-  /** @returns the key of the session, which the browser has and nobody else */
+  /** @returns the key of the session, which only the browser has */
   function readMark({ browserHash }: DepartureRow, mark: string): string | undefined {
     if (browserHash === null || !timingSafeEqual(browserHash, keys.lookupHash(mark))) return undefined;
     return keys.open(mark, MARK);
@@ -139,7 +139,10 @@ export function createDepartures(
       return { url: open(row).url, mark: { id: row.id, value } };
     },
 
-    /** `markOf` reads what the browser is known by. @returns undefined for a state that is nobody's here */
+    /**
+     * Handles an arrival. `markOf` reads the cookie that identifies the browser.
+     * @returns undefined for an unknown state
+     */
     arrive: async (
       state: string,
       markOf: (id: number) => string | undefined,
@@ -203,7 +206,10 @@ function flagOf(value: unknown): boolean | undefined {
   return text === undefined ? undefined : text === 'true';
 }
 
-/** What is sent with a code: what its URL was made with is remembered with its state, in the form that the provider was shown. */
+/**
+ * Returns the settings that are sent with a code. The settings of its URL are stored with its state, in the form that the provider
+ * received.
+ */
 function codeSettings(connector: Connector, known: Config, { callbackUrl, isOfProxy }: DepartureRequest): Config {
   const { siteAddressKey, sandboxKey } = isCodeFlow(connector) ? connector.auth : {};
   const ofUrl = [siteAddressKey, sandboxKey, OAUTH_KEYS.scope];

@@ -77,7 +77,7 @@ export interface Given {
   readonly hasProxy: boolean;
 }
 
-/** An element, and what it takes to connect an account of it. */
+/** An element, with the fields that connect an account of it. */
 export interface Offer {
   readonly connector: Connector;
   /** Whether the user authorizes at the provider. */
@@ -102,14 +102,14 @@ export function isCodeFlow(connector: Connector): connector is OAuthConnector {
 }
 
 const CLIENT_KEYS: readonly string[] = [OAUTH_KEYS.clientId, OAUTH_KEYS.clientSecret];
-/** Whatever they are: nobody is asked for them. */
+/** Placeholders for the client of a proxy, so that the form does not ask for one. */
 const PROXY_CLIENT: Config = { [OAUTH_KEYS.clientId]: 'of the proxy', [OAUTH_KEYS.clientSecret]: 'of the proxy' };
 
 function only(settings: Config, keys: readonly string[]): Config {
   return Object.fromEntries(Object.entries(settings).filter(([key]) => keys.includes(key)));
 }
 
-/** What was filled in the last time, secrets left out. */
+/** Returns the field with the value of the last attempt, unless it is a secret. */
 function withEarlier(field: PlatformField, earlier: Config): PlatformField {
   const value = earlier[field.key];
   if (field.secret === true || value === undefined) return field;

@@ -6,7 +6,7 @@ export function createOriginStore(knex: Knex) {
     list: (organizationId: number): Promise<string[]> =>
       knex('connect_origin').where({ organization_id: organizationId }).orderBy('origin').pluck('origin'),
 
-    /** Who replaces them at the same time takes turns. */
+    /** Locks the origins. Concurrent replacements take turns. */
     lock: async (organizationId: number): Promise<void> => {
       await knex('organization').where({ id: organizationId }).forNoKeyUpdate().first('id');
     },

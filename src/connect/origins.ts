@@ -18,7 +18,7 @@ export function createOrigins({ knex, notifier }: Pick<Platform, 'knex' | 'notif
   });
 
   return {
-    /** From memory when it was asked for before and nothing changed. */
+    /** Returns the origins of an organization. They are cached until a change. */
     of: async (organizationId: number) => (await known.get(String(organizationId)))?.origins ?? [],
 
     /** @returns them as browsers write them. @throws AppError REQUEST_INVALID that names what is no origin */

@@ -37,7 +37,7 @@ export interface PageNeighbours extends CompletionNeighbours, Omit<DepartureNeig
   readonly brandings: Pick<Brandings, 'shownIn'>;
 }
 
-/** What it takes to make a session, and whenever its page is used. */
+/** The privilege that the creator of a session needs, whenever its page is used. */
 const NEEDED: Privilege = 'createElementInstances';
 const KEY = /^[\w-]{43}$/;
 
@@ -105,7 +105,11 @@ export function createConnectPage(
       });
     },
 
-    /** The user gives up. @returns where the browser goes. @throws AppError CONFLICT */
+    /**
+     * Cancels the session for the user.
+     * @returns the URL to which the browser is redirected
+     * @throws AppError CONFLICT
+     */
     cancel: async (session: PageSession) => {
       assertOpen(session, clock.now());
       const at = new Date(clock.now());

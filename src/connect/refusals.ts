@@ -19,10 +19,13 @@ export interface SessionProblem {
 
 /** As the database bounds it. */
 const MAX_ORIGIN = 255;
-/** What browsers write for pages that have no origin. */
+/** The text that browsers send for pages without an origin. */
 const NONE = 'null';
 
-/** The origin that a page says it is of: anybody can say anything. @returns undefined for what is none */
+/**
+ * Reads the origin that a page claims, which may be false.
+ * @returns undefined for a text that is no origin
+ */
 export function readClaim(text: string): string | undefined {
   if (text === NONE) return NONE;
   const url = text.length > MAX_ORIGIN ? null : URL.parse(text);

@@ -8,7 +8,7 @@ import type { Branding } from './branding-store.ts';
 
 /** Error of a session, with texts for the connecting person and for the server that created the session. */
 export interface SessionError {
-  /** One of the API's, or `CANCELLED`: somebody gave up. */
+  /** An error code of the API, or `CANCELLED` if the user cancelled. */
   readonly code: string;
   readonly message: string;
   readonly providerMessage?: string;
@@ -82,7 +82,7 @@ const FIND_PAGE = `select ${OF_PAGE}, account.organization_id as "organizationId
 
 type PageRow = SessionRow & { readonly organizationId: number };
 
-/** Every statement names the account, save that for whoever has the key only. */
+/** Every statement names the account, except the one for callers who have only the key. */
 export function createSessionStore(knex: Knex) {
   const open = (via: Knex, { accountId, id }: SessionKey) =>
     via('connect_session').where({ account_id: accountId, id, status: 'open' });
@@ -99,7 +99,7 @@ export function createSessionStore(knex: Knex) {
       return { ...rest, status: 'open', ...nothingYet };
     },
 
-    /** Until the end of the transaction nobody else makes a session of the account. */
+    /** Counts open sessions, and locks out other new sessions of the account until the end of the transaction. */
     countOpen: async (via: Knex, { accountId, userId }: SessionMaker, at: Date): Promise<OpenSessions> => {
       await via('account').where({ id: accountId }).forNoKeyUpdate().first('id');
       const { rows } = await via.raw<{ rows: OpenSessions[] }>(
@@ -164,7 +164,7 @@ export function createSessionStore(knex: Knex) {
 
     removeSome: (accountId: number): Promise<Removal> => removeRows(knex, 'connect_session', accountId),
 
-    /** Of all accounts. */
+    /** Deletes old sessions of all accounts. */
     purge: (before: Date): Promise<number> =>
       knex('connect_session').whereRaw('coalesce(ended_at, expires_at) < ?', [before]).delete(),
   };

@@ -7,11 +7,11 @@ export type SessionStatus = SessionRow['status'];
 /** A session as the page of its URL knows it. */
 export interface PageSession extends SessionRow {
   readonly organizationId: number;
-  /** The end of the URL of its page: kept by whoever has that, and nowhere else. */
+  /** The end of the page's URL. It is a secret that is not stored. */
   readonly key: string;
 }
 
-/** Nobody has written yet that its time is over. */
+/** Returns the current status, because the expiry of a session is not written. */
 export function statusOf(
   { status, expiresAt }: Pick<SessionRow, 'status' | 'expiresAt'>,
   nowMs: number,
@@ -60,7 +60,7 @@ export function toSessionError({ code, message, providerMessage }: AppError, { r
   };
 }
 
-/** Returns the status of a session that could not be ended. If nobody ended it, it has expired. */
+/** Returns the status of a session that could not be ended. If nothing ended it, it has expired. */
 export function endedStatus(session: Pick<SessionRow, 'status'> | undefined): Exclude<SessionStatus, 'open'> {
   return session === undefined || session.status === 'open' ? 'expired' : session.status;
 }

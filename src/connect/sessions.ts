@@ -80,7 +80,7 @@ export function createSessions(
     throw new AppError('REQUEST_INVALID', message, { details: [{ path: REDIRECT_POINTER, message }] });
   }
 
-  /** Nobody is sent to authorize a client that cannot be used afterwards. */
+  /** A user must not authorize a client that cannot be used afterwards. */
   async function assertProxy(caller: AuthorizationCaller, proxyId: number, isOfUse: boolean): Promise<void> {
     proxies.openClient(await proxies.get(caller, proxyId));
     if (isOfUse) return;

@@ -11,7 +11,7 @@ function toElement(value: string | number | boolean | null | undefined): string 
   return typeof value === 'string' ? `"${value.replace(/["\\]/g, '\\$&')}"` : String(value);
 }
 
-/** Of the type `text`, which never changes (pg_type.dat of PostgreSQL). */
+/** The OID of the type `text`, which never changes (pg_type.dat of PostgreSQL). */
 const TEXT_OID = 25;
 const DIMENSIONS = 1;
 const MAY_HAVE_NULLS = 1;
@@ -22,9 +22,9 @@ const INT_BYTES = 4;
 const NULL = -1;
 
 /**
- * A `text[]` as PostgreSQL reads it in binary (array_recv of its arrayfuncs.c), for texts that somebody else wrote: nothing is escaped, and
- * megabytes are only copied. A literal would look at each of their characters, as would PostgreSQL when it reads it. The texts are UTF-8 without
- * NUL; what is missing is NULL.
+ * Encodes a `text[]` in PostgreSQL's binary format (array_recv of its arrayfuncs.c), for texts that callers wrote. Nothing is escaped, and
+ * megabytes are only copied, while a literal would require a look at each character, here and in PostgreSQL. The texts are UTF-8 without
+ * NUL; `undefined` is NULL.
  */
 export function binaryTexts(texts: readonly (Buffer | undefined)[]): Buffer {
   const size = texts.reduce((sum, text) => sum + INT_BYTES + (text?.length ?? 0), HEADER_INTS * INT_BYTES);

@@ -4,11 +4,11 @@ import type { Redactor } from '../redaction.ts';
 import type { AuditEntry, AuditSection } from '../trace.ts';
 import { json } from './json.ts';
 
-/** Of the changes of one row, as JSON; of one text in it, and of a path. Characters. */
+/** Maximum number of characters of the changes in a row, as JSON; of one text in it; and of a path. */
 const MAX_CHANGES = 16_384;
 const MAX_TEXT = 1_000;
 const MAX_PATH = 2_048;
-/** The member that tells of others which have no room. */
+/** The member that stands for others without room. */
 const LEFT_OUT = '…';
 
 /** Once more with another status, or with more changes, it is the same row: what a later step of the request came to. */
@@ -56,7 +56,7 @@ function redacted(members: AuditMembers, redact: Redactor['redact']): AuditMembe
 function redactedValue(value: unknown, redact: Redactor['redact']): unknown {
   if (typeof value === 'string') return redactedText(value, redact);
   if (Array.isArray(value)) return value.map((each) => redactedValue(each, redact));
-  // What becomes something else in JSON, such as a date, has no members of its own.
+  // A value that has another form in JSON, such as a date, has no members of its own.
   return isPlain(value) ? redacted(value, redact) : value;
 }
 
@@ -68,7 +68,7 @@ function redactedText(text: string, redact: Redactor['redact']): string {
   return cut(storable(redact(text)), MAX_TEXT);
 }
 
-/** PostgreSQL takes every character but this one, and no half of one. */
+/** PostgreSQL accepts every character except NUL, and no half of a surrogate pair. */
 function storable(text: string): string {
   return text.replaceAll('\0', '\uFFFD').toWellFormed();
 }

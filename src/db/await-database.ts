@@ -20,8 +20,8 @@ const RETRY_MS = 500;
 const OLDEST_VERSION = 15;
 
 /**
- * Resolves when the database takes connections. One that is away may come: programs that start together start in any
- * order. One that answers "no" will go on saying so, and is not asked twice.
+ * Resolves when the database accepts connections. It waits for a database that is not reachable yet, because programs that start together
+ * start in any order. A database that rejects the log-in is not tried again.
  * @throws StartError that names DATABASE_URL, without its password
  */
 export async function awaitDatabase(options: AwaitDatabaseOptions): Promise<void> {
@@ -51,7 +51,7 @@ interface Fault {
 
 async function ask(url: string): Promise<Fault | undefined> {
   const client = new pg.Client(connectionOptions(url));
-  // What breaks the connection fails the query; without a listener it would end the process as well.
+  // A broken connection fails the query. Without a listener, it would also end the process.
   client.on('error', () => {});
   try {
     await client.connect();

@@ -65,14 +65,14 @@ function openUnbound(
   }
 }
 
-/** What is bound stands in it as a hash: contexts get into messages, and what is beside a secret is nobody else's business. */
+/** The bound values are part of the context as a hash, because contexts appear in messages. */
 function contextOf({ column, key, bound }: BoundCell): string {
   const row = encryptionContext(column, ...key);
   if (boundColumnsOf(column).length === 0) return row;
   return `${row}:${createHash('sha256').update(canonicalJson(bound)).digest('base64url')}`;
 }
 
-/** The same for the same values, in whatever order PostgreSQL keeps the members of an object. */
+/** Returns the same text for equal values, in whatever order PostgreSQL stores the members of an object. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_, member: unknown) => (isObject(member) ? sortMembers(member) : member));
 }

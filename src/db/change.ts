@@ -11,9 +11,9 @@ export type ChangeNote = Partial<Pick<AuditEntry, 'action' | 'targetId' | 'insta
 const SUCCESS = 200;
 
 /**
- * A transaction that changes something for a caller: the row of the audit log is part of it, so that there is no change without its row and
- * no row that tells of a change that was rolled back. What makes the change none must throw in `work`. Several within one request have one
- * row: each adds what it did. Work that no caller asked for has none. `note` tells what was changed, from what the work came to.
+ * Runs a transaction that changes something for a caller. The entry of the audit log is part of it, so there is no change without an entry,
+ * and no entry of a change that was rolled back. If nothing changes, `work` must throw. Several changes of one request share one entry, and
+ * each adds its own. Work that no caller requested has none. `note` returns the changes from the result of the work.
  */
 export async function change<Result>(
   knex: Knex,

@@ -16,12 +16,12 @@ export interface Database {
   readonly close: () => Promise<void>;
   /** One round trip; false when it fails or the signal aborts first. */
   readonly isReachable: (signal: AbortSignal) => Promise<boolean>;
-  /** The same on a connection beside the pool. */
+  /** Checks the same on a connection outside the pool. */
   readonly answersOthers: (signal: AbortSignal) => Promise<boolean>;
 }
 
 const CONNECT_TIMEOUT_MS = 10_000;
-/** What runs or waits longer is a fault of ours, and holds a connection or locks that others wait for. */
+/** Limits of statements. One that runs or waits longer is a fault of ours, and holds a connection or locks that others need. */
 const TIMEOUTS = {
   statement_timeout: 60_000,
   lock_timeout: 10_000,

@@ -74,9 +74,9 @@ export function createEncryptedRows(knex: Knex, column: EncryptedColumn) {
     },
 
     /**
-     * A row whose ciphertext, or what that is bound to, changed meanwhile, or that somebody else is changing, is left as it is:
-     * nothing is overwritten, and nobody is waited for while other rows are locked.
-     * @returns how many rows were replaced
+     * Replaces ciphertexts. It skips a row whose ciphertext, or bound values, changed meanwhile, or that is locked: nothing is overwritten,
+     * and it never waits while it holds locks.
+     * @returns number of replaced rows
      */
     replace: async (renewals: readonly Renewal[]): Promise<number> => {
       const { rowCount } = await knex.raw<{ rowCount: number }>(

@@ -1,8 +1,8 @@
 import type { Knex } from 'knex';
 
 /**
- * The value of a JSON column in a statement that knex builds. As an object it would be looked into: knex takes one with a
- * member `isRawInstance` for SQL, and keys may be a caller's.
+ * Returns the value of a JSON column for a statement that knex builds. Knex would inspect an object: it treats one with a member
+ * `isRawInstance` as SQL, and callers may choose member names.
  */
 export function json<Value extends object>(knex: Knex, value: Value): Knex.Raw<Value> {
   return knex.raw('?::jsonb', [JSON.stringify(value)]);

@@ -28,7 +28,7 @@ export async function assertKeysHeld(ports: {
   readonly keyring: Pick<Keyring, 'keyIds'>;
 }): Promise<void> {
   const usage = await readKeyUsage(ports.knex);
-  // What is no ciphertext no key can open; it shows where it is read, and in a check of the keys.
+  // No key can open a value that is no ciphertext. It is reported where it is read, and by a check of the keys.
   const missing = [...usage].filter(([keyId]) => keyId !== '' && !ports.keyring.keyIds.includes(keyId));
   if (missing.length > 0) throw new ConfigError(missing.map(([keyId, columns]) => explain(keyId, columns)));
 }

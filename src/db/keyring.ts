@@ -83,7 +83,7 @@ export function sealBytes(key: KeyObject, plain: string, context: string): Buffe
 const IVS_AT_A_TIME = 256;
 let ivs = Buffer.alloc(0);
 
-/** The system is asked for many at a time: to ask for each would take longer than to encrypt with it. */
+/** The IVs are requested many at a time, because a request for each takes longer than the encryption. */
 function takeIv(): Buffer {
   if (ivs.length === 0) ivs = randomBytes(IVS_AT_A_TIME * IV_BYTES);
   const iv = ivs.subarray(0, IV_BYTES);

@@ -1,4 +1,4 @@
-/** The dialect that knex documents for subclassing, and gives no types for. */
+/** The dialect that knex documents for subclasses, but without types. */
 declare module 'knex/lib/dialects/postgres/index.js' {
   import type { Knex } from 'knex';
 

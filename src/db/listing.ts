@@ -9,7 +9,7 @@ export const INTEGER = { type: 'integer', ...NEEDED } as const;
 export const FLAG = { type: 'boolean', ...NEEDED } as const;
 export const INSTANT = { type: 'datetime', ...NEEDED } as const;
 
-/** The same for a column that may be null. */
+/** Returns the field for a column that may be null. */
 export function orNull<Spec extends FieldSpec>(spec: Spec) {
   return { ...spec, nullable: true } as const;
 }
@@ -40,8 +40,8 @@ export interface Selection extends Omit<PageQuery, 'where'> {
 }
 
 /**
- * Reads a page. One row more than the limit is selected, which tells whether another page follows.
- * @returns the rows and, unless they are the last ones, where the next page begins: behind the `last` of them
+ * Reads a page. It selects one row more than the limit, which shows whether another page follows.
+ * @returns the rows and, unless they are the last ones, the `last` of them, behind which the next page begins
  * @throws AppError WHERE_SYNTAX, WHERE_INVALID
  */
 export async function listPage<Row, Query extends Pick<PageQuery, 'where' | 'limit'>>(

@@ -4,7 +4,7 @@ import type { Logger } from '../log.ts';
 export interface LivenessPorts {
   /** A round trip on a connection of the pool that everything here works with. */
   readonly works: (signal: AbortSignal) => Promise<boolean>;
-  /** The same on a connection made for it: whether the database can be reached at all. */
+  /** Checks the same on a new connection: whether the database can be reached at all. */
   readonly couldWork: (signal: AbortSignal) => Promise<boolean>;
   readonly clock: Clock;
   readonly log: Logger;
@@ -20,12 +20,12 @@ const LOOK_MS = 10_000;
 /** Longer than a connection is waited for. */
 const WORKS_TIMEOUT_MS = 15_000;
 const COULD_TIMEOUT_MS = 5_000;
-/** Twice what a statement may take: a process that only has much to do gets a turn before. */
+/** Twice the limit of a statement. A process that is only busy gets a turn before. */
 const STUCK_MS = 120_000;
 
 /**
- * Tells a process that is stuck from one whose database is away. To start the first again helps; to start the second
- * again does not, and would drop what it holds in memory.
+ * Distinguishes a process that is stuck from one whose database is down. Restarting the first helps. Restarting the second does not, and
+ * would drop its data in memory.
  */
 export function watchLiveness({ works, couldWork, clock, log }: LivenessPorts): Liveness {
   let stuckSinceMs: number | undefined;

@@ -9,7 +9,7 @@ export interface LoadingCache<Value> {
   readonly get: (key: string) => Promise<Value | undefined>;
   /** Replaces the value in memory, or the one that is being loaded. */
   readonly set: (key: string, value: Value) => void;
-  /** A load that began before a change may have read what was before: those who wait for it get it, nobody else. */
+  /** Drops a key. A load that began before may have read old data, so only the callers that wait for it receive its result. */
   readonly forget: (key: string) => void;
   /** Forgets everything. */
   readonly clear: () => void;
@@ -24,7 +24,7 @@ export interface LoadingCacheOptions<Value> {
   readonly clock?: () => number;
 }
 
-/** What a load came to. A bare undefined would fail those who wait for a load that was forgotten. */
+/** The result of a load. A plain undefined would fail callers that wait for a load that was dropped. */
 interface Loaded<Value> {
   readonly value: Value | undefined;
 }
@@ -35,7 +35,7 @@ export function createLoadingCache<Value extends object>(options: LoadingCacheOp
     ...atMost(max),
     ttl: keepMs,
     ...(clock !== undefined && { perf: { now: clock }, ttlResolution: 0 }),
-    // What is forgotten while it loads is not kept either way; with this those who wait get it nevertheless.
+    // A key that is dropped while it loads is never kept. With this option, callers that wait still receive its result.
     ignoreFetchAbort: true,
     fetchMethod: async (key) => ({ value: await load(key) }),
   });

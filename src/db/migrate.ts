@@ -73,14 +73,13 @@ const MIGRATION_LOCK = 7_205_001;
 const migrationSource: Knex.MigrationSource<Migration> = {
   getMigrations: async () => [...MIGRATIONS],
   getMigrationName: ({ name }) => name,
-  // In one message: a new database takes hundreds of statements.
+  // One message for all statements, because a new database needs hundreds.
   getMigration: async ({ statements }) => ({ up: (trx) => trx.raw(statements.join(';\n')), down: refuseToGoBack }),
 };
 
 /**
- * Brings the schema up to date. Processes that start together take
- * turns on an advisory lock, which ends with its connection: a killed process leaves nothing locked, other than knex's
- * own lock row does.
+ * Migrates the schema. Processes that start together take turns by an advisory lock, which ends with its connection. So a killed process
+ * leaves no lock, unlike knex's own lock row.
  * @returns the names of the migrations that ran
  * @throws StartError when a newer release has migrated it
  */
@@ -100,7 +99,7 @@ async function runMigrations(url: string, log: Logger): Promise<string[]> {
   const knex = createKnex({ url, poolSize: 1, log });
   try {
     const config = { migrationSource, tableName: 'schema_migration' };
-    // Whoever holds the advisory lock is alone, so a lock row that is set was left by a process that was killed.
+    // The holder of the advisory lock is alone, so a lock row that is set comes from a killed process.
     await knex.migrate.forceFreeMigrationsLock(config);
     await assertNoneUnknown(knex);
     const [, names]: [number, string[]] = await knex.migrate.latest(config);

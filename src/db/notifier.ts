@@ -11,7 +11,7 @@ export interface NotifierOptions {
   /** Sends; a dedicated connection of the notifier's own listens. */
   readonly knex: Knex;
   readonly log: Logger;
-  /** Time between two checks that the listening connection lives, and the time one may take. Default 10 s and 5 s. */
+  /** Milliseconds between two checks of the listening connection, and the limit of one check. Default 10 s and 5 s. */
   readonly heartbeatMs?: number;
   readonly heartbeatTimeoutMs?: number;
   readonly clock?: Clock;
@@ -22,13 +22,13 @@ export interface Notifier {
   readonly start: () => Promise<void>;
   readonly close: () => Promise<void>;
   /**
-   * Tells every process, this one included. Within a transaction (`via`) it is told at commit, or never.
-   * @throws RangeError above 7900 bytes: PostgreSQL carries no more.
+   * Publishes a message to every process, including this one. Within a transaction (`via`), it is published at the commit, or never.
+   * @throws RangeError above 7900 bytes, the limit of PostgreSQL
    */
   readonly publish: (topic: string, payload: string, via?: Knex) => Promise<void>;
   /**
-   * Ends when every process has handled what was told until now, or has had a second for it: one that hangs keeps nobody waiting for longer.
-   * PostgreSQL tells all of them at the same time, and one of them may come to it later than another.
+   * Resolves when every process has handled all messages so far, or after a second, so that a process that hangs does not block others.
+   * PostgreSQL sends them to all processes at the same time, but one may process them later than another.
    */
   readonly settle: () => Promise<void>;
   /** @returns the function that ends the subscription */
@@ -39,9 +39,9 @@ export interface Notifier {
 
 const CHANNEL = 'causeway';
 const MAX_MESSAGE_BYTES = 7900;
-/** Every listening connection has it: so many processes answer. */
+/** The name of every listening connection. Its count is the number of expected replies. */
 const LISTENER = 'causeway listener';
-/** Asks every process to say that it has come so far, and what each says. */
+/** The message that requests a reply from every process, with its id. */
 const ASK = 'settle';
 const SAY = 'settled';
 const SETTLE_TIMEOUT_MS = 1_000;
@@ -53,7 +53,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
   const { knex, log, clock = SYSTEM_CLOCK } = options;
   const handlersByTopic = new Map<string, Set<(payload: string) => void>>();
   const gapHandlers = new Set<() => void>();
-  /** By the mark of what was asked: called for each process that says so. */
+  /** The callbacks for replies, by the id of the request. */
   const settling = new Map<string, () => void>();
   const listener = createListener(options, {
     onMessage: (message) => {
@@ -69,7 +69,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
     await via.raw('select pg_notify(?, ?)', [CHANNEL, formatMessage(topic, payload)]);
   }
 
-  /** Whoever begins to listen later has heard nothing before, and keeps nothing from before. */
+  /** A process that begins to listen later has missed no message that matters, because its cache is empty. */
   async function askAll(mark: string): Promise<number> {
     const { rows } = await knex.raw<{ rows: { readonly count: number }[] }>(
       'select count(*)::int as count from pg_stat_activity where datname = current_database() and application_name = ?',
@@ -107,7 +107,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
             endIfAll();
           },
           (error: unknown) => {
-            // What was told was committed: whoever waits cannot take it back.
+            // The change was committed, so the caller cannot undo it.
             log.warn({ err: error }, 'could not check whether every process has received a notification');
             end();
           },
@@ -197,7 +197,7 @@ function createListener(options: NotifierOptions, events: ListenerEvents) {
     if (!closed) events.onGap();
   }
 
-  /** Over the connection that it was asked on, so that it needs none of the pool. */
+  /** Replies on the connection of the request, so that it needs none of the pool. */
   function reply(message: string): void {
     client?.query('select pg_notify($1, $2)', [CHANNEL, message]).catch((error: unknown) => {
       log.debug({ err: error }, 'could not confirm that a notification was handled');

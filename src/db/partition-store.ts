@@ -4,7 +4,7 @@ import { firstOf } from './row.ts';
 /** A calendar day in UTC, like `2026-11-21`. */
 export type Day = string;
 
-/** A table whose partitions are days or months (UTC), and whose default partition takes what has none. */
+/** A table with a partition per day or month (UTC). Rows without a partition go into its default partition. */
 export interface PartitionedTable {
   readonly table: string;
   /** The column of type timestamptz that picks the partition. */
@@ -22,7 +22,7 @@ export interface Partition extends PartitionedTable {
 const DAY_MS = 86_400_000;
 /** Any number: who holds this advisory lock changes partitions. */
 const LOCK = 7_205_103;
-/** Whoever waits for a lock on a whole table keeps everyone behind it waiting as well. */
+/** A statement that waits for a lock on a whole table also blocks all statements behind it. */
 const LOCK_TIMEOUT = '1s';
 /** For moving the rows of a whole partition. */
 const MOVE_TIMEOUT = '10min';
@@ -60,7 +60,10 @@ export async function countInDefault(knex: Knex, partition: Partition, limit: nu
   return firstOf(rows).count;
 }
 
-/** Makes those that are missing, of which the default partition has no rows, in few messages: a new database takes dozens of them. */
+/**
+ * Creates missing partitions for which the default partition has no rows. It uses few messages, because a new database needs dozens of
+ * partitions.
+ */
 export async function createEmptyPartitions(knex: Knex, partitions: readonly Partition[]): Promise<void> {
   await changePartitions(knex, async (trx) => {
     const missing = await missingOf(trx, partitions);
@@ -86,7 +89,10 @@ export function createFilledPartition(knex: Knex, partition: Partition, stillWri
   });
 }
 
-/** Made beside the table and attached when it is full: nobody waits for a lock while that lasts. Identities are the parent's to give. */
+/**
+ * Creates a partition beside the table and attaches it when it is filled, so that no statement waits meanwhile. The parent generates the
+ * identities.
+ */
 function make(partition: Partition): readonly string[] {
   const { table, storage } = partition;
   const name = nameOf(partition);
@@ -156,7 +162,10 @@ async function moveFromDefault(trx: Knex.Transaction, partition: Partition): Pro
   return rowCount;
 }
 
-/** `event_20261121`, `audit_log_202611`. Names and days are our own: they need no quoting, and stand where PostgreSQL takes no parameters. */
+/**
+ * Returns a name such as `event_20261121` or `audit_log_202611`. The names are our own, need no quoting, and stand where PostgreSQL allows
+ * no parameters.
+ */
 function nameOf({ table, by, day }: Partition): string {
   return `${table}_${day.slice(0, by === 'day' ? 10 : 7).replaceAll('-', '')}`;
 }

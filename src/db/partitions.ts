@@ -39,7 +39,7 @@ export interface PartitionOptions {
 }
 
 export interface Partitions {
-  /** Makes what is missing from today on, and gives what landed in the default partitions one of its own. */
+  /** Creates missing partitions from today on, and moves rows of the default partitions to new ones. */
   readonly ensure: () => Promise<void>;
   /** Drops those that are older than the retention, but for what must stay. */
   readonly expire: () => Promise<void>;
@@ -72,7 +72,7 @@ export function createPartitions(
     return Array.from({ length: aheadDays + 1 }, (_, index) => firstDayOf(by, addDays(today(), index)));
   }
 
-  /** False when somebody works on the table. */
+  /** Returns false when the table is in use. */
   async function fill(partition: Partition): Promise<boolean> {
     const stillWritten = endOf(partition) >= today();
     if (stillWritten && (await hasTooManyRows(partition))) {
@@ -92,7 +92,7 @@ export function createPartitions(
     return (await countInDefault(knex, partition, maxRowsMovedWhileWritten + 1)) > maxRowsMovedWhileWritten;
   }
 
-  /** False when somebody works on the table: trying on would keep others waiting each time. */
+  /** Returns false when the table is in use. Further attempts would block other statements each time. */
   async function attempt(partition: Partition, what: 'make' | 'drop', step: () => Promise<void>): Promise<boolean> {
     try {
       await step();

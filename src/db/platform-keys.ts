@@ -9,8 +9,8 @@ export interface PlatformKeys {
   /** HMAC-SHA256: finds a secret that is not kept. Does not change when encryption keys rotate. */
   readonly lookupHash: (secret: string) => Buffer;
   /**
-   * HMAC-SHA256: tells whether a text is the same again, without giving away one that can be guessed; or is itself a secret
-   * that need not be kept. `context` says what for, and results of different ones tell nothing of each other.
+   * Returns an HMAC-SHA256. It shows whether a text is the same, without revealing one that can be guessed, or serves as a secret that need
+   * not be stored. `context` is its purpose; digests of different contexts are unrelated.
    */
   readonly digest: (text: string, context: string) => Buffer;
   /** Encrypted and authenticated text a caller may carry but not read or change, in base64url. */
@@ -43,7 +43,7 @@ export async function openPlatformKeys({
   };
 }
 
-/** A forged or foreign token is an everyday input, not a fault: the caller answers it with a 400. */
+/** Undefined for a forged or foreign token, which is an ordinary input. The caller responds with a 400. */
 function openSealed(key: KeyObject, sealed: string, context: string): string | undefined {
   const bytes = Buffer.from(sealed, 'base64url');
   // The decoder skips what it does not know, and bits that mean nothing: other texts may decode to the same bytes.
@@ -67,7 +67,7 @@ async function findCiphertext(knex: Knex, name: KeyName): Promise<string | undef
   return row?.ciphertext;
 }
 
-/** Of several processes that start together one inserts, and all read what it inserted. */
+/** Of several processes that start together, one inserts the key, and all read it. */
 async function createKey(knex: Knex, keyring: Keyring, name: KeyName): Promise<string> {
   const ciphertext = keyring.encrypt(randomBytes(32).toString('base64'), contextOf(name));
   await knex('platform_key').insert({ name, ciphertext }).onConflict('name').ignore();

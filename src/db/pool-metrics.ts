@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import type { Metrics } from '../metrics.ts';
 
-/** Of knex's pool (tarn). */
+/** The pool of knex (tarn). */
 interface Pool {
   readonly numUsed: () => number;
   readonly numFree: () => number;

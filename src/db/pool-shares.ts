@@ -14,13 +14,17 @@ export type Step = <Result>(statement: () => Promise<Result>) => Promise<Result>
  */
 export interface PoolShares {
   /**
-   * A listing or a count: reads through `via`, whose statements end after 5 s each.
-   * @throws AppError RATE_LIMITED when the account has too many of them, OVERLOADED when all have, or when it takes too long
+   * Runs a list or a count. It reads through `via`, whose statements end after 5 s each.
+   * @throws AppError RATE_LIMITED when the account has too many of them; OVERLOADED when all accounts together have, or when it takes too
+   * long
    */
   readonly list: <Result>(accountId: number, read: (via: Knex) => Promise<Result>) => Promise<Result>;
   /** A change of many rows, one of an account at a time. @throws AppError RATE_LIMITED, OVERLOADED */
   readonly bulk: <Result>(accountId: number, work: (step: Step) => Promise<Result>) => Promise<Result>;
-  /** One row for somebody who may be anybody: for an account, or for those whose account is not known. @throws AppError OVERLOADED */
+  /**
+   * Looks up one row for an account, or for callers whose account is not known.
+   * @throws AppError OVERLOADED
+   */
   readonly lookUp: <Result>(who: number | 'stranger', query: () => Promise<Result>) => Promise<Result>;
 }
 
@@ -34,10 +38,12 @@ export interface PoolShareOptions {
   readonly clock?: Clock;
 }
 
-/** Of one account. Who waits holds no connection: the line is as long as an ordinary burst. */
+/** Limits of one account. A waiting list holds no connection, and the queue is as long as an ordinary burst. */
 const LISTINGS = { atOnce: 2, mostWaiting: 32 };
 const BULK_CHANGES = { atOnce: 1, mostWaiting: 2 };
-/** Of one account, or of all strangers. Each takes a moment, so that even a thousand do not wait long. */
+/**
+ * Maximum number of waiting look-ups of one account, or of all unknown callers. Each takes a moment, so even a thousand do not wait long.
+ */
 const WAITING_LOOK_UPS = 1_000;
 const LISTING_MS = 5_000;
 const WAIT_MS = 10_000;

@@ -36,7 +36,10 @@ export interface RotationPorts {
 }
 
 const BATCH_ROWS = 500;
-/** Rows that change while they are looked at are met by the next look; a service that writes with an older key would go on for ever. */
+/**
+ * Rows that change during a pass are re-encrypted in the next one. Without a limit, a service that writes with an older key would keep it
+ * running for ever.
+ */
 const MAX_LOOKS = 5;
 
 /**

@@ -23,7 +23,7 @@ export function columnsOf<Table extends keyof Tables, const Column extends keyof
   _table: Table,
   columns: readonly Column[],
 ): ColumnsOf<Table, Column> {
-  // The same as `CamelCase` makes of them.
+  // These are the names that `CamelCase` produces.
   return Object.fromEntries(columns.map((column) => [camelCase(column), column])) as ColumnsOf<Table, Column>;
 }
 
@@ -34,7 +34,7 @@ function camelCase(column: string): string {
 /** A row with the columns that `columnsOf` selects. */
 export type RowWith<Table extends keyof Tables, Columns> = RowOf<Table, Columns[keyof Columns] & keyof Tables[Table]>;
 
-/** Values of a row as statements take them, by the names of their columns. What is undefined is left out. */
+/** Returns the values of a row by column name, for a statement. Undefined values are left out. */
 export function toColumns<Table extends keyof Tables, Values extends Partial<Given<RowOf<Table>>>>(
   _table: Table,
   values: Values & Readonly<Record<Exclude<keyof Values, keyof RowOf<Table>>, never>>,

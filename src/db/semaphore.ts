@@ -2,7 +2,10 @@ import { type Clock, SYSTEM_CLOCK } from '../clock.ts';
 
 /** A bounded number of works at a time; the others wait in a line. */
 export interface Semaphore {
-  /** Waits for its turn, then works. @throws what `refuse` makes when the line is full or the wait takes too long */
+  /**
+   * Waits for a slot, then runs the work.
+   * @throws the error of `refuse` when the queue is full or the wait takes too long
+   */
   readonly run: <Result>(work: () => Promise<Result>) => Promise<Result>;
   /** Nothing runs or waits. */
   readonly isIdle: () => boolean;

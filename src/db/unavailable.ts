@@ -18,8 +18,8 @@ const PASSING: ReadonlySet<string> = new Set(['57P01', '57P02', '57P03', '53300'
 const OUT_OF_TIME: ReadonlySet<string> = new Set(['57014', '55P03']);
 
 /**
- * Tells the loss of the database from every other failure, once and for every query: the driver has no code for some of it. In a trace each query
- * is a span.
+ * Distinguishes the loss of the database from every other failure, once for all queries, because the driver has no code for some cases. In
+ * a trace, each query is a span.
  */
 export class LossReportingClient extends PostgresClient {
   override async acquireConnection(): Promise<unknown> {
@@ -32,7 +32,7 @@ export class LossReportingClient extends PostgresClient {
     }
   }
 
-  /** It serves whoever comes, long after the request that happened to need it first. */
+  /** A connection serves many requests, so it must not belong to the trace of the request that first needed it. */
   override acquireRawConnection(): Promise<unknown> {
     return inBackground(() => super.acquireRawConnection());
   }

@@ -31,7 +31,7 @@ const GLOBAL_UNICAST: Network = [ipaddr.IPv6.parse('2000::'), 3];
 // RFC 6052: what stands here reaches the IPv4 address in the last 32 bits. Networks without IPv4 (DNS64) depend on it.
 const NAT64: Network = [ipaddr.IPv6.parse('64:ff9b::'), 96];
 
-// The platform channel of Azure answers metadata on an address that is public by its range.
+// Azure serves metadata at an address in a public range.
 const PLATFORM_ADDRESSES: readonly Network[] = [[ipaddr.IPv4.parse('168.63.129.16'), 32]];
 
 /**

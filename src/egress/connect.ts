@@ -20,7 +20,7 @@ export interface ConnectPorts {
   readonly reach: Reach;
 }
 
-/** What connections were made to, by host name. */
+/** Counts connections by host name. */
 export interface Reach {
   readonly note: (hostname: string, addresses: readonly ResolvedAddress[]) => void;
   /** Every address of this name was public whenever a connection was made. */
@@ -50,8 +50,8 @@ const CHECKS: ReadonlyMap<string, (policy: AddressPolicy) => Check> = new Map([
 ]);
 
 /**
- * Opens connections only to addresses that were checked: the check sits between resolving and connecting, so an answer of DNS
- * that changes later changes nothing. A connection that is kept alive needs no new check.
+ * Opens connections only to checked addresses. The check is between resolving and connecting, so a DNS response that changes later has no
+ * effect. A connection that is kept alive needs no new check.
  */
 export function createPinnedConnect(ports: ConnectPorts): buildConnector.connector {
   const connectors = new Map(
@@ -73,9 +73,9 @@ export function createPinnedConnect(ports: ConnectPorts): buildConnector.connect
 }
 
 /**
- * Whether a connection would be allowed now, by its addresses: an early word to whoever configures a URL. It decides nothing for
- * later, when every new connection is checked again.
- * @throws EgressError `refused`, `invalid`, or `connect` for a name without an address.
+ * Checks whether a connection to the URL would be allowed now, to warn early when a URL is configured. It decides nothing for later,
+ * because every new connection is checked again.
+ * @throws EgressError `refused`, `invalid`, or `connect` for a name without an address
  */
 export async function assertMayConnect(
   ports: Pick<ConnectPorts, 'policy' | 'lookup'>,
@@ -89,7 +89,7 @@ export async function assertMayConnect(
   else check(hostname, [{ address: hostname, family }]);
 }
 
-/** Of an IPv6 address in a URL. */
+/** Removes the brackets of an IPv6 address in a URL. */
 function withoutBrackets(hostname: string): string {
   return hostname.replace(/^\[(.*)\]$/, '$1');
 }
@@ -105,7 +105,7 @@ function buildPinned(ports: ConnectPorts, check: Check): buildConnector.connecto
     lookup: createCheckedLookup(ports.lookup, check),
   });
   return (options, callback) => {
-    // Node asks the lookup for names only; an address in the URL is checked here.
+    // Node.js calls the lookup for names only, so an address in the URL is checked here.
     const refusal = checkLiteral(options.hostname, check);
     if (refusal !== undefined) {
       process.nextTick(callback, refusal, null);

@@ -1,7 +1,7 @@
 /**
- * Why a call failed. `refused`: the policy forbids the address. `invalid`: the request itself cannot be sent.
- * `connect`, `tls`: no connection came about, so nothing was sent. `reset`: the connection broke; the request may have arrived.
- * `protocol`: the answer is not HTTP, or its encoding cannot be undone. `no-room`: the caller's `takeBytes` said no. `aborted`: by the caller's signal, or by `close`.
+ * Why a call failed. `refused`: the policy forbids the address. `invalid`: the request cannot be sent. `connect`, `tls`: there was no
+ * connection, so nothing was sent. `reset`: the connection broke; the request may have arrived. `protocol`: the response is not HTTP, or
+ * cannot be decoded. `no-room`: `takeBytes` of the caller returned false. `aborted`: by the caller's signal, or by `close`.
  */
 export type EgressReason =
   | 'refused'

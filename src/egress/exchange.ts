@@ -23,7 +23,7 @@ export interface ExchangeLimits {
   readonly signal: AbortSignal | undefined;
 }
 
-/** To put a larger body together takes milliseconds: one a turn. */
+/** Joining the pieces of a larger body takes milliseconds, so only one is joined per turn. */
 const LARGE_BYTES = 1024 * 1024;
 
 type IncomingHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -93,7 +93,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#complete();
   }
 
-  /** What may follow is not waited for: the connection goes, as it cannot carry another call. */
+  /** Ends the connection without waiting for the rest, because it cannot carry another call. */
   #cut(controller: Dispatcher.DispatchController, lastChunk: Buffer): void {
     this.#body.add(lastChunk);
     this.#complete();
@@ -146,7 +146,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 }
 
-/** What is packed cannot be unpacked without its end; decode.ts cuts it afterwards. */
+/** A compressed body cannot be decoded without its end, so decode.ts cuts it afterwards. */
 function getCut(limits: ExchangeLimits, status: number, headers: RawResponse['headers']): number | undefined {
   if (limits.onExcess === 'cut') return limits.maxBytes;
   return isPacked(headers) ? undefined : getFailureBytes(limits, status);

@@ -24,7 +24,7 @@ export interface EgressOptions {
   readonly allow: readonly string[];
   /** The origin of the simulators: calls `toSimulator` reach it whatever its address is, other calls only as they reach any. */
   readonly simulatorsUrl?: string | undefined;
-  /** Default true. False: what is answered from an address that is not public is not `quotable`. */
+  /** Whether responses from addresses that are not public are `quotable`. Default true. */
   readonly quotesPrivate?: boolean;
   readonly lookup?: AddressLookup;
   /** Default: the system's. */
@@ -47,11 +47,11 @@ export interface EgressRequest {
   readonly body?: string | Buffer;
   /** For the whole call, from waiting for a connection to the last byte. Default 30,000. */
   readonly timeoutMs?: number;
-  /** Of the body, as sent and as decoded. Default 32 MB. */
+  /** Maximum size of the body, both as sent and as decoded. Default 32 MB. */
   readonly maxBytes?: number;
   /**
-   * What a longer body means. `cut`: the response is complete after `maxBytes` of it, as sent (a compressed body is neither asked for
-   * nor decoded), and the connection is closed; for whoever only looks at a response. Default `fail`, with `too-large`.
+   * What happens to a longer body. `cut`: the response is complete after `maxBytes` as sent, and the connection is closed. A compressed
+   * body is then neither requested nor decoded. Use it to look at a response only. `fail` (the default): the call fails with `too-large`.
    */
   readonly onExcess?: 'fail' | 'cut';
   /** About how much is kept of the body of a response whose status is not 2xx; the rest is not waited for. Default: as of any other. */
@@ -59,8 +59,8 @@ export interface EgressRequest {
   /** The URL is one of a simulator; anything else is refused. */
   readonly toSimulator?: boolean;
   /**
-   * Asked before a part of the body is kept: as sent, and once more as decoded where it was packed. False gives the call
-   * up with `no-room`.
+   * Called before a part of the body is kept: as sent, and again as decoded where it was compressed. If it returns false, the call fails
+   * with `no-room`.
    */
   readonly takeBytes?: (bytes: number) => boolean;
   readonly signal?: AbortSignal;
@@ -68,7 +68,7 @@ export interface EgressRequest {
 
 /** The body is decoded, unless `onExcess` is `cut`; the headers are as received. */
 export interface EgressResponse extends RawResponse {
-  /** The words of the response may be shown to whoever caused the call. */
+  /** Whether the words of the response may be shown to the caller. */
   readonly quotable: boolean;
 }
 
@@ -78,8 +78,9 @@ export interface Egress {
   /** As `request`, for a body that is passed on and not kept. Its length is the reader's to bound. */
   readonly stream: (request: EgressStreamRequest) => Promise<EgressStream>;
   /**
-   * Resolves when a call to this URL would be allowed now. Nothing is connected. Every call is checked again, so this is for
-   * telling early whoever configures a URL. @throws EgressError and nothing else.
+   * Checks whether a call to this URL would be allowed now, without connecting. Every call is checked again, so use it only to warn early
+   * when a URL is configured.
+   * @throws EgressError and nothing else
    */
   readonly check: (url: string, signal?: AbortSignal) => Promise<void>;
   /** Waits for the calls under way, then closes every connection. */
@@ -87,7 +88,9 @@ export interface Egress {
 }
 
 const DEFAULT_TIMEOUT_MS = 30_000;
-/** As many as pushes are made at a time: a host with many callback URLs, one of which hangs, must not lack connections for the others. */
+/**
+ * As many as the number of concurrent pushes. A host with many callback URLs, one of which hangs, must not lack connections for the others.
+ */
 const DEFAULT_CONNECTIONS_PER_ORIGIN = 1_024;
 const DEFAULT_CONNECT_TIMEOUT_MS = 10_000;
 const DEFAULT_MAX_BYTES = 32 * 1024 * 1024;

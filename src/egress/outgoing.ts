@@ -1,6 +1,6 @@
 import { EgressError } from './error.ts';
 
-/** Where a call goes, in the parts the dispatcher takes. */
+/** The target of a call, in the parts that the dispatcher needs. */
 export interface EgressTarget {
   readonly origin: string;
   readonly protocol: string;

@@ -26,9 +26,9 @@ export interface EgressStream {
   readonly headers: Readonly<Record<string, string>>;
   /** As it comes, not decoded. @throws EgressError and nothing else */
   readonly body: AsyncIterable<Buffer>;
-  /** For whoever does not read the body. */
+  /** Ends the response. Call it when the body is not read. */
   readonly cancel: () => void;
-  /** What the response says may be shown to whoever caused the call. */
+  /** Whether the words of the response may be shown to the caller. */
   readonly quotable: boolean;
 }
 
@@ -49,7 +49,7 @@ export async function openStream(
       body: bodyOf(request, patience),
       signal: patience.signal,
     });
-    // Told to whoever reads it; nobody may be reading yet, or any more.
+    // Reported to the reader. There may be none yet, or none any more.
     response.body.on('error', () => {});
     return {
       status: response.statusCode,
@@ -80,7 +80,7 @@ async function* readBody(body: Readable, patience: Patience, hostname: string): 
 
 interface Patience {
   readonly signal: AbortSignal;
-  /** The same pieces; each of them begins the time anew. */
+  /** Returns the same pieces. Each of them restarts the time limit. */
   readonly watch: (pieces: AsyncIterable<Buffer>) => AsyncGenerator<Buffer, void>;
   readonly give: (reason: EgressError) => void;
   readonly end: () => void;

@@ -107,10 +107,10 @@ export function createEngine(
   let hasStarted = false;
   let looking: Promise<void> | undefined;
   let callingBack = false;
-  /** What a stop waits for. */
+  /** The condition that a stop waits for. */
   let awaited: { readonly holds: () => boolean; readonly resolve: () => void } | undefined;
 
-  /** What it starts is of other requests than the one that brings it about. */
+  /** It starts pushes of other requests than the one that calls it. */
   function turn(): void {
     inBackground(takeTurn);
   }
@@ -130,7 +130,7 @@ export function createEngine(
     if (mayLook()) alarm.ringIn(agenda.nextAtMs() - nowMs);
   }
 
-  /** Who may have been taken for dead pushes nothing: others may have its deliveries by now. The next heartbeat tells. */
+  /** An owner that may have been declared dead pushes nothing, because others may own its deliveries now. The next heartbeat decides. */
   function startPushes(nowMs: number): void {
     for (let lease = dispatcher.next(nowMs); lease !== undefined; lease = dispatcher.next(nowMs))
       void run(lease, nowMs);
@@ -170,7 +170,7 @@ export function createEngine(
     }
   }
 
-  /** One statement at a time, however many receivers answer again at once. */
+  /** One statement at a time, however many receivers respond again at once. */
   async function callBack(lanes: readonly ParkedLane[]): Promise<void> {
     callingBack = true;
     try {
@@ -212,7 +212,7 @@ export function createEngine(
     const ports = { ...platform, store, room: dispatcher, agenda, options, owner: name, signal: stopping.signal };
     await takeIn(claimOrdered(ports, all ? undefined : orderedIds));
     if (!all) return;
-    // What becomes due during the look may come too late for it.
+    // A delivery that becomes due during the read may be missed by it.
     const lookedAt = new Date(clock.now());
     await takeIn(claimDue(ports));
     const next = await store.nextDue(lookedAt);
@@ -310,8 +310,8 @@ export function createEngine(
     },
 
     /**
-     * Takes no more events, lets pushes under way end within that time and breaks off those that do not, gives what is left to other processes
-     * and stores the outcomes.
+     * Accepts no more events. It lets pushes in flight end within that time and aborts the others. It releases the remaining deliveries to
+     * other processes and stores the outcomes.
      */
     stop: async (timeoutMs: number) => {
       const ended = endings.map((end) => end());
@@ -342,7 +342,10 @@ export function createEngine(
      */
     accept: acceptor.accept,
 
-    /** To be stored in somebody else's transaction. @throws AppError PAYLOAD_TOO_LARGE, OVERLOADED */
+    /**
+     * Prepares events to be stored in another transaction.
+     * @throws AppError PAYLOAD_TOO_LARGE, OVERLOADED
+     */
     prepare: async (events: readonly NewEvent[]) => {
       const wanted = (await acceptor.prepare(events)).filter((acceptance) => acceptance !== undefined);
       const prepared = prepareEvents({ dispatcher, agenda, measures, clock }, wanted);

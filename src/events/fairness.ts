@@ -1,14 +1,14 @@
 /** Kept for accounts that have little. */
 const RESERVED_SHARE = 1 / 4;
-/** What every account may have whatever the others do. */
+/** The share that every account can get, whatever the others use. */
 const ASSURED_SHARE = 1 / 128;
-/** Beyond it an account may have so many times what is left outside the reserve. */
+/** Beyond it, an account can get this multiple of the rest outside the reserve. */
 const GREED = 2;
 
 /**
- * Shares by what is left. An account that is alone gets half of the whole, because then the other half is free, of which half is the reserve;
- * the more accounts take much, the less each gets, and none has to give anything back. Up to 32 accounts that take all they can leave every
- * other one its assured share.
+ * Creates a pool that is shared by what is left. An account alone gets half of it, because the other half is then free, and half of that is
+ * the reserve. The more accounts use much, the less each gets, and none must return anything. Up to 32 accounts that take all they can
+ * leave every other one its assured share.
  */
 export function createPool(total: number) {
   const reserved = Math.floor(total * RESERVED_SHARE);
@@ -26,18 +26,18 @@ export function createPool(total: number) {
   }
 
   return {
-    /** What this account may take now, at least 0. */
+    /** Returns how much the account can take now, at least 0. */
     room: (accountId: number) => {
       const used = usedBy(accountId);
       // The largest amount after which it has at most GREED times what is then left outside the reserve.
       const fair = Math.floor((GREED * (free - reserved) - used) / (GREED + 1));
       return Math.max(0, fair, Math.min(free, assured - used));
     },
-    /** What it has. */
+    /** Returns how much the account holds. */
     usedBy,
     /** Below 0 when more was taken than there was room for. */
     free: () => free,
-    /** Default 1. Whoever must is not refused. */
+    /** Takes an amount, even beyond the room of the account. Default 1. */
     take: (accountId: number, amount: number = 1) => change(accountId, amount),
     give: (accountId: number, amount: number = 1) => change(accountId, -amount),
   };
@@ -71,7 +71,7 @@ export function createFifo<Item>() {
       compact();
       return item;
     },
-    /** Takes all. */
+    /** Removes and returns all items. */
     drain: () => {
       const taken = items.slice(head);
       items = [];
@@ -92,7 +92,7 @@ interface Line<Item> {
   queued: boolean;
 }
 
-/** Lines that are empty. To make one for each thing that comes to an account would cost more than the rest of its turn. */
+/** Maximum number of empty queues that are reused. Creating one for each item would cost more than everything else. */
 const KEPT_LINES = 256;
 
 export function createRotation<Item>() {
@@ -127,9 +127,9 @@ export function createRotation<Item>() {
       line.items.push(item);
       queue(line);
     },
-    /** Whose turn it is; undefined: nobody's. */
+    /** Returns the account whose turn it is. Undefined where there is none. */
     turn: () => current()?.accountId,
-    /** What `shift` would take. */
+    /** Returns the item that `shift` would return. */
     peek: () => current()?.items.peek(),
     shift: () => {
       const line = current();

@@ -26,7 +26,7 @@ export function isRetry({ firstFailedAtMs }: Pick<DeliveryLease, 'firstFailedAtM
   return firstFailedAtMs !== undefined;
 }
 
-/** It came from the database, not from whoever accepted it. */
+/** Returns whether a delivery was loaded from the database, not passed on when it was accepted. */
 export function isSwept({ acceptedAtMs }: Pick<DeliveryLease, 'acceptedAtMs'>): boolean {
   return acceptedAtMs === undefined;
 }

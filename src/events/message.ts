@@ -2,7 +2,7 @@ import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
 import { AppError } from '../errors.ts';
 import type { EventSource, NewEvent, ReadySubscription } from './model.ts';
 
-/** Of one event's body. */
+/** Maximum size of the body of an event. */
 const MAX_PAYLOAD_BYTES = 8 * 1024 * 1024;
 
 export interface PayloadInput {
@@ -20,7 +20,7 @@ export interface PayloadInput {
 export function buildPayload(input: PayloadInput): Buffer {
   const { id, event, timestamp } = input;
   const text = JSON.stringify({ id, type: event.type, timestamp: timestamp.toISOString(), data: dataOf(input) });
-  // PostgreSQL text takes well-formed Unicode only; JSON.stringify writes NUL and lone surrogates as escapes.
+  // PostgreSQL's text accepts well-formed Unicode only. JSON.stringify writes NUL and lone surrogates as escapes.
   const payload = Buffer.from(text);
   if (payload.length > MAX_PAYLOAD_BYTES) {
     throw new AppError(
@@ -65,8 +65,8 @@ interface StandardBody {
 const EVENT_TYPES: Readonly<Record<string, string>> = { created: 'CREATED', updated: 'UPDATED', deleted: 'DELETED' };
 
 /**
- * The body in which the original API told of an event (decisions D16), made of the stored one when it is sent, so that what is stored,
- * listed and sent again does not depend on the format. There `raw` was always something: without it, it is the record.
+ * Converts a stored body to the form of the original API (decisions D16) when it is sent, so that stored, listed and repeated events do not
+ * depend on the format. In the original, `raw` always had a value; where there is none, it is the record.
  */
 export function toOriginalBody(body: Buffer, { companyId }: { readonly companyId: number }): Buffer {
   // It was written by `buildPayload`.

@@ -29,7 +29,7 @@ export interface NewEvent {
 }
 
 export interface Accepted {
-  /** Committed; `evt_…` in the order given. Absent: a duplicate, or nobody wants it. */
+  /** The ids of committed events, `evt_…`, in the given order. Undefined for a duplicate, and for an event without subscriptions. */
   readonly eventIds: readonly (string | undefined)[];
 }
 

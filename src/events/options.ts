@@ -11,7 +11,10 @@ export const DEFAULT_OPTIONS = {
 
   /** Rows of one statement that stores accepted events; a call with more has a statement of its own. */
   acceptBatchRows: 500,
-  /** Of the events of such a statement; a call with more has one of its own, so that what is put together at a time is bounded. */
+  /**
+   * Maximum size of the events of such a statement. A call with more has a statement of its own, so that the memory of a statement is
+   * bounded.
+   */
   acceptBatchBytes: 1024 * 1024,
   acceptsInFlight: 2,
   /** Events that wait to be stored; above it calls are refused as OVERLOADED. */
@@ -23,15 +26,17 @@ export const DEFAULT_OPTIONS = {
    * of whatever else is for all accounts together one account has a share, see `createPool`: half of it when it is alone.
    */
   concurrency: 1_024,
-  /** Pushes to one subscription at a time, at the start and after a failure; it grows to the most while the receiver is quick. */
+  /**
+   * Number of concurrent pushes to one subscription, at the start and after a failure. It grows to the maximum while the receiver is quick.
+   */
   laneConcurrency: 8,
   maxLaneConcurrency: 64,
   quickPushMs: 250,
-  /** What one subscription may have in memory; more is stored and goes by the sweep. */
+  /** Maximum number of deliveries of one subscription in memory. More are stored and loaded by the sweep. */
   maxLaneDeliveries: 10_000,
   maxLaneBytes: 16 * 1024 * 1024,
   maxBytes: 64 * 1024 * 1024,
-  /** What the sweep brings into memory: in all, of which one account alone gets half, and of one subscription. */
+  /** Maximum number of deliveries that the sweep loads: in all, of which one account alone gets half, and per subscription. */
   maxSwept: 10_000,
   maxLaneSwept: 1_000,
   /** Subscriptions of one account that have nothing in memory but what their last pushes came to. */
@@ -55,7 +60,7 @@ export const DEFAULT_OPTIONS = {
   minClaimShare: 8,
   /** Subscriptions looked at by one statement. */
   visits: 1_000,
-  /** Subscriptions looked at before something of them is claimed, so that accounts can take turns. */
+  /** Maximum number of subscriptions that are read before deliveries are claimed, so that accounts can take turns. */
   maxVisits: 10_000,
   /** The sweep looks at least that often, whatever it knows. */
   sweepBackstopMs: 5_000,

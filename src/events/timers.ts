@@ -1,7 +1,7 @@
 import type { Clock, EndWait } from '../clock.ts';
 import { inBackground } from '../trace.ts';
 
-/** Of a timer: one that is longer would end at once. */
+/** Maximum delay of a timer. A longer one would end at once. */
 const LONGEST_WAIT_MS = 2 ** 31 - 1;
 
 /** Calls once for all that is waited for, at the earliest of its times. */
@@ -11,7 +11,7 @@ export function createAlarm(clock: Clock, call: () => void) {
 
   function ring(): void {
     ringsAtMs = Number.POSITIVE_INFINITY;
-    // Whatever request asked for it first.
+    // It does not belong to the request that happened to start it.
     inBackground(call);
   }
 
@@ -30,7 +30,10 @@ export function createAlarm(clock: Clock, call: () => void) {
   };
 }
 
-/** So long after the start, and again so long after the end of each. `task` does not reject. @returns what ends it, when it runs no more */
+/**
+ * Runs a task after an interval, and again after each end. `task` must not reject.
+ * @returns a function that ends it, and resolves when the task no longer runs
+ */
 export function every(clock: Clock, ms: number, task: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> = Promise.resolve();
   let hasEnded = false;

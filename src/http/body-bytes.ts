@@ -16,7 +16,7 @@ export const LARGE_BYTES = 64 * 1024;
 /** Maximum size in bytes of a body that is streamed and never in memory as a whole. */
 export const MOST_STREAMED_BYTES = 100 * MB;
 
-/** A body in chunks of one byte is hundreds of thousands of them: then the bodies that come so take turns, as each brings ten thousand at a time. */
+/** A body in chunks of one byte has hundreds of thousands of them, and ten thousand arrive at a time. Such bodies take turns. */
 const PIECES_A_TURN = 512;
 
 type Unpack = (packed: Buffer, cap: { readonly maxOutputLength: number }) => Promise<Buffer>;
@@ -40,7 +40,7 @@ export async function readBody(request: IncomingMessage, maxBytes: number, room:
     throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'The Content-Encoding of the body is not supported.');
   }
   const collected = await collect(request, maxBytes, room);
-  // To put a large one together takes milliseconds.
+  // Joining the pieces of a large body takes milliseconds.
   if (collected.length > LARGE_BYTES) await takeTurn();
   if (request.socket.destroyed) throw brokenOff();
   const sent = collected.join();
@@ -49,7 +49,7 @@ export async function readBody(request: IncomingMessage, maxBytes: number, room:
     if (cause instanceof RangeError) throw tooLarge(maxBytes);
     throw new AppError('REQUEST_INVALID', 'The body cannot be decompressed by its Content-Encoding.', { cause });
   });
-  // It takes the place of what was sent.
+  // The decompressed body replaces the body as sent.
   if (!room.take(unpacked.length - sent.length)) throw noRoom();
   return unpacked;
 }
@@ -66,7 +66,7 @@ export function assertLength({ headers }: Pick<IncomingMessage, 'headers'>, maxB
   if (!isPacked && Number(length) > maxBytes) throw tooLarge(maxBytes);
 }
 
-/** What is too much is read and not kept: a response before the end of the body would be lost by who still sends. */
+/** Reads a body that is too large to its end, without keeping it. A caller that still sends would lose a response before the end. */
 function collect(request: IncomingMessage, maxBytes: number, room: BodyRoom): Promise<CollectedBytes> {
   const body = new CollectedBytes();
   let size = 0;
@@ -144,9 +144,9 @@ export interface BodyRoom {
 }
 
 /**
- * A body is counted until its request ends: what it was parsed to takes about as much.
+ * Counts a body until its request ends, because what it is parsed to needs about as much memory.
  * @param budget the memory of this process for the bodies of requests, shared by all accounts
- * @param account undefined stands for all that are not known
+ * @param account undefined stands for all unknown accounts
  */
 export function openBodyRoom(budget: ByteBudget, account: number | undefined, response: ServerResponse): BodyRoom {
   let hold: Hold | undefined;

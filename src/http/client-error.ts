@@ -22,7 +22,7 @@ interface ClientRefusal {
 
 const MALFORMED: ClientRefusal = { code: 'REQUEST_INVALID', message: 'The request is not well-formed HTTP.' };
 
-/** What Node's parser and its time limits refuse before there is a request, by their `code`. */
+/** The errors of Node's parser and of its time limits before there is a request, by their `code`. */
 const REFUSALS: Readonly<Record<string, ClientRefusal>> = {
   HPE_HEADER_OVERFLOW: {
     code: 'HEADERS_TOO_LARGE',

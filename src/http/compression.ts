@@ -27,7 +27,7 @@ const BROTLI: BrotliOptions = {
 const GZIP: ZlibOptions = { level: 5 };
 
 interface Compressor {
-  /** For what is packed in a fraction of a millisecond: to hand it to a thread and back would take five times as long. */
+  /** Compresses a small body at once. Passing it to a thread and back would take five times as long. */
   readonly compressNow: (bytes: Buffer) => Buffer;
   readonly compress: (bytes: Buffer) => Promise<Buffer>;
   readonly createStream: () => Transform;

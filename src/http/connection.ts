@@ -5,8 +5,8 @@ import { takeTurn } from '../pace.ts';
 import { countPiece, type Flow } from '../turn-budget.ts';
 
 /**
- * Reads nothing from a connection, though Node starts to read again whenever a body or a response goes on.
- * @returns what ends it
+ * Stops reading from a connection, even where Node would start again because a body or a response continues.
+ * @returns a function that ends this
  */
 export function holdReading(socket: Socket): () => void {
   const again = () => void socket.pause();
@@ -34,8 +34,8 @@ export function flowOf({ socket }: IncomingMessage): Flow {
 }
 
 /**
- * Reads no more of a chunked body until somebody takes it, or throws it away, and then in a turn of its own. Node would read on and keep 64 kB
- * of it before it stops: of one-byte chunks that is long, and much.
+ * Reads no more of a chunked body until it is consumed or dropped, and then in a turn of its own. Node would keep up to 64 kB of it before
+ * it stops, which is a long time and much memory for chunks of one byte.
  */
 export function holdUntilTaken(request: IncomingMessage): void {
   if (request.headers['transfer-encoding'] === undefined) return;
@@ -48,7 +48,7 @@ export function holdUntilTaken(request: IncomingMessage): void {
     else void takeTurn().then(readOn);
   };
   request.once('resume', take);
-  // Whoever iterates over it listens for this, and there is no `resume` then.
+  // A reader that iterates over the body listens for this event, and never calls `resume`.
   request.on('newListener', (event) => {
     if (event === 'readable') take();
   });
@@ -56,9 +56,11 @@ export function holdUntilTaken(request: IncomingMessage): void {
 
 /** Requests of one connection that are begun and have no response yet. A caller that waits for its responses has one. */
 const MOST_BEGUN = 4;
-/** Of one connection. Nothing more is read from it then; others may have come with them in one piece. */
+/** Maximum number of waiting requests of one connection before it is no longer read. More may have arrived in the same piece. */
 const READ_WHILE_WAITING = 16;
-/** A connection with more is closed: a piece of 64 kB has room for two thousand, and they take some megabytes. */
+/**
+ * Maximum number of waiting requests before a connection is closed. A piece of 64 kB has room for two thousand, which need some megabytes.
+ */
 const MOST_WAITING = 256;
 
 interface RequestRow {
@@ -96,7 +98,7 @@ export function handOnInARow(handle: RequestListener): RequestListener {
   };
 }
 
-/** Node ends each request by itself, which takes long for so many: one connection a turn. */
+/** Closes one connection per turn, because Node ends each of its many requests separately. */
 async function closeInTurn(socket: Socket): Promise<void> {
   await takeTurn();
   socket.destroy();
@@ -146,8 +148,8 @@ export interface RestBounds {
 }
 
 /**
- * Reads and drops the rest of a body when its response is sent, so that the connection can carry the next request. Node does so only
- * for a body that nobody began to read. Closes the connection where the rest is beyond the bounds.
+ * Reads and drops the rest of a body after its response is sent, so that the connection can carry the next request. Node does so only for a
+ * body that was never read. It closes the connection if the rest exceeds the bounds.
  */
 export function dropRests(server: Server, clock: Pick<Clock, 'after'>, bounds: RestBounds): void {
   server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
@@ -166,7 +168,7 @@ function dropRest(request: IncomingMessage, clock: Pick<Clock, 'after'>, { bytes
     'close',
     clock.after(ms, () => void socket.destroy()),
   );
-  // Whoever still waits for a piece would hold back all of them.
+  // A reader that still waits for a piece would hold back all of them.
   request.unpipe();
   for (const event of ['data', 'readable']) request.removeAllListeners(event);
   const flow = flowOf(request);

@@ -7,9 +7,8 @@ import { inSeconds } from './rate-limits.ts';
 
 export interface FailedAuthorizations {
   /**
-   * Looks secrets up for somebody at a network, where the number of its failures allows it. A `lookUp` that rejects with
-   * UNAUTHENTICATED is a failure.
-   * @throws AppError RATE_LIMITED without looking anything up, and what `lookUp` throws
+   * Looks up secrets for a network, if its number of failures allows it. A `lookUp` that rejects with UNAUTHENTICATED is a failure.
+   * @throws AppError RATE_LIMITED without a look-up; the errors of `lookUp`
    */
   readonly attempt: <Found>(
     from: { readonly network: string; readonly secrets: string },
@@ -24,7 +23,7 @@ interface GuessingNetwork {
   readonly underWay: Map<string, number>;
 }
 
-/** Somebody who mistypes, or a deployment that has not got its new secret yet. */
+/** Number of failures without a delay, for mistyped secrets, or for a deployment that does not have its new secret yet. */
 const FREE_FAILURES = 20;
 const FIRST_DELAY_MS = 1_000;
 const LONGEST_DELAY_MS = 64_000;

@@ -1,10 +1,10 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { SYSTEM_CLOCK } from '../clock.ts';
 
-/** What the beginnings of requests may take of one turn of the event loop before everything else that is ready goes on. */
+/** Maximum time in one turn of the event loop for the beginnings of requests, before other work continues. */
 const TURN_MS = 5;
 
-/** What is counted is the time of this process, whatever the time of the service is. */
+/** This measures the time of the process, which the clock of the service does not change. */
 const { steady } = SYSTEM_CLOCK;
 
 /** @returns whose request it is; requests of one are begun in their order */
@@ -17,7 +17,7 @@ export type CallerOf = (request: IncomingMessage) => string;
  */
 export function startFairly(handle: RequestListener, callerOf: CallerOf): RequestListener {
   const lines = new Map<string, (() => void)[]>();
-  /** Of the turn that requests came in last; undefined when it is over. */
+  /** The end of the current turn for incoming requests. Undefined between turns. */
   let turnEndsAtMs: number | undefined;
 
   /** Each request comes in a callback of its own, so that the promises of the one before are kept by now: their work is counted. */
@@ -37,7 +37,7 @@ export function startFairly(handle: RequestListener, callerOf: CallerOf): Reques
     turnEndsAtMs = endsAtMs;
     for (let begin = takeNext(); begin !== undefined; begin = takeNext()) {
       begin();
-      // A request goes on in promises that are kept already; they are part of its beginning.
+      // A request continues in promises that are already resolved; they belong to its beginning.
       await promisesKept();
       if (steady() >= endsAtMs) break;
     }
@@ -68,7 +68,7 @@ export function startFairly(handle: RequestListener, callerOf: CallerOf): Reques
 
 /** Resolves when nothing is left to do that waits for no event. */
 async function promisesKept(): Promise<void> {
-  // Asked for from within a promise, a tick comes after all other promises; from elsewhere it would come before them.
+  // A tick that is requested inside a promise runs after all other promises. Requested elsewhere, it would run before them.
   await undefined;
   await new Promise<void>((resolve) => process.nextTick(resolve));
 }

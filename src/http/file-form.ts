@@ -29,13 +29,13 @@ const METADATA = 'metadata';
 /** The part that says what to do with a file of any size. */
 const INSTRUCTIONS = 'metaData';
 
-/** Of the names and the values of all fields. */
+/** Maximum size of the names and values of all fields. */
 const MOST_FIELD_BYTES = 64 * KB;
 const MOST_FIELDS = 1_000;
-/** Of one part: a name of a few hundred characters, percent-encoded, and more. */
+/** Maximum size of the headers of one part. A name of a few hundred characters, percent-encoded, needs less. */
 const MOST_HEADER_BYTES = 16 * KB;
 const MOST_HEADERS = 20;
-/** What a file on its way takes here: the buffers from the caller's connection to the provider's, and the fields. */
+/** The memory for a file that is streamed: buffers from the caller's connection to the provider's, and the fields. */
 const FORM_BYTES = 512 * KB;
 
 /** A form whose fields may come on either side of its file. */
@@ -48,7 +48,7 @@ export interface StreamedForm {
 }
 
 interface FormRules {
-  /** Of the whole form. */
+  /** Maximum size of the whole form. */
   readonly maxBytes: number;
   /** The part of JSON. It is a field also with a filename, without which many clients send no part that has a type. */
   readonly json: string;
@@ -57,9 +57,9 @@ interface FormRules {
 }
 
 const OF_RECORDS: FormRules = { maxBytes: MOST_STREAMED_BYTES, json: METADATA, takesLateFields: false };
-/** Who takes the file says how large it may be. */
+/** The reader of the file limits its size. */
 const STREAMED: FormRules = { maxBytes: Number.POSITIVE_INFINITY, json: INSTRUCTIONS, takesLateFields: true };
-/** What is gathered of a file before it is stored, and its packed form. */
+/** The memory for a part of a file before it is stored, and for its compressed form. */
 const PART_BYTES = 3 * MB;
 
 export interface FormBounds {
@@ -90,7 +90,7 @@ export async function readFileForm(request: Request, response: Response, bounds:
   return { values: await readMetadata(metadata, response), isText: false, file, bytes };
 }
 
-/** The same for a file of any size, which is stored as it comes: `readFileForm` says what is thrown. */
+/** Reads a form with a file of any size, which is stored as it arrives. It throws the errors of `readFileForm`. */
 export function readStreamedForm(request: Request, response: Response, bounds: FormBounds): Promise<StreamedForm> {
   letTakeItsTime(request);
   return openForm(request, response, { ...bounds, rules: STREAMED, roomBytes: FORM_BYTES + PART_BYTES });
@@ -98,7 +98,7 @@ export function readStreamedForm(request: Request, response: Response, bounds: F
 
 interface FormInput extends FormBounds {
   readonly rules: FormRules;
-  /** What it takes here. */
+  /** The memory that it holds. */
   readonly roomBytes: number;
 }
 
@@ -146,7 +146,7 @@ async function readHead(
   if (request.destroyed) throw brokenOff();
   const head = Promise.withResolvers<StreamedForm>();
   const whole = Promise.withResolvers<void>();
-  // Told to whoever reads the file; nobody may be reading yet, or any more.
+  // Reported to the reader of the file. There may be none yet, or none any more.
   whole.promise.catch(() => {});
   const fields = createFields();
   const flow = flowOf(request);
@@ -196,7 +196,7 @@ async function readHead(
   parser.on(
     'file',
     (name: string | undefined, stream: Readable, fileName: string | undefined, encoding: string, type: string) => {
-      // The parser emits an error where nobody may be listening yet.
+      // The parser may emit an error when there is no listener yet.
       stream.on('error', () => {});
       file = stream;
       const named = nameFile(name, fileName, encoding);
@@ -269,7 +269,7 @@ function typeOf(given: string): string {
   return MEDIA_TYPE.test(given) ? given.toLowerCase() : 'application/octet-stream';
 }
 
-/** Of a text that was decoded: what could not be read is replaced by this. */
+/** Returns whether a decoded text contains the replacement character for bytes that are no text. */
 function isGarbled(text: string): boolean {
   return text.includes('\ufffd');
 }

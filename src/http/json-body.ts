@@ -26,8 +26,8 @@ export const ORDINARY: BodyLimits = {
   ownMembers: MOST_MEMBERS,
 };
 /**
- * Records and events are what providers and callers make of them. Their bytes alone would be no bound: 8 MB of empty objects, or
- * of names, take the parser half a second, and nothing else happens meanwhile.
+ * Limits for records and events, which providers and callers create. A limit on bytes alone would not be enough: 8 MB of empty objects, or
+ * of names, block the parser for half a second.
  */
 export const LARGE: BodyLimits = { bytes: 8 * MB, depth: MOST_DEPTH, members: 100_000, ownMembers: MOST_MEMBERS };
 
@@ -68,7 +68,10 @@ export async function assertJsonShape(bytes: Uint8Array, limits: BodyLimits, res
   assertShape(step.value, limits);
 }
 
-/** Each step over a large body is in a turn of its own: a few megabytes take it some ten milliseconds. Whoever hung up meanwhile needs none. */
+/**
+ * Each step over a large body runs in a turn of its own, because a few megabytes take some ten milliseconds. It is skipped when the caller
+ * has closed the connection.
+ */
 async function takeTurnOf(response: Response): Promise<void> {
   await takeTurn();
   assertThere(response);

@@ -4,12 +4,12 @@ import type { Response } from 'express';
 import { createPacer } from '../pace.ts';
 import { COMPRESSORS, type Encoding, encodingOf, LEAST_COMPRESSED, MOST_COMPRESSED_AT_ONCE } from './compression.ts';
 
-/** A caller that reads nothing for so long gets no more: its response is kept for it in memory. */
+/** A caller that reads nothing for this long receives no more, because its response is held in memory. */
 const STALL_MS = 60_000;
 
 /**
- * `response.json` for responses of any size: a large one is printed and sent piece by piece, as fast as the caller takes it. Packed where
- * the caller takes that and it may be (compression.ts).
+ * Replaces `response.json` for responses of any size. A large one is printed and sent piece by piece, as fast as the caller reads. It is
+ * compressed where the caller accepts that (compression.ts).
  */
 export function sendJson(this: Response, body: unknown): Response {
   const encoding = encodingOf(this);
@@ -23,11 +23,11 @@ export function sendJson(this: Response, body: unknown): Response {
   return this;
 }
 
-/** What Express does besides is of no use for responses that no cache keeps. */
+/** Express also computes headers for caches, which are useless for responses that are never cached. */
 function sendText(response: Response, text: string): void {
   const bytes = Buffer.byteLength(text);
   response.setHeader('Content-Length', bytes);
-  // Of ASCII alone both are the same, and Node reserves three bytes for each character of UTF-8.
+  // For ASCII both encodings are equal, and Node reserves three bytes per character of UTF-8.
   response.end(text, bytes === text.length ? 'latin1' : 'utf8');
 }
 
@@ -39,13 +39,13 @@ async function sendPacked(response: Response, bytes: Buffer, encoding: Encoding)
   response.end(packed);
 }
 
-/** Sends piece by piece, as fast as the caller takes it. What is packed already cannot be followed by an error: the connection breaks. */
+/** Sends pieces as fast as the caller reads them. An error cannot follow compressed data, so the connection is broken instead. */
 export async function sendPieces(
   response: Response,
   pieces: AsyncIterable<Buffer | string> | Iterable<Buffer | string>,
   encoding: Encoding | undefined,
 ): Promise<void> {
-  // Gone before its response was there: no event would tell so any more.
+  // If the connection ended before the response began, no event reports it any more.
   if (response.destroyed) return;
   const ended = new AbortController();
   response.once('close', () => ended.abort());
@@ -58,9 +58,9 @@ export async function sendPieces(
       if (pacer.isDue()) await pacer.pause();
     }
   } catch (error) {
-    // The caller hung up: there is nobody left to tell.
+    // The caller closed the connection, so there is nobody to report to.
     if (ended.signal.aborted) return;
-    // What is packed already would come behind the error.
+    // Compressed data that is still held would follow the error.
     if (sink !== response) response.destroy();
     throw error;
   }
@@ -89,8 +89,8 @@ export function isLarge(value: unknown, pieceCharacters = PIECE_CHARACTERS): boo
 }
 
 /**
- * What is left of `room` when a value is printed; below zero once it is too little. Whatever is too much for it is put into `large`: to look
- * at an object of many members takes as long as it has members, and one that lies deep in others would be looked at once for each of them.
+ * Returns how much of `room` is left after a value is printed. Negative when it does not fit; then the value is added to `large`. Without
+ * that, an object deep inside others would be measured once for each of them.
  */
 function charactersLeft(value: unknown, room: number, large: Set<unknown>): number {
   if (typeof value === 'string') return room - value.length - 2;
@@ -165,7 +165,7 @@ function isAtOnce(value: unknown, { pieceCharacters, large }: Printing): boolean
   return !isMembers(value) || (!large.has(value) && charactersLeft(value, pieceCharacters, large) >= 0);
 }
 
-/** What has a way of its own to be printed, like a date, is printed in one go. */
+/** A value with its own form of printing, such as a date, is printed at once. */
 function isMembers(value: unknown): value is JsonMembers {
   if (typeof value !== 'object' || value === null) return false;
   return !('toJSON' in value) || typeof value.toJSON !== 'function';

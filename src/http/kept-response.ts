@@ -44,7 +44,8 @@ export function keep(
   const tag = hash('sha256', Buffer.concat([Buffer.from(JSON.stringify([type, more])), plain]), 'base64url');
   const bodies = new Map<Encoding | 'identity', Promise<KeptBody>>();
   return {
-    // To be kept by whoever asks, and asked for again each time: a new version is seen at once, and no page meets the script of another one.
+    // Clients may keep it, but must revalidate it each time. So a new version is seen at once, and no page uses a script of another
+    // version.
     headers: { 'Content-Type': type, 'Cache-Control': 'no-cache', ...more },
     as: (encoding) => {
       const body = bodies.get(encoding) ?? packBody(plain, encoding, tag);

@@ -6,7 +6,10 @@ import type { ServiceConfig } from '../config/index.ts';
 import { AppError, type CallerBudget } from '../errors.ts';
 
 export interface TokenBuckets {
-  /** @throws AppError RATE_LIMITED without a token, and takes none */
+  /**
+   * Throws without a token left, and uses none.
+   * @throws AppError RATE_LIMITED
+   */
   readonly assertLeft: (key: string) => void;
   /** @returns what is left. @throws AppError RATE_LIMITED */
   readonly take: (key: string) => CallerBudget;
@@ -28,9 +31,9 @@ export interface BucketOptions {
 const MINUTE_MS = 60_000;
 
 /**
- * Buckets of a minute's tokens each, filled evenly. A bucket that has not been used for a minute is full, so forgetting
- * it changes nothing. One that is forgotten earlier, because so many others were used since, is as good as full: to
- * get there somebody spends more of other buckets than the one can give.
+ * Creates token buckets that are filled evenly with the tokens of a minute. A bucket that was unused for a minute is full, so dropping it
+ * changes nothing. A bucket that is dropped earlier, because many others were used, is treated as full. Causing that costs more of other
+ * buckets than it saves.
  */
 export function createTokenBuckets(
   { steady }: Pick<Clock, 'steady'>,
@@ -70,8 +73,8 @@ export function createTokenBuckets(
 
 export interface CallerLimits {
   /**
-   * Counts a request of a known caller. A request that is refused counts for nobody.
-   * @returns what is left to whom it bites first; undefined where nothing is limited
+   * Counts a request of a known caller. A rejected request is not counted.
+   * @returns the remaining budget of the tightest limit; undefined where nothing is limited
    * @throws AppError RATE_LIMITED
    */
   readonly count: (principal: Principal) => CallerBudget | undefined;

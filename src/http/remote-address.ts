@@ -7,7 +7,7 @@ export interface ProxyTrust {
   readonly trusts: (address: string) => boolean;
 }
 
-/** More proxies in a row than anybody has; a longer header is not read further. */
+/** Maximum number of proxies in a row. A longer header is not read further. */
 const MAX_HOPS = 16;
 const UNKNOWN = 'unknown';
 
@@ -24,9 +24,8 @@ export function createProxyTrust(networks: readonly string[]): ProxyTrust {
 }
 
 /**
- * Who sent the request: the other end of the connection or, when that is a proxy that is trusted, whom it names. Proxies
- * add to `X-Forwarded-For` at its end, so it is read from there; what stands before the first address that is
- * not trusted may be anybody's invention.
+ * Returns the address that sent the request: the other end of the connection or, if that is a trusted proxy, the address that it names.
+ * Proxies append to `X-Forwarded-For`, so it is read from its end. Anything before the first address that is not trusted may be forged.
  */
 export function addressOf(request: Pick<IncomingMessage, 'socket' | 'headers'>, proxies: ProxyTrust): string {
   let address = peerOf(request.socket);
@@ -46,7 +45,7 @@ export function addressOf(request: Pick<IncomingMessage, 'socket' | 'headers'>, 
 
 const peers = new WeakMap<object, string>();
 
-/** The other end of a connection; `unknown` when it is gone before anybody asked. */
+/** Returns the address of the other end of a connection. `unknown` when the connection ended before. */
 export function peerOf(socket: Pick<Socket, 'remoteAddress'>): string {
   const known = peers.get(socket);
   if (known !== undefined) return known;

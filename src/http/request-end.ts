@@ -8,7 +8,7 @@ const RESPONDED = new AppError('INTERNAL', 'The caller was answered.');
 /** Aborts when the caller is gone before the response is, and when the response is sent: what was held for it can go. */
 export function signalEnd(response: ServerResponse): AbortSignal {
   const controller = new AbortController();
-  // Gone already: no event would tell so any more.
+  // The connection has ended already, so no event will report it.
   if (response.destroyed) controller.abort(HUNG_UP);
   else
     response.once('close', () => {
@@ -29,7 +29,7 @@ export function assertThere(response: ServerResponse): void {
   if (response.destroyed) throw HUNG_UP;
 }
 
-/** It was given up because the caller did: nothing went wrong here, and nobody is left to be told. */
+/** Returns whether work was aborted because the caller closed the connection. Nothing failed then, and there is nobody to report to. */
 export function isHangUp(thrown: unknown): boolean {
   return thrown === HUNG_UP;
 }

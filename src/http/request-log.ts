@@ -18,7 +18,7 @@ export interface RequestLogParts {
   readonly redactCall: RedactCall;
   /** Whether requests are also measured. */
   readonly isMeasured: boolean;
-  /** Takes the requests of known callers. */
+  /** Records the requests of known callers. */
   readonly record: Recorder['record'];
   /** The path templates of the operations, by their ids. */
   readonly routes: ReadonlyMap<string, string>;
@@ -33,8 +33,8 @@ export type RequestLogPorts = Pick<Platform, 'log' | 'clock' | 'metrics' | 'trac
 export type LogRequest = (request: Request, response: Response, work: () => void) => void;
 
 /**
- * Gives the request its id and the address that it came from, both known to all that is done for it; when it has ended, writes one log line, measures it and ends
- * its span.
+ * Sets the id and the address of a request, which all work for it can read. When the request has ended, it writes a log line, measures the
+ * request and ends its span.
  */
 export function logRequests(
   { log, clock, metrics, tracer }: RequestLogPorts,
@@ -55,7 +55,7 @@ export function logRequests(
     locals.trace = trace;
     locals.address = addressOf(request, trust);
     response.setHeader('Elements-Request-Id', requestId);
-    // What is sent is what its type says, whatever a browser would guess.
+    // Browsers must not guess another type than the one that is sent.
     response.setHeader('X-Content-Type-Options', 'nosniff');
     const end = () => {
       const durationMs = clock.steady() - startedAtMs;
@@ -85,7 +85,7 @@ interface Ended extends Pick<ActivityEntry, 'atMs' | 'durationMs' | 'method'> {
   readonly path: string;
 }
 
-/** What is undefined is left out. */
+/** Undefined members are left out. */
 function readLine(response: Response, { method, path, durationMs }: Ended, span: Span | undefined) {
   const { statusCode: status, writableFinished, locals } = response;
   const principal: TenantIds | undefined = locals.principal;
@@ -120,7 +120,7 @@ function traceHeadersOf({ headers }: Request): TraceHeaders {
   };
 }
 
-/** Where no answer began: nginx has made this number known for it, and no answer has it. */
+/** The status of a request whose response never began, as nginx uses it. No response has it. */
 const HUNG_UP_STATUS = 499;
 
 function toActivity(response: Response, principal: TenantIds, ended: Ended): ActivityEntry {
@@ -154,7 +154,7 @@ function namedInstance(path: string): number | undefined {
   return Number.isSafeInteger(id) && id > 0 ? id : undefined;
 }
 
-/** From a response out of memory to a provider that takes its time. */
+/** From a response out of memory to a slow provider. */
 const BUCKETS_SECONDS = [0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 /** A request that led to no operation: one is known when it was noted in `response.locals.operation`. */
 const NO_OPERATION = 'none';

@@ -56,7 +56,7 @@ export function describeRequest(
       'http.request.method_original': METHODS.has(method) ? undefined : method,
       'http.route': route,
       'http.response.status_code': statusCode,
-      // What is in front of this process may have been spoken to otherwise.
+      // A proxy in front of this process may have been called with another scheme.
       'url.scheme': 'http',
       'url.path': path,
       ...serverOf(request.headers.host),
@@ -74,7 +74,7 @@ export function describeRequest(
       'causeway.error.code': errorCode,
       'causeway.cut': writableFinished ? undefined : true,
     },
-    // What a caller did wrong is no failure of the service.
+    // An error of the caller is no failure of the service.
     errorType: statusCode >= 500 ? (errorCode ?? String(statusCode)) : undefined,
     redactor,
   };

@@ -18,7 +18,7 @@ export interface FileResponse {
 /** Bytes that are sent as they are made. Where they are not the whole, or nothing, the status says so. */
 export interface StreamResponse {
   readonly status: 200 | 206 | 304;
-  /** Not asked for where no body is sent. Whoever breaks off in it breaks off the connection. */
+  /** Returns the pieces of the body. It is not called where no body is sent. An error in it breaks the connection. */
   readonly pieces: () => AsyncIterable<Buffer | string>;
   readonly headers: ResponseHeaders & { readonly 'Content-Type'?: string };
 }
@@ -30,7 +30,7 @@ export type HandlerResponse =
   | { readonly body: unknown; readonly headers?: ResponseHeaders };
 
 export function sendResponse(response: Response, result: HandlerResponse): void {
-  // The validator checks a body by its content type, and without one by what the caller would take.
+  // The validator checks a body by its content type and, without one, by the caller's Accept header.
   response.setHeader('Content-Type', 'application/json; charset=utf-8');
   for (const name in result.headers) {
     const value = result.headers[name];
@@ -41,7 +41,10 @@ export function sendResponse(response: Response, result: HandlerResponse): void 
   else response.json(result.body);
 }
 
-/** The headers are set. The whole of a file is packed where the caller takes that; a part is bytes of what is not packed. */
+/**
+ * Sends a stream after its headers are set. A whole file is compressed where the caller accepts that. A range has bytes of the uncompressed
+ * file.
+ */
 function sendStream(response: Response, { status, pieces }: StreamResponse): void {
   response.status(status);
   const encoding = status === 200 ? encodingOf(response) : undefined;
@@ -84,8 +87,8 @@ const DISPOSITION =
   /^(?:attachment|inline)((?:\s*;\s*filename\*?\s*=\s*(?:"[^"\\/\p{Cc}]*"|[\w!#$%&'+.^`|~-]+)){0,2})$/iu;
 
 /**
- * The bytes of a provider under this service's own origin: whatever they are, a browser must not take them for a page
- * of ours. So the type is never guessed, scripts do not run, and what could have some is saved instead of shown.
+ * Returns headers for bytes of a provider under this service's own origin, which a browser must not display as a page of ours. The type is
+ * never guessed, scripts do not run, and types that may have scripts are downloaded instead of shown.
  */
 export function safeFileHeaders({
   contentType,
@@ -111,7 +114,7 @@ function dispositionOf(type: string, given: string | undefined): string | undefi
   return given;
 }
 
-/** What no file system and no quoted text takes. */
+/** Characters that file systems or quoted texts do not allow. */
 const AWKWARD = /["\\/:*?<>|%]/g;
 
 /** RFC 6266: the name for everybody in ASCII and, where that is another one, the name itself in UTF-8 (RFC 8187). */

@@ -11,8 +11,8 @@ interface Keeping {
 }
 
 /**
- * Work that many may ask for: whoever comes while it is under way, or within `keep.ms` of its end, gets the same. Without `keep` the
- * result is kept for good. A failure is not kept.
+ * Shares work among callers. A caller during the work, or within `keep.ms` of its end, receives the same result. Without `keep`, the result
+ * is kept for ever. A failure is not kept.
  */
 export function createShared<Value>(work: () => Promise<Value>, keep?: Keeping): () => Promise<Value> {
   let last: Run<Value> | undefined;

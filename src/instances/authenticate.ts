@@ -47,8 +47,8 @@ export interface Authenticated {
   /** The provider took a token with these settings, just now. */
   readonly verified: boolean;
   /**
-   * Stores what goes along with the settings, in their transaction.
-   * @returns whether they put right what the instance was invalid for
+   * Stores what belongs to the settings, in their transaction.
+   * @returns whether this removes the reason why the instance was invalid
    */
   readonly keep: (via: Knex, key: InstanceKey) => Promise<boolean>;
 }
@@ -79,7 +79,10 @@ export function createAuthenticate(neighbours: AuthenticateNeighbours) {
     return { config: verified, verified: true, keep: KEEP_NOTHING };
   }
 
-  /** An exchange shows by itself that the provider takes the settings; as the code is spent, only a refusal makes the token worthless. */
+  /**
+   * A successful exchange proves that the provider accepts the settings. The code is spent then, so only a rejection makes the token
+   * worthless.
+   */
   async function verifyByCode(exchange: CodeExchange, call: ProviderCall): Promise<Config> {
     const config = await exchangeCode(client, exchange, call);
     try {
@@ -138,10 +141,16 @@ export function createAuthenticate(neighbours: AuthenticateNeighbours) {
   }
 
   return {
-    /** @throws AppError when the settings are not usable, or the provider does not take them */
+    /**
+     * Authenticates a new instance.
+     * @throws AppError when the settings are not usable, or the provider does not accept them
+     */
     first: (connector: Connector, credentials: GivenCredentials) =>
       isOAuthConnector(connector) ? withGrant(connector, credentials) : withSecrets(connector, credentials),
-    /** A grant is asked for only when there is a new code, token or client. @throws AppError as `first` */
+    /**
+     * Authenticates an instance again. It requests a grant only for a new code, token or client.
+     * @throws AppError as `first`
+     */
     again: (instance: TokenOwner, credentials: GivenAgain) => {
       const { connector } = instance;
       if (!isOAuthConnector(connector)) return withSecrets(connector, credentials);
@@ -152,7 +161,7 @@ export function createAuthenticate(neighbours: AuthenticateNeighbours) {
   };
 }
 
-/** The provider may take a client again that it refused: its secret is shown once more to say so. */
+/** The provider may accept a client that it rejected before. The caller sends its secret again to request that. */
 function isRetried({ valid }: TokenOwner, { shown }: EarlierSettings): boolean {
   return !valid && shown.has(OAUTH_KEYS.clientSecret);
 }
@@ -175,7 +184,7 @@ function withoutTokens(given: Readonly<Record<string, unknown>>): Readonly<Recor
   return Object.fromEntries(Object.entries(given).filter(([key]) => !TOKEN_KEYS.includes(key)));
 }
 
-/** Asked for another one it has only the same, which shows the provider's refusal in its own words. */
+/** Returns a source of only this token, so that the provider's rejection is reported in its own words. */
 function onlyToken(accessToken: string): AccessTokens {
   return { current: async () => accessToken, replace: async () => accessToken };
 }
@@ -187,9 +196,9 @@ function assertNoCode(connector: Connector, providerData: ProviderData | undefin
 }
 
 /**
- * The settings to store once the provider takes them: with what the connector found out about it.
- * @param given those that the message of a refusal names
- * @throws AppError PROVIDER_CREDENTIALS_INVALID when it refuses them or does not know the account; other failures as they are
+ * Returns the settings to store after the provider accepted them, with the connector's findings about it.
+ * @param given the settings that the message of a rejection names
+ * @throws AppError PROVIDER_CREDENTIALS_INVALID when the provider rejects them or does not know the account; other failures unchanged
  */
 async function verifySettings(client: ProviderClient, call: ProviderCall, given = call.config): Promise<Config> {
   try {

@@ -3,7 +3,7 @@ import type { CodeExchange, Config, Connector } from '../connector/contract.ts';
 import { AppError, isAppError, pointer } from '../errors.ts';
 import { readShown } from './credential-change.ts';
 
-/** The code of a `custom` authentication, which is exchanged once for what is kept: the token. */
+/** The code of a `custom` authentication is exchanged once for the token, which is stored. */
 
 interface Settings {
   readonly given: Readonly<Record<string, unknown>>;
@@ -24,9 +24,9 @@ function without(settings: Config, key: string): Config {
 }
 
 /**
- * Sends the code, once: of one that was shown twice a provider may take the token back.
+ * Sends the code once, because a provider may revoke the token of a code that is sent twice.
  * @returns the settings with the token in place of the code
- * @throws AppError PROVIDER_CREDENTIALS_INVALID when the provider refuses; PROVIDER_* when it cannot answer
+ * @throws AppError PROVIDER_CREDENTIALS_INVALID when the provider rejects the code; PROVIDER_* when it does not respond
  */
 export async function exchangeCode(
   client: ProviderClient,
@@ -62,7 +62,7 @@ function describeExchangeFailure({ name }: Connector, { code }: CodeExchange, er
   });
 }
 
-/** A wrong code or secret shows as "not found" or "forbidden" at some providers. */
+/** Some providers report a wrong code or secret as "not found" or "forbidden". */
 const REFUSALS: ReadonlySet<string> = new Set(['INSTANCE_CREDENTIALS_FAILED', 'PROVIDER_REJECTED', 'NOT_FOUND']);
 
 const MAY_HAVE_USED_IT: ReadonlySet<string> = new Set([

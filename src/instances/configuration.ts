@@ -8,10 +8,10 @@ import { oauthFields } from './oauth/fields.ts';
 import type { PlatformField } from './platform-field.ts';
 import { findPollFaults, POLL_FIELDS } from './polling/poll-settings.ts';
 
-/** Text that callers see, and may send back, in place of a secret. */
+/** The text that replaces a secret in responses. Callers may send it back. */
 export const MASK = '********';
 
-/** Keys that every element takes. */
+/** Configuration keys that every element has. */
 const PLATFORM_FIELDS: readonly PlatformField[] = [
   {
     key: 'simulator',
@@ -22,11 +22,12 @@ const PLATFORM_FIELDS: readonly PlatformField[] = [
   ...POLL_FIELDS,
 ];
 
+/** Returns all configuration keys of an element. */
 export function configurationFields(connector: Connector): readonly PlatformField[] {
   return [...connector.configuration, ...oauthFields(connector), ...PLATFORM_FIELDS];
 }
 
-/** The keys that a person gives, in the order in which they are filled in. */
+/** Returns the configuration keys that a person fills in, in the order of the form. */
 export function formFields(connector: Connector): readonly PlatformField[] {
   const given = connector.configuration.filter(({ warning }) => warning !== true);
   const own: readonly PlatformField[] = [...given, ...oauthFields(connector)];
@@ -35,7 +36,7 @@ export function formFields(connector: Connector): readonly PlatformField[] {
 }
 
 /**
- * The settings of an instance out of what a caller gave, over what is already there; a mask stands for "as it was".
+ * Returns the configuration of an instance from the values that a caller sent and the earlier ones. A mask keeps the earlier value.
  * @throws AppError REQUEST_INVALID that names every key that is unknown, missing or of the wrong form; never a value
  */
 export function resolveConfiguration(
@@ -61,7 +62,7 @@ export function resolveConfiguration(
     return [[field.key, readSetting(field, value)] as const];
   });
   const config = Object.fromEntries(entries);
-  // Only then: a callback URL with a fault of its own is not missing.
+  // Only without other faults: a callback URL that is not valid is not missing.
   const missing = faults.length === 0 ? missingCallback(config) : undefined;
   if (missing !== undefined) faults.push(fault(missing.key, missing.message));
   faults.push(...findPollFaults(config, connector));
@@ -69,7 +70,7 @@ export function resolveConfiguration(
   return Object.freeze(config);
 }
 
-/** What is wrong with a value by itself. */
+/** Returns the fault of a single value. */
 function findFormFault(field: PlatformField, value: unknown): ErrorDetail | undefined {
   if (typeof value === 'string' && !isStorable(value)) return fault(field.key, `'${field.key}' ${UNSTORABLE}`);
   if (readSetting(field, value) !== undefined) return undefined;
@@ -102,8 +103,8 @@ export function askedFields(connector: Connector, known: Config): readonly Platf
 const LOG_IN_KEYS: ReadonlySet<string> = new Set(['username', 'password']);
 
 /**
- * Checks the settings of somebody who could fill in these fields and no others.
- * @throws AppError REQUEST_INVALID that names every key that was not asked for, is missing or of the wrong form; never a value
+ * Checks the values of a form that had only these fields.
+ * @throws AppError REQUEST_INVALID that names every key that the form does not have, is missing or of the wrong form; never a value
  */
 export function assertAsked(
   connector: Connector,
@@ -133,7 +134,7 @@ export function exchangeOf({ auth }: Pick<Connector, 'auth'>): CodeExchange | un
   return auth.type === 'custom' ? auth.exchange : undefined;
 }
 
-/** Without the token that it gives, a code is. */
+/** A code is required where there is no token yet. */
 function isRequired(connector: Connector, { key, required }: PlatformField, settings: Config): boolean {
   const exchange = exchangeOf(connector);
   return required === true || (key === exchange?.code && (settings[exchange.token] ?? '') === '');
@@ -167,7 +168,7 @@ export function invalidConfiguration(connector: Connector, faults: readonly Erro
   return invalidRequest(faults, `The configuration of ${connector.name}: `);
 }
 
-/** Of a setting that is an object, as JSON. */
+/** Maximum number of characters of a value that is an object, as JSON. */
 const MAX_OBJECT_CHARACTERS = 64 * 1024;
 
 /** Values may arrive as strings, because configurations are often kept as such (decisions D8). */
@@ -228,7 +229,7 @@ function readSetting(field: PlatformField, value: unknown) {
   return match?.[0] === String(read) ? read : undefined;
 }
 
-/** Those of its settings that say what is polled, as far as they are of the right form. */
+/** Returns the settings of polling, as far as they have the right form. */
 export function readPolling(given: Readonly<Record<string, unknown>>): Config {
   return Object.fromEntries(
     POLL_FIELDS.flatMap((field) => {
@@ -244,7 +245,7 @@ function patternHint({ pattern, example }: PlatformField): string {
   return example === undefined ? ` that matches ${pattern.source}` : ` such as ${example}`;
 }
 
-/** The configuration keys of secrets, of all these elements. */
+/** Returns the configuration keys of secrets, of all given elements. */
 export function secretKeysOf(connectors: readonly Connector[]): ReadonlySet<string> {
   return new Set(connectors.flatMap((connector) => [...secretKeys(connector)]));
 }
@@ -254,7 +255,7 @@ export function secretKeys(connector: Connector): ReadonlySet<string> {
   return new Set(secrets.map(({ key }) => key));
 }
 
-/** The settings apart: what may be stored as it is, and what must be encrypted. */
+/** Separates the values that may be stored as they are from those that must be encrypted. */
 export function splitSecrets(
   connector: Connector,
   config: Config,
@@ -267,7 +268,7 @@ export function splitSecrets(
   };
 }
 
-/** The keys of the secrets that a provider gets to see; the platform keeps some for itself, such as what it signs with. */
+/** Returns the keys of secrets that the provider receives. The platform uses the others itself, such as signature keys. */
 export function providerSecrets(connector: Connector): readonly string[] {
   const fields = [...connector.configuration, ...oauthFields(connector)];
   return fields.filter(({ secret }) => secret === true).map(({ key }) => key);
@@ -284,7 +285,7 @@ export function assertUnmasked(connector: Connector, given: Readonly<Record<stri
   if (faults.length > 0) throw invalidConfiguration(connector, faults);
 }
 
-/** The settings as a caller may see them. */
+/** Returns the configuration with its secrets masked. */
 export function maskSecrets(connector: Connector, config: Config): Record<string, unknown> {
   const { plain, secret } = splitSecrets(connector, config);
   return { ...plain, ...Object.fromEntries(Object.keys(secret).map((key) => [key, MASK])) };

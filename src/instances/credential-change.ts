@@ -4,23 +4,27 @@ import { invalidConfiguration, MASK, providerSecrets } from './configuration.ts'
 import { tokenUrlOf } from './oauth/addresses.ts';
 import { OAUTH_KEYS, type OAuthConnector } from './oauth/fields.ts';
 
-/** What other settings mean for the secrets and tokens that are stored: which of them may stay, and who has to agree. */
+/**
+ * The effect of changed settings on the stored secrets and tokens: which of them may stay, and which the caller or the provider must
+ * confirm.
+ */
 
-/** The settings that an instance has when a caller changes them. */
+/** The settings of an instance before a caller changes them. */
 export interface EarlierSettings {
   readonly config: Config;
-  /** The keys that the caller gave, and not as masks. */
+  /** The keys that the caller sent, except masks. */
   readonly shown: ReadonlySet<string>;
 }
 
+/** Returns the keys with a value that is not a mask. */
 export function readShown(given: Readonly<Record<string, unknown>>): ReadonlySet<string> {
   const isShown = (value: unknown) => value !== undefined && value !== null && value !== '' && value !== MASK;
   return new Set(Object.keys(given).filter((key) => isShown(given[key])));
 }
 
 /**
- * Whom the requests of an instance reach with these settings, and so who gets to see its secrets: origins and hosts, and
- * whether it is the simulator. Hosts that are no matter of settings are those of the provider, whatever is set.
+ * Returns the recipients of the instance's requests, and so of its secrets: origins, hosts, and whether it is the simulator. Hosts that
+ * don't depend on the settings are always those of the provider.
  */
 function addressesOf(connector: Connector, config: Config): readonly unknown[] {
   const { auth, hosts } = connector;
@@ -32,14 +36,14 @@ function addressesOf(connector: Connector, config: Config): readonly unknown[] {
   ];
 }
 
-/** What is no URL is refused elsewhere; here it is only another address than any URL. */
+/** An invalid URL is rejected elsewhere. Here it only must differ from any URL. */
 function originOf(address: string): string {
   return URL.parse(address)?.origin ?? address;
 }
 
 /**
- * A secret is stored for the address that it was given for. At another one it must come anew: otherwise everybody who may
- * change settings could read what is masked, at a server of their own.
+ * Asserts that stored secrets are sent only to the address that they were given for. For another address they must be sent again. Otherwise
+ * everybody who may change settings could read masked secrets at a server of their own.
  * @throws AppError REQUEST_INVALID that names every secret to send
  */
 export function assertSecretsStay(connector: Connector, earlier: EarlierSettings | undefined, config: Config): void {
@@ -47,7 +51,7 @@ export function assertSecretsStay(connector: Connector, earlier: EarlierSettings
   if (faults.length > 0) throw invalidConfiguration(connector, faults);
 }
 
-/** The secrets that would go to another address than before without having been given anew. */
+/** Returns the faults of secrets that would be sent to another address than before and were not sent again. */
 function findStrayingSecrets(connector: Connector, { config: before, shown }: EarlierSettings, config: Config) {
   if (isSame(addressesOf(connector, before), addressesOf(connector, config))) return [];
   return providerSecrets(connector)
@@ -58,15 +62,15 @@ function findStrayingSecrets(connector: Connector, { config: before, shown }: Ea
     }));
 }
 
-/** What tokens are bound to: with another of these, those that are there are worth nothing. */
+/** Returns the properties that tokens are bound to. With others, the stored tokens are worthless. */
 function clientOf(connector: OAuthConnector, config: Config): readonly unknown[] {
   return [config[OAUTH_KEYS.clientId], tokenUrlOf(connector, config).href, addressesOf(connector, config)];
 }
 
-/** Where calls go within the provider's address, and with what. */
+/** Returns the target of requests within the provider's address, and what they contain. */
 function requestTargetOf(connector: OAuthConnector, config: Config): readonly unknown[] {
   const values = Object.keys(connector.auth.values ?? {}).map((key) => config[key]);
-  // With client credentials every new token is asked for with the scope.
+  // With client credentials, every new token is requested with the scope.
   const scope = connector.auth.grant === 'clientCredentials' ? config[OAUTH_KEYS.scope] : undefined;
   return [connector.baseUrl(config), values, scope];
 }
@@ -89,7 +93,10 @@ function isSame(one: readonly unknown[], other: readonly unknown[]): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }
 
-/** @throws AppError REQUEST_INVALID where the tokens of before cannot go on */
+/**
+ * Asserts that the stored tokens can be used with the new settings.
+ * @throws AppError REQUEST_INVALID that requests a new code
+ */
 export function assertSameClient(connector: OAuthConnector, earlier: EarlierSettings, after: Config): void {
   if (isSame(clientOf(connector, earlier.config), clientOf(connector, after))) return;
   const message = `${connector.name} granted access to another client or at another address. Send a new providerData.code with these settings.`;

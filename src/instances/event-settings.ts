@@ -9,7 +9,7 @@ const ORDERED = 'event.notification.ordered';
 const HYDRATE = 'event.notification.hydrate';
 export const VENDOR_TYPE = 'event.vendor.type';
 
-/** Configuration keys that every element takes: where events of the instance go. */
+/** Configuration keys of every element: how events of the instance are delivered. */
 export const EVENT_FIELDS: readonly PlatformField[] = [
   {
     key: EVENTS_ENABLED,
@@ -57,14 +57,14 @@ export const EVENT_FIELDS: readonly PlatformField[] = [
 
 /** Event settings of an instance, read from its configuration. */
 export interface EventSettings {
-  /** Undefined: events are off. */
+  /** The URL of deliveries. Undefined where events are off. */
   readonly callbackUrl: string | undefined;
   readonly signatureKey: string | undefined;
   readonly ordered: boolean;
   readonly format: 'standard' | 'elements';
   /** Whether the record is read from the provider for events that come without it. */
   readonly hydrate: boolean;
-  /** Undefined: it was not said. */
+  /** Undefined where it is not set. */
   readonly vendorType: 'polling' | 'webhook' | undefined;
 }
 
@@ -83,13 +83,13 @@ function readVendorType({ [VENDOR_TYPE]: type }: Config): EventSettings['vendorT
   return type === 'polling' || type === 'webhook' ? type : undefined;
 }
 
-/** Returns whether the provider must register a webhook for such an instance. */
+/** Returns whether a webhook must be registered at the provider for an instance with this configuration. */
 export function wantsRegistration({ webhooks }: Connector, config: Config): boolean {
   const { callbackUrl, vendorType } = readEventSettings(config);
   return webhooks?.registration !== undefined && callbackUrl !== undefined && vendorType === 'webhook';
 }
 
-/** The fault of events that are enabled and have nowhere to go. */
+/** Returns the fault of events that are enabled without a callback URL. */
 export function missingCallback(config: Config): { readonly key: string; readonly message: string } | undefined {
   if (config[EVENTS_ENABLED] !== true || textOf(config[CALLBACK_URL]) !== undefined) return undefined;
   return { key: CALLBACK_URL, message: `'${CALLBACK_URL}' is required when '${EVENTS_ENABLED}' is true.` };

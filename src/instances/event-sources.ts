@@ -12,7 +12,7 @@ export interface SourceNeighbours {
   readonly accounts: Pick<Accounts, 'getOrganizationId'>;
 }
 
-/** An instance as calls of its provider find it. */
+/** An instance as webhooks of its provider find it. */
 export interface WebhookInstance {
   readonly instance: Instance;
   readonly settings: EventSettings;
@@ -22,7 +22,7 @@ export interface WebhookInstance {
 
 export type FindWebhookInstance = (accountId: number, id: number) => Promise<WebhookInstance | undefined>;
 
-/** Undefined: there is no such instance. */
+/** Creates the lookup of instances for webhooks. It returns undefined for an unknown instance. */
 export function createFindWebhookInstance({ records }: Pick<SourceNeighbours, 'records'>): FindWebhookInstance {
   return async (accountId, id) => {
     try {
@@ -71,7 +71,7 @@ export function createSources(
   return (accountId, instanceId) => sources.get(`${accountId}:${instanceId}`);
 }
 
-/** Without its secrets nothing could be signed as it was promised: what is to be delivered waits until they are there again. */
+/** Throws for unreadable secrets, because deliveries could not be signed. They wait until the secrets are readable again. */
 function assertReadable(instance: Instance): Instance {
   return instance.fault?.kind === 'secrets' ? assertUsable(instance) : instance;
 }

@@ -11,7 +11,7 @@ import { createInstanceCodec } from './instance-codec.ts';
 import { createInstances, type InstanceNeighbours, type Instances } from './instances.ts';
 import { type Authorizations, createAuthorizations } from './oauth/authorizations.ts';
 import { createProxies, type Proxies } from './oauth/proxies/proxies.ts';
-import { type RequestToken, sendTokenRequest } from './oauth/token-endpoint.ts';
+import { type RequestToken, sendTokenRequest, type TokenEndpointPorts } from './oauth/token-endpoint.ts';
 import { createTokens, type Tokens } from './oauth/tokens/tokens.ts';
 import { createInstanceRecords } from './records.ts';
 import { createInstanceStore } from './store.ts';
@@ -19,7 +19,7 @@ import { createInstanceStore } from './store.ts';
 export interface InstanceRoomNeighbours {
   readonly client: ProviderClient;
   readonly registry: Registry;
-  /** Without a slash at the end; known once the service listens. */
+  /** The address of the service, without a slash at the end. It is known when the service listens. */
   readonly publicUrl: () => string;
   /** Base URL of the simulators; undefined if they don't run. */
   readonly simulatorsUrl: string | undefined;
@@ -48,7 +48,7 @@ export interface InstanceRoom {
   };
 }
 
-/** Connected accounts: first their records, on these their tokens, and on both what shows new settings to providers. */
+/** Creates the instances: first their records, then their tokens, then the service that verifies new settings with providers. */
 export function composeInstances(platform: Platform, neighbours: InstanceRoomNeighbours): InstanceRoom {
   const { client, registry, publicUrl, simulatorsUrl, notifications, accounts } = neighbours;
   const { assertActive, ensureSubscription, noteRegistration, noteCreated, shortestPollMs, ownUrls } = neighbours;
@@ -56,7 +56,7 @@ export function composeInstances(platform: Platform, neighbours: InstanceRoomNei
   const store = createInstanceStore(platform.knex);
   const codec = createInstanceCodec(platform, registry);
   const records = createInstanceRecords(platform, { store, codec, notifications });
-  const endpoint = { egress, clock, simulatorsUrl, tell: logProviderCalls(log) };
+  const endpoint: TokenEndpointPorts = { egress, clock, simulatorsUrl, report: logProviderCalls(log) };
   const requestToken: RequestToken = (request, signal) => sendTokenRequest(endpoint, request, signal);
   const tokens = createTokens(platform, { records, requestToken });
   const proxies = createProxies(platform, publicUrl);

@@ -9,14 +9,14 @@ import { MASK, splitSecrets } from './configuration.ts';
 import type { Instance, InstanceFault, InstanceKey } from './instance.ts';
 import type { InstanceRow } from './store.ts';
 
-/** Between instances and their rows, in which secrets are encrypted for that row alone. */
+/** Converts between instances and their rows, in which secrets are encrypted for that row alone. */
 export type InstanceCodec = ReturnType<typeof createInstanceCodec>;
 
 export function createInstanceCodec(
   { keyring, log }: Pick<Platform, 'keyring' | 'log'>,
   registry: Pick<Registry, 'findConnector'>,
 ) {
-  /** Undefined when it does not open: other rows must not suffer from one. */
+  /** Returns undefined for a value that cannot be decrypted, so that other rows are not affected. */
   function open(row: InstanceRow, column: 'credentials' | 'token', decrypt: () => string): string | undefined {
     try {
       return decrypt();
@@ -28,13 +28,13 @@ export function createInstanceCodec(
   }
 
   return {
-    /** What cannot be read, or has no connector, becomes an instance with a fault. */
+    /** Decodes a row. A row that is unreadable or has no connector becomes an instance with a fault. */
     decode: (row: InstanceRow): Instance => {
       const { elementKey, credentials, token: sealedToken, ...rest } = row;
       const known = registry.findConnector(elementKey);
       const opened = open(row, 'credentials', () => decryptBound(keyring, credentials, cellOf(row)).plain);
       const token = open(row, 'token', () => keyring.decrypt(sealedToken, tokenContextOf(row)));
-      // Without the connector nobody knows which of its keys are secrets, so they stay out of sight.
+      // Without the connector, it is not known which keys are secrets, so none is shown.
       const secrets: Config = opened === undefined || known === undefined ? {} : JSON.parse(opened);
       const config: Config = Object.freeze(opened === undefined ? {} : { ...rest.configuration, ...secrets });
       const unreadable = opened === undefined ? unreadableSecrets(row.id) : undefined;
@@ -63,28 +63,28 @@ function tokenContextOf({ accountId, id }: InstanceKey): string {
   return encryptionContext('instance.token', accountId, id);
 }
 
-/** Settings say where credentials are sent, so these open only beside the very settings they were stored with. */
+/** The settings decide where credentials are sent, so credentials can be decrypted only with the settings that they were stored with. */
 function cellOf(row: Pick<InstanceRow, 'accountId' | 'id' | 'elementKey' | 'configuration'>): BoundCell {
   const { accountId, id, elementKey, configuration } = row;
   return { column: 'instance.credentials', key: [accountId, id], bound: [elementKey, configuration] };
 }
 
 /**
- * Settings and credentials are not those that were stored together, or the key of the credentials is missing. Settings say
- * where credentials are sent, so none of them is used: the whole configuration puts it right.
+ * The settings and the credentials were not stored together, or the key of the credentials is missing. Settings decide where credentials
+ * are sent, so none of them is used. Sending the whole configuration repairs the instance.
  */
 function unreadableSecrets(id: number): InstanceFault {
   const message = `The stored settings and credentials of instance ${id} cannot be read, or were changed outside of the service. Send the whole configuration with PATCH /instances/${id}.`;
   return { kind: 'secrets', code: 'INSTANCE_CREDENTIALS_FAILED', message };
 }
 
-/** There is no connector of this key any more. */
+/** The connector of this key no longer exists. */
 function missingElement(id: number, elementKey: string): InstanceFault {
   const message = `The element '${elementKey}' of instance ${id} is no longer offered by this service.`;
   return { kind: 'element', code: 'NOT_FOUND', message };
 }
 
-/** In place of a connector that is gone. Nothing calls it: its instances have a fault. */
+/** Replaces a connector that no longer exists. It is never called, because its instances have a fault. */
 function placeholderOf(elementKey: string): Connector {
   return {
     key: elementKey,

@@ -2,7 +2,7 @@ import type { Config, Connector } from '../connector/contract.ts';
 import { AppError } from '../errors.ts';
 import type { Redactor } from '../redaction.ts';
 
-/** An instance with its secrets in clear. Never leaves the process as it is. */
+/** An instance with its secrets in clear text. It must never leave the process in this form. */
 export interface Instance {
   readonly accountId: number;
   readonly id: number;
@@ -23,12 +23,12 @@ export interface Instance {
    * valid again.
    */
   readonly refusedCalls: readonly string[];
-  /** There when it cannot be used, only looked at, repaired or deleted; then it is not valid either. */
+  /** Present if the instance cannot be used, only read, repaired or deleted. It is then not valid either. */
   readonly fault?: InstanceFault;
   readonly disabled: boolean;
   /** Reason, as a text for people, why no events of the provider arrive. */
   readonly eventWarning: string | null;
-  /** Until then headers and bodies of its calls are kept; null: it was never asked for. */
+  /** The time until which headers and bodies of its calls are logged. Null: this was never requested. */
   readonly traceLoggingUntil: Date | null;
   readonly createdAt: Date;
   /** Grows with every change of configuration and credentials. */
@@ -51,7 +51,10 @@ export interface InstanceFault {
   readonly message: string;
 }
 
-/** @throws AppError that says why the instance cannot be used */
+/**
+ * Asserts that the instance can be used.
+ * @throws AppError that names the reason why it cannot
+ */
 export function assertUsable<Owner extends Pick<Instance, 'fault'>>(instance: Owner): Owner {
   const { fault } = instance;
   if (fault === undefined) return instance;

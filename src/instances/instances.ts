@@ -55,7 +55,7 @@ export interface InstancePage {
   readonly next?: InstanceListPosition;
 }
 
-/** Who changes an instance; its first one owns it. */
+/** The user who changes an instance. The user who creates it owns it. */
 export type InstanceCaller = AuthorizationCaller;
 
 /** Statements that run in the transaction of a change of an instance. If they throw, the change is rolled back. */
@@ -72,11 +72,11 @@ export interface InstanceNeighbours {
   readonly codec: InstanceCodec;
   readonly records: InstanceRecords;
   readonly authenticate: Authenticate;
-  /** @throws AppError CONFLICT for an element that the account makes no instances of */
+  /** @throws AppError CONFLICT for an element that is not active in the account */
   readonly assertActive: (accountId: number, elementKey: string) => Promise<void>;
   /** Prepares deliveries to the URL. */
   readonly ensureSubscription: (accountId: number, url: string) => Promise<unknown>;
-  /** Instances are not polled more often. */
+  /** Minimum interval between polls in milliseconds. */
   readonly shortestPollMs: number;
   /** Base URLs of the service, without a trailing slash. The first is the public one. */
   readonly ownUrls: () => readonly string[];
@@ -89,13 +89,13 @@ export interface InstanceNeighbours {
 }
 
 const TOKEN_BYTES = 32;
-/** Instances that are read at a time for a list of all. */
+/** Number of instances that are read at a time for a list of all. */
 const PART = 1_000;
-/** Instances of which providers are left at the same time. */
+/** Number of instances whose providers are called at the same time before their removal. */
 const LEFT_AT_ONCE = 4;
 const REMOVED_AT_ONCE = 20;
 
-/** A change that goes with others: only if nobody changed the settings since, and all together. */
+/** The condition and the companions of a change: it fails if the settings changed meanwhile, and all parts are stored together. */
 interface Guard extends Pick<Authenticated, 'keep'>, Pick<Instance, 'settingsVersion'> {
   readonly along?: AlongWith | undefined;
 }
@@ -150,13 +150,13 @@ export function createInstances(
     await noteRegistration(via, row, wantsRegistration(connector, config));
   }
 
-  /** Nothing of what is there is to be relied on, so there are no settings and no masks to go on from. */
+  /** The stored settings of the instance cannot be trusted, so new ones must be complete and without masks. */
   function authenticateAnew(connector: Connector, { earlier: _, ...credentials }: GivenAgain): Promise<Authenticated> {
     assertUnmasked(connector, credentials.given);
     return authenticate.first(connector, { ...credentials, base: {} });
   }
 
-  /** New settings become part of the changes only after the provider took them. */
+  /** Verifies new settings with the provider before they become part of the changes. */
   async function reauthenticate(instance: Instance, credentials: GivenAgain) {
     const { connector, accountId, id, settingsVersion } = instance;
     if (instance.fault?.kind === 'element') assertUsable(instance);
@@ -176,7 +176,7 @@ export function createInstances(
   async function list(accountId: number, query: InstanceQuery): Promise<InstancePage> {
     const { searchText = '', tags = [] } = query;
     const { rows, last } = await listPage(FILTERABLE_INSTANCE, query, async (filter) => {
-      // What no instance can hold would be an error to PostgreSQL.
+      // PostgreSQL would report an error for a text that it cannot store.
       if (![searchText, ...tags].every(isStorable)) return [];
       return shares.list(accountId, (via) => createInstanceStore(via).list(accountId, filter));
     });
@@ -193,7 +193,7 @@ export function createInstances(
     return all;
   }
 
-  /** Before anything else happens. */
+  /** Runs before anything else. */
   async function assertEventSettings(
     element: Connector,
     configuration: Readonly<Record<string, unknown>> = {},
@@ -202,14 +202,14 @@ export function createInstances(
     const faults = findPollFaults(readPolling(configuration), element, { element, ownUrls: ownUrls() });
     if (faults.length > 0) throw invalidConfiguration(element, faults);
     const url = configuration[CALLBACK_URL];
-    // What is no URL at all is reported with the rest of the configuration.
+    // An invalid URL is reported with the rest of the configuration.
     if (typeof url === 'string' && URL.canParse(url))
       await assertCallable(egress, url, pointer('body', 'configuration', CALLBACK_URL));
   }
 
   /**
-   * Ready for events right after it is stored. Nothing is lost between the two: accepting an event prepares its deliveries
-   * as well.
+   * Prepares deliveries right after an instance is stored. No event is lost between the two, because accepting an event prepares its
+   * deliveries as well.
    */
   async function readyForEvents(instance: Instance): Promise<Instance> {
     const { callbackUrl } = readEventSettings(instance.config);
@@ -224,7 +224,10 @@ export function createInstances(
     noteCredentials: records.noteCredentials,
     noteEventWarning: records.noteEventWarning,
 
-    /** Verifies the credentials with the provider first. @throws AppError; then nothing is stored */
+    /**
+     * Creates an instance. It verifies the credentials with the provider first.
+     * @throws AppError, and stores nothing then
+     */
     create: async (caller: InstanceCaller, input: NewInstance, signal: AbortSignal, along?: AlongWith) => {
       const { accountId, userId } = caller;
       const connector = registry.getConnector(input.element);
@@ -258,20 +261,20 @@ export function createInstances(
       };
       const { after } = await change(knex, insert, noteOf);
       noteCreated(accountId, connector.key);
-      // A code is used up: it is shown to whoever sent it, and kept nowhere.
+      // The code is used up. It is only returned to the caller who sent it, and never stored.
       const shown = providerData?.code === undefined ? {} : { providerData: { code: providerData.code } };
       return readyForEvents({ ...after, ...shown });
     },
 
     list,
 
-    /** All of the account, or all for which `where` is true, read in parts. */
+    /** Returns all instances of the account, or all that match `where`. They are read in parts. */
     listAll,
 
-    /** The id of one whose events go to the URL. */
+    /** Returns the id of an instance whose events are delivered to the URL. */
     findByCallback: store.findByCallback,
 
-    /** New credentials are verified first; id and token stay. */
+    /** Changes an instance. New credentials are verified first, and id and token stay. */
     update: async (
       caller: InstanceCaller,
       id: number,
@@ -302,7 +305,7 @@ export function createInstances(
       return readyForEvents(await settle(caller.accountId, id, { ...change, ...settings }, { ...guard, along }));
     },
 
-    /** What is not given is emptied; masked secrets stay. */
+    /** Replaces name, tags and configuration. Values that are not sent are removed, except masked secrets. */
     replace: async (caller: InstanceCaller, id: number, input: Omit<NewInstance, 'element'>, signal: AbortSignal) => {
       const instance = await records.get(caller.accountId, id);
       await assertEventSettings(instance.connector, input.configuration);
@@ -319,7 +322,7 @@ export function createInstances(
 
     setDisabled: (accountId: number, id: number, disabled: boolean) => settle(accountId, id, { disabled }),
 
-    /** Keeps headers and bodies of its calls until then; null: no longer. */
+    /** Logs headers and bodies of its calls until a time. Null ends it. */
     traceUntil: (accountId: number, id: number, traceLoggingUntil: Date | null) =>
       settle(accountId, id, { traceLoggingUntil }),
 
@@ -333,7 +336,7 @@ export function createInstances(
       await records.changed(accountId, id);
     },
 
-    /** Ends some of those that an account has. `leave` is done before with what one has at its provider, whatever comes of it. */
+    /** Removes some instances of an account. `leave` first removes each at its provider; a failure there is ignored. */
     removeSome: async (accountId: number, leave: LeaveProvider, signal: AbortSignal) => {
       const ids = await store.listIds(accountId, REMOVED_AT_ONCE);
       const left = ids.values();
@@ -357,7 +360,7 @@ interface Step {
   readonly after?: Instance;
 }
 
-/** For the audit log: what differs, with masks for secrets. */
+/** Returns the changes for the audit log, with secrets masked. */
 function noteOf({ before, after }: Step): ChangeNote {
   const instance = after ?? before;
   if (instance === undefined) return {};
@@ -388,7 +391,7 @@ function trimmed(tags: readonly string[] = []): string[] {
   return [...new Set(tags.map((tag) => tag.trim()))];
 }
 
-/** A provider that is shown new secrets may quote those from before, which the caller did not send. */
+/** Redacts the old secrets in an error. A provider that receives new secrets may quote the old ones, which the caller did not send. */
 async function withoutOldSecrets<Result>({ redactor }: Instance, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
@@ -397,7 +400,7 @@ async function withoutOldSecrets<Result>({ redactor }: Instance, work: () => Pro
   }
 }
 
-/** What the provider told or gave when it granted access is not the caller's to leave out. */
+/** Returns the values that the provider sent when it granted access. A caller cannot remove them. */
 function providerValues({ connector, config }: Instance): Config {
   const grantedKeys = isOAuthConnector(connector)
     ? Object.keys(connector.auth.values ?? {})

@@ -1,6 +1,6 @@
 import type { ConfigField } from '../connector/contract.ts';
 
-/** A configuration key that every element takes. Unlike those of connectors it may be an object, which its room checks. */
+/** A configuration key of every element. Unlike the keys of connectors, its value may be an object, which its room checks. */
 export interface PlatformField extends Omit<ConfigField, 'type'> {
   readonly type: ConfigField['type'] | 'object';
 }

@@ -22,7 +22,7 @@ export interface RecordNeighbours {
   readonly notifications: Pick<Notifications, 'prepare'>;
 }
 
-/** A row has so many of them at most. More would not tell more. */
+/** Maximum number of rejected calls per instance. More would add no information. */
 const MOST_REFUSED_CALLS = 100;
 const TOPIC = 'instance';
 
@@ -59,11 +59,14 @@ export function createInstanceRecords(
   async function load(accountId: number, token: string, kept: Instance | undefined): Promise<Instance | undefined> {
     const row = await store.findByTokenHash(accountId, keys.lookupHash(token));
     if (row === undefined) return undefined;
-    // The same row stays the same object: nothing is decrypted again, and the headers that are derived from it are kept with it.
+    // An unchanged row keeps its object, so nothing is decrypted again, and headers that are derived from it stay cached.
     return kept?.version === row.version ? kept : codec.decode(row);
   }
 
-  /** False when it was invalid already: who makes it so tells of it, and nobody else. */
+  /**
+   * Makes an instance invalid and publishes that.
+   * @returns false when it was invalid already
+   */
   async function refuse(
     via: Knex,
     refusal: CredentialRefusal,
@@ -107,7 +110,7 @@ export function createInstanceRecords(
         if (wasRefused && (await store.setValid(accountId, id, work))) await changed(accountId, id);
         return;
       }
-      // Of many failing calls one writes, also of those that know.
+      // Of many failing calls only one writes.
       if (!instance.valid && wasRefused) return;
       const publish = await notifications.prepare(accountId);
       const refusal = { accountId, id, reason: `The provider refuses the credentials for '${work}'.` };
@@ -131,7 +134,7 @@ export function createInstanceRecords(
       await changed(accountId, id, via);
     },
 
-    /** What the provider told with new tokens, and was checked, goes into the configuration. */
+    /** Stores values that the provider sent with new tokens, after their check, in the configuration. */
     adoptValues: async ({ accountId, id, values }: InstanceKey & Pick<TokenGrant, 'values'>, via: Knex) => {
       const row = await store.lock(via, accountId, id);
       if (row === undefined) return;

@@ -1,7 +1,7 @@
 import { isStorable, UNSTORABLE } from '../db/storable.ts';
 import { AppError, type ErrorDetail, pointer } from '../errors.ts';
 
-/** Of a setting. No secret of a provider is longer, and what is looked for in texts must have an end. */
+/** Maximum number of characters of a setting. No secret of a provider is longer, and texts that a redactor searches for must be limited. */
 const MAX_SETTING_CHARACTERS = 4096;
 
 interface Given {

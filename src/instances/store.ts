@@ -49,7 +49,7 @@ export type InstanceChanges = Partial<
   >
 >;
 
-/** What a listing can be ordered by: an expression that is never null and what it is. What never happened comes before what did. */
+/** The orders of a list: an SQL expression that is never null, and its type. Times that never occurred come first. */
 const ORDERS = {
   name: ['lower(name)', 'text'],
   'element.key': ['element_key', 'text'],
@@ -151,7 +151,7 @@ export function createInstanceStore(knex: Knex) {
           keys.map(({ id }) => id),
         ]),
 
-    /** Nobody else changes it before the end of the transaction. */
+    /** Locks an instance until the end of the transaction. */
     lock: async (via: Knex, accountId: number, id: number): Promise<InstanceRow | undefined> =>
       (await select(accountId, via).where({ id }).forNoKeyUpdate())[0],
 
@@ -224,7 +224,10 @@ export function createInstanceStore(knex: Knex) {
       return count > 0;
     },
 
-    /** Of many failing calls one writes. @returns what it is, when it was valid until now */
+    /**
+     * Makes an instance invalid. Of many failing calls only one writes.
+     * @returns its name and element; undefined when it was invalid already
+     */
     setInvalid: async (
       via: Knex,
       refusal: Pick<InstanceRow, 'accountId' | 'id' | 'refusedCalls'> & { readonly reason: string },
@@ -242,7 +245,7 @@ export function createInstanceStore(knex: Knex) {
       return row && { name: row.name, elementKey: row.element_key };
     },
 
-    /** False when it is known already, there are as many as may be, or the instance is valid. */
+    /** Adds a rejected call. Returns false when it is stored already, the maximum is reached, or the instance is valid. */
     addRefusedCall: async (
       via: Knex,
       refused: { readonly accountId: number; readonly id: number; readonly work: string; readonly most: number },
@@ -283,7 +286,7 @@ export function createInstanceStore(knex: Knex) {
 
 /** knex leaves a column that is undefined as it is, or to its default. */
 
-/** What knex would take for an array of PostgreSQL, or not take. */
+/** Encodes values that knex would treat as arrays of PostgreSQL, or reject. */
 function jsonOf(knex: Knex, { configuration, providerData }: Pick<InstanceChanges, 'configuration' | 'providerData'>) {
   return {
     configuration: configuration && json(knex, configuration),

@@ -8,7 +8,7 @@ export interface JobSettings {
   readonly role: Role;
 }
 
-/** What is done by the clock, on PostgreSQL; `maintenance` is the work behind the queues. */
+/** Creates the scheduled jobs on PostgreSQL. `maintenance` has the work behind the queues. */
 export function composeJobs({ log, clock }: Platform, maintenance: Maintenance, { url, role }: JobSettings) {
   return createJobs({ url, log, clock, role, queues: createQueues(clock, maintenance) });
 }

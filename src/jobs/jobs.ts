@@ -23,7 +23,7 @@ export interface SendOptions {
 
 export interface Jobs<Name extends string> {
   readonly start: () => Promise<void>;
-  /** Takes no more jobs and lets running ones end; after `timeoutMs` they are aborted and tried again later. */
+  /** Starts no more jobs and lets running ones end. After `timeoutMs` they are aborted and retried later. */
   readonly stop: (timeoutMs: number) => Promise<void>;
   /** @returns the id of the job */
   readonly send: (name: Name, data?: object, options?: SendOptions) => Promise<string>;
@@ -155,7 +155,7 @@ async function settle(boss: PgBoss, job: JobWithMetadata<unknown>, outcome: JobO
   }
 }
 
-/** pg-boss cannot put a running job off, so another takes its place, in one transaction: never lost, never twice. */
+/** pg-boss cannot postpone a running job, so another job replaces it in one transaction: it is never lost and never runs twice. */
 async function postpone(boss: PgBoss, job: JobWithMetadata<unknown>, delayMs: number): Promise<void> {
   const transaction = await boss.getDb().beginTransaction?.();
   if (transaction === undefined) throw new Error('This connection of pg-boss has no transactions');

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
 
-/** What a handler wants next, said by value. A handler that throws is treated as `retry`, and the error is logged. */
+/** What a handler requests next, as a value. A handler that throws is treated as `retry`, and the error is logged. */
 export type JobOutcome =
   | { readonly kind: 'done' }
   /** Try again by the queue's retry policy; an attempt is used. */
@@ -50,7 +50,7 @@ export interface Maintenance {
   readonly purgeLogIns: (at: Date) => Promise<number>;
   /** Connect sessions that had ended before that time. */
   readonly purgeConnectSessions: (before: Date) => Promise<number>;
-  /** What users of connect sessions began at providers. */
+  /** Deletes the departures of connect sessions. */
   readonly purgeConnectDepartures: (before: Date) => Promise<number>;
   /** Refreshes the OAuth tokens that end soon. @returns how many */
   readonly refreshTokens: (signal: AbortSignal) => Promise<number>;
@@ -60,11 +60,17 @@ export interface Maintenance {
   readonly keepAuditLog: (signal: AbortSignal) => Promise<void>;
   /** Partitions and retention of activity. */
   readonly keepActivity: () => Promise<void>;
-  /** Pollers are those that the settings of instances want. @returns how many instances were put right */
+  /**
+   * Creates the pollers that the settings of instances require, and removes others.
+   * @returns number of corrected instances
+   */
   readonly keepPolls: (signal: AbortSignal) => Promise<number>;
   /** Partitions and retention of bulk jobs. */
   readonly keepBulk: () => Promise<void>;
-  /** Tells providers where to send events, where that is due. @returns how many were looked at */
+  /**
+   * Registers webhooks at providers where that is due.
+   * @returns number of checked registrations
+   */
   readonly keepWebhooks: (signal: AbortSignal) => Promise<number>;
   /** Removes what is left of accounts that were deleted. @returns how many were looked at */
   readonly removeAccounts: (signal: AbortSignal) => Promise<number>;

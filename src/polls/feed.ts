@@ -64,7 +64,7 @@ function readChange(change: ChangeList['changes'][number]): Change {
   };
 }
 
-/** Up to when the provider has told everything, as far as the page says. */
+/** Returns the times up to which the feed is complete, as far as the page shows them. */
 function timesOf({ until = '' }: ChangeList, changes: readonly Change[], watermarkMs: number): readonly number[] {
   const untilMs = Date.parse(until);
   const isStep = untilMs - watermarkMs >= UNTIL_STEP_MS;
@@ -102,7 +102,7 @@ async function toEvents(run: PollRun, changes: readonly Change[]): Promise<reado
   );
 }
 
-/** By their ids. Those that are gone by now, or cannot be read, are not among them; their events tell of them nevertheless. */
+/** Reads records by id. Records that were deleted or cannot be read are left out; their events have no record. */
 async function readRecords(run: PollRun, ids: readonly string[]): Promise<ReadonlyMap<string, Row>> {
   const listed = ids.length > 1 ? await listRecords(run, ids) : [];
   const records = new Map(listed.map((row) => [run.plan.idOf(row) ?? '', row]));
@@ -114,7 +114,7 @@ async function readRecords(run: PollRun, ids: readonly string[]): Promise<Readon
   return records;
 }
 
-/** None where the provider cannot be asked for several at a time. */
+/** Returns an empty list where the provider cannot return several records at once. */
 async function listRecords(run: PollRun, ids: readonly string[]): Promise<readonly Row[]> {
   const where = run.plan.whereIds?.(ids);
   if (where === undefined) return [];

@@ -55,10 +55,10 @@ export function composePolls(platform: Platform, neighbours: PollNeighbours, { p
   let outdated: InstanceKey[] = [];
   let syncing: Promise<void> | undefined;
 
-  /** @returns how many were put right: what is wrong with one must not keep the others from it */
+  /** @returns number of corrected instances; a fault of one does not affect the others */
   async function sync(keys: readonly InstanceKey[]): Promise<number> {
     if (keys.length === 0) return 0;
-    // Without its secrets nobody knows what it is to be; they come back, or it is configured anew.
+    // Without its secrets, the instance's settings are unknown. They become readable again, or it is configured again.
     const usable = (await instances.getAll(keys)).filter(({ fault }) => fault === undefined);
     const left = usable.values();
     let count = 0;
@@ -117,7 +117,7 @@ export function composePolls(platform: Platform, neighbours: PollNeighbours, { p
     }
   }
 
-  /** One that rests, or is no more, stops what is under way; one that works again goes on where it was. */
+  /** Stops polls in progress of an account that was deactivated or deleted. Those of a reactivated one continue where they were. */
   async function noteAccount(accountId: number): Promise<void> {
     try {
       if (!(await store.isActive(accountId))) return poller.breakOff(accountId);
@@ -142,7 +142,7 @@ export function composePolls(platform: Platform, neighbours: PollNeighbours, { p
 
   async function assertPossible(key: PollKey): Promise<void> {
     await instances.get(key.accountId, key.instanceId);
-    // What no row can hold would be an error to PostgreSQL.
+    // PostgreSQL would report an error for a text that it cannot store.
     if (!isStorable(key.resource)) throw noSuchPoll(key);
   }
 
@@ -162,7 +162,10 @@ export function composePolls(platform: Platform, neighbours: PollNeighbours, { p
       await poller.stop();
     },
 
-    /** Of one instance. @throws AppError NOT_FOUND */
+    /**
+     * Lists the polls of one instance.
+     * @throws AppError NOT_FOUND
+     */
     list: async (accountId: number, instanceId: number) => {
       await instances.get(accountId, instanceId);
       return store.list(accountId, instanceId);
@@ -171,7 +174,7 @@ export function composePolls(platform: Platform, neighbours: PollNeighbours, { p
     /** Now instead of when it is due. @throws AppError NOT_FOUND, CONFLICT while it is stopped, or its account rests */
     runNow: async (key: PollKey) => {
       await assertPossible(key);
-      // Who asks for it is a caller, and does not wait for others.
+      // A caller requests it, and does not wait for others.
       await change(knex, async (via) => {
         if (await store.runNow(via, key, { now: new Date(clock.now()), waits: MOST_WAITS })) return;
         const known = await store.list(key.accountId, key.instanceId, via);
@@ -194,7 +197,10 @@ export function composePolls(platform: Platform, neighbours: PollNeighbours, { p
       await notifier.publish(DUE_TOPIC, '');
     },
 
-    /** Makes up for messages that were lost: pollers are those that the settings of instances want. @returns how many instances were put right */
+    /**
+     * Repairs the effect of lost messages: the pollers become those that the settings of instances require.
+     * @returns number of corrected instances
+     */
     keep,
   };
 }

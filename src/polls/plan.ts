@@ -32,7 +32,7 @@ export interface PollPlan {
   readonly filterByUpdated: boolean;
   /** Returns a value that distinguishes two versions of a record for which `updatedOf` may be equal. */
   readonly versionOf: (row: Row) => Buffer;
-  /** So much earlier than the watermark the next poll begins. */
+  /** Milliseconds before the watermark at which the next poll begins. */
   readonly overlapMs: number;
   readonly pageSize: number;
 }
@@ -90,13 +90,13 @@ export function planPoll(resource: PolledResource, settings: PollSettings, objec
     hasDates: updated !== undefined,
     filterByUpdated: resource.filterByUpdated && updated !== undefined,
     versionOf: versionReader(updated, spec),
-    // Whatever is not told apart from the time of the watermark is asked for once more.
+    // Changes that the granularity does not distinguish from the watermark are requested once more.
     overlapMs: overlapMs + granularityMs,
     pageSize: resource.pageSize ?? query?.pageSize ?? DEFAULT_PAGE_SIZE,
   };
 }
 
-/** A list of some fields has these, too: without them nobody knows what changed, and up to when. */
+/** Adds the fields that the poll needs to a list of fields. Without them, it cannot find what changed, and up to when. */
 function withFields({ fields, ...rest }: Pick<ListRequest, 'where' | 'orderBy' | 'fields'>, needed: readonly string[]) {
   if (fields === undefined) return rest;
   const given = fields.split(',').map((field) => field.trim());
@@ -128,15 +128,16 @@ function isListedWhole({ list, fields }: ObjectSpec): boolean {
 
 const STEPS_MS = { day: DAY_MS, minute: 60_000, second: 1000, millisecond: 1 };
 
-/** What the field does not tell apart. */
+/** Returns the granularity of the field in milliseconds. */
 function granularityOf(spec: FieldSpec | undefined): number {
   if (spec?.type === 'date') return DAY_MS;
   return STEPS_MS[spec?.domain?.step ?? 'second'];
 }
 
 /**
- * A time in milliseconds tells versions apart by itself. In a coarser one a record can change twice, so what it says counts, too. Providers
- * write whole seconds in milliseconds as well, so one that ends in a whole second may be coarser.
+ * Returns a function that computes the version of a record. A time in milliseconds distinguishes versions. With a coarser one, a record can
+ * change twice, so its content counts too. Providers also write whole seconds in milliseconds, so a time that ends in a whole second may be
+ * coarser.
  */
 function versionReader(updated: DateField | undefined, spec: FieldSpec | undefined): (row: Row) => Buffer {
   if (updated === undefined || spec?.domain?.step !== 'millisecond') return (row) => hashOf(canonicalJson(row));
@@ -215,7 +216,7 @@ const CREATED_NAMES = [
   'createdate',
 ];
 
-/** A field that can be asked for, by its name, of which those earlier in the list are the better ones. */
+/** Returns the first of the names that is a field and can be filtered. The better names come first. */
 function guess({ fields }: ObjectSpec, names: readonly string[]): string | undefined {
   const byName = new Map(
     Object.entries(fields)

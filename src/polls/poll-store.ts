@@ -52,7 +52,7 @@ export interface RunResult extends PollKey {
   readonly lease: string;
   readonly startedAt: Date;
   readonly nextDue: Date;
-  /** It was broken off, or not begun, which says nothing of the provider: the poller is only given back. */
+  /** Whether the run was aborted or never began, which says nothing about the provider. The poller is only released. */
   readonly isGivenBack: boolean;
   /** It left the limit of the provider to callers. */
   readonly hasWaited: boolean;
@@ -66,7 +66,7 @@ export type PollStore = ReturnType<typeof createPollStore>;
 
 /** The statements of pollers. They look at instances, too: a poller runs only under the settings that it was made for. */
 export function createPollStore(knex: Knex) {
-  /** Of the records of several pollers all versions that were seen, in the order given. */
+  /** Returns the seen versions of records of several pollers, in the given order. */
   async function findSeen(lookups: readonly SeenLookup[]): Promise<readonly (readonly SeenVersion[])[]> {
     const wanted = lookups.flatMap(({ key, recordKeys }, place) =>
       recordKeys.map((recordKey) => ({ ...key, recordKey, place })),
@@ -87,8 +87,8 @@ export function createPollStore(knex: Knex) {
     transaction: <Result>(work: (via: Knex) => Promise<Result>): Promise<Result> => knex.transaction(work),
 
     /**
-     * Takes due pollers, the longest due first, at most `share` of one account. Those that it meets whose instance is not to be polled
-     * any more are stopped, as far as there are places left.
+     * Claims due pollers, the longest due first, at most `share` per account. It stops those whose instance must not be polled any more, as
+     * far as there are slots left.
      */
     claim: async (claim: {
       readonly now: Date;
@@ -112,7 +112,7 @@ export function createPollStore(knex: Knex) {
       return { claimed, stopped: rows.length - claimed.length };
     },
 
-    /** When the next poller is due that nobody has. */
+    /** Returns the time when the next unclaimed poller is due. */
     nextDue: async (now: Date): Promise<Date | undefined> => {
       const { rows } = await knex.raw<{ rows: { readonly due: Date | null }[] }>(
         'select min(due) as due from poll where due is not null and (lease_until is null or lease_until <= ?)',
@@ -122,8 +122,8 @@ export function createPollStore(knex: Knex) {
     },
 
     /**
-     * Notes progress, as long as the lease is ours and the instance is what it was when it was claimed.
-     * @returns false: it is somebody else's, or must not be polled any more; the transaction is to be undone
+     * Stores progress, if the lease is ours and the instance has not changed since the claim.
+     * @returns false if another process has it, or it must not be polled any more; the transaction must then be rolled back
      */
     advance: async (via: Knex, key: PollKey & { readonly lease: string }, progress: Progress): Promise<boolean> => {
       const { accountId, instanceId, resource, lease } = key;
@@ -150,7 +150,7 @@ export function createPollStore(knex: Knex) {
       ]);
     },
 
-    /** Of these records all versions that were seen. */
+    /** Returns the seen versions of these records. */
     seen: async (key: PollKey, recordKeys: readonly Buffer[]): Promise<readonly SeenVersion[]> =>
       firstOf(await findSeen([{ key, recordKeys }])),
 
@@ -180,7 +180,7 @@ export function createPollStore(knex: Knex) {
         .delete();
     },
 
-    /** Of these records that were seen before a time, in their order from behind one on. */
+    /** Returns records that were seen before a time, in their order, from behind a given one. */
     seenRecords: async (
       { accountId, instanceId, resource }: PollKey,
       { after, before, limit }: { readonly after: Buffer; readonly before: Date | undefined; readonly limit: number },
@@ -205,7 +205,10 @@ export function createPollStore(knex: Knex) {
       await via.raw(NOTE_MISSED, [byteArray(missed), ...key, byteArray([...shown, ...missed])]);
     },
 
-    /** Gives pollers back, many at a time. What somebody else has by now stays as it is. @returns how many were given back */
+    /**
+     * Releases pollers, many at a time, except those that another process has claimed meanwhile.
+     * @returns number of released pollers
+     */
     finish: async (results: readonly RunResult[], via = knex): Promise<number> => {
       const { rowCount } = await via.raw<{ rowCount: number }>(FINISH, [
         arrayLiteral(results.map(({ accountId }) => accountId)),
@@ -224,9 +227,9 @@ export function createPollStore(knex: Knex) {
     },
 
     /**
-     * Makes the pollers of an instance those that its settings want. One that stays keeps how far it is; whoever runs it at this
-     * moment has lost it, if the settings are others than its.
-     * @returns false: its settings changed meanwhile
+     * Sets the pollers of an instance to those that its settings require. One that stays keeps its progress. A run in progress loses its
+     * poller if the settings differ.
+     * @returns false if the settings changed meanwhile
      */
     sync: async (instance: {
       readonly accountId: number;
@@ -272,7 +275,7 @@ export function createPollStore(knex: Knex) {
       return row !== undefined;
     },
 
-    /** Of one instance, by name. */
+    /** Lists the pollers of one instance by name. */
     list: async (accountId: number, instanceId: number, via = knex): Promise<readonly PollRow[]> =>
       via('poll')
         // One whose account rests is stopped when its time comes.
@@ -294,7 +297,10 @@ export function createPollStore(knex: Knex) {
       return count > 0;
     },
 
-    /** Sets it back, never on, and due at once; whoever runs it has lost it. @returns false: there is no such poller */
+    /**
+     * Sets a poller back, never forward, and due at once. A run in progress loses it.
+     * @returns false if there is no such poller
+     */
     replay: async (
       via: Knex,
       { accountId, instanceId, resource }: PollKey,
@@ -348,7 +354,7 @@ const COLUMNS = {
 
 const IS_WANTED =
   'i.valid and not i.disabled and i.settings_version = p.settings_version and a.active and a.deleted_at is null';
-/** What it looks at. */
+/** The account and the instance of a poller. */
 const OF_POLL = 'a.id = p.account_id and i.account_id = p.account_id and i.id = p.instance_id';
 const IS_ACTIVE = 'exists (select from account where id = poll.account_id and active and deleted_at is null)';
 
@@ -412,7 +418,7 @@ const SEE = `
     unnest(?::bytea[], ?::bytea[], ?::timestamptz[]) as s(record_key, version, seen_at)
   on conflict do nothing`;
 
-/** Failures in a row after which a poller is told to be failing. */
+/** Number of consecutive failures after which a notification reports that a poller fails. */
 export const FAILURES_NOTIFIED = 3;
 
 const FINISH = `
@@ -437,7 +443,7 @@ const FINISH = `
 /** If the settings are the same, the poll keeps its lease: a run that a process has started continues, and stores its outcome. */
 const IS_KEPT = 'p.settings_version = excluded.settings_version';
 
-// Whoever changes the settings waits for the row of the instance, so nobody has older pollers on the way that are not seen here.
+// A change of the settings waits for the row of the instance, so no older pollers can be inserted that are not seen here.
 const SYNC = `
   with given as (
     select ?::bigint as account_id, ?::bigint as id, ?::bigint as settings_version, ?::timestamptz as due,

@@ -25,13 +25,16 @@ import { createSettingsCache } from './settings-cache.ts';
 export interface PollerOptions extends RunOptions {
   /** Pollers of this process that run at a time. Of this one account has a share, see `createPool`: half of it when it is alone. */
   readonly concurrency: number;
-  /** The database is asked at least so often whether a poller is due. */
+  /** Maximum milliseconds between two queries for due pollers. */
   readonly lookMs: number;
-  /** And at most so often, so that one statement takes several; while more are due than there is room for, whenever a quarter of the places is free. */
+  /**
+   * Minimum milliseconds between two queries, so that one claims several. While more are due than there are slots, a query runs whenever a
+   * quarter of the slots is free.
+   */
   readonly gatherMs: number;
-  /** Results wait so long for others, to be stored together. */
+  /** Maximum milliseconds that results wait, to be stored together. */
   readonly finishMs: number;
-  /** A failing poller waits longer with each failure, at most so long unless its interval is longer. */
+  /** A failing poller waits longer with each failure, up to this limit unless its interval is longer. */
   readonly longestBackoffMs: number;
   /** Milliseconds without a renewal after which other processes may take over the polls of this process. */
   readonly leaseMs: number;
@@ -63,7 +66,7 @@ export interface PollerPorts extends Pick<RunPorts, 'resources' | 'prepare'> {
 
 export type Poller = ReturnType<typeof createPoller>;
 
-/** Of the places: while more are due than there is room for, so many are filled at a time. */
+/** The share of the slots that are filled at a time while more pollers are due than there are slots. */
 const REFILL_SHARE = 1 / 4;
 /** Within the time of a lease it is renewed so often. */
 const RENEWALS = 3;
@@ -72,7 +75,7 @@ const MOST_LOOKED_UP = 5_000;
 
 const GIVEN_BACK = { error: undefined, isGivenBack: true, hasWaited: false } as const;
 
-/** Of the interval: so far the next run is moved by chance, so that pollers that began together drift apart. */
+/** The share of the interval by which chance moves the next run, so that pollers with the same start drift apart. */
 const JITTER = 0.05;
 
 /** Runs the pollers that are due, those of all processes together one at a time each. */
@@ -90,7 +93,7 @@ export function createPoller(
   let storing: Promise<void> | undefined;
   let looking: Promise<void> | undefined;
   let lookedAtMs = Number.NEGATIVE_INFINITY;
-  /** More may be due than was taken at the last look, since which so many places became free. */
+  /** Whether more pollers may be due than the last query claimed. It counts the slots that became free since then. */
   let isBehind = false;
   let freed = 0;
   const alarm = createAlarm(clock, look);
@@ -103,7 +106,7 @@ export function createPoller(
 
   function look(): void {
     if (endRenewals === undefined || signal.aborted) return;
-    // What became due meanwhile is seen by the next look.
+    // The next query sees pollers that became due meanwhile.
     if (looking !== undefined) {
       alarm.ringIn(options.gatherMs);
       return;
@@ -141,7 +144,7 @@ export function createPoller(
     const limit = slots.free();
     isBehind = limit <= 0;
     if (isBehind) return 0;
-    // What an account gets that has nothing under way.
+    // The share of an account without polls in progress.
     const share = Math.max(1, slots.room(-1));
     const busy = new Set([...running.keys()].map(({ accountId }) => accountId));
     const full = [...busy].filter((accountId) => slots.room(accountId) <= 0);
@@ -175,7 +178,7 @@ export function createPoller(
     if (isBehind && freed >= options.concurrency * REFILL_SHARE) look();
   }
 
-  /** A run may take longer than a lease: a provider is slow, or has much to tell. */
+  /** Renews the leases, because a run may take longer with a slow provider, or with many changes. */
   async function renew(): Promise<void> {
     if (running.size === 0) return;
     try {
@@ -188,7 +191,10 @@ export function createPoller(
     }
   }
 
-  /** Those of the pollers. What it cannot get it gives back, as nobody else would have it before the lease ends. */
+  /**
+   * Returns the instances of the pollers. It releases pollers whose instance it cannot read, because no other process could take them
+   * before the lease ends.
+   */
   async function instancesOf(claimed: readonly ClaimedPoll[]): Promise<ReadonlyMap<string, Instance>> {
     try {
       const found = await getInstances(claimed.map(({ accountId, instanceId }) => ({ accountId, id: instanceId })));
@@ -298,7 +304,7 @@ export function createPoller(
     return startedMs + intervalMs * (1 + JITTER * (2 * random.fraction() - 1));
   }
 
-  /** As long as the provider asks for; otherwise twice as long with each failure. */
+  /** Returns the wait that the provider requests; otherwise twice as long with each failure. */
   function backoffMs({ intervalMs, failures }: ClaimedPoll, error: unknown): number {
     const asked = isAppError(error) ? (error.retryAfterSeconds ?? 0) * 1000 : 0;
     const longest = Math.max(intervalMs, options.longestBackoffMs);
@@ -332,12 +338,12 @@ export function createPoller(
     },
     /** Something may be due. */
     wake,
-    /** Breaks off what is under way of an account, and gives it back. */
+    /** Aborts the polls in progress of an account, and releases them. */
     breakOff: (accountId: number) => {
       for (const [poll, { end }] of running)
         if (poll.accountId === accountId) end.abort(new Error('The account is no longer active.'));
     },
-    /** Takes no more, breaks off what is under way, and gives it back. */
+    /** Starts no more polls, aborts those in progress, and releases them. */
     stop: async () => {
       stopping.abort(new Error('The service is stopping.'));
       for (const { end } of running.values()) end.abort(signal.reason);
@@ -350,7 +356,7 @@ export function createPoller(
   };
 }
 
-/** What a run is begun with. */
+/** The data with which a run begins. */
 interface Begun {
   readonly poll: ClaimedPoll;
   readonly instance: Instance | undefined;
@@ -377,7 +383,7 @@ interface Asked extends Unit, SeenLookup {
   readonly settle: PromiseWithResolvers<readonly SeenVersion[]>;
 }
 
-/** What several runs ask for at one time is one statement: most runs find only what was seen, and have no other. */
+/** Combines concurrent look-ups of several runs into one statement. Most runs find only seen records and have no other statement. */
 function gatherSeen(store: Pick<PollStore, 'findSeen'>): RunPorts['store']['seen'] {
   const lookups = createGroupCommit<Asked>({
     maxRows: MOST_LOOKED_UP,
@@ -403,7 +409,7 @@ function nameOf({ accountId, id }: { readonly accountId: number; readonly id: nu
   return `${accountId}:${id}`;
 }
 
-/** Of what is shown of a poller. */
+/** Maximum number of characters of the error that a poller shows. */
 const MOST_ERROR_CHARACTERS = 1_000;
 const NOT_STORED = 'could not store the outcomes of polls; they run again when their leases expire';
 

@@ -33,7 +33,7 @@ export interface RunOptions {
    * provider has more.
    */
   readonly mostListed: number;
-  /** A list of several pages is read again while rows that it had passed over turn up, so many times at most. */
+  /** Maximum number of times that a list of several pages is read again, while rows turn up that it had skipped. */
   readonly mostPasses: number;
 }
 
@@ -51,7 +51,7 @@ export interface RunTally {
   providerCalls: number;
 }
 
-/** A run that has more to read; so long later the next one may begin. */
+/** The end of a run that has more to read, with the wait before the next one. */
 export interface EarlyEnd {
   readonly afterMs: number;
   /** It waits for the provider's limit to be new, and got no further before. */
@@ -86,14 +86,17 @@ export type PollRun = ReturnType<typeof createRun>;
 
 const MINUTE_MS = 60_000;
 export const HOUR_MS = 60 * MINUTE_MS;
-/** What was seen is kept for so much longer than it is asked for again. */
+/** How much longer seen versions are kept than their records can be requested again. */
 const KEEP_SEEN_MS = 24 * HOUR_MS;
-/** Runs in a row that leave everything to callers. The next one gets further, however little of the limit is left: the provider may always tell so. */
+/**
+ * Maximum number of consecutive runs that leave the rate limit to callers. The next run makes progress, however little of the limit is
+ * left, because a provider may always report so.
+ */
 export const MOST_WAITS = 3;
 /** A wait is no longer, unless the interval is: limits are counted by the month at most. */
 const LONGEST_WAIT_MS = HOUR_MS;
 const MAX_PROVIDER_CALLS = 25;
-/** Of an event with its record; see `buildPayload`. */
+/** Maximum size of an event with its record; see `buildPayload`. */
 const LARGEST_RECORD_CHARACTERS = 2_000_000;
 export const EPOCH_MS = 0;
 /** The end of the year 9999. */
@@ -147,7 +150,7 @@ export function createRun(
     return page;
   }
 
-  /** What responses of the provider hold in memory is counted until the end of the work. */
+  /** Counts the memory of the provider's responses until the end of the work. */
   async function withEnd<Result>(work: (ended: AbortSignal) => Promise<Result>): Promise<Result> {
     const end = new AbortController();
     try {
@@ -226,7 +229,7 @@ export function createRun(
     };
   }
 
-  /** What is not asked for again, neither of the list nor of the feed. It is a statement of its own, so it is done when an hour is full. */
+  /** Deletes versions that neither the list nor the feed can return again. It needs its own statement, so it runs once per hour. */
   async function forgetSeen(): Promise<void> {
     const reachedMs = reachedBy(progress);
     if (hourOf(reachedMs) <= hourOf(reachedBy(begun))) return;
@@ -239,7 +242,7 @@ export function createRun(
     return Math.min(...marks.map((mark) => mark?.getTime() ?? EPOCH_MS));
   }
 
-  /** What was seen earlier is not read again where everything up to a time has been read. */
+  /** Records that were seen earlier are not read again where everything up to a time has been read. */
   function keptFrom(reachedMs: number): number {
     return reachedMs - plan.overlapMs - KEEP_SEEN_MS;
   }

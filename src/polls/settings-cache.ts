@@ -4,11 +4,14 @@ import { EVENTS_ENABLED } from '../instances/event-settings.ts';
 import { POLL_FIELDS, type Polled, type PollSettings, readPollSettings } from '../instances/polling/poll-settings.ts';
 
 const MOST_KEPT = 2_000;
-/** Of their texts in all; what is made of them takes some times as much. */
+/** Maximum number of characters of all cached texts. The parsed settings need several times as much memory. */
 const MOST_CHARACTERS = 2_000_000;
 const KEYS = [EVENTS_ENABLED, ...POLL_FIELDS.map(({ key }) => key)];
 
-/** Like `readPollSettings`, whose patterns take longer to read than most polls. It is kept by what it is made of: many instances are configured alike. */
+/**
+ * Creates a cache of `readPollSettings`, whose patterns take longer to parse than most polls. Its key is the content, because many
+ * instances have equal settings.
+ */
 export function createSettingsCache(): (
   config: Config,
   element: Polled & Pick<Connector, 'key'>,

@@ -60,7 +60,7 @@ function nameOf(recordKey: Buffer): string {
 /** Counts for each record that was seen whether the list shows it, and forgets what it has not shown for long. */
 async function noteMissed(run: PollRun, listed: ReadonlySet<string>): Promise<void> {
   const { poll, store, plan } = run;
-  // What the feed tells again must not be news again.
+  // Changes that the feed repeats must not become events again.
   const { feedWatermark } = run.progress();
   const before = plan.hasFeed ? new Date(run.keptFrom(feedWatermark?.getTime() ?? 0)) : undefined;
   let after: SeenVersion['recordKey'] | undefined = Buffer.alloc(0);

@@ -26,7 +26,7 @@ interface PagePosition {
 
 interface WindowPage {
   readonly unseen: readonly Unseen<Reading>[];
-  /** Of the last row. */
+  /** The time of the last row. */
   readonly lastMs: number | undefined;
   readonly newestMs: number;
   readonly nextPage: string | undefined;
@@ -62,7 +62,7 @@ async function beginning(run: PollRun): Promise<{ readonly watermarkMs: number; 
   const { kind, watermark } = run.progress();
   if (kind !== null) return { watermarkMs: watermark?.getTime() ?? EPOCH_MS, wasThere: () => false };
   if (settings.backfill) return { watermarkMs: EPOCH_MS, wasThere: () => false };
-  // The clocks may differ: what changes while the first poll reads cannot be told from what was there.
+  // The clocks may differ, so changes during the first poll cannot be distinguished from existing records.
   if (plan.newest === undefined) return { watermarkMs: clock.now() - MOST_SKEW_MS, wasThere: () => true };
   const { records, nextPage } = await run.list(plan.newest);
   const shown = records.map(run.readRow);
@@ -94,7 +94,7 @@ async function readPass(run: PollRun, since: Since, isFirstPass: boolean) {
     found.newestMs = Math.max(found.newestMs, page.newestMs);
     await commitPage(run, page, position, since);
     if (page.nextPage === undefined) return { ...found, isComplete: !position.hasFollowed, end: undefined };
-    // What is in no order begins anew with each run: it is left alone before it has begun, or read whole.
+    // A list without an order begins again with each run, so it is either not begun or read to its end.
     const mayEnd = isSorted || (isFirstPass && !position.hasFollowed);
     const end = mayEnd ? run.endEarly(isSorted) : undefined;
     if (end !== undefined) return { ...found, isComplete: false, end };

@@ -61,6 +61,28 @@ describe('the log of a call on an instance', () => {
     expect(request).to.include({ status: 200, providerCalls: 1 });
   });
 
+  it('has at the level debug each request for a token, without its secrets', async () => {
+    const configuration = {
+      simulator: true,
+      'oauth.api.key': 'demo-client',
+      'oauth.api.secret': 'canary-of-the-client',
+      'oauth.callback.url': 'https://app.example.com/callback',
+      'oauth.user.refresh_token': 'canary-of-the-token',
+    };
+    const { sent } = await linesOf(() =>
+      service.call('/instances', { method: 'POST', body: { element: { key: 'box' }, name: 'x', configuration } }),
+    );
+    expect(sent).to.have.length(1);
+    expect(sent[0]).to.include({
+      level: 'debug',
+      element: 'box',
+      method: 'POST',
+      host: 'api.box.com',
+      simulator: true,
+    });
+    expect(JSON.stringify(sent)).not.to.contain('canary');
+  });
+
   it('has at the level debug each request to the provider, without its query and its secrets', async () => {
     const instance = await service.createInstance('odata', PRIVATE_SHOP);
     const { request, sent } = await linesOf(() =>

@@ -18,7 +18,7 @@ export type Idempotency = ReturnType<typeof createIdempotency>;
 
 const KEEP_HOURS = 24;
 
-/** After these nobody knows whether the provider did the work: doing it again could do it twice. */
+/** Errors after which it is unknown whether the provider did the work. Doing it again could do it twice. */
 const OUTCOME_UNKNOWN: readonly ErrorCode[] = [
   'PROVIDER_TIMEOUT',
   'PROVIDER_UNAVAILABLE',
@@ -49,7 +49,7 @@ export function createIdempotency({ knex, keyring, keys }: Pick<Platform, 'knex'
     }
   }
 
-  /** Bodies hold passwords: with an unkeyed hash, whoever reads the table could try words against it. */
+  /** Bodies contain passwords. With an unkeyed hash, a reader of the table could test guesses. */
   function hashOf(fingerprint: string): Buffer {
     return keys.digest(fingerprint, 'idempotency_record.request_hash');
   }

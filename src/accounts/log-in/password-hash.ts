@@ -25,12 +25,15 @@ export interface PasswordHasherOptions {
   readonly run?: (parameters: Argon2Parameters) => Promise<Buffer>;
 }
 
-/** What the OWASP Password Storage Cheat Sheet asks for at least. A stored hash names its own, so that this can grow. */
+/** The minimum of the OWASP Password Storage Cheat Sheet. A stored hash contains its own cost, so it can be raised. */
 const COST: PasswordCost = { memory: 19_456, passes: 2, parallelism: 1 };
 const SALT_BYTES = 16;
 const TAG_BYTES = 32;
 
-/** Each takes the memory of its cost, and one of the four threads that files, names of hosts and compression need as well. */
+/**
+ * Maximum number of hashes at a time. Each needs the memory of its cost and one of the four threads that files, DNS and compression also
+ * use.
+ */
 const AT_ONCE = 2;
 const MOST_WAITING = 64;
 const WAIT_MS = 5_000;

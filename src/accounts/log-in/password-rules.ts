@@ -10,7 +10,7 @@ export interface PasswordUser {
 
 /** Unicode code points. */
 const LENGTH = { least: 12, most: 256 };
-/** So much beside what everybody knows is a password. */
+/** Minimum number of characters beside well-known words. */
 const LEAST_OF_ONES_OWN = 8;
 const SHORTEST_WORD = 3;
 const PRODUCT = 'causeway';
@@ -87,7 +87,7 @@ function isListed(text: string, common: ReadonlySet<string>): boolean {
   return Array.from(text, (_, at) => at).some((at) => common.has(text.slice(0, at)) && common.has(text.slice(at)));
 }
 
-/** What is repeated: `abc` of `abcabcab`. */
+/** Returns the repeated part of a text: `abc` of `abcabcab`. */
 function unitOf(text: string): string {
   const period = Array.from(text, (_, at) => at + 1).find((length) => text.startsWith(text.slice(length)));
   return text.slice(0, period);

@@ -3,12 +3,12 @@ import { firstOf } from '../../db/row.ts';
 import { MAY_CALL, type TenantIds } from '../store.ts';
 import type { PasswordOwner, StoredPassword } from './password-hash.ts';
 
-/** Somebody who may be logging in. */
+/** A user who may be logging in. */
 export interface LogInUser extends TenantIds, StoredPassword {
   readonly mayCall: boolean;
 }
 
-/** Who tries a password. */
+/** The source of a try: an e-mail address and a network. */
 export interface Trier {
   readonly emailHash: Buffer;
   readonly network: string;
@@ -20,7 +20,7 @@ export interface WrongTries {
   readonly both: Date | null;
   readonly email: Date | null;
   readonly network: Date | null;
-  /** Somebody has lately logged in with the address from there. */
+  /** Whether there was a recent log-in with the address from the network. */
   readonly isTrusted: boolean;
 }
 
@@ -42,8 +42,8 @@ const NTH_LAST = 'order by tried_at desc limit 1 offset';
 export function createPasswordStore(knex: Knex) {
   return {
     /**
-     * Of those with the e-mail address: the one in the organization, or without one the oldest of those who have a password. Users that are
-     * not active are found as well: what is tried with their names is somebody's to know.
+     * Finds a user by e-mail address: the one in the organization or, without an organization, the oldest one with a password. Inactive
+     * users are also found, because tries with their names must be logged.
      */
     findUser: async (emailAddress: string, organizationId: number | undefined): Promise<LogInUser | undefined> => {
       const { rows } = await knex.raw<{ rows: LogInUser[] }>(
@@ -60,7 +60,7 @@ export function createPasswordStore(knex: Knex) {
       return rows[0];
     },
 
-    /** Of all tenants: it is asked for before anybody is known. */
+    /** Returns whether any user of the installation has a password. It is called before a log-in. */
     havePasswords: async (): Promise<boolean> => (await knex('user_password').first(knex.raw('1'))) !== undefined,
 
     findPassword: async ({ accountId, userId }: PasswordOwner): Promise<StoredPassword> => {
@@ -76,7 +76,7 @@ export function createPasswordStore(knex: Knex) {
         .merge({ password_hash: hash, changed_at: at });
     },
 
-    /** The same password at another cost, unless it was changed meanwhile. */
+    /** Replaces the hash by one with another cost, unless the password was changed meanwhile. */
     replaceHash: async ({ accountId, userId, passwordHash }: StoredPassword, hash: string): Promise<void> => {
       const of = { account_id: accountId, user_id: userId };
       await knex('user_password')
@@ -85,7 +85,7 @@ export function createPasswordStore(knex: Knex) {
         .update({ password_hash: hash });
     },
 
-    /** Until the transaction ends nobody else begins to try for the address or from the network. */
+    /** Locks further tries for the address or from the network until the end of the transaction. */
     lockTries: async (via: Knex.Transaction, { emailHash, network }: Trier): Promise<void> => {
       for (const subject of [emailHash.toString('base64'), network])
         await via.raw('select pg_advisory_xact_lock(?, hashtext(?))', [TRY_LOCKS, subject]);
@@ -120,7 +120,7 @@ export function createPasswordStore(knex: Knex) {
     insertTry: async (via: Knex, { emailHash, network }: Trier, at: Date): Promise<number> =>
       firstOf(await via('log_in_try').insert({ email_hash: emailHash, network, tried_at: at }).returning('id')).id,
 
-    /** The wrong ones of the address from the network were slips of whoever now knew the password. */
+    /** Deletes the wrong tries of the address from the network, because they were mistakes of the user who now logged in. */
     noteGood: async (id: number, { emailHash, network }: Trier): Promise<void> => {
       await knex.raw(
         `with others as (delete from log_in_try where email_hash = ? and network = ? and id <> ?)
@@ -143,7 +143,7 @@ export function createPasswordStore(knex: Knex) {
         .orWhere((row) => row.where('good', false).where('tried_at', '<=', since))
         .delete(),
 
-    /** Of users and accounts that are no more. */
+    /** Deletes the passwords of deleted users and accounts. */
     purgePasswords: async (): Promise<number> => {
       const { rowCount } = await knex.raw(
         `delete from user_password using app_user join account on account.id = app_user.account_id

@@ -20,7 +20,7 @@ export interface PasswordTry {
 
 export type PasswordOutcome =
   | { readonly kind: 'right'; readonly user: TenantIds }
-  /** `user`: whose it is not, if there is one. */
+  /** `user` is the user whose password it is not, if there is one. */
   | { readonly kind: 'wrong'; readonly user: TenantIds | undefined };
 
 export interface PasswordChange {
@@ -38,9 +38,9 @@ export interface PasswordChange {
 export type WritePassword = (via: Knex.Transaction, keptSession?: number) => Promise<number>;
 
 /**
- * Log-in by password. Ten wrong tries in ten minutes make the next wait: those for one e-mail address from one network, so that nobody
- * locks out another one elsewhere. Those for an address from everywhere (100) and from a network for all addresses (50) are counted as well,
- * but a network from which the address was lately logged in with a password waits for its own tries only.
+ * Log-in by password. After ten wrong tries in ten minutes, further tries wait. They are counted for one e-mail address from one network,
+ * so that nobody can lock out users elsewhere. Tries for an address from all networks (100) and from a network for all addresses (50) are
+ * counted too. But a network from which there was a recent log-in with the address waits only for its own tries.
  */
 export type Passwords = ReturnType<typeof createPasswords>;
 
@@ -50,7 +50,7 @@ export interface PasswordParts {
   readonly hasher?: PasswordHasher;
 }
 
-/** Of one network: it keeps those of others waiting behind two. */
+/** Limits of one network: two of its tries at a time, so that those of others do not wait behind it. */
 const OF_A_NETWORK = { atOnce: 2, mostWaiting: 32, waitMs: 5_000 };
 const LIMITS: TryLimits = { both: 10, email: 100, network: 50 };
 const WINDOW_MS = 10 * 60_000;
@@ -87,7 +87,7 @@ export function createPasswords(
     });
   }
 
-  /** Of a user who may be nobody. What could not be looked at is no wrong try. */
+  /** Checks the password of a user, who may not exist. A check that failed for another reason is no wrong try. */
   function tryPassword<Found extends StoredPassword | undefined>(
     trier: Trier,
     password: string,
@@ -132,23 +132,26 @@ export function createPasswords(
 
   return {
     /**
-     * For somebody else's password, or that of a user whom there is not yet: it is his when `write` is done, in the transaction that changes him.
+     * Prepares a password for another or a new user. It becomes valid by `write` in the transaction that changes the user.
      * @throws AppError REQUEST_INVALID, OVERLOADED
      */
     prepare,
 
-    /** Whether anybody in the installation has one: it says nothing of an account. @throws AppError OVERLOADED */
+    /**
+     * Returns whether any user of the installation has a password. This reveals nothing about an account.
+     * @throws AppError OVERLOADED
+     */
     exist: () => shares.lookUp('stranger', store.havePasswords),
 
     /**
-     * The same work and the same number of statements, whether there is such a user or not.
-     * @throws AppError RATE_LIMITED without looking at the password, OVERLOADED
+     * Checks a password, by the same work and the same number of statements whether the user exists or not.
+     * @throws AppError RATE_LIMITED without checking the password, OVERLOADED
      */
     check: async ({ email, password, organizationId, network }: PasswordTry): Promise<PasswordOutcome> => {
       const trier = trierOf(email, network);
       const { id, found, isRight } = await tryPassword(trier, password, () => store.findUser(email, organizationId));
       if (!isRight || found?.mayCall !== true) {
-        // As a wrong password of somebody has its row in the audit log, that of nobody has this.
+        // A wrong password of a user has an entry in the audit log, and one of an unknown user has this row.
         if (found === undefined) await store.noteUnknown(id);
         return { kind: 'wrong', user: found };
       }
@@ -176,7 +179,10 @@ export function createPasswords(
       );
     },
 
-    /** Deletes what tells nothing any more at that time, and the passwords of deleted users. @returns how many rows */
+    /**
+     * Deletes tries that no longer count, and the passwords of deleted users.
+     * @returns number of rows
+     */
     purge: async (at: Date) => {
       const tries = await store.purgeTries(windowAt(at.getTime()));
       return tries + (await store.purgePasswords());
@@ -185,7 +191,7 @@ export function createPasswords(
 }
 
 interface Tried<Found> {
-  /** Of the row that counts it. */
+  /** The id of the row that counts the try. */
   readonly id: number;
   readonly found: Found;
   readonly isRight: boolean;

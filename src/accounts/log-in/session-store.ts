@@ -11,7 +11,7 @@ export type StoredSession = RowOf<'console_session', SessionColumn> & StoredRigh
 
 export type SessionUser = Pick<TenantIds, 'accountId' | 'userId'>;
 
-/** Who is logged in, for people to read. */
+/** The names of the logged-in user, for display. */
 export interface SessionNames {
   readonly organizationName: string;
   readonly accountName: string;
@@ -27,7 +27,7 @@ export function createSessionStore({ knex, keys }: Pick<Platform, 'knex' | 'keys
 
   return {
     /**
-     * Those who log in as one user at the same time take turns, and the newest `most` sessions stay.
+     * Inserts a session. Concurrent log-ins of a user take turns, and the newest `most` sessions stay.
      * @returns its id
      * @throws AppError UNAUTHENTICATED for a user who was deactivated or deleted meanwhile
      */
@@ -38,7 +38,7 @@ export function createSessionStore({ knex, keys }: Pick<Platform, 'knex' | 'keys
       most: number,
     ): Promise<number> => {
       const of = columnsOf(user);
-      // The row is locked from here on: whoever deactivates the user ends this session too.
+      // This locks the row of the user, so that a deactivation ends this session too.
       const found = await via('app_user')
         .where({ account_id: user.accountId, id: user.userId, active: true, deleted_at: null })
         .update({ last_login_at: createdAt });

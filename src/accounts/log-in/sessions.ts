@@ -6,7 +6,7 @@ import type { PrincipalChanges } from '../principal-changes.ts';
 import type { TenantIds } from '../store.ts';
 import { createSessionStore, type SessionUser, type StoredSession } from './session-store.ts';
 
-/** Somebody's log-in to the console. */
+/** A log-in to the console. */
 export interface ConsoleSession {
   readonly id: number;
   /** Token by which the console's pages prove that a request is theirs. No cookie contains it. */
@@ -42,7 +42,10 @@ export function createSessions(
   const idleSince = (atMs: number) => new Date(atMs - IDLE_MS);
 
   return {
-    /** Under a token that nobody has had before. @throws AppError UNAUTHENTICATED for a user who was deactivated or deleted meanwhile */
+    /**
+     * Begins a session with a new token.
+     * @throws AppError UNAUTHENTICATED for a user who was deactivated or deleted meanwhile
+     */
     begin: async (user: SessionUser) => {
       const token = random.bytes(TOKEN_BYTES).toString('base64url');
       const createdAt = new Date(clock.now());
@@ -55,7 +58,7 @@ export function createSessions(
       return { id, token, csrfToken: csrfTokenOf(token), ...times };
     },
 
-    /** Whose it is: in one statement, which notes that it is in use. Undefined: it is over, or there was none. */
+    /** Returns the user of a session, in one statement that also notes its use. Undefined for a session that ended or never existed. */
     find: async (token: string) => {
       const atMs = clock.now();
       const stored = TOKEN.test(token) ? await store.use(token, new Date(atMs), idleSince(atMs)) : undefined;

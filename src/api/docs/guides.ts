@@ -9,7 +9,7 @@ const ROOT = join(import.meta.dirname, '../../..');
 interface GuideSource {
   readonly file: string;
   readonly path: string;
-  /** What stands below it on the same page. */
+  /** Generated content below the page. */
   readonly appendix?: string;
 }
 
@@ -29,7 +29,7 @@ export interface Guides {
 const README = join(ROOT, 'README.md');
 /** The folders of docs/. */
 export const GUIDE_KINDS = ['tutorials', 'how-to', 'reference', 'explanation'] as const;
-/** What the declarations of the connectors say stands below what is written. */
+/** Pages with content below that is generated from the declarations of connectors. */
 const APPENDICES: Readonly<Record<string, string>> = {
   '/docs/reference/where': 'pushdown.md',
   '/docs/reference/elements': 'elements.md',

@@ -121,7 +121,7 @@ function operationEntry({ id, method, path, summary }: DocumentedOperation, page
   return { href: `${page}#${id}`, text: summary, method, keywords: `${method} ${path} ${id}` };
 }
 
-/** What the forms of the page send as `Authorization`. Nothing keeps it: it is gone with the page. */
+/** The credentials that the forms of the page send as `Authorization`. They are not stored, and are gone with the page. */
 const SECRETS = `<details class="secrets-panel" id="secrets"><summary>Secrets for “Try it”</summary>
 <p>Each operation has a form that sends an example to this service. The examples use the simulated shop that
 <a href="${FOLDER}/api-instances#createInstance"><code>POST /instances</code></a> creates, so send that request first. Its response has the token of

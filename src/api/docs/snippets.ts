@@ -37,7 +37,7 @@ interface ClientCall {
   readonly id: string;
   readonly required: readonly Argument[];
   readonly optional: readonly Argument[];
-  /** It takes more than what is required; Go then has one more argument. */
+  /** Whether the operation has optional parameters. In Go, the call then has one more argument. */
   readonly hasOptions: boolean;
   readonly body: BodyArgument | undefined;
   /** It returns a list, which clients read page by page. */
@@ -85,7 +85,7 @@ const CLIENTS: Readonly<Record<string, (call: ClientCall) => string>> = {
   Go: printGo,
 };
 
-/** What `scripts/sdk/client-document.ts` keeps of the document; undefined for an operation that it leaves out. */
+/** Returns the part of an operation that `scripts/sdk/client-document.ts` keeps. Undefined for an operation that it leaves out. */
 function clientCall(document: DocumentPart, operation: DocumentedOperation): ClientCall | undefined {
   const { id, tag, path, part, body } = operation;
   const scopes = Array.isArray(part['x-causeway-scopes']) ? part['x-causeway-scopes'] : [];

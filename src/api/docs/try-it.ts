@@ -2,8 +2,8 @@ import { escapeHtml, when } from './html.ts';
 import { type DocumentedOperation, type DocumentPart, examplesOf, partOf, resolvePart, textOf } from './open-api.ts';
 
 /**
- * A form that sends the operation from the browser, filled with the examples. `docs.js` makes it work: it reads the
- * `data-` attributes and asks this service, whatever its public address is. There is none for what takes a file only.
+ * Returns a form that sends the operation from the browser, filled with the examples. `docs.js` makes it work: it reads the `data-`
+ * attributes and calls this service at any public address. An operation that accepts only a file has no form.
  */
 export function printTryIt(document: DocumentPart, basePath: string, operation: DocumentedOperation): string {
   const { id, method, path, belowBase, security, parameters, body } = operation;

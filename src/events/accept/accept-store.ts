@@ -82,20 +82,20 @@ const ARRAYS =
 interface Columns {
   readonly named: string;
   readonly given: string;
-  /** Of an event, beside those that each has. */
+  /** The columns of an event in addition to those that every event has. */
   readonly ofEvent: string;
 }
 
-/** What is not traced has the statement that it would have if nothing ever were. */
+/** Without a trace, the statement has no columns for it. */
 const COLUMNS_OF = {
   untraced: { named: COLUMNS, given: ARRAYS, ofEvent: '' },
   traced: { named: `${COLUMNS}, traceparent`, given: `${ARRAYS}, ?::text[]`, ofEvent: ', traceparent' },
 } as const satisfies Record<string, Columns>;
 
 /**
- * The state of the subscription is read by the statement itself. A deactivated one is held in that state until the commit, so that whoever
- * reactivates it finds what was queued here. An active one is not held: what goes out or waits although it was deactivated at the same moment is
- * settled by its outcome or by the sweep, which both look again.
+ * The statement itself reads the state of the subscription. It locks a deactivated one until the commit, so that a reactivation finds the
+ * deliveries that are queued here. An active one is not locked: if it is deactivated at the same moment, the outcome of the delivery or the
+ * sweep reads its state again.
  */
 const insertRest = ({ ofEvent }: Columns) => `
   stored_event as (
@@ -120,12 +120,12 @@ const insertRest = ({ ofEvent }: Columns) => `
   order by ordinality
   returning event_id, id, state`;
 
-// Named: to parse and plan them takes as long as all the rest. No table is looked into but for subscriptions, by their key; they become many
-// only slowly, and each time PostgreSQL analyzes them it plans anew.
+// The statement is named, because parsing and planning take as long as everything else. It reads no table except subscriptions, by their
+// key. Their number grows slowly, and each time PostgreSQL analyzes them it makes a new plan.
 const insert = (columns: Columns) => `
   with fresh as (select * from unnest(${columns.given}) with ordinality as i(${columns.named}, ordinality)),${insertRest(columns)}`;
 
-// Keys are taken in their order, so that two processes that take the same ones cannot wait for each other.
+// Keys are locked in their order, so that two processes with the same keys cannot block each other.
 const insertKeyed = (columns: Columns) => `
   with input as (
     select * from unnest(${columns.given}, ?::bytea[]) with ordinality as i(${columns.named}, key_hash, ordinality)

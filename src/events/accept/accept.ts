@@ -100,11 +100,11 @@ export function createAcceptor(ports: AcceptPorts) {
 
   return {
     /** Of one account, to be stored by somebody else; undefined: nobody wants it. @throws AppError PAYLOAD_TOO_LARGE, OVERLOADED */
-    // Of many, found by somebody who looks again and again: each is a trace of its own.
+    // A poller finds events of many records, so each is a trace of its own.
     prepare: (events: readonly NewEvent[]) => prepareAll(events, (start) => currentSpan()?.follow(start)),
     /**
-     * Takes events of one account. Resolves when all are committed: with the ids in the order given. Nothing of a call is stored when it rejects, unless the connection broke
-     * while the database was committing.
+     * Accepts events of one account. Resolves when all are committed, with the ids in the given order. If it rejects, nothing is stored,
+     * unless the connection broke during the commit.
      * @throws AppError PAYLOAD_TOO_LARGE, OVERLOADED
      */
     accept: async (events: readonly NewEvent[]) => {
@@ -119,7 +119,7 @@ export function createAcceptor(ports: AcceptPorts) {
       const call = { accountId, events: acceptances, rows, rowCount: rows.length, bytes, settle };
       return inSpan({ name: 'store events' }, () => commit(call));
     },
-    /** Takes no more; resolves when those under way are stored or refused. */
+    /** Accepts no more events. Resolves when those in progress are stored or rejected. */
     stop: async () => {
       stopped = true;
       await Promise.all([unordered.idle(), ordered.idle()]);
@@ -202,7 +202,7 @@ async function storeCalls(ports: AcceptPorts, calls: readonly Call[]): Promise<v
   }
 }
 
-/** Of rows with the same key the first. */
+/** Keeps the first of rows with the same key. */
 function withoutRepeats(rows: readonly Acceptance[]): readonly Acceptance[] {
   if (rows.every(({ keyHash }) => keyHash === undefined)) return rows;
   const seen = new Set<string>();
@@ -223,7 +223,7 @@ export interface AcceptancePorts {
   readonly clock: Pick<Clock, 'now'>;
 }
 
-/** Events that are stored together with something else, in the transaction of whoever does that. */
+/** Events that are stored in the transaction of other data. */
 export type PreparedEvents = ReturnType<typeof prepareEvents>;
 
 /** They wait for the sweep, so that nothing of them is in memory if the transaction fails. */
@@ -294,7 +294,10 @@ export async function storeAcceptances(
     if (result.state === 'waiting') noteWaiting(row);
   }
 
-  /** There is no owner now, or no room, which is told of when there is some; but a receiver that is to be tried again has room at once. */
+  /**
+   * Notes deliveries that have no owner or no memory now. They are announced when there is room. A receiver that is to be tried again has
+   * room at once.
+   */
   function noteWaiting(row: Acceptance): void {
     const { accountId, subscriptionId } = row;
     if (row.ordered) agenda.wantOrdered(subscriptionId);

@@ -135,7 +135,7 @@ export function createDeliveries(
     }
   }
 
-  /** What is queued meanwhile is not meant. */
+  /** Deliveries that are queued meanwhile are not included. */
   async function acknowledgeInSteps(accountId: number, target: QueueTarget, step: Step): Promise<number> {
     const find = (via: Knex) => createReleaseStore(via).findQueued(accountId, target);
     const parts = await step(() => change(knex, find, () => ({ changes: { ...target, acknowledged: 0 } })));
@@ -149,7 +149,7 @@ export function createDeliveries(
     return tally.sum();
   }
 
-  /** The audit log tells how many it was until now: with the batch that it adds. */
+  /** Adds the number of changes so far to the audit log, in the transaction of each batch. */
   async function countChange<Batch extends Counted>(work: (via: Knex) => Promise<Batch>, tally: Tally): Promise<Batch> {
     const batch = await change(knex, work, ({ count }) => ({ changes: tally.with(count) }));
     tally.add(batch.count);
@@ -191,7 +191,10 @@ export function createDeliveries(
       return counts;
     },
 
-    /** What a `where` of the form of D7 selects. @throws AppError for any other */
+    /**
+     * Releases the deliveries that a `where` of decision D7 selects.
+     * @throws AppError for any other `where`
+     */
     release: (accountId: number, where: string) => releaseQueue(accountId, readQueueFilter(where)),
 
     /** Deletes the queued deliveries that such a `where` selects. @returns how many. @throws AppError for any other */
@@ -209,7 +212,10 @@ export function createDeliveries(
       });
     },
 
-    /** The same as `release` for one subscription. @throws AppError NOT_FOUND */
+    /**
+     * Releases all deliveries of one subscription.
+     * @throws AppError NOT_FOUND
+     */
     resume: async (accountId: number, subscriptionId: number) => {
       await subscriptions.get(accountId, subscriptionId);
       return releaseQueue(accountId, { subscriptionId });
@@ -231,8 +237,8 @@ export function createDeliveries(
     },
 
     /**
-     * Removes the subscription and what is queued or waits for it. It stays, deactivated, until that is gone, so that whoever is left with half
-     * of it removes it once more.
+     * Removes a subscription with its queued and waiting deliveries. It is deactivated first and stays until they are gone, so that a
+     * removal that was interrupted can be repeated.
      * @throws AppError NOT_FOUND
      */
     discard: async (accountId: number, subscriptionId: number) => {
@@ -243,7 +249,7 @@ export function createDeliveries(
         await queueInSteps(accountId, subscriptionId, step);
         await acknowledgeInSteps(accountId, { subscriptionId }, step);
         await step(() => knex.transaction((trx) => subscriptions.remove(trx, accountId, subscriptionId)));
-        // What was queued between the last two.
+        // Removes deliveries that were queued between the last two steps.
         await acknowledgeInSteps(accountId, { subscriptionId }, step);
       });
     },
@@ -292,7 +298,7 @@ interface Counted {
   readonly count: number;
 }
 
-/** What the batches of a change came to until now, under a name. */
+/** The counts of the batches of a change, by name. */
 type Tally = ReturnType<typeof createTally>;
 
 interface Tallied {

@@ -92,7 +92,7 @@ interface Statement {
   readonly bindings: readonly (number | string | string[])[];
 }
 
-/** Of one status: whoever has more need not know how many, and all would have to be read for it. */
+/** Maximum count per status, because counting reads all rows. */
 const MOST_COUNTED = 100_000;
 
 export function createDeliveryListingStore(knex: Knex) {
@@ -122,7 +122,7 @@ export function createDeliveryListingStore(knex: Knex) {
       return rows[0];
     },
 
-    /** Of each status no further than `MOST_COUNTED`. */
+    /** Counts deliveries per status, each up to `MOST_COUNTED`. */
     count: async (accountId: number, condition: Condition | undefined, most = MOST_COUNTED): Promise<StatusCount[]> => {
       const sources = countedSourcesOf(condition);
       if (sources.length === 0) return [];
@@ -145,8 +145,8 @@ export function createDeliveryListingStore(knex: Knex) {
         .select<AttemptRow[]>(ATTEMPT_COLUMNS),
 
     /**
-     * What is stored of these events in their order, null for one that is no longer kept; with bodies the answer ends before the one
-     * that follows on `maxBytes`. Of a long text PostgreSQL knows the length without reading it.
+     * Reads the stored contents of events in their order, null for one that is no longer kept. With bodies, the result ends before the
+     * event that exceeds `maxBytes`. PostgreSQL knows the length of a long text without reading it.
      */
     contents: async (
       accountId: number,

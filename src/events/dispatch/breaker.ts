@@ -1,7 +1,7 @@
 export interface BreakerOptions {
   /** Failures in a row that open it, of any kind. */
   readonly failures: number;
-  /** The same for failures that held a connection for long or never got one. */
+  /** Number of failures that held a connection for long, or never got one. */
   readonly hardFailures: number;
   /** First attempts are parked for this long, then twice as long each time, at most `longestParkMs`. */
   readonly shortestParkMs: number;
@@ -14,8 +14,8 @@ export type BreakerState = 'closed' | 'open' | 'probing';
 export type Breaker = ReturnType<typeof createBreaker>;
 
 /**
- * Keeps first attempts from a receiver that does not answer. No attempt is used up by it and nothing is deactivated: it only decides when a
- * first attempt is worth a connection.
+ * Creates a breaker that holds back first attempts to a receiver that does not respond. It uses up no attempts and deactivates nothing; it
+ * only decides when a first attempt is worth a connection.
  */
 export function createBreaker(options: BreakerOptions) {
   let failures = 0;

@@ -13,8 +13,8 @@ export interface SweepRoom {
 }
 
 /**
- * Deliveries in memory, and the choice of the next push. The number of concurrent pushes is limited; accounts take turns, and so do the
- * subscriptions of an account. The dispatcher is passive: its methods report what happened and when (milliseconds since 1970), it returns
+ * Holds deliveries in memory and chooses the next push. The number of concurrent pushes is limited; accounts take turns, and so do the
+ * subscriptions of an account. The dispatcher is passive: its methods report what happened and when (milliseconds since 1970). It returns
  * deliveries that it cannot keep as outcomes, notes in the agenda when there is room again, and `next` returns the delivery to push.
  */
 export type Dispatcher = ReturnType<typeof createDispatcher>;
@@ -187,10 +187,10 @@ export function createDispatcher(
       if (lane !== undefined && lanes.free(lane, bytes, false)) agenda.want();
     },
 
-    /** Takes a lease whose memory is reserved. */
+    /** Adds a lease whose memory is reserved. */
     enqueue: (lease: DeliveryLease, nowMs: number) => queue(lanes.laneOf(lease), lease, nowMs),
 
-    /** Takes a lease that the sweep brought, or gives it back when its account has in memory what it may. */
+    /** Adds a lease from the sweep, or releases it when its account has used up its memory. */
     takeIn: (lease: DeliveryLease, nowMs: number) => {
       if (!lanes.hasBytes(lease.accountId)) return turnAway(lease, nowMs);
       const lane = lanes.laneOf(lease);
@@ -198,11 +198,11 @@ export function createDispatcher(
       queue(lane, lease, nowMs);
     },
 
-    /** Gives it back: its account has no room for it. */
+    /** Releases a lease for which its account has no room. */
     turnAway,
     /** The next to push, which counts as under way from here on; undefined: none now. */
     next,
-    /** What a push came to that began at `startedMs`. */
+    /** Records the outcome of a push that began at `startedMs`. */
     end,
     /** Their outcomes are stored, or lost: nothing of them is in memory any more. */
     settle: (outcomes: readonly DeliveryOutcome[]) => {
@@ -228,7 +228,7 @@ export function createDispatcher(
     hasBytes: lanes.hasBytes,
     freeBytes: lanes.freeBytes,
 
-    /** Forgets what failed for the subscription before: somebody says that it works again. */
+    /** Forgets the failures of a subscription, because its receiver is reported to work again. */
     pardon: (subscriptionId: number) => {
       const lane = lanes.find(subscriptionId);
       if (lane === undefined) return;
@@ -244,13 +244,13 @@ export function createDispatcher(
         held.delete(lease.id);
       }),
 
-    /** Gives back what is not under way, from now on too. */
+    /** Releases all deliveries that are not in flight, now and from now on. */
     close: (nowMs: number) => {
       isClosed = true;
       drainAll((lane, lease) => giveBack(lane, lease, nowMs));
     },
 
-    /** Gives back what is under way, whatever comes of it. */
+    /** Releases all deliveries in flight, whatever their outcome is. */
     abandon: (nowMs: number) => {
       for (const lease of slots.clear()) release(lease, nowMs);
     },

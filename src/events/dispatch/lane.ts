@@ -21,7 +21,7 @@ export interface Lane {
   firstsInFlight: number;
   /** Turns with each push, so that neither kind starves the other. */
   retryIsNext: boolean;
-  /** Somebody was turned away and wants to know of room. */
+  /** Whether a delivery was turned away and waits for room. */
   wanted: boolean;
   /** It stands in the queue of lanes whose retries wait for those of others. */
   retriesBlocked: boolean;
@@ -35,7 +35,7 @@ export interface Host {
   readonly name: string;
   readonly breaker: Breaker;
   readonly lanes: Set<Lane>;
-  /** Subscriptions whose pushes hung, or got no connection, since the host answered last; no more of them than open the breaker. */
+  /** Subscriptions whose pushes hung, or got no connection, since the last response of the host. At most as many as open the breaker. */
   readonly suspects: Set<number>;
   answeredAtMs: number;
   firstsInFlight: number;
@@ -88,8 +88,8 @@ export interface ConcurrencyOptions {
 export type Concurrency = ReturnType<typeof createConcurrency>;
 
 /**
- * Grows by one with each round of quick successes under full use, as long as the receiver keeps up; shrinks by one with each slow success, so
- * that waiting for a receiver that has enough to do takes few places; falls back at once when a push fails.
+ * Creates a limit of concurrent pushes. It grows by one with each round of quick successes under full use, as long as the receiver keeps
+ * up. It shrinks by one with each slow success, so that a busy receiver holds few slots, and drops at once when a push fails.
  */
 export function createConcurrency({ least, most, quickMs }: ConcurrencyOptions) {
   const top = Math.max(least, most);
@@ -103,7 +103,7 @@ export function createConcurrency({ least, most, quickMs }: ConcurrencyOptions) 
 
   return {
     limit: () => limit,
-    /** `wasFull`: it was one of as many as were allowed. Fewer prove nothing about more. */
+    /** `wasFull` is true if as many pushes were in flight as the limit allows. Fewer prove nothing about a higher limit. */
     succeed: (durationMs: number, wasFull: boolean) => {
       if (durationMs > quickMs) return change(-1);
       if (!wasFull) return;

@@ -21,7 +21,7 @@ export function createLanes(limits: LaneLimits) {
   const idle = new Map<number, Set<Lane>>();
   /** Accounts that were turned away. */
   const wanted = new Set<number>();
-  /** One of them held nothing itself: what others give back is its room. */
+  /** Whether a lane that held nothing was turned away. Then any released memory is its room. */
   let exhausted = false;
   let held = 0;
 
@@ -61,7 +61,7 @@ export function createLanes(limits: LaneLimits) {
 
   function hasRoomFor(lane: Lane, size: number): boolean {
     if (lane.held >= limits.maxLaneDeliveries) return false;
-    // A lane that holds nothing takes one of any size.
+    // A lane that holds nothing accepts a delivery of any size.
     return lane.bytes + size <= limits.maxLaneBytes || lane.held === 0;
   }
 
@@ -85,7 +85,10 @@ export function createLanes(limits: LaneLimits) {
     return hasRoom;
   }
 
-  /** Half of what is swept at most, so that the sweep brings many at a time. @returns whether somebody who was turned away has room now */
+  /**
+   * Reserves at most half of the swept memory, so that a sweep loads many deliveries at a time.
+   * @returns whether there is room for a delivery that was turned away
+   */
   function takeRoom(lane: Lane): boolean {
     const laneHasRoom = lane.wanted && lane.held <= limits.maxLaneSwept / 2 && lane.bytes <= limits.maxLaneBytes / 2;
     const accountHasRoom = wanted.has(lane.accountId) && isHalfEmpty(lane.accountId);
@@ -111,7 +114,7 @@ export function createLanes(limits: LaneLimits) {
     find: (subscriptionId: number): Lane | undefined => lanes.get(subscriptionId),
     all: (): Iterable<Lane> => lanes.values(),
     hold,
-    /** @returns whether there is room again for somebody who was turned away */
+    /** @returns whether there is room again for a delivery that was turned away */
     free,
     tidy,
 
@@ -136,7 +139,7 @@ export function createLanes(limits: LaneLimits) {
 
     /** How many it may bring for one account. */
     accountRoom: (accountId: number): number => (bytes.room(accountId) > 0 ? swept.room(accountId) : 0),
-    /** Somebody found too little of it. */
+    /** Notes that a delivery was turned away. */
     wantRoom,
     hasBytes: (accountId: number): boolean => bytes.room(accountId) > 0,
 
@@ -147,11 +150,11 @@ export function createLanes(limits: LaneLimits) {
 }
 
 /**
- * `probes`: first attempts at a time to a host that does not answer, of different subscriptions.
+ * Tracks hosts. `probes` is the number of concurrent first attempts, of different subscriptions, to a host that does not respond.
  *
- * Many callback URLs on one host that hangs are one trouble, not many. A path that hangs while others answer is only its own: a failure
- * counts when nothing was answered since that push began, and the breaker opens when as many different subscriptions failed so as
- * a breaker of one takes failures.
+ * Many callback URLs on one hanging host are one problem, not many. A path that hangs while others respond is only its own problem. So a
+ * failure counts when the host has not responded since that push began, and the breaker opens when as many different subscriptions failed
+ * so as a breaker of one subscription needs failures.
  */
 function createHosts(options: BreakerOptions, probes: number) {
   const hosts = new Map<string, Host>();
@@ -187,8 +190,8 @@ function createHosts(options: BreakerOptions, probes: number) {
     },
 
     /**
-     * Of first attempts: by what the subscription's own pushes came to, and by those of its account to the same host. One that did not fail
-     * lately may work whatever the others came to, so it is tried during pauses too.
+     * Returns the state of first attempts: by the outcomes of the subscription's own pushes, and of those of its account to the same host.
+     * A subscription without recent failures may work, whatever the others' outcomes are, so it is tried during pauses too.
      */
     stateOf: ({ host, breaker, firstsInFlight }: Lane, nowMs: number): BreakerState => {
       const own = breaker.state(nowMs);
@@ -199,7 +202,7 @@ function createHosts(options: BreakerOptions, probes: number) {
       return probing(host.firstsInFlight - firstsInFlight);
     },
 
-    /** Of a subscription that is not in memory. */
+    /** Returns the state for a subscription that is not in memory. */
     stateOfNew: (accountId: number, name: string, nowMs: number): BreakerState => {
       const host = hosts.get(keyOf(accountId, name));
       return host === undefined || host.breaker.state(nowMs) === 'closed' ? 'closed' : probing(host.firstsInFlight);
@@ -218,7 +221,10 @@ function createHosts(options: BreakerOptions, probes: number) {
       return host.suspects.size >= options.hardFailures && host.breaker.fail(nowMs, true);
     },
 
-    /** A push was answered, or ended at once. True: first attempts to this host were parked until now. */
+    /**
+     * Records a response, or an immediate end, of a push.
+     * @returns true if first attempts to this host were held back until now
+     */
     succeed: (host: Host, nowMs: number): boolean => {
       host.answeredAtMs = nowMs;
       host.suspects.clear();

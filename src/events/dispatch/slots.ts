@@ -18,7 +18,7 @@ export function createSlots(limits: SlotLimits) {
   const retries = createPool(Math.max(1, Math.floor(limits.concurrency / 2)));
   const extras = createPool(Math.floor(limits.concurrency / 4));
   const leases = new Set<DeliveryLease>();
-  /** Lanes that could push a retry, were there not so many already. */
+  /** Lanes that have a retry to push, but must wait because there are too many. */
   const blockedByRetries = createRotation<Lane>();
 
   function mayPush(lane: Lane): boolean {

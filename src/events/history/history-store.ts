@@ -12,7 +12,7 @@ export interface EventSelection {
   /** Only ids below it: the listing goes from new to old. */
   readonly before?: string | undefined;
   readonly limit: number;
-  /** The page ends before the event that would follow on so many. */
+  /** Maximum size of a page. It ends before the event that would exceed it. */
   readonly maxBytes: number;
 }
 

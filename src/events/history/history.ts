@@ -11,12 +11,15 @@ export interface EventQuery extends Pick<PageQuery, 'where' | 'limit'> {
 
 export type EventHistory = ReturnType<typeof createEventHistory>;
 
-/** Of one response; a page ends before the event that would follow on it. */
+/** Maximum size of a response. A page ends before the event that would exceed it. */
 const MAX_PAGE_BYTES = 32 * 1024 * 1024;
 
 export function createEventHistory({ shares }: Pick<Platform, 'shares'>) {
   return {
-    /** What was accepted of an instance, from new to old. A page of large events is shorter than its limit. @throws AppError for a bad `where` */
+    /**
+     * Lists the accepted events of an instance, from new to old. A page of large events is shorter than its limit.
+     * @throws AppError for an invalid `where`
+     */
     list: async (instance: { readonly accountId: number; readonly id: number }, query: EventQuery) => {
       let bytes = 0;
       const { rows, last } = await listPage(FILTERABLE_EVENT, query, async (selection) => {

@@ -28,7 +28,7 @@ export type Publisher = (via: Knex, type: OperationalType, data: object) => Prom
 
 export type Notifications = ReturnType<typeof createNotifications>;
 
-/** Operational events of the platform: kept to be read, and sent where the account asks for it. */
+/** Creates the notifications: operational events of the platform, which are stored to be read and sent where the account requests it. */
 export function createNotifications(
   platform: Pick<Platform, 'knex' | 'shares' | 'clock' | 'random'> & {
     readonly notifier: Pick<Platform['notifier'], 'publish'>;
@@ -73,8 +73,8 @@ export function createNotifications(
 
   return {
     /**
-     * For events that belong to a transaction: reads what is needed before it begins. Transactions that wait for a second
-     * connection each could wait for one another. `toldAt`: a callback URL that is told in another way.
+     * Prepares notifications that belong to a transaction. It reads the necessary data before the transaction, because transactions that
+     * each wait for a second connection could block each other. `toldAt` is a callback URL that is notified in another way.
      */
     prepare,
 
@@ -94,7 +94,7 @@ export function createNotifications(
   };
 }
 
-/** What happens to the very subscription that is told would be told to it, which would go round and round. */
+/** A notification about a subscription must not be sent to that subscription, because that would never end. */
 function isAbout(data: object, subscriptionId: number): boolean {
   return 'subscriptionId' in data && data.subscriptionId === subscriptionId;
 }

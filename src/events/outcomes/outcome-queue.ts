@@ -7,7 +7,7 @@ export type DeliveryOutcome = { readonly lease: DeliveryLease } & (
   | { readonly kind: 'delivered'; readonly attempt: AttemptOutcome }
   | ({ readonly kind: 'failed' } & Failed)
   | ({ readonly kind: 'exhausted' } & Failed)
-  /** Given back without an attempt. */
+  /** Released without an attempt. */
   | { readonly kind: 'released'; readonly dueAt: Date }
 );
 
@@ -19,8 +19,8 @@ interface Failed {
 }
 
 /**
- * Outcomes on their way to the database: many in one statement, and kept to be tried again while it is away. Times are of a clock that only
- * goes on.
+ * The queue of outcomes on their way to the database. Many are stored by one statement, and kept to be retried while the database is down.
+ * Times are those of the steady clock.
  */
 export type OutcomeQueue = ReturnType<typeof createOutcomeQueue>;
 
@@ -37,7 +37,9 @@ export function createOutcomeQueue(limits: OutcomeLimits) {
   let pending = 0;
   let writes = 0;
   let failures = 0;
-  /** When those that wait are stored, if they are not enough for a batch before; undefined: since they came nobody asked. */
+  /**
+   * The time when waiting outcomes are stored if they do not fill a batch before. Undefined until the queue was asked since they arrived.
+   */
   let dueAtMs: number | undefined;
   let isRipe = false;
 
@@ -76,7 +78,7 @@ export function createOutcomeQueue(limits: OutcomeLimits) {
       return waiting.splice(0, limits.outcomeBatchRows);
     },
 
-    /** A batch of so many came to its end, but for those that are to be tried again. */
+    /** Ends a batch. Its unstored outcomes are retried. */
     settle: (batch: readonly DeliveryOutcome[], unstored: readonly DeliveryOutcome[], steadyMs: number) => {
       writes--;
       pending -= batch.length - unstored.length;
@@ -86,8 +88,8 @@ export function createOutcomeQueue(limits: OutcomeLimits) {
     },
 
     /**
-     * Time has passed: what waits for long enough is a batch now. To be told between turns of the event loop, not within one, so that a batch has
-     * all that came in the turn.
+     * Turns outcomes that waited for long enough into a batch. Call it between turns of the event loop, so that a batch has all outcomes of
+     * the turn.
      */
     ripen: (steadyMs: number) => {
       isRipe = nextAtMs(steadyMs) <= steadyMs;
@@ -96,7 +98,7 @@ export function createOutcomeQueue(limits: OutcomeLimits) {
     hurry: () => {
       isRipe = true;
     },
-    /** When it is to be told to `ripen`, as far as is known. */
+    /** Returns the time for the next call of `ripen`, as far as it is known. */
     nextAtMs,
   };
 }

@@ -31,7 +31,7 @@ export interface NextRow {
 export type OutcomeRow =
   | { readonly kind: 'delivered'; readonly lease: Fence; readonly attempt: AttemptOutcome }
   | { readonly kind: 'failed'; readonly lease: Fence; readonly attempt: AttemptOutcome; readonly next: NextRow }
-  /** Given back without an attempt. */
+  /** Released without an attempt. */
   | { readonly kind: 'released'; readonly lease: Fence; readonly dueAt: Date };
 
 export interface WrittenOutcomes {
@@ -63,7 +63,7 @@ export function createOutcomeStore(knex: Knex, batchRows = 5000) {
     ): Promise<boolean> =>
       knex.transaction(async (trx) => {
         const { accountId, subscriptionId } = row.lease;
-        // Before the shared lock of the statement below: two that both want to go on from that one would block each other.
+        // Before the shared lock of the statement below. Two transactions that both upgrade that lock would block each other.
         await trx('subscription').select('id').where({ account_id: accountId, id: subscriptionId }).forNoKeyUpdate();
         const { rows } = await trx.raw<{ rows: WrittenOutcomes[] }>(WRITE, columnsOf([{ ...row, kind: 'failed' }]));
         if (firstOf(rows).queued === 0) return false;
@@ -79,12 +79,11 @@ export function createOutcomeStore(knex: Knex, batchRows = 5000) {
 }
 
 /**
- * Queues up to `limit` of the deliveries that wait for their next attempt at a subscription that is not active; those in flight are queued
- * with their outcome, by the engine. To be called until it returns 0; whatever a crash leaves is queued by the engine
- * when it is due.
+ * Queues up to `limit` of the deliveries that wait for their next attempt at a subscription that is not active. The engine queues those in
+ * flight with their outcome. Call it until it returns 0. After a crash, the engine queues the rest when they are due.
  *
- * The subscription is held in its state until the commit, so that whoever reactivates it finds what was queued here.
- * @returns how many
+ * The subscription is locked in its state until the commit, so that a reactivation finds the deliveries that are queued here.
+ * @returns number of queued deliveries
  */
 export async function queueWaiting(
   knex: Knex,
@@ -138,8 +137,8 @@ function nextOf(outcome: OutcomeRow): Partial<NextRow> | undefined {
 }
 
 /**
- * Only what has an owner is `delivering`. Written so that no index fits: PostgreSQL would take the one over owners, which reads all that this
- * process has in flight for every row.
+ * Only a delivery with an owner is `delivering`. The condition fits no index on purpose: PostgreSQL would use the one over owners, which
+ * reads all deliveries that this process has in flight for every row.
  */
 const isHeldBy = (lease: string) => `d.owner is not distinct from ${lease}.owner and d.attempts = ${lease}.attempts`;
 
@@ -172,8 +171,8 @@ const historyOf = (ended: string) => `history as (
   )`;
 
 /**
- * What nearly every batch is, and quicker to plan than the whole. Neither of the two is named: a plan that was made while there were few deliveries
- * would read them all, and they may become many before PostgreSQL analyzes them.
+ * The form of nearly every batch, which is quicker to plan than the whole statement. Neither of the two is named: a plan that was made for
+ * few deliveries would read them all, and there may be many before PostgreSQL analyzes them.
  */
 const WRITE_DELIVERED = `
   with ${INPUT},
@@ -182,8 +181,8 @@ const WRITE_DELIVERED = `
   select (select count(*)::int from gone) as delivered, 0 as waiting, 0 as queued`;
 
 /**
- * A failure looks at its subscription under a shared lock: whoever deactivates it either sees the waiting row, or is seen here. `delivery` is the
- * row as it is after the change, or was before it was deleted.
+ * A failure reads its subscription under a shared lock, so that a deactivation either sees the waiting row, or is seen here. `delivery` is
+ * the row after the change, or before its deletion.
  */
 const WRITE = `
   with ${INPUT},

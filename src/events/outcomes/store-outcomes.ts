@@ -9,7 +9,7 @@ export type Stored = {
   readonly outcomes: readonly DeliveryOutcome[];
 } /** Outcomes that are in none of these numbers came too late: their leases were lost before. */ & (
   | { readonly kind: 'stored'; readonly written: WrittenOutcomes }
-  /** The database will never take it. Its lease is found by the comparison of database and memory, and made again. */
+  /** The database will never accept it. The comparison of database and memory finds its lease and releases it. */
   | { readonly kind: 'refused' }
   | { readonly kind: 'unstored' }
 );
@@ -26,14 +26,17 @@ export interface OutcomePorts {
 
 type Exhausted = Extract<DeliveryOutcome, { readonly kind: 'exhausted' }>;
 
-/** Stores a batch: most of it in one statement, the ends of schedules each in a transaction. Each part is told when it is through. */
+/**
+ * Stores a batch: most of it by one statement, and each end of a schedule in a transaction of its own. It yields each part when it is
+ * stored.
+ */
 export async function* storeOutcomes(ports: OutcomePorts, batch: readonly DeliveryOutcome[]): AsyncGenerator<Stored> {
   const rows = batch.filter((outcome) => outcome.kind !== 'exhausted');
   if (rows.length > 0) yield* storeRows(ports, rows);
   for (const outcome of batch) if (outcome.kind === 'exhausted') yield storeEnd(ports, outcome);
 }
 
-/** One row that the database will not take must not keep the others. */
+/** Stores rows so that one that the database rejects does not affect the others. */
 async function* storeRows(
   ports: OutcomePorts,
   outcomes: readonly (DeliveryOutcome & OutcomeRow)[],
@@ -69,8 +72,8 @@ async function storeEnd(ports: OutcomePorts, outcome: Exhausted): Promise<Stored
 }
 
 /**
- * What the end of a schedule entails. All or nothing: the delivery is queued, the subscription deactivated, both are told. Then what waits is
- * queued.
+ * Ends a schedule in one transaction: the delivery is queued, the subscription is deactivated, and both are published. Then the waiting
+ * deliveries are queued.
  * @returns false when the lease was lost
  */
 async function exhaust({ store, subscriptions, notifications }: OutcomePorts, ended: Exhausted): Promise<boolean> {
@@ -97,7 +100,7 @@ function refuse(log: Logger, outcomes: readonly DeliveryOutcome[], error: unknow
   return { kind: 'refused', outcomes };
 }
 
-/** SQLSTATE classes by which PostgreSQL says that it will never take these data. Whatever else happens may pass. */
+/** The SQLSTATE classes of data that PostgreSQL will never accept. Any other failure may pass. */
 const REFUSALS: ReadonlySet<string> = new Set(['21', '22', '23', '42', '54']);
 
 function isRefusal(error: unknown): boolean {

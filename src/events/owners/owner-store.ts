@@ -25,22 +25,26 @@ export function createOwnerStore(knex: Knex) {
       knex('event_owner').whereRaw("heartbeat_at < now() - ? * interval '1 millisecond'", [silentMs]).delete(),
 
     /**
-     * Gives deliveries of owners that are no more to the sweep, at least `limit` of them if there are as many; ordered ones too. Attempts stay as they are.
-     * @returns how many
+     * Releases deliveries of dead owners to the sweep, at least `limit` if there are as many, including ordered ones. Attempts are not
+     * changed.
+     * @returns number of released deliveries
      */
     takeOver: async (now: Date, limit: number): Promise<number> => {
       const { rowCount } = await knex.raw<{ rowCount: number }>(TAKE_OVER, [now, limit]);
       return rowCount;
     },
 
-    /** What the database says that this owner holds, and has held since `ageMs` ago. */
+    /** Returns the deliveries that this owner has held for at least `ageMs`, according to the database. */
     heldBy: async (id: string, ageMs: number): Promise<readonly DeliveryKey[]> =>
       knex('delivery')
         .select({ accountId: 'account_id', id: 'id' } satisfies ColumnsOf<'delivery', 'account_id' | 'id'>)
         .where({ owner: id, state: 'delivering' })
         .whereRaw("updated_at < now() - ? * interval '1 millisecond'", [ageMs]),
 
-    /** Gives deliveries back that this owner holds. @returns how many it still held */
+    /**
+     * Releases deliveries of this owner.
+     * @returns number of deliveries that it still held
+     */
     giveBack: async (owner: string, deliveries: readonly DeliveryKey[], now: Date): Promise<number> => {
       const accountIds = deliveries.map(({ accountId }) => accountId);
       const { rowCount } = await knex.raw<{ rowCount: number }>(GIVE_BACK, [
@@ -55,8 +59,8 @@ export function createOwnerStore(knex: Knex) {
 }
 
 /**
- * Looks between the ids of living owners, where only dead ones have rows: the entries of the living, many and short-lived, are never read.
- * Both ends of the id space are taken for living; nobody draws them.
+ * Reads between the ids of living owners, where only dead ones have rows, so that the many short-lived entries of the living are never
+ * read. Both ends of the id space count as living, because no owner gets them.
  */
 const TAKE_OVER = `
   with living as (

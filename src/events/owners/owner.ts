@@ -28,9 +28,9 @@ export function createOwner({ store, clock, log, options }: OwnerPorts) {
   }
 
   return {
-    /** Undefined while it is not certain that others take this process for alive. */
+    /** Returns the owner's id. Undefined while other processes may have declared it dead. */
     current,
-    /** Takes a new name. */
+    /** Registers the process under a new id. */
     enter,
 
     /** Says that this process lives. @returns the name that others took from it: its leases are no longer ours; undefined: none */
@@ -40,7 +40,7 @@ export function createOwner({ store, clock, log, options }: OwnerPorts) {
         await enter();
         return undefined;
       }
-      // Counts from before the question: the database may have answered late.
+      // Counts from before the query, because the response of the database may be late.
       const askedAtMs = clock.steady();
       if (await store.heartbeat(id)) {
         confirmedAtMs = askedAtMs;
@@ -52,13 +52,16 @@ export function createOwner({ store, clock, log, options }: OwnerPorts) {
       return lost;
     },
 
-    /** The database could not be asked. */
+    /** After an outage every process is overdue, so none may judge the others before they had time to report. */
     // After an outage every process is overdue: none may judge the others before they had time to speak.
     noteFailure: () => {
       steadySinceMs = clock.steady();
     },
 
-    /** Ends those that were silent for long, and gives their deliveries to the sweep. @returns how many */
+    /**
+     * Removes owners that were silent for long, and releases their deliveries to the sweep.
+     * @returns number of deliveries
+     */
     takeOver: async () => {
       if (clock.steady() - steadySinceMs >= options.silentMs) await store.removeSilent(options.silentMs);
       let total = 0;
@@ -71,8 +74,9 @@ export function createOwner({ store, clock, log, options }: OwnerPorts) {
     },
 
     /**
-     * Gives back what the database says is ours and memory does not know: a connection that breaks during a commit leaves such deliveries, and
-     * nobody else would take them while this process lives. @returns how many
+     * Releases deliveries that are this process's in the database but not in memory. A connection that breaks during a commit leaves such
+     * deliveries, and no other process would take them while this one lives.
+     * @returns number of released deliveries
      */
     giveBackForgotten: async (isHeld: (deliveryId: number) => boolean) => {
       const owner = current();

@@ -70,7 +70,7 @@ export interface PushPorts {
 const OVERLAP_BYTES = 512;
 /** How long a delivery waits when something of ours failed before it was sent. */
 const OWN_FAILURE_PAUSE_MS = 2_000;
-/** Takes the longer schedule when the settings cannot be read: better a retry too many than an end too early. */
+/** The longer schedule, for settings that cannot be read: one retry too many is better than ending too early. */
 const CAREFUL_SETTINGS: DeliverySettings = { failurePolicy: 'retry', retryCount: 9 };
 const HARD: ReadonlySet<FailureClass> = new Set(['timeout', 'connect']);
 
@@ -89,11 +89,11 @@ const CLASS_OF: Readonly<Record<Exclude<EgressReason, 'aborted'>, FailureClass>>
 interface Prepared {
   readonly url: URL;
   readonly keys: readonly KeyObject[];
-  /** Of its signing secrets. */
+  /** Redacts its signing secrets. */
   readonly redactor: Redactor;
 }
 
-/** What a receiver gets of a lease. */
+/** The parts of a lease that the receiver gets. */
 interface Sent extends Pick<Partial<EventSource>, 'signatureKey' | 'original'> {
   readonly body: Buffer;
   /** That the receiver gets to know by it, and may quote. */
@@ -174,7 +174,7 @@ export function createPush(ports: PushPorts): (lease: DeliveryLease) => Promise<
     };
   }
 
-  /** Of the account itself. */
+  /** Returns the body for the account itself. */
   async function ownBody({ accountId, body }: DeliveryLease): Promise<Sent> {
     const connected = connectedInstanceOf(body);
     const token = connected === undefined ? undefined : (await ports.findSource(accountId, connected))?.token;
@@ -217,7 +217,7 @@ export function createPush(ports: PushPorts): (lease: DeliveryLease) => Promise<
     const { accountId, subscriptionId, instanceId } = lease;
     try {
       const subscription = await ports.findSubscription(accountId, subscriptionId);
-      // The statement that takes it back sees that the subscription is deactivated, and queues it.
+      // The statement that releases it sees that the subscription is deactivated, and queues it.
       if (subscription?.state !== 'active') return release(lease, clock.now());
       const sent = instanceId === undefined ? await ownBody(lease) : await bodyOf(lease, instanceId);
       return await settle(lease, await attempt(lease, subscription, sent));

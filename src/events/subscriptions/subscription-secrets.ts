@@ -11,7 +11,7 @@ export type SigningSecrets = readonly [SigningSecret, ...SigningSecret[]];
 /** How long the secret before a rotation stays valid. */
 const ROTATION_HOURS = 24;
 const SECRET_PREFIX = 'whsec_';
-/** The specification asks for 24 to 64 bytes. */
+/** The specification requires 24 to 64 bytes. */
 const SECRET_BYTES = 24;
 const HOUR_MS = 3_600_000;
 
@@ -19,7 +19,7 @@ export function createSecret(random: (bytes: number) => Buffer): string {
   return `${SECRET_PREFIX}${random(SECRET_BYTES).toString('base64')}`;
 }
 
-/** One secret before the new one is kept: whoever fears that it leaked rotates twice, and it is gone. */
+/** Returns the new secret and the one before it. Two rotations remove a secret that may have leaked. */
 export function rotate([current]: SigningSecrets, next: string, nowMs: number): SigningSecrets {
   const expiresAt = new Date(nowMs + ROTATION_HOURS * HOUR_MS).toISOString();
   return [{ secret: next }, { secret: current.secret, expiresAt }];

@@ -108,7 +108,7 @@ export function createSubscriptionStore(knex: Knex) {
       });
     },
 
-    /** Of an account that was deleted: what is queued waits for callers that there are no more. */
+    /** Removes queued deliveries of a deleted account. */
     removeQueued: (accountId: number) => removeRows(knex, 'delivery', accountId, "state = 'queued'"),
 
     /** As if they had never been, unless there are deliveries. @returns undefined where there are; otherwise those that were there */

@@ -211,8 +211,8 @@ export function createSubscriptions(platform: SubscriptionPlatform) {
     },
 
     /**
-     * Of an account that was deleted: what is queued, and all of its subscriptions once nothing waits for delivery any more. Until then what
-     * becomes of deliveries is told to subscriptions.
+     * Removes the queued deliveries of a deleted account, and all its subscriptions once no delivery waits. Until then, outcomes of
+     * deliveries are published to subscriptions.
      */
     removeSome: async (accountId: number) => {
       if ((await store.removeQueued(accountId)) === 'more') return 'more';

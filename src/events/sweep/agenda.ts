@@ -39,7 +39,7 @@ export function createAgenda() {
   return {
     /** Something may be due, or there is room for it. */
     want: () => noteDue(NOW),
-    /** The same of one ordered subscription. */
+    /** Notes that one ordered subscription has room. */
     wantOrdered: (subscriptionId: number) => void ordered.add(subscriptionId),
     /** A delivery becomes due then. */
     noteDue,
@@ -50,7 +50,7 @@ export function createAgenda() {
       noteDue(untilMs);
     },
 
-    /** What is stored is what comes next. */
+    /** Notes that an outcome is stored, so that the next delivery can be loaded. */
     noteStored: (outcome: DeliveryOutcome) => {
       const { lease } = outcome;
       if (lease.ordered) ordered.add(lease.subscriptionId);
@@ -58,12 +58,12 @@ export function createAgenda() {
       else if (outcome.kind === 'released') noteDue(outcome.dueAt.getTime());
     },
 
-    /** Receivers of parked first attempts answer again. */
+    /** Notes receivers whose first attempts were held back and that respond again. */
     callBack: (lanes: readonly ParkedLane[]) => {
       for (const { accountId, subscriptionId } of lanes) parked.set(subscriptionId, { accountId, subscriptionId });
     },
 
-    /** The look to take now; undefined: none yet. It is taken off the agenda. */
+    /** Returns the next read and removes it from the agenda. Undefined if none is due. */
     take: (nowMs: number) => {
       const all = lookAtMs <= nowMs;
       if (!all && ordered.size === 0) return undefined;

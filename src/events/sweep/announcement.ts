@@ -4,7 +4,7 @@ import type { Logger } from '../../log.ts';
 /** Says that deliveries became due, and nothing more. Heard by every process that sends. */
 export const DUE_TOPIC = 'delivery-due';
 
-/** Says of one subscription, by its id, that its queue was released: whoever pushes to it tries at once, whatever failed before. */
+/** The topic for subscriptions whose queue was released, by id. Their owners push at once, whatever failed before. */
 export const RELEASED_TOPIC = 'delivery-released';
 
 export function createAnnouncement(
@@ -27,7 +27,7 @@ export function createAnnouncement(
   }
 
   return {
-    /** At most once in that time: what comes meanwhile is told with the next. */
+    /** Announces at most once per interval. Announcements in between are combined. */
     announce: () => {
       if (stopped) return;
       endWait ??= clock.after(everyMs, () => {

@@ -74,7 +74,7 @@ export function createClaimStore(knex: Knex) {
       return sortedById(rows);
     },
 
-    /** Of up to `visits` ordered subscriptions above the cursor. */
+    /** Returns the first delivery of up to `visits` ordered subscriptions above the cursor. */
     orderedHeads: async (afterId: number, visits: number): Promise<readonly OrderedHead[]> => {
       const { rows } = await knex.raw<{ rows: OrderedHead[] }>(ORDERED_HEADS, [afterId, visits]);
       return rows;
@@ -135,7 +135,7 @@ export function createClaimStore(knex: Knex) {
   };
 }
 
-/** An update answers in the order of the table. */
+/** An update returns rows in the order of the table. */
 function sortedById(rows: readonly ClaimedRow[]): readonly ClaimedRow[] {
   return rows.toSorted((left, right) => left.id - right.id);
 }
@@ -149,7 +149,7 @@ function urlOf(row: string): string {
   return `(select s.url from subscription s where s.account_id = ${row}.account_id and s.id = ${row}.subscription_id)`;
 }
 
-/** PostgreSQL has no skip scan before version 18: a recursion that asks for the next subscription each time does the same. */
+/** Replaces a skip scan, which PostgreSQL has only from version 18: a recursion that reads the next subscription each time. */
 function hop(condition: string): string {
   const next = (after: string) =>
     `select account_id, subscription_id from delivery where ${condition} and subscription_id > ${after} order by subscription_id limit 1`;
@@ -161,7 +161,7 @@ function hop(condition: string): string {
     endpoint as (select account_id, subscription_id from hop limit ?)`;
 }
 
-// `ordered` and `is_retry` are named as the index has them, so that each question is answered by its first entry.
+// `ordered` and `is_retry` are written as in the index, so that each question needs only its first entry.
 const isDue = (isRetry: boolean) => `coalesce((
     select d.due <= ? from delivery d
     where d.state = 'waiting' and d.subscription_id = endpoint.subscription_id

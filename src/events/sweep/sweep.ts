@@ -61,7 +61,7 @@ interface DueLook {
   readonly lastId?: number;
 }
 
-/** Up to `maxVisits` subscriptions above the cursor: what of them is due, accounts in turns, and where to go on. */
+/** Reads up to `maxVisits` subscriptions above the cursor and returns their due deliveries, with accounts in turns, and the next cursor. */
 async function lookFrom({ store, clock, random, options, signal }: SweepPorts, afterId: number): Promise<DueLook> {
   const due: DueEndpoint[] = [];
   let lastId = afterId;
@@ -81,14 +81,14 @@ async function* claimFrom(ports: SweepPorts, due: readonly DueEndpoint[]): Async
   const limit = Math.max(options.minClaimShare, Math.floor(options.claimRows / Math.max(1, due.length)));
   const groupSize = Math.ceil(options.claimRows / limit);
   for (let at = 0; at < due.length && !signal.aborted; at += groupSize) {
-    // Asked for at the last moment: what was claimed before has taken room.
+    // Computed at the last moment, because earlier claims have used memory.
     const budget = createBudget(ports);
     const shares = due.slice(at, at + groupSize).flatMap((endpoint) => sharesOf(ports, endpoint, limit, budget));
     if (shares.length > 0) yield await store.claim(shares, { owner, now: new Date(clock.now()) });
   }
 }
 
-/** What one claim may bring into memory of an account. @returns how many of those wanted */
+/** Returns how many of the wanted deliveries of an account a claim may load into memory. */
 type Budget = (accountId: number, wanted: number) => number;
 
 function createBudget({ room }: SweepPorts): Budget {
@@ -111,7 +111,7 @@ function sharesOf({ room, clock }: SweepPorts, endpoint: DueEndpoint, limit: num
   return [retries, firsts].filter((share) => share.limit > 0);
 }
 
-/** As many at a time as there is memory for; what was read is to be taken in before the next are asked for. */
+/** Reads bodies, as many at a time as there is memory for. Add them to the lanes before the next are read. */
 async function* readBodies({ store, room, owner }: SweepPorts, rows: readonly ClaimedRow[]): AsyncGenerator<Claimed> {
   let left = rows;
   while (left.length > 0) {
@@ -176,7 +176,10 @@ function dueAt({ due }: OrderedHead): number {
   return due?.getTime() ?? Number.POSITIVE_INFINITY;
 }
 
-/** Of each account in turn; `start`, from 0 to 1, is where each begins, so that nobody is the first to be asked each time. */
+/**
+ * Lists subscriptions so that accounts take turns. `start`, from 0 to 1, is where each account begins, so that no subscription is always
+ * first.
+ */
 function inTurns(due: readonly DueEndpoint[], start: number): readonly DueEndpoint[] {
   const first = Math.floor(due.length * start);
   const turns = createRotation<DueEndpoint>();

@@ -34,10 +34,10 @@ export function createWebhookAddresses({ digest }: Pick<PlatformKeys, 'digest'>,
     /** Its secret part. */
     keyOf,
 
-    /** Absolute, as the provider is told it. */
+    /** Returns the absolute URL that the provider receives. */
     urlOf: (elementKey: string, instance: InstanceKey) => `${publicUrl()}${PATH}/${elementKey}/${keyOf(instance)}`,
 
-    /** Undefined for what is not a key that was handed out. Asks nobody. */
+    /** Reads the key of an address, without a query. Undefined for a key that was never issued. */
     read: (instanceKey: string) => {
       const bytes = Buffer.from(instanceKey, 'base64url');
       // Other texts may decode to the same bytes.

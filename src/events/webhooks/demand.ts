@@ -7,8 +7,8 @@ import { createRegistrationStore } from './registration-store.ts';
 export const REGISTRATION_TOPIC = 'webhook-registration';
 
 /**
- * Takes down, with the change of an instance that asks for it, that its provider is to be told where to send events, or to send none any more.
- * Who talks to the provider takes it from there: nobody who changes an instance waits for that.
+ * Creates a function that notes, in the transaction of a change of an instance, that its webhook must be registered or removed. Another job
+ * calls the provider, so the change does not wait for it.
  */
 export function createNoteRegistration({
   knex,

@@ -13,7 +13,7 @@ export interface HydrationNeighbours {
 /** One read of a record: its outcome. */
 export type ReadOutcome = 'read' | 'failed' | 'left';
 
-/** A provider waits for its answer while records are read: of one call so many, at most so long. The rest goes without. */
+/** A provider waits for its response while records are read. This limits their number and time per webhook; the rest has no record. */
 export const MOST_READS = 25;
 const READS_MS = 8_000;
 const READS_AT_A_TIME = 4;

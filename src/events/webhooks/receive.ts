@@ -48,9 +48,9 @@ export interface ReceiverNeighbours {
 }
 
 const MAX_BODY_BYTES = 1024 * 1024;
-/** Of one call: all are stored or none. */
+/** Maximum number of events in a webhook. All are stored or none. */
 const MOST_EVENTS = 1_000;
-/** A secret that cannot be read is put right by people. */
+/** People must repair a secret that cannot be read. */
 const UNREADABLE_RETRY_SECONDS = 600;
 
 export interface TargetNeighbours {
@@ -63,7 +63,7 @@ export function createWebhookTargets(
   { notifier }: Pick<Platform, 'notifier'>,
   { findInstance, findSecret, addresses }: TargetNeighbours,
 ) {
-  // Also that there is none: a provider goes on calling for an instance that was deleted.
+  // An unknown instance is cached too, because a provider continues to call for a deleted one.
   const cache = createAnnouncedCache<{ readonly target: WebhookTarget | undefined }>({
     notifier,
     topic: 'instance',
@@ -110,7 +110,7 @@ interface Verifier {
   readonly secret: string;
 }
 
-/** Why a genuine call is answered, and nothing of it stored. */
+/** Why a genuine webhook is accepted without storing its events. */
 type Idle = 'disabled' | 'off' | 'polling';
 
 export function createReceiver(platform: Pick<Platform, 'clock' | 'log' | 'metrics'>, neighbours: ReceiverNeighbours) {
@@ -124,7 +124,7 @@ export function createReceiver(platform: Pick<Platform, 'clock' | 'log' | 'metri
     const { verify, signingKey } = webhooks;
     if (verify === 'unsigned') return;
     const secret = signingKey === undefined ? target.secret : await findSigningKey(target, call);
-    // Before the secret is known nobody can have signed with it.
+    // Before the secret is known, nobody can have signed with it.
     const verdict = secret === undefined ? 'unsigned' : judge(target, call, { verify, secret });
     if (verdict === 'genuine') return;
     measures.received(instance.connector.key, verdict);
@@ -167,7 +167,7 @@ export function createReceiver(platform: Pick<Platform, 'clock' | 'log' | 'metri
   async function store(target: WebhookTarget, call: WebhookCall): Promise<number> {
     const events = read(target, call);
     const fresh = toNewEvents(target, call, events);
-    // A provider that refuses the credentials is not asked once more for each event.
+    // After a provider rejected the credentials, records are not requested for each event.
     const isRead = target.settings.hydrate && target.instance.valid && events.some(isToBeRead);
     const { eventIds } = isRead
       ? await acceptRead(target, { events, fresh })
@@ -178,12 +178,12 @@ export function createReceiver(platform: Pick<Platform, 'clock' | 'log' | 'metri
     return eventIds.filter((id) => id !== undefined).length;
   }
 
-  /** Also for a provider that waits no longer: it sends the same again, which takes as long to read, and at some time it gives up. */
+  /** Continues for a provider that waits no longer. It would send the webhook again, which takes as long to read, and stop at some time. */
   async function acceptRead(
     { instance }: WebhookTarget,
     { events, fresh }: { readonly events: readonly ProviderEvent[]; readonly fresh: readonly NewEvent[] },
   ): Promise<Accepted> {
-    // What was read is held until it is stored.
+    // The memory of the records is held until they are stored.
     const stored = new AbortController();
     try {
       const done = stored.signal;
@@ -208,10 +208,13 @@ export function createReceiver(platform: Pick<Platform, 'clock' | 'log' | 'metri
   }
 
   return {
-    /** Whose address it is. @throws AppError NOT_FOUND for nobody's, whatever the reason */
+    /**
+     * Finds the instance of an address.
+     * @throws AppError NOT_FOUND for an unknown address, whatever the reason is
+     */
     find: async (elementKey: string, instanceKey: string) => {
       const instance = addresses.read(instanceKey);
-      // What belongs to an account that was deleted is removed by and by.
+      // The data of a deleted account is removed gradually.
       const isThere = instance !== undefined && (await accounts.isThere(instance.accountId));
       const target = isThere ? await targets.get(instance) : undefined;
       const isReachable = target?.instance.connector.key === elementKey && target.instance.fault?.kind !== 'element';
@@ -263,7 +266,7 @@ export function createReceiver(platform: Pick<Platform, 'clock' | 'log' | 'metri
 const ACTIONS: ReadonlySet<string> = new Set<ProviderEvent['action']>(['created', 'updated', 'deleted', 'unknown']);
 const MOST_ID_CHARACTERS = 1_024;
 
-/** Both become parts of what is stored and filtered by. A connector may pass on what anybody sent. */
+/** Returns whether object name and id can be stored and filtered. A connector may pass on any text of a webhook. */
 function isSound({ action, objectName, objectId = '' }: ProviderEvent): boolean {
   return ACTIONS.has(action) && /^\w[\w./-]{0,199}$/.test(objectName) && objectId.length <= MOST_ID_CHARACTERS;
 }

@@ -30,7 +30,7 @@ const COLUMNS = `account_id as "accountId", instance_id as "instanceId", version
 
 export function createRegistrationStore(knex: Knex) {
   return {
-    /** What is there is looked at again; where there is nothing, only if something is wanted. */
+    /** Notes that an existing registration must be checked. Where there is none, only if one is wanted. */
     note: async (via: Knex, { accountId, id }: InstanceKey, isWanted: boolean): Promise<void> => {
       const again = 'version = webhook_registration.version + 1, due = now(), failures = 0, updated_at = now()';
       await via.raw(
@@ -50,7 +50,10 @@ export function createRegistrationStore(knex: Knex) {
       return rows[0];
     },
 
-    /** Those that are due, the oldest first, each for one process and for so long; or a single one. What a deleted account has is removed with it. */
+    /**
+     * Claims due registrations, the oldest first, for one process and a limited time; or a single one. Those of a deleted account are
+     * removed with it.
+     */
     claim: async (
       { limit, now, leaseUntil }: { readonly limit: number; readonly now: Date; readonly leaseUntil: Date },
       one?: InstanceKey,
@@ -71,7 +74,10 @@ export function createRegistrationStore(knex: Knex) {
       return rows;
     },
 
-    /** What was noted meanwhile stays due. False when the instance is gone. */
+    /**
+     * Stores a result, unless the registration was noted again meanwhile, which stays due. Returns false when the instance no longer
+     * exists.
+     */
     settle: async (
       { accountId, instanceId, version }: RegistrationRow,
       settled: SettledRegistration,
@@ -92,7 +98,7 @@ export function createRegistrationStore(knex: Knex) {
       (await knex('webhook_registration').where({ account_id: accountId, instance_id: instanceId, version }).delete()) >
       0,
 
-    /** Providers were told of another place than this: all of these are looked at. */
+    /** Marks all registrations with another public URL as due. */
     noteMoved: async (publicUrl: string): Promise<void> => {
       await knex('webhook_registration')
         .whereRaw('url is not null and not starts_with(url, ?)', [`${publicUrl}/`])

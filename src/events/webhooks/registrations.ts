@@ -34,15 +34,15 @@ export type Registrations = ReturnType<typeof createRegistrations>;
 const BATCH = 20;
 /** For all that is done at a provider for one registration. */
 const TIMEOUT_MS = 45_000;
-/** Longer than that takes. */
+/** Longer than a registration takes. */
 const LEASE_MS = 120_000;
-/** Who removes an instance waits for it. */
+/** The removal of an instance waits for it. */
 const END_TIMEOUT_MS = 10_000;
 const FIRST_RETRY_MS = 15_000;
 const LONGEST_RETRY_MS = 6 * 3_600_000;
-/** For what only an operator or the owner of the instance puts right. */
+/** The wait before a check that only the operator or the owner of the instance can make succeed. */
 const LOOK_AGAIN_MS = 3_600_000;
-/** Of a lifetime, which then leaves a quarter for trying again. */
+/** The share of a lifetime after which a registration is renewed. A quarter is left for retries. */
 const RENEWED_AFTER = 0.75;
 
 const NOTHING: SettledRegistration = {
@@ -93,14 +93,14 @@ export function createRegistrations(platform: RegistrationPlatform, neighbours: 
     if (isThere && (row.renewAt === null || row.renewAt.getTime() > clock.now())) {
       return { ...row, failures: 0, due: row.renewAt };
     }
-    // What another company there was told is out of reach of these credentials.
+    // These credentials cannot reach a registration at another base URL.
     if (there !== undefined && there.url !== url && row.baseUrl === baseUrl)
       await leave(instance, removeAtProvider(instance, there, signal));
     const made = (isThere && (await renew(instance, there, signal))) || (await create(instance, url, signal));
     return { ...kept(row, made), url, baseUrl, failures: 0 };
   }
 
-  /** Nothing comes of what is left there: who goes on sending finds another address, another secret, or nobody. */
+  /** Leaves a registration at the provider if its removal fails. Its events then reach an unknown address, or fail verification. */
   async function leave({ accountId, id, redactor }: Instance, removal: Promise<void>): Promise<void> {
     try {
       await removal;
@@ -150,7 +150,7 @@ export function createRegistrations(platform: RegistrationPlatform, neighbours: 
     // Gone with the instance.
     if (found === undefined) return;
     const { instance, isRegistered } = found;
-    // Nothing is asked on its behalf until it is enabled again, which is told.
+    // No request is sent for a disabled instance. Enabling it is noted.
     if (isRegistered && instance.disabled) return void (await store.settle(row, { ...row, due: null }));
     const obstacle = isRegistered
       ? findObstacle(instance, addresses.urlOf(instance.connector.key, instance))
@@ -164,7 +164,7 @@ export function createRegistrations(platform: RegistrationPlatform, neighbours: 
       if (isRegistered) {
         const settled = await bringAbout(row, found, signal);
         const isStored = await store.settle(row, settled);
-        // Who deleted the instance meanwhile did not know of it.
+        // The deletion of the instance did not know of the new registration.
         if (!isStored && settled.providerId !== null) {
           const made = { id: settled.providerId, url: settled.url ?? '' };
           return leave(instance, removeAtProvider(instance, made, signal));
@@ -217,7 +217,7 @@ export function createRegistrations(platform: RegistrationPlatform, neighbours: 
   async function take(one: InstanceKey): Promise<void> {
     const rows = await claim(1, one);
     for (const row of rows) await attempt(row, stopping.signal);
-    // What was noted while it was worked on told nobody who could take it.
+    // A note that arrived meanwhile found no process that could take it.
     if (rows.length > 0 && !stopping.signal.aborted) await take(one);
   }
 
@@ -233,7 +233,7 @@ export function createRegistrations(platform: RegistrationPlatform, neighbours: 
       await store.noteMoved(publicUrl);
     },
 
-    /** Takes up nothing more; resolves when what is under way has ended. */
+    /** Starts no more registrations. Resolves when those in progress have ended. */
     stop: async () => {
       unsubscribe();
       stopping.abort(new Error('The process stops.'));
@@ -253,7 +253,7 @@ export function createRegistrations(platform: RegistrationPlatform, neighbours: 
         })(),
       ),
 
-    /** Before the instance goes, as long as there are credentials: what is left at the provider then is told. */
+    /** Removes a registration before its instance is deleted, while there are credentials. One that stays at the provider is logged and published. */
     end: async (key: InstanceKey, signal: AbortSignal) => {
       const row = await store.find(key);
       if (row === undefined || row.providerId === null || row.url === null) return;
@@ -307,7 +307,7 @@ function registrationOf({ connector }: Instance): WebhookRegistration {
   return registration;
 }
 
-/** What the provider need not be asked for, in words; undefined: nothing. */
+/** Returns the reason why the provider need not be called. Undefined where there is none. */
 function findObstacle({ connector, config, fault, valid }: Instance, eventUrl: string): string | undefined {
   const { protocol, hostname, origin } = new URL(eventUrl);
   if (fault !== undefined) return fault.message;
@@ -334,7 +334,7 @@ function tooLong(): AppError {
   return new AppError('PROVIDER_TIMEOUT', 'It took too long.');
 }
 
-/** Of an error that callers may read; what the provider said is redacted already. */
+/** Returns the text of an error that callers may read, with the provider's words already redacted. */
 function wordsOf(error: unknown): string {
   if (!isAppError(error)) return 'Something went wrong in the service.';
   return error.providerMessage === undefined ? error.message : `${error.message} ${error.providerMessage}`;

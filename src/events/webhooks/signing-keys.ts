@@ -24,11 +24,11 @@ export interface SigningKeyNeighbours {
 const KEEP_MS = 10 * 60_000;
 const MOST_KEPT = 5_000;
 const READ_MS = 8_000;
-/** Whoever knows the address of an instance can name keys: of one instance no more are read at a time. */
+/** Everybody who knows the address of an instance can name keys, so this limits how many are read at a time for one instance. */
 const AT_A_TIME = 4;
 const RETRY_SECONDS = 30;
 
-/** What a provider answers of a key that it does not have; to ask again would change nothing. */
+/** The errors of providers for a key that does not exist. A repetition would change nothing. */
 const REFUSALS = [
   'NOT_FOUND',
   'PROVIDER_PROTOCOL',

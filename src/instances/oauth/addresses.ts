@@ -4,26 +4,30 @@ import { AppError, inWords } from '../../errors.ts';
 import type { OAuthConnector } from './fields.ts';
 
 /**
- * Where a browser may be sent, by the parsed form (WHATWG URL): two texts that browsers take for the same address are
- * the same URL here, and only the parsed form ever gets into a `Location` header.
+ * Addresses to which a browser may be redirected, in their parsed form (WHATWG URL). Texts that browsers read as the same address are the
+ * same URL here, and only the parsed form is written into a `Location` header.
  */
 
 /** Path on this service to which providers redirect browsers after an authorization (RFC 6749, section 3.1.2). */
 export const CALLBACK_PATH = '/oauth/callback';
 
-/** Browsers drop tabs and line breaks from a URL and read a backslash as a slash: what people see is not where it leads. */
+/** Browsers remove tabs and line breaks from a URL and read a backslash as a slash, so people would see another address. */
 const DECEPTIVE = /[\p{Cc}\p{Zs}\p{Zl}\p{Zp}\\]/u;
-/** Browsers also take `https:host` and `https:///host`; nobody means them. */
+/** Browsers also accept `https:host` and `https:///host`, which are always mistakes. */
 const WEB_URL = /^https?:\/\/[^/]/i;
 
-/** A web address without user name, password and fragment; undefined for anything else. */
+/** Parses a web address without user name, password and fragment. Returns undefined for anything else. */
 export function parseRedirectUrl(text: string): URL | undefined {
   if (DECEPTIVE.test(text) || text.includes('#') || !text.isWellFormed() || !WEB_URL.test(text)) return undefined;
   const url = URL.parse(text);
   return url === null || url.username !== '' || url.password !== '' ? undefined : url;
 }
 
-/** @throws AppError REQUEST_INVALID that says what the URL must be like; `path` is its place in the request */
+/**
+ * Reads a redirect URL.
+ * @param path the JSON pointer of the URL in the request
+ * @throws AppError REQUEST_INVALID that describes a valid URL
+ */
 export function readRedirectUrl(text: string, path: string): URL {
   const url = parseRedirectUrl(text);
   if (url !== undefined) return url;
@@ -36,17 +40,26 @@ export function isOfProvider({ hosts }: Connector, config: Config, { host }: URL
   return matchesHost(host, typeof hosts === 'function' ? hosts(config) : hosts);
 }
 
-/** @throws AppError REQUEST_INVALID when the settings make no address at one of the connector's hosts */
+/**
+ * Returns the authorization endpoint.
+ * @throws AppError REQUEST_INVALID when the settings result in no address at one of the connector's hosts
+ */
 export function authorizeUrlOf(connector: OAuthConnector, config: Config): URL {
   return readAddress(connector, config, connector.auth.authorizeUrl ?? connector.auth.tokenUrl);
 }
 
-/** @throws AppError REQUEST_INVALID when the settings make no address at one of the connector's hosts */
+/**
+ * Returns the token endpoint.
+ * @throws AppError REQUEST_INVALID when the settings result in no address at one of the connector's hosts
+ */
 export function tokenUrlOf(connector: OAuthConnector, config: Config): URL {
   return readAddress(connector, config, connector.auth.tokenUrl);
 }
 
-/** @throws AppError REQUEST_INVALID when the settings make no address at one of the connector's hosts */
+/**
+ * Returns the endpoint for refresh tokens.
+ * @throws AppError REQUEST_INVALID when the settings result in no address at one of the connector's hosts
+ */
 export function refreshUrlOf(connector: OAuthConnector, config: Config): URL {
   return readAddress(connector, config, connector.auth.refreshUrl ?? connector.auth.tokenUrl);
 }
@@ -66,7 +79,10 @@ function readAddress(connector: OAuthConnector, config: Config, addressOf: (conf
   );
 }
 
-/** Undefined for the provider itself. @throws AppError REQUEST_INVALID where no simulators run */
+/**
+ * Returns the route to the simulator. Undefined for the provider itself.
+ * @throws AppError REQUEST_INVALID where no simulators run
+ */
 export function simulatorOf(
   simulatorsUrl: string | undefined,
   connector: Connector,

@@ -3,13 +3,13 @@ import { json } from '../../db/json.ts';
 import { type Removal, removeRows } from '../../db/removal.ts';
 import { type RowOf, toColumns } from '../../db/row.ts';
 
-/** Settings that an authorization was begun for, and that its code can be exchanged with. */
+/** The settings of an authorization, with which its code can be exchanged. */
 export type AuthorizationKey = RowOf<
   'oauth_authorization',
   'account_id' | 'user_id' | 'element_key' | 'client_id' | 'callback_url'
 >;
 
-/** The seal tells settings of ours from those that were changed in the database. */
+/** The seal shows whether the settings were changed in the database. */
 export type SealedSettings = RowOf<'oauth_authorization', 'settings' | 'seal'>;
 
 /** Rows with the same settings. */
@@ -19,7 +19,7 @@ export interface SettingsRow extends SealedSettings {
 }
 
 export interface RecentOptions {
-  /** Any, where none is given. */
+  /** The state of the authorization. Undefined: any state. */
   readonly state: string | undefined;
   readonly minutes: number;
 }
@@ -39,7 +39,7 @@ export function createAuthorizationStore(knex: Knex) {
       await knex('oauth_authorization').insert(values);
     },
 
-    /** The newest first, equal ones once. */
+    /** Returns the settings of recent authorizations, the newest first and without duplicates. */
     findSettings: async (
       key: AuthorizationKey,
       { most, ...options }: RecentOptions & { readonly most: number },
@@ -52,7 +52,7 @@ export function createAuthorizationStore(knex: Knex) {
       return rows;
     },
 
-    /** The oldest of those that are not used, if any; each of several that come together takes another one. */
+    /** Marks the oldest unused authorization as used, if there is one. Concurrent calls mark different ones. */
     use: async (via: Knex, key: AuthorizationKey, options: RecentOptions) => {
       await via.raw(
         `update oauth_authorization set is_used = true where account_id = ? and id = (
@@ -79,7 +79,10 @@ export function createAuthorizationStore(knex: Knex) {
       return removals.includes('more') ? 'more' : 'done';
     },
 
-    /** Of all accounts. */
+    /**
+     * Deletes authorizations and codes of all accounts from before a time.
+     * @returns their number
+     */
     purge: async (before: Date): Promise<number> => {
       const purgeTable = (table: 'oauth_authorization' | 'oauth_code') =>
         knex(table).where('created_at', '<', before).delete();

@@ -12,7 +12,7 @@ import { isOAuthConnector, OAUTH_KEYS, type OAuthConnector } from './fields.ts';
 import type { Proxies } from './proxies/proxies.ts';
 import type { OAuthProxy } from './proxies/proxy.ts';
 
-/** Who asks for a URL, and later exchanges the code it leads to. */
+/** The user who requests an authorization URL, or exchanges its code. */
 export interface AuthorizationCaller {
   readonly organizationId: number;
   readonly accountId: number;
@@ -37,9 +37,9 @@ export interface UrlRequest {
 
 /** Properties of a returned code. */
 export interface CodeOrigin {
-  /** PKCE, for any code of the client in this account; undefined for an element without. */
+  /** The PKCE verifier, which is the same for any code of the client in this account. Undefined for an element without PKCE. */
   readonly verifier: string | undefined;
-  /** Configuration keys that the URLs of open authorizations were made with: the newest first, equal ones once. */
+  /** The configuration values of the URLs of open authorizations, the newest first and without duplicates. */
   readonly settings: readonly Config[];
 }
 
@@ -51,8 +51,9 @@ export interface ReturnedCode {
 
 export type Authorizations = ReturnType<typeof createAuthorizations>;
 
+/** The parts of other rooms that authorizations need. */
 export interface AuthorizationNeighbours {
-  /** @throws AppError CONFLICT for an element that the account makes no instances of */
+  /** @throws AppError CONFLICT for an element that is not active in the account */
   readonly assertActive: (accountId: number, elementKey: string) => Promise<void>;
   readonly proxies: Pick<Proxies, 'find' | 'findByUrl' | 'openClient' | 'allowTarget'>;
   readonly simulatorsUrl: string | undefined;
@@ -60,7 +61,7 @@ export interface AuthorizationNeighbours {
 
 const AUTHORIZATION_MINUTES = 15;
 const STATE_BYTES = 32;
-/** Nobody needs as many; it bounds what one exchange reads. */
+/** Far more than a user needs. It limits what one exchange reads. */
 const MOST_SETTINGS = 1000;
 
 export function createAuthorizations(
@@ -70,13 +71,17 @@ export function createAuthorizations(
   const store = createAuthorizationStore(knex);
 
   return {
-    /** The provider's page where a user authorizes. @throws AppError REQUEST_INVALID, NOT_FOUND for an unknown proxy, CONFLICT for one that cannot be used, and for an inactive element */
+    /**
+     * Begins an authorization and returns the URL of the provider's page.
+     * @throws AppError REQUEST_INVALID; NOT_FOUND for an unknown proxy; CONFLICT for a proxy that cannot be used, and for an inactive
+     * element
+     */
     begin: async (caller: AuthorizationCaller, connector: Connector, request: UrlRequest) => {
       assertCodeFlow(connector);
       await assertActive(caller.accountId, connector.key);
       assertUrlStorable(request);
       const proxy = await findProxy(proxies, caller, request);
-      // Nobody is sent to authorize a client that cannot be used afterwards.
+      // A user must not authorize a client that cannot be used afterwards.
       if (proxy !== undefined) proxies.openClient(proxy);
       const apiKey = request.apiKey ?? proxy?.apiKey;
       const clientId = required('apiKey', apiKey, 'the client id registered with the provider');
@@ -96,9 +101,9 @@ export function createAuthorizations(
     },
 
     /**
-     * Open authorizations are those of the same user in the last 15 minutes, with that state where one is given. Those that are used
-     * count only where there are no others: several users may have opened one URL. The verifier needs none of them.
-     * @throws AppError PROVIDER_CREDENTIALS_INVALID for a code that was exchanged already, whoever sent it
+     * Finds the open authorizations of a code: those of the same user in the last 15 minutes, with the same state if there is one. Used
+     * ones count only where there are no others, because several users may have opened one URL. The verifier does not depend on them.
+     * @throws AppError PROVIDER_CREDENTIALS_INVALID for a code that was already exchanged, by any user of the account
      */
     find: async (connector: OAuthConnector, key: AuthorizationKey, { code, state }: ReturnedCode) => {
       if (await store.hasCode(key.accountId, hashOf(key, code))) throw codeUsed(connector);
@@ -110,15 +115,18 @@ export function createAuthorizations(
       return { verifier, settings: (unused.length > 0 ? unused : genuine).map(({ settings }) => settings) };
     },
 
-    /** The code was exchanged, for one of the open authorizations where there are any. */
+    /** Marks a code as exchanged, and one of its open authorizations as used. */
     use: async (via: Knex, key: AuthorizationKey, { code, state }: ReturnedCode) => {
       await store.insertCode(via, key.accountId, hashOf(key, code));
       if (mayBeOpen(key, state)) await store.use(via, key, { state, minutes: AUTHORIZATION_MINUTES });
     },
 
-    /** Deletes what was begun before that time. @returns how many */
+    /**
+     * Deletes authorizations and codes from before a time.
+     * @returns their number
+     */
     purge: store.purge,
-    /** Deletes some of what an account has. */
+    /** Deletes some of the authorizations and codes of an account. */
     removeSome: store.removeSome,
   };
 
@@ -127,8 +135,8 @@ export function createAuthorizations(
   }
 
   /**
-   * The same for all users of an account who ask for a code of this client, so that a code is exchanged whichever authorization it
-   * comes from, and whoever sends it. 43 characters, as RFC 7636, 4.1 advises.
+   * Returns the PKCE verifier: the same for all users of an account who authorize this client. So a code can be exchanged whichever
+   * authorization it comes from, and whichever user sends it. It has 43 characters, as RFC 7636, 4.1 recommends.
    */
   function verifierOf({ auth }: OAuthConnector, key: AuthorizationKey): string | undefined {
     if (auth.pkce === false) return undefined;
@@ -150,12 +158,12 @@ export function createAuthorizations(
   }
 }
 
-/** What no row can hold would be an error to PostgreSQL. */
+/** PostgreSQL would report an error for a text that it cannot store. */
 function mayBeOpen({ clientId, callbackUrl }: AuthorizationKey, state = ''): boolean {
   return [clientId, callbackUrl, state].every(isStorable);
 }
 
-/** Seen twice, a code makes strict providers revoke what they granted for it (RFC 6749, 4.1.2): the instance that has it would end. */
+/** When a code is sent twice, strict providers revoke its tokens (RFC 6749, 4.1.2), and the instance that has them would become invalid. */
 function codeUsed({ key, name }: Connector): AppError {
   const message = `The code was already exchanged, and ${name} accepts it only once. Get a new one with GET /elements/${key}/oauth/url. Nothing was stored.`;
   return new AppError('PROVIDER_CREDENTIALS_INVALID', message);

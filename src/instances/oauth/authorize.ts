@@ -9,23 +9,27 @@ import { OAUTH_KEYS, type OAuthConnector, scopeOf } from './fields.ts';
 import { readValues, ValueFault } from './values.ts';
 
 /**
- * The two ends of an authorization: `authorizationUrl` sends a user to the provider's page, with settings that
- * `readUrlSettings` read; `agreeOnSettings` and `readCallbackValues` judge what came back to the callback URL.
+ * The two ends of an authorization. `authorizationUrl` sends a user to the provider's page, with the settings of `readUrlSettings`.
+ * `agreeOnSettings` and `readCallbackValues` judge the parameters of the callback URL.
  */
 
+/** The parts of an authorization URL. */
 export interface AuthorizationRequest {
   readonly connector: OAuthConnector;
-  /** Configuration that the URL is built from, defaults included. */
+  /** The configuration from which the URL is built, including defaults. */
   readonly config: Config;
   readonly clientId: string;
   readonly callbackUrl: string;
   readonly state: string | undefined;
-  /** PKCE (RFC 7636, 4.2); undefined for an element without. */
+  /** The PKCE verifier (RFC 7636, 4.1). Undefined for an element without PKCE. */
   readonly verifier: string | undefined;
   readonly simulator: SimulatorRoute | undefined;
 }
 
-/** RFC 6749, 4.1.1. @throws AppError REQUEST_INVALID when the settings make no address at one of the connector's hosts */
+/**
+ * Returns the authorization URL (RFC 6749, 4.1.1).
+ * @throws AppError REQUEST_INVALID when the settings result in no address at one of the connector's hosts
+ */
 export function authorizationUrl(request: AuthorizationRequest): string {
   const { connector, config, clientId, callbackUrl, state, verifier, simulator } = request;
   const url = authorizeUrlOf(connector, config);
@@ -52,8 +56,9 @@ interface UrlParameters {
 }
 
 /**
- * The configuration keys that the parameters of an authorization URL stand for; an instance made with its code has them.
- * @throws AppError REQUEST_INVALID for one that the element does not take, and for a host that is not the provider's
+ * Returns the configuration values that the parameters of an authorization URL stand for. An instance that is created with its code has
+ * them.
+ * @throws AppError REQUEST_INVALID for a parameter that the element does not have, and for a host that is not the provider's
  */
 export function readUrlSettings(connector: OAuthConnector, given: UrlParameters): Config {
   const { siteAddressKey, sandboxKey } = connector.auth;
@@ -112,7 +117,7 @@ function readSite(connector: OAuthConnector, settings: Config, text: string): st
   }
   const site = field?.type === 'url' ? url.href.replace(/\/+$/, '') : url.host;
   if (isOfProvider(connector, settingsOfUrl(connector, { ...settings, [field?.key ?? '']: site }), url)) return site;
-  // Where the setting is a name, from which the connector makes the host, the name will do.
+  // Where the setting is a name from which the connector makes the host, the name is enough.
   if (field !== undefined && hasPattern(field, text)) return text;
   throw invalidParameter('siteAddress', `siteAddress results in the host ${url.host}, which is not a host of ${name}.`);
 }
@@ -125,11 +130,11 @@ export function invalidParameter(parameter: string, message: string): AppError {
   return new AppError('REQUEST_INVALID', message, { details: [{ path: pointer('query', parameter), message }] });
 }
 
-/** Code, and the settings beside it, that a caller sends. */
+/** A code, with the settings that a caller sends. */
 export interface CodeGiven {
-  /** Settings that stay unless an authorization or the caller has others. */
+  /** Earlier settings, which authorization and caller may replace. */
   readonly base: Config;
-  /** Configuration as the caller sent it. It contains the settings that the authorizations were begun with. */
+  /** The configuration as the caller sent it. It takes precedence over the settings of authorizations. */
   readonly given: Readonly<Record<string, unknown>>;
   readonly state: string | undefined;
 }
@@ -159,7 +164,7 @@ export function agreeOnSettings(
   return settings;
 }
 
-/** What is not set is as good as false. */
+/** A setting without a value equals false. */
 function isSame(one: Readonly<Record<string, unknown>>, other: typeof one | undefined, key: string): boolean {
   return (one[key] ?? false) === (other?.[key] ?? false);
 }
@@ -183,8 +188,8 @@ function describeDifference({ name }: OAuthConnector, keys: readonly string[], s
 }
 
 /**
- * Whether the simulator is meant is not taken over from the URL that the user authorized at: the URL is forgotten, and the same
- * body sent again would show its secrets to the provider.
+ * Asserts that the caller states whether the simulator is used. The state is not taken from the authorization URL: the URL expires, and the
+ * same body sent again would send its secrets to the provider.
  */
 function assertSimulatorStated(
   connector: OAuthConnector,

@@ -24,7 +24,7 @@ import { assertGivenValues } from './values.ts';
 export interface ConnectRequest {
   readonly caller: AuthorizationCaller;
   readonly connector: OAuthConnector;
-  /** The configuration as the caller gave it. */
+  /** The configuration as the caller sent it. */
   readonly given: Readonly<Record<string, unknown>>;
   /** Earlier configuration. Its values stay unless new ones are given. */
   readonly base: Config;
@@ -34,7 +34,7 @@ export interface ConnectRequest {
   readonly signal: AbortSignal;
 }
 
-/** Settings that go with a grant. The probe has yet to show that they work. */
+/** The settings of a grant. The probe has not verified them yet. */
 export interface Connection {
   readonly config: Config;
   readonly grant: TokenGrant;
@@ -42,14 +42,14 @@ export interface Connection {
   readonly authorization: Authorization | undefined;
 }
 
-/** Authorization that a code belongs to. */
+/** The authorization of a code. */
 export interface Authorization {
   readonly key: AuthorizationKey;
   readonly returned: ReturnedCode;
   readonly verifier: string | undefined;
-  /** The user who sends the code asked for its URL, not long ago. */
+  /** Whether the user who sends the code requested its URL in the last 15 minutes. */
   readonly isOpen: boolean;
-  /** Configuration keys that its URL was made with, as far as it is known. */
+  /** The configuration values of its URL, as far as they are known. */
   readonly settings: Config;
 }
 
@@ -61,8 +61,9 @@ export interface ConnectNeighbours {
 }
 
 /**
- * Turns a code, client credentials or a token that was obtained elsewhere into a grant.
- * @throws AppError REQUEST_INVALID; PROVIDER_CREDENTIALS_INVALID when the provider refuses; PROVIDER_* when it cannot answer
+ * Turns a code, client credentials or an existing token into a grant.
+ * @throws AppError REQUEST_INVALID; PROVIDER_CREDENTIALS_INVALID when the provider rejects it; PROVIDER_* when the provider does not
+ * respond
  */
 export async function connect(neighbours: ConnectNeighbours, request: ConnectRequest): Promise<Connection> {
   const { connector, base, earlier, providerData = {}, signal } = request;
@@ -85,12 +86,12 @@ export async function connect(neighbours: ConnectNeighbours, request: ConnectReq
 }
 
 interface Filled {
-  /** Whose secret is used, which the caller need not know. */
+  /** The proxy whose secret is used. The caller need not know the secret. */
   readonly proxy?: ProxyClient;
   readonly given: ConnectRequest['given'];
 }
 
-/** With the URL of a proxy as callback, its client is meant. */
+/** Adds the client of a proxy, if the callback URL is that of the proxy. */
 async function fillFromProxy(
   proxies: ConnectNeighbours['proxies'],
   { caller, given, base }: ConnectRequest,
@@ -102,13 +103,13 @@ async function fillFromProxy(
   if (isComplete || typeof url !== 'string') return { given };
   const proxy = await proxies.findByUrl(caller, url);
   if (proxy === undefined || (isGiven(known[clientId]) && known[clientId] !== proxy.apiKey)) return { given };
-  // A caller who gave the secret alone needs no more than the client id.
+  // A caller who sends the secret needs only the client id.
   if (isGiven(known[clientSecret])) return { given: { ...given, [clientId]: proxy.apiKey } };
   const client = proxies.openClient(proxy);
   return { proxy: client, given: { ...given, [clientId]: client.apiKey, [clientSecret]: client.apiSecret } };
 }
 
-/** The proxy says itself where its secret may go. */
+/** Marks the client secret as sent, because the proxy decides itself where its secret may be sent. */
 function withProxySecret(earlier: EarlierSettings | undefined): EarlierSettings | undefined {
   return earlier && { ...earlier, shown: new Set([...earlier.shown, OAUTH_KEYS.clientSecret]) };
 }
@@ -117,14 +118,14 @@ function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null && value !== '';
 }
 
-/** Where the grant comes from. */
+/** The source of a grant. */
 type GrantSource =
   | { readonly kind: 'code'; readonly code: string }
   | { readonly kind: 'refreshToken'; readonly refreshToken: string }
   | { readonly kind: 'accessToken'; readonly accessToken: string }
   | { readonly kind: 'client' };
 
-/** @throws AppError REQUEST_INVALID that says how to get a code */
+/** @throws AppError REQUEST_INVALID that describes how to get a code */
 function chooseSource({ connector, given, providerData }: ConnectRequest): GrantSource {
   if (connector.auth.grant === 'clientCredentials') {
     assertNoProviderData(connector, providerData);
@@ -146,7 +147,7 @@ function assertNoProviderData({ name }: OAuthConnector, providerData: ProviderDa
   throw new AppError('REQUEST_INVALID', message, { details: [{ path: '/body/providerData', message }] });
 }
 
-/** Tokens that were obtained elsewhere; a mask is none. */
+/** Returns tokens that the caller obtained elsewhere. A mask is no token. */
 export function tokensIn(given: ConnectRequest['given']) {
   return { refreshToken: tokenIn(given, OAUTH_KEYS.refreshToken), accessToken: tokenIn(given, OAUTH_KEYS.accessToken) };
 }
@@ -170,7 +171,7 @@ function codeMissing(
     words.length === 0
       ? `${name} uses OAuth: providerData.code is missing. ${how}`
       : `${name} was not authorized, so there is no code. ${how}`;
-  // Of what the provider may quote.
+  // Redacts secrets that the provider may quote.
   const redactor = createRedactor(
     [OAUTH_KEYS.clientSecret, ...TOKEN_KEYS].map((secret) => String(given[secret] ?? '')),
   );
@@ -202,12 +203,12 @@ async function findAuthorization(
   return { key, returned, verifier, isOpen: open.length > 0, settings };
 }
 
-/** Whether nobody of another account can have begun what a code came from: PKCE binds it to the account. */
+/** Returns whether only a user of the account can have begun the authorization of a code. PKCE binds a code to the account. */
 function isOfAccount(authorization: Authorization | undefined): boolean {
   return authorization !== undefined && (authorization.isOpen || authorization.verifier !== undefined);
 }
 
-/** @throws AppError PROVIDER_CREDENTIALS_INVALID when the provider refuses; PROVIDER_* when it cannot answer */
+/** @throws AppError PROVIDER_CREDENTIALS_INVALID when the provider rejects the request; PROVIDER_* when it does not respond */
 async function obtainGrant(
   requestToken: RequestToken,
   client: OAuthClient,
@@ -240,14 +241,14 @@ async function obtainGrant(
   }
 }
 
-/** The configuration keys of what the provider is shown. */
+/** The configuration keys of the credentials that the provider receives. */
 const SHOWN_KEYS: Readonly<Record<Exclude<GrantSource['kind'], 'code'>, string>> = {
   refreshToken: OAUTH_KEYS.refreshToken,
   accessToken: OAUTH_KEYS.accessToken,
   client: `${OAUTH_KEYS.clientId} and ${OAUTH_KEYS.clientSecret}`,
 };
 
-/** What a code would have brought has to be given with a token from elsewhere. */
+/** With an existing token, the caller must send the values that a code would have brought. */
 function assertNoValueIsMissing(connector: OAuthConnector, config: Config): void {
   const missing = Object.entries(connector.auth.values ?? {}).filter(
     ([key, { required }]) => required !== false && config[key] === undefined,
@@ -267,12 +268,12 @@ function withoutTokens(config: Config): Config {
   return Object.freeze(Object.fromEntries(Object.entries(config).filter(([key]) => !TOKEN_KEYS.includes(key))));
 }
 
-/** Nobody has been given it: a good client is refused the grant and nothing else. */
+/** No client was issued this token, so a valid client only has the grant rejected. */
 const NO_REFRESH_TOKEN = 'no-token-but-a-question-about-the-client';
 
 /**
- * Shows a client and its secret to the provider, without using up any token.
- * @throws AppError PROVIDER_CREDENTIALS_INVALID when the provider refuses them; PROVIDER_* when it cannot answer
+ * Sends a client and its secret to the provider without using up a token.
+ * @throws AppError PROVIDER_CREDENTIALS_INVALID when the provider rejects them; PROVIDER_* when it does not respond
  */
 export async function verifyClient(
   requestToken: RequestToken,

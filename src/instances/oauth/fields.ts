@@ -65,7 +65,7 @@ const FIELDS: readonly ConfigField[] = [
   },
 ];
 
-/** What a registration with the provider gives. */
+/** The values that a registration with the provider results in. */
 const REGISTERED: ReadonlySet<string> = new Set([OAUTH_KEYS.clientId, OAUTH_KEYS.clientSecret]);
 
 /** They go where tokens are kept, and never into the configuration. */

@@ -17,57 +17,59 @@ import { noResponse, TokenError, type TokenFailureKind } from './token-failure.t
 import { readValues, ValueFault } from './values.ts';
 
 /**
- * The token endpoint of a provider: `exchangeRequest`, `refreshRequest` and `clientCredentialsRequest` say what is asked for,
- * `processTokenResponse` judges what came back, and `sendTokenRequest` sends between the two. None of the others needs a network.
+ * The token endpoint of a provider. `exchangeRequest`, `refreshRequest` and `clientCredentialsRequest` make the request,
+ * `processTokenResponse` judges the response, and `sendTokenRequest` sends between the two. Only `sendTokenRequest` needs a network.
  */
 
-/** Who asks: `config` has `oauth.api.key` and `oauth.api.secret`, and `simulator` where it applies. */
+/** The client of a token request. `config` has `oauth.api.key` and `oauth.api.secret`, and `simulator` where it applies. */
 export interface OAuthClient {
   readonly connector: OAuthConnector;
   readonly config: Config;
 }
 
+/** A request to a token endpoint, before it is encoded. */
 export interface TokenRequest extends OAuthClient {
   readonly grantType: 'authorization_code' | 'refresh_token' | 'client_credentials';
-  /** Form parameters, `grant_type` included. The ones that authenticate the client are not part of them. */
+  /** The parameters, including `grant_type`, without those that authenticate the client. */
   readonly parameters: Readonly<Record<string, string>>;
   /** Values among the parameters that are secret. */
   readonly secrets: readonly string[];
 }
 
-/** Checked response of a token endpoint (RFC 6749, section 5.1). */
+/** A checked response of a token endpoint (RFC 6749, section 5.1). */
 export interface TokenGrant {
   readonly accessToken: string;
-  /** Absent: the one that was used stays good (RFC 6749, 6). */
+  /** The new refresh token. Absent: the one that was used stays valid (RFC 6749, section 6). */
   readonly refreshToken?: string;
-  /** Seconds from the response; absent: until the provider refuses the token. */
+  /** Lifetime of the access token in seconds, counted from the response. Absent: until the provider rejects the token. */
   readonly expiresInSeconds?: number;
-  /** `OAuth2Auth.values` of kind `token`, by configuration key. */
+  /** The values of `OAuth2Auth.values` that come from a token response, by configuration key. */
   readonly values: Readonly<Record<string, string>>;
 }
 
 /** `sendTokenRequest` with its ports. @throws TokenError */
 export type RequestToken = (request: TokenRequest, signal: AbortSignal) => Promise<TokenGrant>;
 
+/** A code with the data that its exchange needs. */
 export interface ReturnedGrant {
   readonly code: string;
   readonly callbackUrl: string;
-  /** Undefined without PKCE. */
+  /** The PKCE verifier. Undefined without PKCE. */
   readonly verifier: string | undefined;
 }
 
-/** RFC 6749, 4.1.3, and RFC 7636, 4.5. */
+/** Returns the request that exchanges a code (RFC 6749, 4.1.3; RFC 7636, 4.5). */
 export function exchangeRequest(client: OAuthClient, { code, callbackUrl, verifier }: ReturnedGrant): TokenRequest {
   const parameters = { code, redirect_uri: callbackUrl, code_verifier: verifier };
   return askFor(client, 'authorization_code', parameters, verifier === undefined ? [code] : [code, verifier]);
 }
 
-/** RFC 6749, 6. */
+/** Returns the request that uses a refresh token (RFC 6749, section 6). */
 export function refreshRequest(client: OAuthClient, refreshToken: string): TokenRequest {
   return askFor(client, 'refresh_token', { refresh_token: refreshToken }, [refreshToken]);
 }
 
-/** RFC 6749, 4.4.2. */
+/** Returns the request for a grant by client credentials (RFC 6749, 4.4.2). */
 export function clientCredentialsRequest(client: OAuthClient): TokenRequest {
   return askFor(client, 'client_credentials', { scope: scopeOf(client.connector, client.config) }, []);
 }
@@ -83,6 +85,7 @@ function askFor(
   return { connector, config, grantType, parameters, secrets };
 }
 
+/** The parts of the platform that token requests are sent with. */
 export interface TokenEndpointPorts extends ReportingPorts {
   readonly egress: Pick<Egress, 'request'>;
   readonly clock: Pick<Clock, 'now' | 'steady'>;
@@ -90,7 +93,7 @@ export interface TokenEndpointPorts extends ReportingPorts {
   readonly simulatorsUrl?: string | undefined;
 }
 
-/** Shorter than a refresh has its instance for itself, so that nobody else asks before it ends. */
+/** Shorter than the lease of a refresh, so that no other process sends a request before this one ends. */
 const TIMEOUT_MS = 20_000;
 const MAX_BYTES = 1024 * 1024;
 
@@ -104,7 +107,7 @@ export async function sendTokenRequest(
   const address = addressOf(ports.simulatorsUrl, request);
   const { url, simulator } = address;
   const redactor = createRedactor(secretsOf(request));
-  // Nothing of headers and body is kept by whoever is told: whatever is in them grants access.
+  // Headers and body are not part of the report, because everything in them grants access.
   const { headers, ...asked } = toHttpRequest(request, address);
   const sent = { element: connector.key, method: 'POST', url, toSimulator: simulator !== undefined, redactor, headers };
   try {
@@ -117,14 +120,14 @@ export async function sendTokenRequest(
   }
 }
 
-/** Address that a token request is sent to. */
+/** The address of a token request. */
 export interface TokenAddress {
-  /** The provider's. */
+  /** The provider's URL. */
   readonly url: URL;
   readonly simulator: SimulatorRoute | undefined;
 }
 
-/** @throws TokenError where the settings lead nowhere */
+/** @throws TokenError where the settings result in no address */
 function addressOf(simulatorsUrl: string | undefined, { connector, config, grantType }: TokenRequest): TokenAddress {
   const urlOf = grantType === 'refresh_token' ? refreshUrlOf : tokenUrlOf;
   try {
@@ -135,9 +138,10 @@ function addressOf(simulatorsUrl: string | undefined, { connector, config, grant
   }
 }
 
-/** A request of which the headers are known. */
+/** An HTTP request whose headers are set. */
 type HttpRequest = EgressRequest & Required<Pick<EgressRequest, 'headers'>>;
 
+/** Encodes a token request as an HTTP request. */
 export function toHttpRequest(request: TokenRequest, { url, simulator }: TokenAddress): HttpRequest {
   const { auth } = request.connector;
   const { clientId, clientSecret } = credentialsOf(request);
@@ -171,8 +175,8 @@ function credentialsOf({ config }: OAuthClient) {
 }
 
 /**
- * RFC 6749, 2.3.1 wants both parts form-encoded. The library also encodes what a form need not, such as hyphens, and a
- * provider that decodes nothing would not know the client.
+ * Returns the header of HTTP Basic with both parts form-encoded (RFC 6749, 2.3.1). The library also encodes characters that need no
+ * encoding, such as hyphens, and a provider that decodes nothing would not know the client.
  */
 function basicOf(clientId: string, clientSecret: string): string {
   return `Basic ${btoa(`${formEncode(clientId)}:${formEncode(clientSecret)}`)}`;
@@ -182,12 +186,13 @@ function formEncode(text: string): string {
   return new URLSearchParams({ '': text }).toString().slice(1);
 }
 
-/** As they are sent: for HTTP Basic the client secret is encoded as a form first. */
+/** Returns the secrets in the forms in which they are sent. For HTTP Basic, the client secret is form-encoded first. */
 function secretsOf(request: TokenRequest): readonly string[] {
   const { clientSecret } = credentialsOf(request);
   return [clientSecret, formEncode(clientSecret), ...request.secrets];
 }
 
+/** A response of a token endpoint, with its address and time. */
 export interface TokenResponse {
   readonly response: EgressResponse;
   readonly address: TokenAddress;
@@ -195,7 +200,10 @@ export interface TokenResponse {
   readonly nowMs: number;
 }
 
-/** @throws TokenError for whatever is no grant */
+/**
+ * Judges a response.
+ * @throws TokenError for a response that is no grant
+ */
 export async function processTokenResponse(
   request: TokenRequest,
   { response, address, nowMs }: TokenResponse,
@@ -228,7 +236,10 @@ type TokenMembers = Readonly<Record<string, unknown>>;
 
 const MOST_MEMBERS: JsonShape = { depth: 100, members: 10_000, ownMembers: 1_000 };
 
-/** A grant has a dozen members. @throws TokenError before anything is made of a text that has far more */
+/**
+ * Asserts that a text has few members, before it is parsed. A grant has a dozen.
+ * @throws TokenError
+ */
 function assertFewMembers({ name }: OAuthConnector, text: string): void {
   if (isWithinShape(Buffer.from(text), MOST_MEMBERS)) return;
   const { members, ownMembers, depth } = MOST_MEMBERS;
@@ -250,21 +261,21 @@ function readJsonObject(connector: OAuthConnector, text: string): TokenMembers |
 // The names of RFC 6749, 5: a page or a sentence has none of them in front of a `=`.
 const FORM = /^(?:[\w.-]+=[^&\s]*&)*(?:access_token|error)=[^\s]*$/;
 
-/** As some providers answer, with the content type of a form, a text or a page. */
+/** Reads a form, as some providers respond, with the content type of a form, a text or a page. */
 function readForm(text: string): TokenMembers | undefined {
   const isForm = !hasMorePairs(text) && FORM.test(text);
   return isForm ? Object.fromEntries(new URLSearchParams(text)) : undefined;
 }
 
-/** A response that is no grant may hold some all the same. */
+/** A response that is no grant may still contain tokens. */
 function tokensIn(members: TokenMembers = {}): readonly string[] {
   const tokens = ['access_token', 'refresh_token', 'id_token'].map((name) => members[name]);
   return tokens.filter((token) => typeof token === 'string');
 }
 
 /**
- * In seconds, as far as the answer says it.
- * @param nowMs of the provider, whose clock the end of a token is told by
+ * Returns the lifetime of the access token in seconds, as far as the response has it.
+ * @param nowMs the time on the provider's clock, which sets the end of a token
  */
 function lifeIn({ auth: { accessTokenEnd } }: OAuthConnector, members: TokenMembers, nowMs: number): unknown {
   const { expires_in: life } = members;
@@ -272,7 +283,10 @@ function lifeIn({ auth: { accessTokenEnd } }: OAuthConnector, members: TokenMemb
   return Math.floor(Number(members[accessTokenEnd]) - nowMs / 1000);
 }
 
-/** What the library takes for a grant (RFC 6749, 5.1). @throws TokenError */
+/**
+ * Checks a response by the library (RFC 6749, 5.1).
+ * @throws TokenError
+ */
 async function checkGrant(
   request: TokenRequest,
   { url }: TokenAddress,
@@ -298,8 +312,8 @@ async function checkGrant(
 }
 
 /**
- * The response as RFC 6749, 5.1 has it, for the library to judge: numbers in text, members of no value and a missing
- * `token_type` are put right; what is not used (an id_token, which nobody checks here) is left out.
+ * Returns the response in the form of RFC 6749, 5.1, for the library: numbers that are text, empty members and a missing `token_type` are
+ * corrected. Unused members are left out, such as an id_token, which is not checked here.
  */
 function toStandardResponse({ access_token, token_type, expires_in, refresh_token }: TokenMembers): Response {
   const seconds = typeof expires_in === 'string' ? Number(expires_in) : expires_in;
@@ -313,7 +327,7 @@ function toStandardResponse({ access_token, token_type, expires_in, refresh_toke
   return new Response(JSON.stringify(body), { status: 200, headers: { 'content-type': 'application/json' } });
 }
 
-/** RFC 6749, 4.1.2.1 and 5.2; RFC 8628, 3.5. */
+/** The errors of RFC 6749, 4.1.2.1 and 5.2, and of RFC 8628, 3.5. */
 const STANDARD_ERRORS: ReadonlySet<string> = new Set([
   'invalid_request',
   'invalid_client',
@@ -326,19 +340,19 @@ const STANDARD_ERRORS: ReadonlySet<string> = new Set([
   'slow_down',
 ]);
 
-/** Of a client or a user: what RFC 6749 calls an error, and yet says nothing about this request. */
+/** Errors that will pass and say nothing about this request. */
 const PASSING_ERRORS: ReadonlySet<string> = new Set(['temporarily_unavailable', 'slow_down']);
 
 interface Judged extends EgressResponse {
   /** Undefined when the body is neither a JSON object nor a form. */
   readonly members: TokenMembers | undefined;
   readonly text: string;
-  /** Knows what was sent. */
+  /** Redacts the secrets of the request and the tokens of the response. */
   readonly redactor: Redactor;
   readonly nowMs: number;
 }
 
-/** The failure that a response is; undefined for one that may be a grant. */
+/** Returns the failure that a response reports. Undefined for one that may be a grant. */
 function readFailure({ name }: OAuthConnector, judged: Judged): TokenError | undefined {
   const { status, headers, quotable, members, text, redactor, nowMs } = judged;
   const oauthError = readOAuthError(members, redactor);
@@ -364,7 +378,7 @@ function kindOf({ status, members }: Judged, oauthError: string | undefined): To
   return status >= 300 ? 'unreachable' : members === undefined ? 'unknown' : 'refused';
 }
 
-/** What decides is no secret, though somebody may have chosen it for one. */
+/** Standard errors are not redacted, because they decide, even if a secret has the same text. */
 function readOAuthError(members: TokenMembers | undefined, { redact }: Redactor): string | undefined {
   const error = members?.error;
   if (typeof error !== 'string' || error === '') return undefined;

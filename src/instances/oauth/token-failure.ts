@@ -87,7 +87,7 @@ export function describeCodeFailure(connector: OAuthConnector, error: unknown, i
   return invalidCredentials(error, `${name} refuses the code. ${hint} ${again} Nothing was stored.`);
 }
 
-/** Of a code that comes from no open authorization of the user who sent it. */
+/** Returns the hint for a code without an open authorization of the user who sent it. */
 function describeUnknownOrigin({ auth: { siteAddressKey, sandboxKey } }: OAuthConnector): string {
   const keys = [siteAddressKey, sandboxKey].filter((key) => key !== undefined);
   const settings = keys.length === 0 ? '' : ` Send ${keys.join(' and ')} as its URL had it.`;

@@ -24,7 +24,7 @@ export interface ValueSource {
   readonly from: OAuthValue['from'];
   /** Values from the provider, under its own names. */
   readonly said: Readonly<Record<string, unknown>>;
-  /** The provider's address that answered: what is a simulator's comes back as an address there. */
+  /** The provider's address that sent the values. An address of the simulator is converted to it. */
   readonly origin: URL;
   readonly simulator: SimulatorRoute | undefined;
   /** False where an earlier value stays when the provider does not repeat it. */
@@ -71,7 +71,10 @@ function isWhollyMatched(pattern: RegExp, text: string): boolean {
   return new RegExp(pattern.source, pattern.flags.replace(/[gy]/g, '')).exec(text)?.[0] === text;
 }
 
-/** Values that a caller gives are held to the same hosts. @throws AppError REQUEST_INVALID */
+/**
+ * Asserts that the values of a caller have only hosts of the connector.
+ * @throws AppError REQUEST_INVALID
+ */
 export function assertGivenValues(connector: OAuthConnector, config: Config): void {
   const faults = Object.entries(connector.auth.values ?? {}).flatMap(([key, { type }]) => {
     const value = config[key];

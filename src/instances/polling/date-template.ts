@@ -136,7 +136,7 @@ const JAVA_LETTERS: Readonly<Record<string, Append>> = {
   ...Object.fromEntries([...'YwWDdHkKhms'].map((letter) => [letter, asIs(letter)])),
   ...Object.fromEntries([...'GaZz'].map((letter) => [letter, once(letter)])),
   ...Object.fromEntries([...'MLE'].map((letter) => [letter, word(letter)])),
-  // Of fixed width, so that digits may follow.
+  // A fixed width, so that digits may follow.
   y: (builder, count) => (count === 4 ? builder.appendValue(ChronoField.YEAR_OF_ERA, 4) : asIs('y')(builder, count)),
   X: asIs('X'),
   F: number(ChronoField.ALIGNED_WEEK_OF_MONTH),
@@ -151,7 +151,7 @@ const PIECES = /'(?:[^']|'')*'|([A-Za-z])\1*|[^A-Za-z']+|'.*$/gs;
 /** A pattern without words, nor weeks, which begin on another day elsewhere. */
 const NUMBERS_ONLY = /^(?:[yDdHhKkmsSXZuF]|([ML])(?!\1\1)|[^A-Za-z'])*$/;
 
-/** The words of English take 35 MB, and most processes never need them. */
+/** The English names of months and days need 35 MB, and most processes never use them. */
 function loadWords(): typeof import('@js-joda/locale_en') {
   return require('@js-joda/locale_en');
 }
@@ -174,7 +174,7 @@ export function createFormatter(pattern: string): DateTimeFormatter {
   }
 }
 
-/** What is known without a list of time zones. */
+/** Time zones that need no list of zones. */
 const FIXED_ZONE = /^(?:UTC?|GMT)?(?:[+-][\d:]+)?$|^Z$/;
 
 /** Undefined: there is no such zone. */

@@ -17,7 +17,7 @@ import {
 import { MOST_ROWS, type PollQuery, parsePollUrl } from './poll-url.ts';
 import { type ReadTimestamp, timestampReader } from './timestamps.ts';
 
-/** Of an object of the configuration. */
+/** The members of an object in the configuration. */
 type SettingMembers = Readonly<Record<string, unknown>>;
 
 const INTERVAL = 'event.poller.refresh_interval';
@@ -26,7 +26,7 @@ const TIME_ZONE = 'event.poller.time.zone';
 const BACKFILL = 'event.poller.backfill';
 const OBJECTS = 'event.objects';
 
-/** Configuration keys that every element takes: which changes at its provider become events. */
+/** Configuration keys of every element: which changes at its provider become events. */
 export const POLL_FIELDS: readonly PlatformField[] = [
   {
     key: INTERVAL,
@@ -221,7 +221,7 @@ function resourcesIn(config: Config, context: ResourceContext): readonly PolledR
     if (isJsonObject(members)) {
       const resource = readResource(members, { ...context, name });
       const hasUrl = (members.url ?? '') !== '';
-      // What is wrong with a URL is said already.
+      // A fault of the URL itself is reported already.
       if (hasUrl === (resource.query !== undefined))
         faults.check?.(resource, [CONFIGURATION, name, ...(hasUrl ? ['url'] : [])]);
       return [resource];

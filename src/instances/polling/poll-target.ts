@@ -16,7 +16,7 @@ function namesIn({ objects }: Pick<PollElement, 'objects'>): readonly string[] |
   return Object.entries(objects).flatMap(([name, { aliases = [] }]) => [name, ...aliases]);
 }
 
-/** Object names such as `affiliates/commissions`, which take two segments of a path. */
+/** Returns object names with two words, such as `affiliates/commissions`, which are two segments of a path. */
 export function namesOfTwoWords(element: Pick<PollElement, 'objects'>): readonly string[] {
   return namesIn(element)?.filter((name) => name.includes('/')) ?? [];
 }
@@ -30,7 +30,10 @@ export function standsFor(
   return isEverything && polls.length > 0 && namesIn({ objects })?.includes(EVERYTHING) !== true ? polls : undefined;
 }
 
-/** @throws Error for a URL that asks for anything but all changes since a time */
+/**
+ * Asserts that a URL requests all changes since a time.
+ * @throws Error for any other URL
+ */
 export function assertEverything({ parametersAt }: PollQuery): void {
   const { where, ...others } = parametersAt(0);
   const filter = where === undefined ? undefined : parseWhere(where);
@@ -88,7 +91,9 @@ function unknownName(message: string, name: string, known: readonly string[]): E
   return new Error(`${message}${hint}${known.length > 0 ? ` There are: ${known.join(', ')}.` : ''}`);
 }
 
-/** Polls ask this service: a URL of another host would be answered by ours all the same. */
+/**
+ * Asserts that a URL has the address of this service. Polls only use its path, so a URL with another host would be wrong and still work.
+ */
 function assertOwn({ origin, local }: PollQuery, ownUrls: readonly string[]): void {
   const origins = ownUrls.map((url) => new URL(url).origin);
   if (origin === undefined || origins.includes(origin)) return;

@@ -16,7 +16,7 @@ export interface PollQuery {
   /** The query of the URL, for the time from which changes are wanted. */
   readonly parametersAt: (sinceMs: number) => Pick<ListRequest, 'where' | 'orderBy' | 'fields'>;
   readonly pageSize: number | undefined;
-  /** See `DateTemplate`. Undefined: the URL asks for the same at any time. */
+  /** The precision of the time in the URL, see `DateTemplate`. Undefined: the URL does not depend on the time. */
   readonly granularityMs: number | undefined;
 }
 
@@ -97,11 +97,11 @@ function readTemplate(name: keyof typeof READERS, text: string, zone: string): D
 function originOf(host: string): string {
   const url = URL.parse(host);
   if (url === null) throw new Error(`'${host}' is no address.`);
-  // Of a scheme that is not the web's there is none.
+  // A scheme that is not the web's has no origin.
   return url.origin === 'null' ? host : url.origin;
 }
 
-/** Of the hub, if there is one, and of what is below it. */
+/** Returns the names in a path: the hub, if there is one, and the names below it. */
 function namesIn(path: string, namesOfTwoWords: readonly string[]): readonly (string | undefined)[] {
   const names = path
     .replace(/^\//, '')

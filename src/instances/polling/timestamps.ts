@@ -1,12 +1,12 @@
 import { type DateTimeFormatter, LocalDate, LocalDateTime, ZonedDateTime, type ZoneId } from '@js-joda/core';
 import { createFormatter } from './date-template.ts';
 
-/** Reads when something happened out of a record; undefined for what tells no time. Milliseconds since 1970. */
+/** Reads the time of a change from a value of a record, in milliseconds since 1970. Undefined for a value that is no time. */
 export type ReadTimestamp = (value: unknown) => number | undefined;
 
 /**
- * Units are told apart by the size of the number: each ends where the next one begins, at a time in the year 1973 by that one and 5138
- * by itself.
+ * The units of numbers since 1970, which the size of the number distinguishes. Each unit ends where the next one begins: at a time in the
+ * year 5138 in this unit, and in 1973 in the next one.
  */
 const UNITS: readonly (readonly [below: number, toMs: (value: number) => number])[] = [
   [1e11, (seconds) => seconds * 1000],
@@ -15,8 +15,8 @@ const UNITS: readonly (readonly [below: number, toMs: (value: number) => number]
 ];
 
 /**
- * Takes ISO 8601 and numbers since 1970, and what is in `format` (a pattern of Java). What names no zone is in `zone`.
- * @throws Error that says what is wrong with the pattern
+ * Returns a reader of ISO 8601, of numbers since 1970, and of texts in `format` (a pattern of Java). A time without a zone is in `zone`.
+ * @throws Error that describes the fault of the pattern
  */
 export function timestampReader(format: string | undefined, zone: ZoneId): ReadTimestamp {
   const formatter = format === undefined ? undefined : createFormatter(format);
@@ -49,7 +49,7 @@ function readIso(text: string, zone: ZoneId): number | undefined {
   return Number.isNaN(ms) ? undefined : ms;
 }
 
-/** As much as was told: with a zone, without, or a day. */
+/** Reads as much as the text contains: a time with a zone, a time without, or a day. */
 function readPattern(text: string, formatter: DateTimeFormatter, zone: ZoneId): number | undefined {
   return (
     attempt(() => formatter.parse(text, ZonedDateTime.FROM).toInstant().toEpochMilli()) ??

@@ -21,17 +21,17 @@ import {
 import { createProxyStore, FILTERABLE_PROXY, type ProxyCaller, type ProxyRow, type ProxyStore } from './proxy-store.ts';
 import { judgeRedirect, readTarget, refused, withoutQuery } from './redirect.ts';
 
-/** A proxy whose secret is about to be used. */
+/** A proxy with its secret, for immediate use. */
 export interface ProxyClient extends OAuthProxy {
-  /** In clear. */
+  /** The client secret in clear text. */
   readonly apiSecret: string;
-  /** Token endpoints of elements whose host is a setting: the secret is sent to no other than these. */
+  /** Origins of token endpoints, for elements whose host is a setting. The secret is sent to no others. */
   readonly tokenOrigins: readonly string[];
 }
 
 /**
- * OAuth proxies: the account that made one sees, uses and changes it. One that is shared is seen and used by all accounts of the organization;
- * to the others one that is not might as well not be there.
+ * OAuth proxies. The account that created a proxy sees, uses and changes it. All accounts of the organization see and use a shared proxy.
+ * For other accounts, a proxy that is not shared does not exist.
  */
 export type Proxies = ReturnType<typeof createProxies>;
 
@@ -62,12 +62,12 @@ export function createProxies(
     }
   }
 
-  /** What comes to it goes on to nobody: a code is taken there only from the browser that began. */
+  /** The callback of this service forwards nothing. It accepts a code only from the browser that began. */
   function isOwnCallback(url: URL): boolean {
     return withoutQuery(url) === withoutQuery(new URL(publicUrl() + CALLBACK_PATH));
   }
 
-  /** URLs hold data of users: with an unkeyed hash, whoever reads the table could try some against it. */
+  /** URLs contain data of users. With an unkeyed hash, a reader of the table could test guesses. */
   function hashOf(url: URL): Buffer {
     return keys.digest(url.href, 'oauth_proxy_target.url_hash');
   }
@@ -78,7 +78,10 @@ export function createProxies(
     return decode(row);
   }
 
-  /** What changes a proxy that is there; `work` says whether its secret is another one. @throws AppError NOT_FOUND, FORBIDDEN */
+  /**
+   * Changes an existing proxy. `work` returns whether its secret is new.
+   * @throws AppError NOT_FOUND, FORBIDDEN
+   */
   async function changeProxy(
     caller: ProxyCaller,
     id: number,
@@ -94,7 +97,10 @@ export function createProxies(
   }
 
   return {
-    /** @throws AppError REQUEST_INVALID; CONFLICT for a name that the account has or, for one that is shared, the organization */
+    /**
+     * Creates a proxy.
+     * @throws AppError REQUEST_INVALID; CONFLICT for a name that exists in the account or, for a shared proxy, in the organization
+     */
     create: async (caller: ProxyCaller, input: NewProxy) => {
       const { organizationId, accountId } = caller;
       const { configuration = '{}', apiKey, apiSecret, shared = false } = input;
@@ -114,7 +120,10 @@ export function createProxies(
       return Object.freeze({ ...row, apiSecret, sealedSecret, tokenOrigins, proxyUrl, applicationUrls: [] });
     },
 
-    /** From old to new. @throws AppError WHERE_SYNTAX, WHERE_INVALID */
+    /**
+     * Lists proxies from old to new.
+     * @throws AppError WHERE_SYNTAX, WHERE_INVALID
+     */
     list: async (caller: ProxyCaller, query: PageQuery) => {
       const { rows, last } = await listPage(FILTERABLE_PROXY, query, (selection) =>
         shares.list(caller.accountId, (via) => createProxyStore(via).list(caller, selection)),
@@ -122,19 +131,25 @@ export function createProxies(
       return { proxies: rows.map(decode), nextAfterId: last?.id };
     },
 
-    /** @throws AppError NOT_FOUND */
+    /**
+     * Returns a proxy.
+     * @throws AppError NOT_FOUND
+     */
     get,
 
-    /** Of two by one name, the account's own. @throws AppError NOT_FOUND with the nearest name */
+    /**
+     * Returns the proxy with a name. If two have it, the account's own comes first.
+     * @throws AppError NOT_FOUND that names the nearest name
+     */
     find: async (caller: ProxyCaller, name: string) => {
-      // What no row can hold would be an error to PostgreSQL.
+      // PostgreSQL would report an error for a text that it cannot store.
       const row = isStorable(name) ? await store.find(caller, { name: name.trim() }) : undefined;
       if (row !== undefined) return decode(row);
       const hint = suggestName(name, await store.names(caller));
       throw new AppError('NOT_FOUND', `There is no OAuth proxy '${cutText(name)}'.${hint}`);
     },
 
-    /** The proxy whose `proxyUrl` this is. */
+    /** Returns the proxy with this `proxyUrl`. */
     findByUrl: async (caller: ProxyCaller, callbackUrl: string) => {
       const key = URL.parse(callbackUrl)?.pathname.split('/').at(-1) ?? '';
       if (!KEY.test(key) || URL.parse(callbackUrl)?.href !== new URL(proxyUrlOf(key)).href) return undefined;
@@ -142,25 +157,28 @@ export function createProxies(
       return row === undefined ? undefined : decode(row);
     },
 
-    /** @throws AppError CONFLICT when it was changed outside of the service */
+    /**
+     * Returns a proxy with its secret.
+     * @throws AppError CONFLICT when it was changed outside of the service
+     */
     openClient: (proxy: OAuthProxy) => {
       const { plain: apiSecret, isBound } = open(proxy);
-      // Of an earlier release, which knew no origins: nobody can have meant any.
+      // A row of an earlier release, which had no origins: its configuration cannot have set any.
       const tokenOrigins = isBound ? readTokenOrigins(proxy.configuration, '/body/configuration') : [];
       return Object.freeze({ ...proxy, apiSecret, tokenOrigins });
     },
 
     /**
-     * Instances and authorizations that were made with the client of before keep it.
-     * @throws AppError NOT_FOUND, FORBIDDEN, REQUEST_INVALID; CONFLICT for a name as `create`, for changes at the
-     * same time, and for a proxy that was changed outside of the service
+     * Changes a proxy. Instances and authorizations with the previous client keep it.
+     * @throws AppError NOT_FOUND, FORBIDDEN, REQUEST_INVALID; CONFLICT for a name as in `create`, for concurrent changes, and for a proxy
+     * that was changed outside of the service
      */
     update: (caller: ProxyCaller, id: number, changes: ProxyChanges) =>
       changeProxy(caller, id, async (stored, proxy) => {
         assertFixed(proxy, changes);
         const given = readChanges(changes);
         const { plain, isBound } = open(proxy);
-        // What an earlier release kept in a configuration was not in force.
+        // A configuration that an earlier release stored was not in force.
         assertSecretMayStay(isBound ? proxy : { ...proxy, configuration: '{}' }, given, proxy.configuration);
         const { name, apiKey, configuration, shared, apiSecret } = { ...proxy, apiSecret: plain, ...given };
         const cell = cellOf({ ...proxy, apiKey, configuration });
@@ -175,7 +193,10 @@ export function createProxies(
         }
       }),
 
-    /** @throws AppError NOT_FOUND, FORBIDDEN */
+    /**
+     * Deletes a proxy.
+     * @throws AppError NOT_FOUND, FORBIDDEN
+     */
     remove: async (caller: ProxyCaller, id: number) => {
       const remove = async (via: Knex): Promise<Step> => {
         const before = await get(caller, id, via);
@@ -186,7 +207,11 @@ export function createProxies(
       await change(knex, remove, noteOf);
     },
 
-    /** One that it has already is fine. @returns all URLs of the proxy. @throws AppError NOT_FOUND, FORBIDDEN, REQUEST_INVALID, CONFLICT */
+    /**
+     * Adds an application URL. One that exists already is no fault.
+     * @returns all URLs of the proxy
+     * @throws AppError NOT_FOUND, FORBIDDEN, REQUEST_INVALID, CONFLICT
+     */
     addApplicationUrl: async (caller: ProxyCaller, id: number, text: string) => {
       const { applicationUrls } = await changeProxy(caller, id, async (stored) => {
         const url = readApplicationUrl(text);
@@ -197,7 +222,11 @@ export function createProxies(
       return applicationUrls;
     },
 
-    /** @returns those that are left. @throws AppError NOT_FOUND, FORBIDDEN, REQUEST_INVALID */
+    /**
+     * Removes an application URL.
+     * @returns the URLs that are left
+     * @throws AppError NOT_FOUND, FORBIDDEN, REQUEST_INVALID
+     */
     removeApplicationUrl: async (caller: ProxyCaller, id: number, text: string) => {
       const { applicationUrls } = await changeProxy(caller, id, async (stored, proxy) => {
         const url = readApplicationUrl(text);
@@ -209,9 +238,9 @@ export function createProxies(
     },
 
     /**
-     * For 24 hours the proxy redirects to exactly this URL when its own account names it. All others go where that account
-     * has allowed it for good: to application URLs. A browser that comes back brings no more than the URL, so whoever could
-     * name any could have the code of everybody.
+     * Allows a redirect to a URL. For 24 hours, the proxy redirects to exactly this URL if its own account names it. For other accounts,
+     * the URL must be an application URL, which the proxy's account allowed permanently. A browser that returns brings only the URL, so a
+     * caller who could name any URL could get the codes of all users.
      * @throws AppError REQUEST_INVALID, FORBIDDEN
      */
     allowTarget: async (caller: ProxyCaller, proxy: OAuthProxy, text: string) => {
@@ -221,7 +250,7 @@ export function createProxies(
       throw foreignTarget(proxy);
     },
 
-    /** Where a browser goes that the provider sent to the proxy; `query` is what it came with, without the question mark. */
+    /** Returns the redirect of a browser that the provider sent to the proxy. `query` is its query without the question mark. */
     redirectTarget: async (key: string, query: string) => {
       if (!KEY.test(key)) return refused('unknownProxy');
       const target = readTarget(query);
@@ -233,17 +262,20 @@ export function createProxies(
       );
     },
 
-    /** Deletes targets that were named before that time. @returns how many */
+    /**
+     * Deletes targets that were named before a time.
+     * @returns their number
+     */
     purgeTargets: store.purgeTargets,
   };
 }
 
-/** The one place that says who may change a proxy: the account that made it. */
+/** Only the account that created a proxy may change it. No other code decides this. */
 function mayChange({ accountId }: ProxyCaller, proxy: Pick<OAuthProxy, 'accountId'>): boolean {
   return accountId === proxy.accountId;
 }
 
-/** @throws AppError FORBIDDEN that names the account, which is of the caller's own organization */
+/** @throws AppError FORBIDDEN that names the account, which belongs to the caller's organization */
 function assertMayChange(caller: ProxyCaller, proxy: OAuthProxy): void {
   if (mayChange(caller, proxy)) return;
   const message = `OAuth proxy ${proxy.id} belongs to account ${proxy.accountId} of your organization: only that account may change or delete it.`;
@@ -257,18 +289,19 @@ function foreignTarget({ id, name, accountId }: OAuthProxy): AppError {
   });
 }
 
+/** The use of a proxy's secret for a token request. */
 export interface ProxyUse {
   readonly caller: ProxyCaller;
   readonly connector: Connector;
-  /** Origin that the secret would be sent to. */
+  /** The origin of the token endpoint. */
   readonly origin: string;
-  /** A code is exchanged, and nobody of another account than the caller's can have begun its authorization. */
+  /** Whether a code is exchanged whose authorization only a user of the caller's account can have begun. */
   readonly isOfAccount: boolean;
 }
 
 /**
- * A caller who does not know the secret can have it used, but neither read nor for what others began: it is sent to the
- * provider only, and another account than its own only gets a grant that was begun there.
+ * Asserts that a caller who does not know the secret may use it. The secret is sent to the provider only, and another account than the
+ * proxy's gets only grants of authorizations that it began itself.
  * @throws AppError FORBIDDEN, REQUEST_INVALID
  */
 export function assertProxyMayServe(client: ProxyClient, { caller, connector, origin, isOfAccount }: ProxyUse): void {
@@ -290,7 +323,7 @@ interface Step {
   readonly isSecretNew: boolean;
 }
 
-/** For the audit log. */
+/** Returns the changes for the audit log. */
 function noteOf({ before, after, isSecretNew }: Step): ChangeNote {
   const secret = { ...(before !== undefined && { from: MASK }), to: MASK };
   const changes = { ...differences(toAudit(before), toAudit(after)), ...(isSecretNew && { apiSecret: secret }) };
@@ -303,7 +336,7 @@ function toAudit(proxy: OAuthProxy | undefined): Readonly<Record<string, unknown
   return { id, name, apiKey, configuration, shared, applicationUrls };
 }
 
-/** @throws AppError CONFLICT for one that was not added, because there are too many */
+/** @throws AppError CONFLICT for a URL that was not added because there are too many */
 function assertHasUrl(proxy: Pick<ProxyRow, 'id' | 'applicationUrls'> | undefined, url: string): void {
   if (proxy === undefined || proxy.applicationUrls.includes(url)) return;
   const message = `OAuth proxy ${proxy.id} has ${MAX_APPLICATION_URLS} application URLs, the maximum. Remove one first.`;

@@ -5,8 +5,8 @@ import { columnsOf, type RowOf, type RowWith, toColumns } from '../../../db/row.
 import { isUniqueViolation } from '../../../db/violations.ts';
 
 /**
- * A row of `oauth_proxy`, still encrypted. `key` is the unguessable end of the redirect URL, `configuration` a JSON object as
- * text, kept as given; `applicationUrls` are redirected to at any time, by origin and path.
+ * A row of `oauth_proxy`, with its secret encrypted. `key` is the unguessable end of the redirect URL. `configuration` is a JSON object as
+ * the caller sent it, as text. `applicationUrls`, by origin and path, are allowed redirects at any time.
  */
 export type ProxyRow = RowWith<'oauth_proxy', typeof COLUMNS>;
 
@@ -15,7 +15,7 @@ export type ProxyValues = Pick<ProxyRow, 'name' | 'apiKey' | 'apiSecret' | 'conf
 
 /** Columns that decide whether a proxy redirects to a URL. */
 export interface RedirectRules extends RowOf<'oauth_proxy', 'application_urls'> {
-  /** A caller named the URL as a target not long ago. */
+  /** Whether a caller recently named the URL as a target. */
   readonly named: boolean;
 }
 
@@ -42,7 +42,7 @@ export const FILTERABLE_PROXY = filterable({
 
 export type ProxyStore = ReturnType<typeof createProxyStore>;
 
-/** Who asks for proxies. */
+/** The account that uses proxies. */
 export type ProxyCaller = Pick<ProxyRow, 'organizationId' | 'accountId'>;
 
 /**
@@ -50,14 +50,14 @@ export type ProxyCaller = Pick<ProxyRow, 'organizationId' | 'accountId'>;
  * the key.
  */
 export function createProxyStore(knex: Knex) {
-  /** Its own, and those that are shared with its organization. */
+  /** Selects the account's own proxies, and those that are shared with its organization. */
   const rows = ({ organizationId, accountId }: ProxyCaller) =>
     knex('oauth_proxy').where({ organization_id: organizationId }).whereRaw('(account_id = ? or shared)', [accountId]);
 
   return {
     nextId: (): Promise<number> => nextId(knex, 'oauth_proxy'),
 
-    /** False when the account has one of that name or, for one that is shared, the organization. */
+    /** Returns false when the account has a proxy of that name or, for a shared one, the organization has. */
     insert: async (row: Omit<ProxyRow, 'applicationUrls'>): Promise<boolean> => {
       const inserted = await knex('oauth_proxy')
         .insert(toColumns('oauth_proxy', row))
@@ -67,20 +67,20 @@ export function createProxyStore(knex: Knex) {
       return inserted.length > 0;
     },
 
-    /** Of two by one name, the account's own. */
+    /** Finds a proxy. If two have the name, the account's own comes first. */
     find: (
       caller: ProxyCaller,
       by: { id: number } | { name: string } | { key: string },
     ): Promise<ProxyRow | undefined> =>
       rows(caller).where(by).orderByRaw('account_id = ? desc', [caller.accountId]).first(COLUMNS),
 
-    /** From old to new. */
+    /** Lists proxies from old to new. */
     list: async (caller: ProxyCaller, selection: Selection): Promise<ProxyRow[]> =>
       selectPage(rows(caller).select(COLUMNS), selection),
 
     names: (caller: ProxyCaller): Promise<string[]> => rows(caller).pluck('name'),
 
-    /** Only if nobody changed it since it was read: every change writes another ciphertext. */
+    /** Changes a proxy, unless it was changed since it was read: every change writes another ciphertext. */
     update: async (
       read: ProxyCaller & { readonly id: number; readonly sealedSecret: string },
       { name, apiKey, apiSecret, configuration, shared }: ProxyValues,
@@ -100,7 +100,10 @@ export function createProxyStore(knex: Knex) {
     remove: async (caller: ProxyCaller, id: number): Promise<boolean> =>
       (await rows(caller).where({ id }).delete()) > 0,
 
-    /** @returns all of them; undefined when there is no such proxy, it has the URL already, or as many as it may */
+    /**
+     * Adds an application URL.
+     * @returns all URLs; undefined when there is no such proxy, it already has the URL, or it has the maximum number
+     */
     addApplicationUrl: async (caller: ProxyCaller, id: number, url: string, most: number) => {
       const updated = await rows(caller)
         .where({ id })
@@ -110,7 +113,10 @@ export function createProxyStore(knex: Knex) {
       return updated[0]?.application_urls;
     },
 
-    /** @returns those that are left; undefined when the proxy did not have it */
+    /**
+     * Removes an application URL.
+     * @returns the URLs that are left; undefined when the proxy did not have it
+     */
     removeApplicationUrl: async (caller: ProxyCaller, id: number, url: string) => {
       const updated = await rows(caller)
         .where({ id })
@@ -120,7 +126,7 @@ export function createProxyStore(knex: Knex) {
       return updated[0]?.application_urls;
     },
 
-    /** Named again it is as new. */
+    /** Names a target. If it was named before, its time begins again. */
     nameTarget: async (proxy: Pick<ProxyRow, 'accountId' | 'id'>, urlHash: Buffer): Promise<void> => {
       await knex('oauth_proxy_target')
         .insert({ account_id: proxy.accountId, proxy_id: proxy.id, url_hash: urlHash })
@@ -128,7 +134,7 @@ export function createProxyStore(knex: Knex) {
         .merge({ created_at: knex.fn.now() });
     },
 
-    /** For a browser, which has no more than the key of the proxy. */
+    /** Finds the rules for a browser, which has only the key of the proxy. */
     findRedirectRules: async (key: string, urlHash: Buffer, hours: number): Promise<RedirectRules | undefined> => {
       const named = knex('oauth_proxy_target as target')
         .whereRaw('target.account_id = proxy.account_id and target.proxy_id = proxy.id')

@@ -5,9 +5,9 @@ import { MASK } from '../../configuration.ts';
 import { parseRedirectUrl } from '../addresses.ts';
 import type { ProxyRow } from './proxy-store.ts';
 
-/** Client credentials with a redirect URL of their own. They are `accountId`'s and, where they are shared, for the use of its whole organization. */
+/** Client credentials with their own redirect URL. They belong to an account. If they are shared, its whole organization may use them. */
 export interface OAuthProxy extends Omit<ProxyRow, 'apiSecret'> {
-  /** Ciphertext. */
+  /** The encrypted client secret. */
   readonly sealedSecret: string;
   /** The redirect URL to register at the provider. */
   readonly proxyUrl: string;
@@ -23,12 +23,15 @@ export interface NewProxy {
 
 /** Changes of a proxy. Its URL never changes, so applications at providers keep their registered callback. */
 export interface ProxyChanges extends Partial<NewProxy> {
-  /** They cannot change: they are taken as they are from whoever sends a proxy as it was read. */
+  /** They cannot change. They are accepted unchanged, so that a proxy can be sent back as it was read. */
   readonly id?: number | undefined;
   readonly proxyUrl?: string | undefined;
 }
 
-/** @throws AppError REQUEST_INVALID that names what cannot change */
+/**
+ * Asserts that fixed values do not change.
+ * @throws AppError REQUEST_INVALID that names them
+ */
 export function assertFixed(proxy: OAuthProxy, changes: ProxyChanges): void {
   const faults = (['id', 'proxyUrl'] as const)
     .filter((member) => changes[member] !== undefined && changes[member] !== proxy[member])
@@ -52,8 +55,8 @@ export function readChanges({ name, apiKey, apiSecret, configuration, shared }: 
 }
 
 /**
- * A secret belongs to its client id, and goes to the origins that it was given for. With others it must come anew: otherwise
- * whoever may change a proxy could read what is masked, at a server of their own.
+ * Asserts that a stored secret is used only with its client id, and sent only to the origins that it was given for. With others it must be
+ * sent again. Otherwise a caller who may change a proxy could read the masked secret at a server of their own.
  * @throws AppError REQUEST_INVALID that names what to send
  */
 export function assertSecretMayStay(
@@ -85,12 +88,13 @@ function refuse(faults: readonly ErrorDetail[]): void {
   if (first !== undefined) throw new AppError('REQUEST_INVALID', first.message, { details: faults });
 }
 
-/** The one member of a proxy's `configuration` that means something here; the others are the caller's. */
+/** The only member of a proxy's `configuration` that Causeway reads. */
 const TOKEN_ORIGINS = 'tokenOrigins';
 
 /**
- * Reads a proxy's `configuration`, a JSON object as text.
- * @throws AppError REQUEST_INVALID; `path` is its place in the request
+ * Reads the origins in a proxy's `configuration`, a JSON object as text.
+ * @param path the JSON pointer of the configuration in the request
+ * @throws AppError REQUEST_INVALID
  */
 export function readTokenOrigins(configuration: string, path: string): readonly string[] {
   const settings = parseObject(configuration);

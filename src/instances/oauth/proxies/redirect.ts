@@ -12,7 +12,7 @@ export interface RefusedRedirect {
 
 export type Redirect = { readonly kind: 'redirect'; readonly url: string } | RefusedRedirect;
 
-/** Reads the URL that the provider's query asks to redirect the browser to. */
+/** Reads the URL to which a provider's query redirects the browser: its `state`. */
 export function readTarget(query: string): { readonly kind: 'target'; readonly url: URL } | RefusedRedirect {
   const states = parseQuery(query).getAll('state');
   const [state = ''] = states;
@@ -22,6 +22,7 @@ export function readTarget(query: string): { readonly kind: 'target'; readonly u
   return url === undefined ? refused('notAllowed') : { kind: 'target', url };
 }
 
+/** Decides whether a browser is redirected to a URL. */
 export function judgeRedirect(rules: RedirectRules | undefined, url: URL, query: string): Redirect {
   if (rules === undefined) return refused('unknownProxy');
   if (!isAllowed(rules, url, query)) return refused('notAllowed');
@@ -29,8 +30,8 @@ export function judgeRedirect(rules: RedirectRules | undefined, url: URL, query:
 }
 
 /**
- * A registered application URL may come with any query, which is the application's own, save the names that the
- * provider sends: `state` is anybody's to write, and a `code` in it would stand before the provider's.
+ * A registered application URL may have any query, except the names that the provider sends. Anybody can write `state`, and a `code` in it
+ * would come before the provider's.
  */
 function isAllowed({ named, applicationUrls }: RedirectRules, url: URL, query: string): boolean {
   return named || (applicationUrls.includes(withoutQuery(url)) && !hasCommonParameter(url, query));
@@ -45,19 +46,19 @@ export function withoutQuery(url: URL): string {
   return url.origin + url.pathname;
 }
 
-/** The URL with what the provider sent behind its own query: as often and in the order as sent. */
+/** Returns the URL with the provider's query behind its own, unchanged. */
 function appendProviderQuery(url: URL, query: string): string {
   const extended = new URL(url);
   extended.search = `?${[url.search.slice(1), query].filter((part) => part !== '').join('&')}`;
   return extended.href;
 }
 
-/** `query` is without the question mark: one that it begins with is part of a name. */
+/** `query` has no question mark. One at its beginning is a part of a name. */
 function parseQuery(query: string): URLSearchParams {
   return decodeQuery(`?${query}`);
 }
 
-/** Whether a parameter stands in both: whoever reads the redirect could take the wrong one. */
+/** Returns whether both have the same parameter, because a reader of the redirect could read the wrong one. */
 function hasCommonParameter(url: URL, query: string): boolean {
   const sent = new Set(parseQuery(query).keys());
   return [...decodeQuery(url.search).keys()].some((name) => sent.has(name));

@@ -4,7 +4,7 @@ import type { OAuthConnector } from '../fields.ts';
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;
-/** Below it, tokens are renewed on demand only: a job each minute would mostly renew what nobody uses. */
+/** Tokens with a shorter lifetime are renewed on demand only. A job every minute would mostly renew unused tokens. */
 const SHORT_LIFE_MS = 4 * MINUTE_MS;
 const LEAST_AHEAD_MS = 2 * MINUTE_MS;
 const MOST_AHEAD_MS = 10 * MINUTE_MS;
@@ -77,7 +77,10 @@ const FIRST_BACKOFF_MS = SECOND_MS;
 const MOST_BACKOFF_MS = 5 * MINUTE_MS;
 const MOST_OBEYED_MS = 60 * MINUTE_MS;
 
-/** Half of it is jitter. What the provider asks for is obeyed up to an hour. @param failures from 1 */
+/**
+ * Returns the milliseconds before the next attempt. Half of them are jitter. A wait that the provider requests is respected, up to an hour.
+ * @param failures number of failures, from 1
+ */
 export function planBackoffMs(random: () => number, failures: number, retryAfterMs = 0): number {
   const most = Math.min(MOST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (failures - 1));
   return Math.max(most * (0.5 + random() / 2), Math.min(retryAfterMs, MOST_OBEYED_MS));

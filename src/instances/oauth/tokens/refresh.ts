@@ -69,9 +69,9 @@ const BUCKETS_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20];
 const MOST_COMMIT_BACKOFF_MS = 5_000;
 
 /**
- * One refresh at a time per instance over all processes, with no transaction open while the provider is asked: a lease
- * is taken, the provider is asked, what it grants is stored if nothing newer is there. Nobody sees the new access token
- * before the refresh token that came with it is stored.
+ * Creates the refresh of tokens. Over all processes, an instance has one refresh at a time, and no transaction is open during the request
+ * to the provider. A refresh takes a lease, sends the request, and stores the grant unless newer tokens exist. No caller receives the new
+ * access token before its refresh token is stored.
  */
 export function createRefresh(
   { log, metrics, clock, random }: Pick<Platform, 'log' | 'metrics' | 'clock' | 'random'>,
@@ -174,7 +174,7 @@ export function createRefresh(
     const fresh = cache.keepNew(owner, secrets, { generation, ...remaining() });
     await onStep?.('committed', owner);
     await unlessItFails(() => cache.announce(owner, generation));
-    // The tokens are safe; what is not written now is told again at the next refresh.
+    // The tokens are safe. Values that are not stored now are stored at the next refresh.
     await unlessItFails(() => passOnValues(owner, grant, generation));
     if (wasRefused) await unlessItFails(() => records.restore(owner));
     return fresh;
@@ -239,7 +239,7 @@ export function createRefresh(
     return takeNewer(owner, from);
   }
 
-  /** A secret that was changed in between was not refused: it is asked with before anybody hears of the old one. */
+  /** If the secret was changed meanwhile, the provider rejected the old one. The new one is tried before anybody is notified. */
   async function giveUpClient(
     owner: OAuthOwner,
     lease: RefreshLease,
@@ -273,7 +273,7 @@ export function createRefresh(
     });
   }
 
-  /** What is lost with it is found by polling, or by the next call or refresh. */
+  /** A failure here is found later by polling, or by the next call or refresh. */
   async function unlessItFails(work: () => Promise<void>): Promise<void> {
     try {
       await work();

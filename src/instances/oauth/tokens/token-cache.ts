@@ -22,7 +22,7 @@ export interface CachedTokens {
   /** Time from which the provider may consider the access token expired. */
   readonly trustedUntilMs: number;
   readonly expiresAtMs: number;
-  /** Before that nobody asks the provider again. */
+  /** The earliest time of the next request to the provider, in milliseconds on the steady clock. */
   readonly retryAtMs: number;
   readonly interrupted: boolean;
   readonly failures: number;
@@ -47,7 +47,7 @@ const KEPT_INSTANCES = 10_000;
 const KEEP_MS = 30_000;
 const TOPIC = 'oauth_token';
 
-/** Tokens in memory, as long as nobody says that they changed: a call with them costs no query and no decryption. */
+/** Creates a cache of tokens. A token stays in it until a change is announced, so a call needs no query and no decryption. */
 export function createTokenCache({ keyring, notifier, clock }: CachePlatform, store: Pick<TokenStore, 'find'>) {
   const kept = createLoadingCache<CachedTokens>({
     max: KEPT_INSTANCES,
@@ -143,11 +143,11 @@ export function createTokenCache({ keyring, notifier, clock }: CachePlatform, st
       await notifier.publish(TOPIC, nameOf(key), via);
     },
 
-    /** Tells every process that there is a newer generation; whoever has it keeps it. */
+    /** Announces a newer generation to every process. Processes that have it keep it. */
     announce: (key: InstanceKey, generation: number): Promise<void> =>
       notifier.publish(TOPIC, `${nameOf(key)}:${generation}`),
 
-    /** Resolves at the next announcement about these tokens, or when it is woken; `end` when nobody waits any more. */
+    /** Waits for the next announcement about these tokens, or for `wake`. Call `end` when the wait is over. */
     watch: (
       key: InstanceKey,
     ): { readonly changed: Promise<void>; readonly wake: () => void; readonly end: () => void } => {

@@ -16,9 +16,9 @@ export interface RefreshLease {
   readonly generation: number;
 }
 
-/** While there is one, nobody refreshes. */
+/** The rejection of a refresh. While it is stored, tokens are not refreshed. */
 export interface Refusal {
-  /** `grant`: until re-authentication. `client`: until its secret is put right; the tokens may be good yet. */
+  /** `grant`: until re-authentication. `client`: until its secret is corrected; the tokens may still be valid. */
   readonly kind: 'grant' | 'client';
   /** Reason as a text for people. */
   readonly reason: string;
@@ -29,7 +29,7 @@ export interface NewTokens extends Lifetime {
   readonly tokens: string;
 }
 
-/** The place after which a listing of due tokens goes on. */
+/** The position after which a list of due tokens continues. */
 export interface DueToken extends InstanceKey {
   /** Time as PostgreSQL prints it, with microseconds. */
   readonly refreshAt: string;
@@ -154,9 +154,9 @@ export function createTokenStore(knex: Knex) {
     },
 
     /**
-     * No change of the instance's settings overtakes the transaction from here on. To be called first: whoever changes an
-     * instance and its tokens locks them in this order.
-     * @returns the version of its settings; undefined when it is gone
+     * Locks the instance's settings until the end of the transaction. Call it first, because every change of an instance and its tokens
+     * locks them in this order.
+     * @returns the settings version; undefined when the instance no longer exists
      */
     lockSettings: async (via: Knex, { accountId, id }: InstanceKey): Promise<number | undefined> => {
       const { rows } = await via.raw<{ rows: RowOf<'instance', 'settings_version'>[] }>(
@@ -166,7 +166,7 @@ export function createTokenStore(knex: Knex) {
       return rows[0]?.settingsVersion;
     },
 
-    /** No grant with this refresh token; with a refused client, no grant before that is put right. */
+    /** Stores a rejection: no further grant with this refresh token, or with this client until it is corrected. */
     refuse: async (
       via: Knex,
       { accountId, id }: InstanceKey,
@@ -181,7 +181,10 @@ export function createTokenStore(knex: Knex) {
       return rowCount > 0;
     },
 
-    /** The client was put right. @returns false when it was not what the provider refused */
+    /**
+     * Removes the rejection of a client whose secret was corrected.
+     * @returns false when it was not the client that the provider rejected
+     */
     acceptClient: async (via: Knex, { accountId, id }: InstanceKey): Promise<boolean> => {
       const { rowCount } = await via.raw<{ rowCount: number }>(
         `update oauth_token set ${NOT_REFUSED}, failures = 0, retry_at = null, updated_at = now()
@@ -191,7 +194,7 @@ export function createTokenStore(knex: Knex) {
       return rowCount > 0;
     },
 
-    /** Gives the lease back without a word. */
+    /** Releases the lease and changes nothing else. */
     release: async ({ accountId, id }: InstanceKey, { leaseId }: RefreshLease): Promise<void> => {
       await knex.raw(
         `update oauth_token set ${FREE_LEASE} where account_id = ? and instance_id = ? and lease_id = ?::uuid`,
@@ -199,7 +202,7 @@ export function createTokenStore(knex: Knex) {
       );
     },
 
-    /** Of all tenants that there are, longest due first. Tokens of a short life are left to those who use them. */
+    /** Lists due tokens of all accounts, the longest due first. Tokens with a short lifetime are left out, because calls refresh them. */
     findDue: async (after: DueToken | undefined, limit: number): Promise<DueToken[]> => {
       const { refreshAt = '-infinity', accountId = 0, id = 0 } = after ?? {};
       const { rows } = await knex.raw<{ rows: DueToken[] }>(

@@ -28,7 +28,7 @@ export type Tokens = ReturnType<typeof createTokens>;
 
 const BATCH = 100;
 const CONCURRENCY = 8;
-/** A provider that refuses every access token, new ones too, is asked for another only so often. */
+/** Minimum time between refreshes when the provider rejects every access token, even new ones. */
 const INVALID_REFRESH_MS = 60_000;
 const KEPT_INSTANCES = 10_000;
 
@@ -77,7 +77,7 @@ export function createTokens(
     }
   }
 
-  /** The refresh goes on when the caller goes away: others may wait for it, and what it is granted must be stored. */
+  /** Waits for a refresh. It continues when the caller leaves, because others may wait for it and its grant must be stored. */
   async function renew(owner: OAuthOwner, tokens: CachedTokens, signal: AbortSignal): Promise<string> {
     const waitMs = tokens.retryAtMs - clock.steady();
     if (waitMs > 0) throw refreshUnavailable(owner, waitMs);
