@@ -222,6 +222,19 @@ export function suggestName(name: string, candidates: Iterable<string>): string 
   return suggest(name, candidates).hint;
 }
 
+/**
+ * Returns the text on a name that the API, an element or an object does not define, and the nearest name: `Unknown field
+ * 'nmae'. Did you mean 'name'?`
+ */
+export function unknownName(
+  kind: string,
+  name: string,
+  candidates: Iterable<string>,
+): Pick<ErrorDetail, 'message' | 'nearest'> {
+  const { hint, nearest } = suggest(name, candidates);
+  return { message: `Unknown ${kind} '${cutText(name)}'.${hint}`, ...nearest };
+}
+
 /** More faults than anyone reads at once; whoever collects them stops one above. */
 export const MOST_FAULTS = 50;
 

@@ -139,7 +139,7 @@ describe('a newcomer', () => {
 
     const problem = JSON.parse(mistake);
     expect(problem.code).to.equal('WHERE_INVALID');
-    expect(problem.message).to.equal("There is no field 'hireDat'. Did you mean 'hireDate'?");
+    expect(problem.message).to.equal("Unknown field 'hireDat'. Did you mean 'hireDate'?");
 
     expect(JSON.parse(passed)[0]).to.include.keys('id', 'name');
 

@@ -291,12 +291,12 @@ function define(object: Record<string, unknown>, name: string, value: unknown): 
 
 /** @param what has more members than it may */
 export function tooMany(what: string, most: number): AppError {
-  return new AppError('PROVIDER_PROTOCOL', `The provider answered ${what} with more than ${most} members.`);
+  return new AppError('PROVIDER_PROTOCOL', `The provider returned ${what} with more than ${most} members.`);
 }
 
 export function tooDeep(): AppError {
   return new AppError(
     'PROVIDER_PROTOCOL',
-    `The provider answered JSON that is nested deeper than ${MAX_DEPTH} levels.`,
+    `The provider returned JSON that is nested deeper than ${MAX_DEPTH} levels.`,
   );
 }
