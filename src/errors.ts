@@ -231,6 +231,19 @@ export function suggestName(name: string, candidates: Iterable<string>): string 
   return suggest(name, candidates).hint;
 }
 
+/**
+ * Returns the text on a name that the API, an element or an object does not define, and the nearest name: `Unknown field
+ * 'nmae'. Did you mean 'name'?`
+ */
+export function unknownName(
+  kind: string,
+  name: string,
+  candidates: Iterable<string>,
+): Pick<ErrorDetail, 'message' | 'nearest'> {
+  const { hint, nearest } = suggest(name, candidates);
+  return { message: `Unknown ${kind} '${cutText(name)}'.${hint}`, ...nearest };
+}
+
 /** Maximum number of faults in a response. Code that collects faults stops one above it. */
 export const MOST_FAULTS = 50;
 

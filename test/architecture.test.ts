@@ -20,6 +20,7 @@ const LEVELS: readonly (readonly string[])[] = [
     'turn-budget',
     'bounded',
   ],
+  ['shared-errors'],
   // Simulators evaluate filters with the evaluator that the platform has for rows.
   ['where', 'pairs'],
   ['connector', 'db', 'egress'],

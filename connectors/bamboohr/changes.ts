@@ -15,7 +15,7 @@ export const changedEmployees: Operation<ChangesInput, ChangesPage> = {
   // Its times have no fractions.
   request: ({ since }) => ({ path: '/api/v1/employees/changed', query: { since: `${since.slice(0, 19)}Z` } }),
   read: ({ body, headers }) => {
-    const nowMs = Date.parse(json.text(headers.date, 'the time of the answer'));
+    const nowMs = Date.parse(json.text(headers.date, 'the time of the response'));
     return {
       changes: entriesOf(body)
         .map(toChange)

@@ -137,7 +137,7 @@ describe('BambooHR, from the connector to its simulator', () => {
     const change = { id: '105', values, fields: allFields(employees) };
     const ignored = await messageOf(connection.run(employees.update, change));
     expect(ignored).to.match(
-      /^BambooHR answered that it changed the employee 105, but did not store 'customField4404': /,
+      /^BambooHR reported that it changed the employee 105, but did not store 'customField4404'\. /,
     );
     const record = await connection.run(employees.get, { id: '105', fields: allFields(employees) });
     expect(record).to.include({ city: 'Apia', customField4404: 'B-105' });
@@ -145,7 +145,7 @@ describe('BambooHR, from the connector to its simulator', () => {
     expect(await connection.run(employees.update, same)).to.include({ customField4404: 'B-105' });
     const created = { values: { firstName: 'A', lastName: 'B', customField4404: 'B-2' }, fields: allFields(employees) };
     const half = await messageOf(connection.run(employees.create, created));
-    expect(half).to.match(/^BambooHR created the employee 401, but did not store 'customField4404': /);
+    expect(half).to.match(/^BambooHR created the employee 401, but did not store 'customField4404'\. /);
   });
 
   it('passes on why a change is refused', async () => {

@@ -26,7 +26,7 @@ describe('the fields of employees', () => {
   });
 
   it('cannot do without the id', () => {
-    expect(() => buildFields([{ ...EEID, dataset: 'firstName' }])).to.throw('lists no field eeid');
+    expect(() => buildFields([{ ...EEID, dataset: 'firstName' }])).to.throw("lacks the field 'eeid'");
   });
 
   it('are filtered only by what is documented for their type', () => {

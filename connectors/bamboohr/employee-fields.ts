@@ -168,7 +168,8 @@ const TAKEN: ReadonlySet<string> = new Set(WELL_KNOWN_NAMES.values());
  */
 export function buildFields(catalogue: readonly CatalogueField[]): readonly EmployeeField[] {
   const columns = new Map(catalogue.map((column) => [column.dataset, column]));
-  if (!columns.has('eeid')) throw new Error('BambooHR lists no field eeid in its employee dataset.');
+  if (!columns.has('eeid'))
+    throw new Error("The employee dataset of BambooHR lacks the field 'eeid', the id of an employee.");
   const known = WELL_KNOWN.flatMap((field) => {
     const column = columns.get(field[0]);
     return column === undefined ? [] : [toKnownField(column, field)];

@@ -12,7 +12,7 @@ export function assertStored(columns: ReadonlyMap<string, EmployeeField>, done: 
   const ignored = findIgnored(change).map((native) => `'${columns.get(native)?.name ?? native}'`);
   if (ignored.length === 0) return;
   throw rejected(
-    `BambooHR ${done}, but did not store ${ignored.join(', ')}: it answers success also for fields that the owner of the key may not change, and for changes that wait for an approval. Everything else of the request is stored.`,
+    `BambooHR ${done}, but did not store ${ignored.join(', ')}. The owner of the API key may not change these fields, or the change waits for an approval. BambooHR stored the rest of the request.`,
   );
 }
 

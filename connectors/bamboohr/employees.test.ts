@@ -110,8 +110,8 @@ describe('listing employees', () => {
   });
 
   it('says what is missing in an answer of another shape', () => {
-    expect(() => pageOf('<html>', input)).to.throw('The answer lacks the rows of the employee dataset.');
-    expect(() => pageOf({ data: [], links: {} }, input)).to.throw('The answer lacks the number of all rows.');
+    expect(() => pageOf('<html>', input)).to.throw('The response lacks the rows of the employee dataset.');
+    expect(() => pageOf({ data: [], links: {} }, input)).to.throw('The response lacks the number of all rows.');
   });
 });
 
@@ -224,7 +224,7 @@ describe('one employee', () => {
       expect(readCreatedId({ status: 201, headers, body: { id } })).to.equal('7');
     }
     expect(() => readCreatedId({ status: 201, headers: {}, body: '' })).to.throw(
-      'The answer lacks the id of the new employee.',
+      'The response lacks the id of the new employee.',
     );
   });
 });

@@ -61,7 +61,7 @@ export function createEmployees(fields: readonly EmployeeField[]): ObjectSpec {
   });
   const employees = defineObject<string>({
     label: 'Employees',
-    description: 'Everybody the owner of the API key may see, inactive people and future hires included.',
+    description: 'All employees that the owner of the API key may see, including inactive employees and future hires.',
     native: 'employee',
     fields: Object.fromEntries(fields.map(({ name, spec }) => [name, spec])),
     shape: { kind: 'and-xor-or' },
@@ -227,7 +227,7 @@ async function updateEmployee(ports: Ports, input: UpdateInput): Promise<Json> {
   const before = await getEmployee(ports, id, Object.keys(written));
   await ports.send({ method: 'POST', path: path`/api/v1/employees/${id}`, json: toEndpoint(ports, written) });
   const after = await getEmployee(ports, id, [...nativesOf(input), ...Object.keys(written)]);
-  assertStored(ports.columns, `answered that it changed the employee ${id}`, { written, before, after });
+  assertStored(ports.columns, `reported that it changed the employee ${id}`, { written, before, after });
   return after;
 }
 

@@ -18,23 +18,27 @@ const CONFIGURATION = [
   {
     key: 'username',
     type: 'string',
-    description: 'API key, made in BambooHR under the own name → API Keys. It sees what its user sees.',
+    description:
+      'API key of a BambooHR user, from the menu under the name of the user → API Keys. It has the rights of this user.',
     required: true,
     secret: true,
     setup: [
-      'Log in to BambooHR as the user whose rights the instance is to have.',
-      'Open the menu under your own name and choose “API Keys”. Without that entry the user may not make keys: ask an administrator.',
+      'Log in to BambooHR as the user whose rights the instance needs.',
+      'Open the menu under your name and choose “API Keys”. If the entry is missing, ask an administrator for the right to create keys.',
       'Add a key, and copy it before you leave the page.',
     ],
   },
   {
     key: 'company.name',
     type: 'string',
-    description: 'First label of the account host: `acme` for acme.bamboohr.com.',
+    description: 'Name of the company in the address of BambooHR: `acme` for acme.bamboohr.com.',
     required: true,
     pattern: /^[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/,
     example: 'acme',
-    setup: ['Log in to BambooHR and look at the address.', 'Take what stands in front of `.bamboohr.com`.'],
+    setup: [
+      'Log in to BambooHR and look at the address.',
+      'Copy the part of the address between `https://` and `.bamboohr.com`.',
+    ],
   },
 ] as const satisfies readonly ConfigField[];
 
@@ -54,7 +58,7 @@ export default defineConnector({
   mark: { shape: 'people', colour: 'teal' },
   documentation: [
     { title: 'Getting started with the API', url: 'https://documentation.bamboohr.com/docs/getting-started' },
-    { title: 'All of the documentation', url: 'https://documentation.bamboohr.com/docs' },
+    { title: 'Documentation', url: 'https://documentation.bamboohr.com/docs' },
   ],
   auth: {
     type: 'basic',

@@ -103,7 +103,7 @@ describe('Box, from the connector to its simulator', () => {
     const failure = await failureOf(connection.list(search, { parameters: { path: text('/No such/x') } }));
     expect([failure.code, failure.message]).to.deep.equal([
       'NOT_FOUND',
-      "Box has no folder '/No such/x': nothing there is called 'No such'.",
+      "Box has no folder '/No such/x': its part 'No such' does not exist.",
     ]);
   });
 
@@ -111,7 +111,7 @@ describe('Box, from the connector to its simulator', () => {
     const place = { parameters: { text: text('report') }, cursor: JSON.stringify({ place: '10000 0' }) };
     const failure = await failureOf(provider.connect().list(search, place));
     expect(failure.message).to.equal(
-      'Box shows the first 10000 of what it finds only, and there is more. Search for less.',
+      'Box returns only the first 10000 results of a search, and this search has more. Narrow the search.',
     );
   });
 
@@ -127,7 +127,7 @@ describe('Box, from the connector to its simulator', () => {
     expect('record' in second && second.record).to.include({ id, name: 'renamed.txt' });
     const more = { ...version, values: { description: 'x' } };
     const failure = await failureOf(connection.upload(files.upload?.replace, more, Buffer.from('three')));
-    expect(failure.message).to.include("Set 'description' by itself.");
+    expect(failure.message).to.include("Set 'description' in a request of its own.");
     const { body } = await connection.context.send(files.media?.request({ id }, {}) ?? {});
     expect(String(body)).to.equal('two');
     expect(connection.requests.at(-1)).to.match(/^GET https:\/\/dl\.boxcloud\.com\//);

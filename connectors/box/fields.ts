@@ -36,14 +36,14 @@ export const ITEM_FIELDS: Fields = {
   etag: TEXT,
   created_at: INSTANT,
   modified_at: { ...INSTANT, label: 'Changed at Box' },
-  content_created_at: { ...INSTANT, label: 'Created where it came from' },
-  content_modified_at: { ...INSTANT, label: 'Changed where it came from' },
+  content_created_at: { ...INSTANT, label: 'Creation of the content, before its upload' },
+  content_modified_at: { ...INSTANT, label: 'Last change of the content, before its upload' },
   ...person('created_by'),
   ...person('modified_by'),
   ...person('owned_by'),
   'parent.id': TEXT,
   'parent.name': TEXT,
-  path_collection: { ...OBJECT, label: 'The folders above, from the root' },
+  path_collection: { ...OBJECT, label: 'Parent folders, from the root' },
   item_status: TEXT,
   tags: { type: 'array' },
   shared_link: OBJECT,
@@ -65,10 +65,10 @@ export const FILE_FIELDS: Fields = {
   lock: OBJECT,
   name: { ...TEXT, ...WRITTEN, nullable: false },
   description: DESCRIPTION,
-  'parent.id': { ...TEXT, ...WRITTEN, label: 'Folder that it is in; `0` is the root' },
+  'parent.id': { ...TEXT, ...WRITTEN, label: 'Id of the parent folder; `0` is the root' },
   tags: { type: 'array', ...CHANGED },
-  content_created_at: { ...INSTANT, createable: true, label: 'Created where it came from' },
-  content_modified_at: { ...INSTANT, createable: true, label: 'Changed where it came from' },
+  content_created_at: { ...INSTANT, createable: true, label: 'Creation of the content, before its upload' },
+  content_modified_at: { ...INSTANT, createable: true, label: 'Last change of the content, before its upload' },
 };
 
 export const FOLDER_FIELDS: Fields = {
@@ -76,7 +76,7 @@ export const FOLDER_FIELDS: Fields = {
   has_collaborations: { type: 'boolean' },
   name: { ...TEXT, ...WRITTEN, nullable: false, required: true },
   description: DESCRIPTION,
-  'parent.id': { ...TEXT, ...WRITTEN, label: 'Folder that it is in; `0` is the root' },
+  'parent.id': { ...TEXT, ...WRITTEN, label: 'Id of the parent folder; `0` is the root' },
   tags: { type: 'array', ...CHANGED },
 };
 

@@ -139,7 +139,7 @@ export async function walk({ send }: ConnectorContext, { place, members, isKept 
   const inside = items.filter(({ type }) => type === 'folder').map(({ id }) => json.text(id, 'the id of a folder'));
   const waiting = [...inside, ...(next === undefined ? [] : [`${folder}:${encodeURIComponent(next)}`]), ...later];
   if (new Set(waiting).size < waiting.length || waiting.includes(first)) {
-    throw unusable('Box names a folder, or a part of one, that was read already: the list would never end.');
+    throw unusable('Box returned a folder, or a page of one, that was already read, so the list would never end.');
   }
   return { rows: items.filter(isKept), next: waiting.length > 0 ? waiting.join(' ') : undefined };
 }
@@ -149,7 +149,7 @@ export async function findFolder(context: ConnectorContext, place: string): Prom
   let folder = ROOT;
   for (const name of place.split('/').filter((part) => part !== '')) {
     const found = await findInside(context, folder, name.toLowerCase());
-    if (found === undefined) throw notFound(`Box has no folder '${place}': nothing there is called '${name}'.`);
+    if (found === undefined) throw notFound(`Box has no folder '${place}': its part '${name}' does not exist.`);
     folder = found;
   }
   return folder;
@@ -162,7 +162,8 @@ async function findInside({ send }: ConnectorContext, folder: string, name: stri
     if (found !== undefined) return json.text(found.id, 'the id of a folder');
     const next = nextMarker(body);
     if (next === undefined) return undefined;
-    if (next === marker) throw unusable('Box names the part of a folder that it has just given as the next one.');
+    if (next === marker)
+      throw unusable('Box returned the current page of a folder as the next one, so the list would never end.');
     marker = next;
   }
 }

@@ -8,9 +8,9 @@ const CONFIGURATION = [
     type: 'string',
     pattern: /^[1-9]\d*$/,
     description:
-      'For webhooks: the id of the folder whose changes, and those of all that is below it, are told. The root cannot be watched.',
+      'For webhooks: id of the folder to watch. Box reports the changes of this folder and of everything below it. Box cannot watch the root.',
     example: '8290186265',
-    setup: ['Open the folder in Box: its id is the number at the end of the address.'],
+    setup: ['Open the folder in Box, and copy the number at the end of the address.'],
   },
   {
     key: 'webhook.primary.key',
@@ -27,8 +27,8 @@ const CONFIGURATION = [
     type: 'string',
     secret: true,
     description:
-      'For webhooks: the secondary signature key, where there is one. A call with either signature counts, so that one key after the other can be replaced.',
-    setup: ['Generate the secondary key in the same place and copy it.'],
+      'For webhooks: the secondary signature key, if there is one. A request needs the signature of only one key, so you can replace one key after the other.',
+    setup: ['Generate the secondary key on the same page and copy it.'],
   },
 ] as const satisfies readonly ConfigField[];
 
@@ -38,7 +38,7 @@ export default defineConnector({
   id: 1011,
   contract: 1,
   name: 'Box',
-  description: 'Files and folders: their contents, a search through them, and what happens to them.',
+  description: 'Files and folders: their contents, search, and events.',
   hub: 'documents',
   mark: { shape: 'folder', colour: 'amber' },
   documentation: [

@@ -47,14 +47,14 @@ const folders = defineObject({
   list: listAll('folder'),
   ...recordsOf('folders', FOLDER_FIELDS),
   children: {
-    items: defineObject({ label: 'Items', description: 'What is in a folder.', fields: ITEM_FIELDS, list: contents }),
+    items: defineObject({ label: 'Items', description: 'Contents of a folder.', fields: ITEM_FIELDS, list: contents }),
   },
 });
 
 const search = defineObject<Inputs>({
   label: 'Search',
   description:
-    'Files, folders and web links. Words are looked for in Box’s index, which is minutes behind; without words one folder is read after the other.',
+    'Files, folders and web links. A search for words uses the index of Box, which is minutes behind. Without words, the search reads one folder after the other.',
   fields: FOUND_FIELDS,
   parameters: PARAMETERS,
   limits: { resultWindow: MOST_FOUND, maxInSize: 50 },

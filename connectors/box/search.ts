@@ -43,13 +43,15 @@ const phrase = (text: string) => `"${text}"`;
 export const PARAMETERS = {
   text: {
     type: 'string',
-    description:
-      'Words in names, descriptions, contents, comments and tags. Box takes "…", AND, OR and NOT among them.',
+    description: 'Words in names, descriptions, contents, comments and tags. Box accepts "…", AND, OR and NOT.',
   },
-  path: { type: 'string', description: 'The folder below which is searched, by names from the root: /Projects/2026.' },
-  startDate: { type: 'datetime', description: 'Changed at Box then or later.' },
-  endDate: { type: 'datetime', description: 'Changed at Box then or earlier. Midnight in UTC stands for its day.' },
-  tags: { type: 'string', description: 'Tags, separated by commas: only what has all of them.' },
+  path: { type: 'string', description: 'Path of the folder to search, from the root, such as /Projects/2026.' },
+  startDate: { type: 'datetime', description: 'Changed at Box at this time or later.' },
+  endDate: {
+    type: 'datetime',
+    description: 'Changed at Box at this time or earlier. Midnight UTC means the whole day.',
+  },
+  tags: { type: 'string', description: 'Tags, separated by commas. Only items with all of these tags match.' },
 } as const satisfies Readonly<Record<string, ParameterSpec>>;
 
 /** What is searched for, beside the `where`. */
@@ -88,12 +90,14 @@ interface Asked {
 async function ask({ send }: ConnectorContext, { input, wanted, place }: Asked): Promise<FolderPart> {
   const [offset = 0, folder = ROOT] = place.split(' ');
   if (Number(offset) >= MOST_FOUND) {
-    throw rejected(`Box shows the first ${MOST_FOUND} of what it finds only, and there is more. Search for less.`);
+    throw rejected(
+      `Box returns only the first ${MOST_FOUND} results of a search, and this search has more. Narrow the search.`,
+    );
   }
   const { body } = await send(searchFor(input, wanted, { offset, folder }));
   // By the limit and not by what came: Box leaves out what may not be shown. Source: "Offset-based pagination".
   const next = Number(offset) + (json.count(json.at(body, 'limit'), 'the limit of the page') || input.limit);
-  const total = json.count(json.at(body, 'total_count'), 'the number of all finds');
+  const total = json.count(json.at(body, 'total_count'), 'the number of all results');
   return { rows: entriesOf(body).filter(wanted.isKept), next: next < total ? `${next} ${folder}` : undefined };
 }
 

@@ -13,7 +13,9 @@ export const uploads: Upload = {
     request: ({ id, values: { name, ...others } }) => {
       const [other] = Object.keys(others);
       if (other !== undefined) {
-        throw rejected(`With a new version of a file Box takes a new name and nothing else. Set '${other}' by itself.`);
+        throw rejected(
+          `Together with a new version of a file, Box accepts only a new name. Set '${other}' in a request of its own.`,
+        );
       }
       return send(path`/files/${id}/content`, { name });
     },

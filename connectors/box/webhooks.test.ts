@@ -79,7 +79,7 @@ describe('webhooks of Box', () => {
     expect(told(trashed)[0]).to.include({ action: 'deleted', objectName: 'folders', objectId: '1' });
     const other = [event('WEBHOOK.DELETED', []), event('NO_ACTIVE_SESSION', {}), event('FILE.PREVIEWED', FILE)];
     expect(other.flatMap((each) => told(each))).to.deep.equal([]);
-    expect(() => told([])).to.throw('The answer lacks an event.');
+    expect(() => told([])).to.throw('The response lacks an event.');
   });
 });
 
@@ -111,6 +111,6 @@ describe('the registration of webhooks at Box', () => {
 
   it('wants a folder', async () => {
     const failure = await failureOf(provider.connect().run(folderWebhooks.registration?.create, { url }));
-    expect(failure.message).to.equal('Box tells of the changes in a folder: give its id as `webhook.folder`.');
+    expect(failure.message).to.equal('Box reports the changes of one folder. Set `webhook.folder` to its id.');
   });
 });

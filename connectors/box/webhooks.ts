@@ -87,7 +87,7 @@ function readEvents(call: WebhookCall): readonly ProviderEvent[] {
       id: json.text(body.id, 'the id of an event'),
       action: trigger === 'FILE.UPLOADED' && isFirst(body.source) ? 'created' : action,
       objectName,
-      objectId: json.text(json.at(body.source, 'id'), 'the id of what the event is of'),
+      objectId: json.text(json.at(body.source, 'id'), 'the id of the file or folder of the event'),
       at: new Date(json.text(body.created_at, 'the time of an event')),
       raw: body,
     },
@@ -113,7 +113,7 @@ async function register(context: ConnectorContext, { url }: RegistrationInput): 
 function folderIn(config: Config): string {
   const folder = json.findText(config['webhook.folder']);
   if (folder !== undefined) return folder;
-  throw rejected('Box tells of the changes in a folder: give its id as `webhook.folder`.');
+  throw rejected('Box reports the changes of one folder. Set `webhook.folder` to its id.');
 }
 
 /** A folder has one webhook of an application and user. One that is for another address stays, and Box refuses a second. */

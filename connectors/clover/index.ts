@@ -7,7 +7,7 @@ const CONFIGURATION = [
     key: 'clover.sandbox',
     type: 'boolean',
     default: false,
-    description: 'Connect to the sandbox, where the test merchants of developers are.',
+    description: 'Connect to the sandbox, which has the test merchants of developers.',
   },
   {
     key: 'clover.region',
@@ -16,7 +16,7 @@ const CONFIGURATION = [
     // What `siteAddress` gives may be the address of the merchant's dashboard.
     pattern: /^(?:na|eu|la|(?:(?:www|api)\.)?(?:(?:eu|la)\.)?clover\.com)$/,
     description:
-      'Where the merchant is: na (North America), eu (Europe) or la (Latin America); the host of the dashboard will do. The sandbox is for all.',
+      'Region of the merchant: na (North America), eu (Europe) or la (Latin America), or the host of the dashboard. The sandbox serves all regions.',
     example: 'eu',
     setup: [
       'Log in to the dashboard of the merchant.',
@@ -28,11 +28,11 @@ const CONFIGURATION = [
     type: 'string',
     required: true,
     pattern: /^[A-Z0-9]{13}$/,
-    description: 'The merchant: `merchant_id` of the callback, 13 letters and digits.',
+    description: 'Id of the merchant: `merchant_id` of the callback URL, 13 letters and digits.',
     example: 'TC4DGCJW1K4EW',
     setup: [
-      'Authorize with the page that `GET /elements/clover/oauth/url` names.',
-      'Take `merchant_id` from the address that the browser comes back to, beside `code`.',
+      'Authorize on the page that `GET /elements/clover/oauth/url` returns.',
+      'Copy `merchant_id` from the callback URL to which the browser returns. The URL has `code`, too.',
     ],
   },
   {
@@ -42,8 +42,8 @@ const CONFIGURATION = [
     description: 'For webhooks: the Clover Auth Code, which the developer dashboard shows at the webhook of the app.',
     setup: [
       'On the developer dashboard open the app and its webhooks, enter the `eventUrl` of the instance and have a verification code sent.',
-      'The code stands among the `warnings` of the instance: enter it on the dashboard.',
-      'Copy the Clover Auth Code that is shown then.',
+      'Copy the code from the `warnings` of the instance, and enter it on the dashboard.',
+      'Copy the Clover Auth Code that the dashboard shows.',
     ],
   },
 ] as const satisfies readonly ConfigField[];
@@ -71,7 +71,7 @@ export default defineConnector({
   mark: { shape: 'card', colour: 'indigo' },
   documentation: [
     { title: 'OAuth of apps with a secret', url: 'https://docs.clover.com/docs/high-trust-app-auth-flow' },
-    { title: 'All of the documentation', url: 'https://docs.clover.com/docs' },
+    { title: 'Documentation', url: 'https://docs.clover.com/docs' },
   ],
   auth: {
     type: 'oauth2',

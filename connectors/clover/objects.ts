@@ -134,7 +134,7 @@ const ORDER_FIELDS = {
 
 export const orders = defineObject<Inputs>({
   label: 'Orders',
-  description: 'Sales, paid or not. Orders without a state are shown by their id only.',
+  description: 'Sales, paid or not. Orders without a state are in no list; read them by id.',
   fields: ORDER_FIELDS,
   limits: { maxInSize: 100 },
   translator: createTranslator(filteredIn(ORDER_FIELDS, WINDOWED), { times: WINDOWED, recent: RECENT_FIELDS }),
@@ -179,7 +179,7 @@ const PAYMENT_FIELDS = {
 
 export const payments = defineObject<Inputs>({
   label: 'Payments',
-  description: 'What was paid for orders.',
+  description: 'Payments for orders.',
   fields: PAYMENT_FIELDS,
   limits: { maxInSize: 100 },
   translator: createTranslator(filteredIn(PAYMENT_FIELDS, WINDOWED), { times: WINDOWED }),
@@ -232,7 +232,7 @@ const ITEM_FIELDS = {
 
 export const items = defineObject<Inputs>({
   label: 'Items',
-  description: 'The inventory: what the merchant sells.',
+  description: 'Items that the merchant sells: the inventory.',
   fields: ITEM_FIELDS,
   limits: { maxInSize: 100 },
   translator: createTranslator(filteredIn(ITEM_FIELDS)),
@@ -257,7 +257,7 @@ const EMPLOYEE_FIELDS = {
 
 export const employees = defineObject<Inputs>({
   label: 'Employees',
-  description: 'Who works for the merchant.',
+  description: 'Employees of the merchant.',
   fields: EMPLOYEE_FIELDS,
   limits: { maxInSize: 100 },
   translator: createTranslator(filteredIn(EMPLOYEE_FIELDS)),

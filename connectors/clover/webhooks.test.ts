@@ -69,6 +69,6 @@ describe('webhooks of Clover', () => {
       },
     ]);
     expect(appWebhooks.events(callOf({ merchants: {} }), config)).to.deep.equal([]);
-    expect(() => appWebhooks.events(callOf({}), config)).to.throw('The answer lacks the merchants.');
+    expect(() => appWebhooks.events(callOf({}), config)).to.throw('The response lacks the merchants.');
   });
 });

@@ -93,7 +93,7 @@ function readCursor(cursor: string): Cursor {
 async function begin({ send }: ConnectorContext, { filter = {}, orderBy }: Input): Promise<Place> {
   const { body, headers } = await send({});
   const since = json.at(body, 'createdTime');
-  const now = Date.parse(json.text(headers.date, 'the time at which it was made'));
+  const now = Date.parse(json.text(headers.date, 'the time of its creation'));
   const axis = axisOf(filter, orderBy);
   const { from, to } = spanOf(filter, axis);
   return {

@@ -8,10 +8,10 @@ export const CONFIGURATION = [
     key: 'user',
     type: 'string',
     description:
-      'Whose reports and entries are meant: a login ID, or `ALL` for those of everybody, both with the role Web Services Admin. Default: those of the user who logs in.',
+      'Login ID of the owner of the reports and entries, or `ALL` for all owners. Both require the role Web Services Admin. Default: the user who logs in.',
     example: 'ALL',
     setup: [
-      'Only for reports of other people: have an administrator give the user who logs in the role Web Services Admin (Professional) or Can Administer (Standard).',
+      'For reports of other people, ask an administrator to give the user who logs in the role Web Services Admin (Professional) or Can Administer (Standard).',
       'Enter `ALL`, or the login ID of one person.',
     ],
   },
@@ -20,7 +20,8 @@ export const CONFIGURATION = [
     type: 'string',
     default: 'glz.api.concursolutions.com',
     pattern: HOST,
-    description: 'Where users log in and the first token comes from; another one only for implementation sites.',
+    description:
+      'Address at which users log in and that issues the first token. Change it only for implementation sites.',
     example: 'us-impl.api.concursolutions.com',
   },
 ] as const satisfies readonly ConfigField[];

@@ -60,8 +60,8 @@ function named(fields: Fields): Fields {
 export const REPORT_FIELDS = named({
   ID: { ...TEXT, nullable: false },
   Name: { ...TEXT, ...WRITTEN, required: true },
-  Purpose: { ...TEXT, ...WRITTEN, label: 'Business purpose; it is taken and never shown' },
-  UserDefinedDate: { ...DAY, ...WRITTEN, filter: BOUNDS, label: 'Date of the report, as its owner says' },
+  Purpose: { ...TEXT, ...WRITTEN, label: 'Business purpose; can be set, and is never returned' },
+  UserDefinedDate: { ...DAY, ...WRITTEN, filter: BOUNDS, label: 'Date of the report, entered by its owner' },
   ApprovalStatusCode: CODE,
   ApprovalStatusName: { ...TEXT, label: 'Approval status, in the language of the user' },
   PaymentStatusCode: CODE,
@@ -72,11 +72,11 @@ export const REPORT_FIELDS = named({
   ...all(NUMBER, 'Total', 'TotalClaimedAmount', 'TotalApprovedAmount', 'PersonalAmount'),
   ...all(NUMBER, 'AmountDueEmployee', 'AmountDueCompanyCard'),
   ...all(BOUNDED_TIME, 'CreateDate', 'SubmitDate', 'ProcessingPaymentDate', 'PaidDate'),
-  LastModifiedDate: { ...BOUNDED_TIME, label: 'When the head of the report was changed last' },
+  LastModifiedDate: { ...BOUNDED_TIME, label: 'Last change of the report header' },
   ...all(TEXT, 'OwnerLoginID', 'OwnerName'),
   ApproverLoginID: LOGIN,
   ApproverName: TEXT,
-  LastComment: { ...TEXT, ...WRITTEN, label: 'The latest comment; one that is given is added' },
+  LastComment: { ...TEXT, ...WRITTEN, label: 'The latest comment; a new value adds a comment' },
   ...all(TEXT, 'PolicyID', 'LedgerName', 'URI'),
   ...all(FLAG, 'ReceiptsReceived', 'EverSentBack', 'HasException'),
   ...all(WRITTEN_CUSTOM, ...numbered('OrgUnit', 6), ...numbered('Custom', 20)),
@@ -84,7 +84,7 @@ export const REPORT_FIELDS = named({
 
 export const ENTRY_FIELDS = named({
   ID: { ...TEXT, nullable: false },
-  ExpenseID: { ...TEXT, label: 'Its id in version 4 of the API' },
+  ExpenseID: { ...TEXT, label: 'Id in version 4 of the API' },
   ReportID: ID,
   ReportOwnerID: { ...TEXT, label: 'Login ID of the owner of the report' },
   ExpenseTypeCode: asked(/^[\w-]+$/),

@@ -43,7 +43,7 @@ export default defineConnector({
         name: 'geolocation',
         type: 'url',
         pattern: /^https:\/\/[a-z0-9-]+\.api\.concursolutions\.com$/,
-        description: 'The data center of the user: the base of every call.',
+        description: 'URL of the data center of the user, the base of every call.',
       },
     },
     siteAddressKey: 'site.address',

@@ -14,7 +14,7 @@ import { userIn } from './config.ts';
 export const USER = {
   type: 'string',
   description:
-    'Login ID of the owner, or ALL for everybody; both need the role Web Services Admin. In place of `user` of the instance.',
+    'Login ID of the owner, or ALL for all owners. Both require the role Web Services Admin. Overrides `user` of the instance.',
 } as const satisfies ParameterSpec;
 
 /** A pair of parameters, each a strict bound. */

@@ -59,7 +59,7 @@ const ENTRY_INPUTS = ['expenseTypeCode', 'paymentTypeID', 'isBillable', 'hasAtte
 
 export const entries = defineObject<Inputs>({
   label: 'Entries',
-  description: 'Expenses, each of a report.',
+  description: 'Expenses; each belongs to a report.',
   fields: ENTRY_FIELDS,
   parameters: ENTRY_PARAMETERS,
   translator: sameNames('reportID', ...ENTRY_INPUTS),
@@ -88,8 +88,8 @@ const REPORT_PARAMETERS = {
   },
   expenseGroupConfigID: { type: 'string', description: 'Reports of this expense group configuration, by its id.' },
   isTestUser: { type: 'boolean', description: 'Whether the owner is a test user.' },
-  entryTransactionDateAfter: { type: 'date', description: 'Reports with an entry of a day after this one.' },
-  entryTransactionDateBefore: { type: 'date', description: 'Reports with an entry of a day before this one.' },
+  entryTransactionDateAfter: { type: 'date', description: 'Reports with an entry dated after this day.' },
+  entryTransactionDateBefore: { type: 'date', description: 'Reports with an entry dated before this day.' },
   expenseTypeCode: { type: 'string', description: 'Reports with an entry of this expense type.' },
   paymentType: { type: 'string', description: 'Reports with an entry of this payment type, by its id.' },
   vendorName: { type: 'string', description: 'Reports with an entry of this vendor.' },
@@ -102,7 +102,7 @@ const REPORT_PARAMETERS = {
 
 export const reports = defineObject<Inputs>({
   label: 'Reports',
-  description: 'Expense reports, but for those of Central Reconciliation.',
+  description: 'Expense reports, except those of Central Reconciliation.',
   fields: REPORT_FIELDS,
   parameters: REPORT_PARAMETERS,
   limits: { maxInSize: 50 },

@@ -61,7 +61,7 @@ export const translator: Translator<string> = {
     isNotNull: (field) => `${field} != null`,
   }),
   fault: (conditions) =>
-    encodeURIComponent(conditions).length > LONGEST ? 'the address of the request would be too long' : undefined,
+    encodeURIComponent(conditions).length > LONGEST ? 'the URL of the request would be too long' : undefined,
 };
 
 /** The rows of a list, and what of them is always asked for. */

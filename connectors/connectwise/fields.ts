@@ -125,13 +125,13 @@ export const OWN = {
     // What conditions of ConnectWise call it.
     aliases: { lastUpdated: '=' },
   },
-  '_info.updatedBy': { ...shown.memo, label: 'Who changed it last' },
+  '_info.updatedBy': { ...shown.memo, label: 'User of the last change' },
 } as const satisfies Fields;
 
 /** Of few of them. */
 export const ENTERED = {
   '_info.dateEntered': { ...shown.moment, label: 'Created' },
-  '_info.enteredBy': { ...shown.memo, label: 'Who created it' },
+  '_info.enteredBy': { ...shown.memo, label: 'User who created it' },
 } as const satisfies Fields;
 
 export const CUSTOM = {

@@ -77,7 +77,7 @@ const TIME_FIELDS = {
   ...OWN,
   ...references.written('company', 'member', 'workType', 'workRole'),
   ...references.shown('ticket'),
-  chargeToId: { ...written.integer, label: 'What the time was spent on' },
+  chargeToId: { ...written.integer, label: 'Record on which the time was spent' },
   chargeToType: chosenOf('ServiceTicket', 'ProjectTicket', 'ChargeCode', 'Activity'),
   ...each(written.integer, 'locationId', 'businessUnitId'),
   timeStart: { ...written.instant, required: true, nullable: false, sortable: true },
@@ -262,7 +262,7 @@ const contacts = entity('/company/contacts', {
     ...each(written.flag, 'defaultBillingFlag', 'defaultFlag'),
     gender: chosenOf('Female', 'Male'),
     ...each(shown.text, 'defaultPhoneType', 'defaultPhoneNbr'),
-    communicationItems: { ...written.list, label: 'Addresses of e-mail, and numbers' },
+    communicationItems: { ...written.list, label: 'E-mail addresses, telephone and fax numbers' },
     types: { ...shown.list, createable: true },
     ...unasked({
       ...references.written('site', 'relationship', 'managerContact'),
@@ -329,10 +329,10 @@ const timeEntries = entity('/time/entries', {
 
 const fields = entity('/system/userDefinedFields', {
   label: 'Custom fields',
-  description: 'Which custom fields there are.',
+  description: 'Definitions of the custom fields.',
   fields: {
     ...ID,
-    podId: { ...written.integer, required: true, nullable: false, label: 'The screen that it is on' },
+    podId: { ...written.integer, required: true, nullable: false, label: 'Screen that shows the field' },
     podDescription: shown.memo,
     caption: written.name,
     sequenceNumber: { ...written.integer, required: true, nullable: false },

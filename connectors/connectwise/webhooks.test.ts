@@ -48,7 +48,7 @@ describe('callbacks of ConnectWise', () => {
     for (const other of others) expect(asked(other), other).to.equal(undefined);
     const read = (body: unknown) => callbacks.signingKey?.read({ status: 200, headers: {}, body });
     expect([read({ signing_key: 'k' }), read('{"signing_key":"k"}')]).to.deep.equal(['k', 'k']);
-    expect(() => read({})).to.throw('The answer lacks the key.');
+    expect(() => read({})).to.throw('The response lacks the key.');
   });
 
   it('tell of what happened to which record', () => {

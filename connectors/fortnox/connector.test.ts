@@ -53,7 +53,7 @@ describe('Fortnox, from the connector to its simulator', () => {
     const [since, filter] = ["lastmodified = '2024-07-01T10:00:59Z'", "filter = 'unpaid'"];
     const both = asked('invoices', `${since} AND ${filter} AND CustomerNumber = '7' AND InvoiceDate > '2024-01-01'`);
     expect(both).to.deep.equal([{ lastmodified: '2024-07-01 12:00', filter: 'unpaid', fromdate: '2023-12-31' }]);
-    const message = 'Fortnox takes one of filter and ourreference at a time.';
+    const message = 'Fortnox accepts only one of filter and ourreference at a time.';
     expect(() => asked('invoices', `${filter} AND ourreference = 'x'`)).to.throw(message);
   });
 

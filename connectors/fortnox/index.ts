@@ -7,10 +7,10 @@ const CONFIGURATION = [
     type: 'string',
     secret: true,
     description:
-      'The code (API-kod) that the user got when the integration was added in Fortnox. It is exchanged for an access token once, and not kept.',
+      'Code (API-kod) that Fortnox shows when an administrator adds the integration. Causeway exchanges it once for an access token, and does not store it.',
     setup: [
       'Log in to Fortnox as an administrator of the company.',
-      'Add the integration there. Fortnox shows a code (API-kod), which can be used once.',
+      'Add the integration there, and copy the code (API-kod) that Fortnox shows. It can be used once.',
     ],
   },
   {
@@ -25,8 +25,8 @@ const CONFIGURATION = [
     key: 'access.token',
     type: 'string',
     secret: true,
-    description: 'An access token that a code was exchanged for already; then no code is needed.',
-    setup: ['Only where a code was exchanged elsewhere: take the token from there.'],
+    description: 'Access token from an earlier exchange of a code. With it, no code is required.',
+    setup: ['Leave it out, unless another program has exchanged the code. In that case, copy the token from there.'],
   },
 ] as const satisfies readonly ConfigField[];
 
@@ -39,7 +39,7 @@ export default defineConnector({
   id: 1007,
   name: 'Fortnox',
   description:
-    'Customers, suppliers, articles, orders and invoices of Swedish accounting, by the authorization that Fortnox ended on April 30, 2025: use fortnoxoauth.',
+    'Customers, suppliers, articles, orders and invoices of Swedish accounting. Fortnox ended this authorization on April 30, 2025: use fortnoxoauth.',
   mark: { shape: 'ledger', colour: 'green' },
   documentation: [
     {

@@ -37,7 +37,7 @@ export function searchBy(
     like: ({ name }, { text }) => ({ [parameters[name] ?? name.toLowerCase()]: text }),
     fault: (native) =>
       translator.fault?.(native) ??
-      (searchesOf(native).length > 1 ? 'Fortnox takes one search parameter at a time' : undefined),
+      (searchesOf(native).length > 1 ? 'Fortnox accepts one search parameter at a time' : undefined),
   };
 }
 
@@ -55,7 +55,7 @@ export function parametersOf(
   return {
     [LAST_MODIFIED]: {
       type: 'datetime',
-      description: 'Records that were changed since, to the minute.',
+      description: 'Records changed since this time, to the minute.',
     },
     ...(filters.length > 0 && {
       filter: { type: 'string', description: `Records that are ${filters.join(', ')}.`, values: filters },
@@ -90,7 +90,7 @@ export function listOf(collection: string, member: string, readRecord?: (row: un
 function narrow(filter: Inputs, parameters: ListInput<Inputs>['parameters']): Inputs {
   const { [LAST_MODIFIED]: since, ...searches } = parameters;
   const names = Object.keys(searches);
-  if (names.length > 1) throw rejected(`Fortnox takes one of ${names.join(' and ')} at a time.`);
+  if (names.length > 1) throw rejected(`Fortnox accepts only one of ${names.join(' and ')} at a time.`);
   const pushed = Object.entries(filter).filter(([name]) => names.length === 0 || GLOBAL.has(name));
   return {
     ...widen(Object.fromEntries(pushed)),

@@ -19,7 +19,7 @@ export const PROVIDER = {
   objects: { customers, suppliers, articles, orders, invoices },
 } as const satisfies Partial<Connector>;
 
-export const RECORDS = { title: 'All records and their fields', url: 'https://apps.fortnox.se/apidocs' } as const;
+export const RECORDS = { title: 'Records and their fields', url: 'https://apps.fortnox.se/apidocs' } as const;
 
 /** Members are in both spellings. */
 function memberOf(body: unknown, name: string): unknown {

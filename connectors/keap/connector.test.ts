@@ -82,7 +82,7 @@ describe('Keap, from the connector to its simulator', () => {
       expect(asked('tags', `name = '${odd}'`), odd).to.deep.equal([{}]);
     }
     expect(asked('contacts', "given_name LIKE 'Jo;x%'")).to.deep.equal([{ filter: 'given_name==Jo*' }]);
-    expect(() => asked('contacts', "email = 'a;id==1'")).to.throw("Keap takes no semicolon in 'email'.");
+    expect(() => asked('contacts', "email = 'a;id==1'")).to.throw("Keap accepts no semicolon in 'email'.");
     expect(asked('contacts', "id = 'x' OR id = '07'")).to.deep.equal([]);
   });
 
@@ -252,6 +252,6 @@ describe('an instance of Keap', () => {
     expect(await filesOf(`permission = 'BOTH' AND ${conditions}`)).to.deep.equal(await filesOf(conditions));
     const where = "permission = 'USER' AND user_id = '17'";
     const { status, body } = await service.call('/files', { token, query: { where } });
-    expect([status, body.message]).to.deep.equal([422, "Keap takes no 'user_id' beside 'permission'."]);
+    expect([status, body.message]).to.deep.equal([422, "Keap does not accept 'user_id' together with 'permission'."]);
   });
 });

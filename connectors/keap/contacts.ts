@@ -68,8 +68,8 @@ const EMAIL_FIELDS = {
 
 const EMAIL_PARAMETERS = {
   ...parameterSpecs({ email: 'An address that the e-mail was sent to or from.' }),
-  start_created_time: { type: 'datetime', description: 'Recorded at Keap since then.' },
-  end_created_time: { type: 'datetime', description: 'Recorded at Keap until then.' },
+  start_created_time: { type: 'datetime', description: 'Recorded at Keap since this time.' },
+  end_created_time: { type: 'datetime', description: 'Recorded at Keap until this time.' },
 } as const;
 
 /** Those of one contact are those of all with its id. They are read and removed among all. */
@@ -88,12 +88,11 @@ export const contacts = defineObject<Inputs>({
   label: 'Contacts',
   fields: CONTACT_FIELDS,
   parameters: parameterSpecs({
-    email: 'An e-mail address, or the beginning of one with * behind it.',
-    phone_number:
-      'A telephone number as it is stored, or at least three characters of its beginning with * behind them.',
-    city: 'Of the primary address, or its beginning with * behind it.',
-    state: 'Of the primary address, or its beginning with * behind it.',
-    lead_source_name: 'Of the lead source, or its beginning with * behind it.',
+    email: 'An e-mail address, or its beginning followed by *.',
+    phone_number: 'A telephone number as it is stored, or at least its first three characters followed by *.',
+    city: 'City of the primary address, or its beginning followed by *.',
+    state: 'State of the primary address, or its beginning followed by *.',
+    lead_source_name: 'Name of the lead source, or its beginning followed by *.',
     ...Object.fromEntries(ADDRESS_PARAMETERS),
   }),
   limits: LIMITS,

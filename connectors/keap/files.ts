@@ -29,7 +29,7 @@ import { firstVersionListOf, latestFirst, listOf, SINCE } from './lists.ts';
 
 const FILE_FIELDS = {
   id: { ...ID, filter: {} },
-  file_name: { ...ASKED_TEXT, ...WRITTEN, label: 'Name; that of the file unless it is given' },
+  file_name: { ...ASKED_TEXT, ...WRITTEN, label: 'Name; the name of the uploaded file by default' },
   category: asked(oneOf('ATTACHMENTS CART DOCUMENTS HIDDEN INVOICE LOGO TICKETS WEB_FORM FUNNEL')),
   file_box_type: asked(
     oneOf(
@@ -42,7 +42,7 @@ const FILE_FIELDS = {
     ...oneOf('CONTACT USER COMPANY'),
     createable: true,
     unlisted: true,
-    label: 'Whose file it becomes: of the contact if there is one, otherwise of the user. It is not shown again',
+    label: 'Owner of the new file: the contact if it is set, otherwise the user. Not returned later',
   },
   created_by_id: REFERENCE,
   remote_file_key: TEXT,
@@ -53,14 +53,14 @@ const FILE_FIELDS = {
 
 export const files = defineObject<Inputs>({
   label: 'Files',
-  description: 'The file box: what is stored of files, and with `Accept` the file itself.',
+  description: 'The file box: data about files and, with `Accept`, the files themselves.',
   fields: FILE_FIELDS,
   parameters: {
-    user_id: { type: 'string', description: 'The user whose files they are.' },
+    user_id: { type: 'string', description: 'Id of the user who owns the files.' },
     permission: {
       type: 'string',
       values: ['USER', 'COMPANY', 'BOTH'],
-      description: 'Whose files: those of users, of the company, or both. Not beside `user_id`.',
+      description: 'Owner of the files: users, the company, or both. Cannot be combined with `user_id`.',
     },
   },
   translator: filterBy({
@@ -100,7 +100,8 @@ function byPermission(second: ReturnType<typeof latestFirst>): ReturnType<typeof
     request: (input, config) => {
       const { parameters, filter } = input;
       if (parameters.permission === undefined) return second.request(input, config);
-      if (parameters.user_id !== undefined) throw rejected("Keap takes no 'user_id' beside 'permission'.");
+      if (parameters.user_id !== undefined)
+        throw rejected("Keap does not accept 'user_id' together with 'permission'.");
       return first.request({ ...input, filter: firstConditions(filter) }, config);
     },
     read: (response, input) => {

@@ -93,7 +93,7 @@ export function parameterConditions(parameters: Readonly<Record<string, Value>>)
   return Object.fromEntries(
     Object.entries(parameters).map(([name, value]) => {
       const text = printValue(value);
-      if (text.includes(';')) throw rejected(`Keap takes no semicolon in '${name}'.`);
+      if (text.includes(';')) throw rejected(`Keap accepts no semicolon in '${name}'.`);
       return [`${name}==`, text];
     }),
   );

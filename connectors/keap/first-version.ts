@@ -51,7 +51,7 @@ const TRANSACTION_FIELDS = {
   transaction_date: { ...ASKED_TIME, aliases: SEARCHED },
   amount: NUMBER,
   contact_id: ASKED_REFERENCE,
-  order_ids: { ...TEXT, label: 'Ids of the orders, with commas between them' },
+  order_ids: { ...TEXT, label: 'Ids of the orders, separated by commas' },
   orders: LIST,
   ...all(TEXT, 'currency type status gateway gateway_account_name collection_method errors'),
   test: { type: 'boolean' },
@@ -87,11 +87,11 @@ const OWN_TASK_FIELDS = {
 export const ownTasks = defineObject<Inputs>({
   label: 'Tasks of the user',
   description:
-    'The tasks of the user who gave access, by the provider’s search. They are read and written among `tasks`.',
+    'Tasks of the user who granted access, as the search of Keap returns them. Read and write single ones in `tasks`.',
   fields: OWN_TASK_FIELDS,
   parameters: {
-    since: { type: 'datetime', description: 'The search begins then.' },
-    until: { type: 'datetime', description: 'The search ends then.' },
+    since: { type: 'datetime', description: 'Start of the period to search.' },
+    until: { type: 'datetime', description: 'End of the period to search.' },
   },
   translator: filterBy(
     { completed: 'completed', assigned_to_user_id: 'user_id', contact_id: 'contact_id' },
@@ -119,7 +119,7 @@ const APPOINTMENT_FIELDS = {
 /** Listed by the second version; one at a time they are in the first alone, under other names. */
 export const appointments = defineObject<Inputs>({
   label: 'Appointments',
-  description: 'Of Keap Max Classic. Those of other editions are not in the API.',
+  description: 'Appointments of Keap Max Classic. The API has no appointments of other editions.',
   fields: APPOINTMENT_FIELDS,
   limits: LIMITS,
   translator: filterBy({

@@ -34,7 +34,7 @@ export default defineConnector({
     setup: [
       'Log in to the developer portal of Keap and create an application.',
       'Copy its client id to `oauth.api.key`, and its secret to `oauth.api.secret`.',
-      'Give your callback URL as `oauth.callback.url`; it must begin with https.',
+      'Set `oauth.callback.url` to your callback URL. It must begin with https.',
     ],
   },
   configuration: [],

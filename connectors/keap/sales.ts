@@ -75,7 +75,7 @@ export const opportunities = defineObject<Inputs>({
     ...opportunityFilter,
     fault: (native) =>
       'ids==' in native && 'opportunity_id==' in native
-        ? 'the provider takes no id beside a list of ids'
+        ? 'the provider accepts no id together with a list of ids'
         : opportunityFilter.fault?.(native),
   },
   list: latestFirst(

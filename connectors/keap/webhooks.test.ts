@@ -48,7 +48,7 @@ describe('REST hooks of Keap', () => {
     for (const event_key of ['contactGroup.applied', 'invoice.payment.add', 'note.add', 'x']) {
       expect(restHooks.events(callOf({ event_key, object_keys: [raw] }), {}), event_key).to.deep.equal([]);
     }
-    expect(() => restHooks.events(callOf({}), {})).to.throw('The answer lacks the kind of the event.');
+    expect(() => restHooks.events(callOf({}), {})).to.throw('The response lacks the kind of the event.');
     expect(() => restHooks.events(callOf({ event_key: 'task.add' }), {})).to.throw('lacks the objects of the event.');
   });
 

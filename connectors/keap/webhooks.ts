@@ -89,7 +89,7 @@ async function verify({ send }: Sender, { key, status }: Json): Promise<string> 
   if (status === 'Verified') return id;
   const { body } = await send({ method: 'POST', path: path`/rest/v1/hooks/${id}/verify` });
   if (json.at(body, 'status') === 'Verified') return id;
-  throw unusable('Keap could not verify that the address of the events answers.');
+  throw unusable('Keap could not verify the URL for events. The URL must be reachable from the internet.');
 }
 
 async function unsubscribe({ send }: Sender, url: string): Promise<void> {

@@ -72,7 +72,7 @@ describe('$metadata of an OData service with too much of something', () => {
     [
       'bytes',
       `${' '.repeat(8 * 1024 * 1024)}<x/>`,
-      'The $metadata of the service has 8,388,612 bytes; at most 8,388,608 are taken.',
+      'The $metadata of the service has 8,388,612 bytes; the maximum is 8,388,608.',
     ],
     [
       'entity sets',
@@ -80,7 +80,7 @@ describe('$metadata of an OData service with too much of something', () => {
         GOOD.schema,
         times(2001, (index) => set(`s${index}`, 'Good')),
       ),
-      'The $metadata of the service has 2,001 entity sets; at most 2,000 are taken.',
+      'The $metadata of the service has 2,001 entity sets; the maximum is 2,000.',
     ],
     [
       'types',
@@ -88,7 +88,7 @@ describe('$metadata of an OData service with too much of something', () => {
         times(10_001, (index) => `<EnumType Name="E${index}"/>`),
         '',
       ),
-      'The $metadata of the service has 10,001 types; at most 10,000 are taken.',
+      'The $metadata of the service has 10,001 types; the maximum is 10,000.',
     ],
     [
       'collections below its sets',
@@ -99,12 +99,12 @@ describe('$metadata of an OData service with too much of something', () => {
         ),
         times(51, (index) => set(`s${index}`, 'Good')),
       ),
-      'The $metadata of the service has 51,000 collections below its entity sets; at most 50,000 are taken.',
+      'The $metadata of the service has 51,000 collections below its entity sets; the maximum is 50,000.',
     ],
     [
       'characters in a namespace, for which an alias of one letter stands',
       document(GOOD.schema, GOOD.set).replace('Namespace="S"', `Namespace="${'n'.repeat(512)}" Alias="S"`),
-      'The $metadata of the service has 512 characters in a namespace; at most 511 are taken.',
+      'The $metadata of the service has 512 characters in a namespace; the maximum is 511.',
     ],
   ] as const) {
     it(`is refused for its number of ${what}`, async () => {
@@ -116,7 +116,7 @@ describe('$metadata of an OData service with too much of something', () => {
     const paths = times(20_000, (index) => `<PropertyPath>some/long/property${index}</PropertyPath>`);
     const annotation = `<Annotation Term="Org.OData.Capabilities.V1.FilterFunctions"><Collection>${paths}</Collection></Annotation>`;
     expect(await messageOf(discover(document(GOOD.schema, set('Goods', 'Good', annotation))))).to.match(
-      /^The \$metadata of the service has [\d,]+ characters in FilterFunctions of S\.C\/Goods; at most 500,000 are taken\.$/,
+      /^The \$metadata of the service has [\d,]+ characters in FilterFunctions of S\.C\/Goods; the maximum is 500,000\.$/,
     );
   });
 });
@@ -127,7 +127,7 @@ describe('an OData type with too much of something makes its own object unusable
       'Bad',
       times(7212, (index) => property(`p${index}`)),
     );
-    expect(await faultBesideGood(bad)).to.equal(inType('has 7,213 properties; at most 5,000 are taken'));
+    expect(await faultBesideGood(bad)).to.equal(inType('has 7,213 properties; the maximum is 5,000'));
   });
 
   it('fields of complex types inside complex types, of which 10 kB can make a million', async () => {
@@ -142,13 +142,13 @@ describe('an OData type with too much of something makes its own object unusable
       );
     expect(schema.length).to.be.below(11_000);
     // The key, and three levels of 70 properties.
-    expect(await faultBesideGood(schema)).to.equal(inType('has 347,971 fields; at most 5,000 are taken'));
+    expect(await faultBesideGood(schema)).to.equal(inType('has 347,971 fields; the maximum is 5,000'));
   });
 
   it('properties of a complex type in it', async () => {
     const big = `<ComplexType Name="Big">${times(5001, (index) => property(`p${index}`))}</ComplexType>`;
     const message = await faultBesideGood(big + entity('Bad', property('big', 'S.Big')));
-    expect(message).to.equal(inType('has 5,001 properties; at most 5,000 are taken', 'S.Big'));
+    expect(message).to.equal(inType('has 5,001 properties; the maximum is 5,000', 'S.Big'));
   });
 
   it('fields of all its base types together', async () => {
@@ -156,18 +156,18 @@ describe('an OData type with too much of something makes its own object unusable
     const message = await faultBesideGood(
       `${entity('Base', content)}<EntityType Name="Bad" BaseType="S.Base">${content}</EntityType>`,
     );
-    expect(message).to.equal(inType('has 6,001 fields; at most 5,000 are taken'));
+    expect(message).to.equal(inType('has 6,001 fields; the maximum is 5,000'));
   });
 
   it('base types', async () => {
     const chain = times(34, (index) => `<EntityType Name="T${index}" BaseType="S.T${index + 1}"/>`);
     const message = await faultBesideGood(`${chain}${entity('T34', '')}<EntityType Name="Bad" BaseType="S.T0"/>`);
-    expect(message).to.equal(inType('has more than 32 base types; at most 32 are taken'));
+    expect(message).to.equal(inType('has more than 32 base types; the maximum is 32'));
   });
 
   it('base types that lead in a circle', async () => {
     const circle = '<EntityType Name="Bad" BaseType="S.Other"/><EntityType Name="Other" BaseType="S.Bad"/>';
-    expect(await faultBesideGood(circle)).to.equal(inType('has more than 32 base types; at most 32 are taken'));
+    expect(await faultBesideGood(circle)).to.equal(inType('has more than 32 base types; the maximum is 32'));
   });
 
   it('collections inside collections', async () => {
@@ -178,7 +178,7 @@ describe('an OData type with too much of something makes its own object unusable
 
   it('characters in a name', async () => {
     const message = await faultBesideGood(entity('Bad', property('n'.repeat(129))));
-    expect(message).to.equal(inType('has 129 characters in a name; at most 128 are taken'));
+    expect(message).to.equal(inType('has 129 characters in a name; the maximum is 128'));
   });
 
   it('values of enumerations over its fields', async () => {
@@ -187,13 +187,13 @@ describe('an OData type with too much of something makes its own object unusable
       'Bad',
       times(21, (index) => property(`p${index}`, 'S.E')),
     )}`;
-    expect(await faultBesideGood(schema)).to.equal(inType('has 21,000 values of fields; at most 20,000 are taken'));
+    expect(await faultBesideGood(schema)).to.equal(inType('has 21,000 values of fields; the maximum is 20,000'));
   });
 
   it('navigation properties', async () => {
     const navigation = times(5001, (index) => `<NavigationProperty Name="n${index}" Type="Collection(S.Good)"/>`);
     const message = await faultBesideGood(entity('Bad', navigation));
-    expect(message).to.equal(inType('has 5,001 navigation properties; at most 5,000 are taken'));
+    expect(message).to.equal(inType('has 5,001 navigation properties; the maximum is 5,000'));
   });
 });
 

@@ -29,10 +29,10 @@ export const CAPS = {
 /** Metadata that cannot be used; the message is for callers. */
 export class MetadataError extends Error {}
 
-/** `has 7,213 fields; at most 5,000 are taken`, or undefined when it does not have too many. */
+/** `has 7,213 fields; the maximum is 5,000`, or undefined when it does not have too many. */
 export function excess(what: string, found: number, most: number): string | undefined {
   if (found <= most) return undefined;
-  return `has ${found.toLocaleString('en')} ${what}; at most ${most.toLocaleString('en')} are taken`;
+  return `has ${found.toLocaleString('en')} ${what}; the maximum is ${most.toLocaleString('en')}`;
 }
 
 /** @throws MetadataError that names the cap and what was found */

@@ -6,23 +6,27 @@ export const CONFIGURATION = [
     key: 'base.url',
     type: 'url',
     required: true,
-    description: 'The service root: the address in front of $metadata.',
+    description: 'Root URL of the service: the address before `/$metadata`.',
     example: 'https://demo.example.com/odata/v4/shop',
     setup: [
-      'Ask who runs the service for its address, or take it from a program that uses it.',
-      'Open it with `/$metadata` behind it: an XML document must come, or a log-in.',
-      'Give the address without `/$metadata` and without a query string.',
+      'Ask the operator of the service for its address, or copy it from a program that uses the service.',
+      'Open the address followed by `/$metadata`. The browser must show an XML document or a log-in.',
+      'Enter the address without `/$metadata` and without a query string.',
     ],
   },
-  { key: 'username', type: 'string', description: 'For basic authentication; leave out for a service without any.' },
+  {
+    key: 'username',
+    type: 'string',
+    description: 'User name for basic authentication. Leave it out if the service requires no authentication.',
+  },
   {
     key: 'password',
     type: 'string',
     secret: true,
-    description: 'For basic authentication.',
+    description: 'Password for basic authentication.',
     setup: [
-      'Ask who runs the service for a user that may read, and where wanted change, the data.',
-      'Give its password.',
+      'Ask the operator of the service for a user who may read, and if needed change, the data.',
+      'Enter the password of this user.',
     ],
   },
   {
@@ -30,16 +34,16 @@ export const CONFIGURATION = [
     type: 'boolean',
     default: false,
     description:
-      'Set to true when the service compares text character by character (cases, accents and trailing blanks count). ' +
-      'Filters on text are then answered by the service alone.',
+      'Set it to true if the service compares text character by character: case, accents and trailing blanks count. ' +
+      'The service then evaluates filters on text alone.',
   },
   {
     key: 'filter.local',
     type: 'boolean',
     default: false,
     description:
-      'Set to true when the service filters wrongly: every filter is then worked out here, over all rows. ' +
-      'What was noticed of that when the instance was made stands under filter.warning.',
+      'Set it to true if the service filters incorrectly. Causeway then evaluates every filter itself, over all rows. ' +
+      'filter.warning contains the fault that Causeway found when the instance was created.',
   },
   {
     key: 'odata.enum',
@@ -47,8 +51,8 @@ export const CONFIGURATION = [
     default: 'service',
     pattern: /^(?:service|local)$/,
     description:
-      'Set to `local` when the service finds nothing by the value of an enumeration: filters on enumerations are then worked out here. ' +
-      'What was noticed of that when the instance was made stands under enum.warning.',
+      'Set it to `local` if the service finds nothing by the value of an enumeration. Causeway then evaluates filters on enumerations itself. ' +
+      'enum.warning contains the fault that Causeway found when the instance was created.',
   },
   ...WEBHOOK_FIELDS,
   {
@@ -56,22 +60,22 @@ export const CONFIGURATION = [
     type: 'string',
     warning: true,
     description:
-      'Set by Causeway, whatever is given: how the service was seen to filter wrongly. Absent when it was not.',
+      'Set by Causeway, which ignores other values: the fault that it found in the filters of the service. Absent if it found none.',
   },
   {
     key: 'enum.warning',
     type: 'string',
     warning: true,
     description:
-      'Set by Causeway, whatever is given: that the service was seen to find nothing by the value of an enumeration. Absent when it was not.',
+      'Set by Causeway, which ignores other values: the service finds nothing by the value of an enumeration. Absent if it does.',
   },
   {
     key: 'credentials.warning',
     type: 'string',
     warning: true,
     description:
-      'Set by Causeway, whatever is given: that the service did not show whether username and password are right. ' +
-      'Absent when it did.',
+      'Set by Causeway, which ignores other values: Causeway could not verify username and password. ' +
+      'Absent if it could.',
   },
 ] as const satisfies readonly ConfigField[];
 

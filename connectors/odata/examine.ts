@@ -28,7 +28,7 @@ const MOST_SETS = 3;
 const MOST_PROPERTIES = 3;
 
 const UNPROVED =
-  'It is not known whether username and password are right: nothing that was tried was seen to need them.';
+  'Causeway could not verify username and password, because the service returned everything without them.';
 
 /**
  * Many services show their service document to everybody, so that it proves nothing. Then a record of a set that is not shown to everybody
@@ -82,17 +82,17 @@ async function findFault(context: ConnectorContext, sets: readonly string[]): Pr
 }
 
 const ADVICE =
-  'Its filter cannot be relied on: set filter.local to true to have all filters worked out here, over all records.';
+  'Its filters are not reliable. Set filter.local to true, and Causeway evaluates all filters itself, over all records.';
 
 async function judge(context: ConnectorContext, set: string, name: string, word: string): Promise<string> {
   const nothing = `${name} ne null and ${name} eq null`;
   const none = await ask(context, set, nothing);
   if (none === undefined) return 'unknown';
-  if (none.length > 0) return `The service answers '${nothing}' with records of ${set}, although nothing can match it.`;
+  if (none.length > 0)
+    return `The service returns records of ${set} for '${nothing}', although no record can match it.`;
   const some = await ask(context, set, `${name} ne null and contains(${name},${quote(word)})`);
   if (some === undefined) return 'unknown';
-  if (some.length === 0)
-    return `The service finds no record of ${set} by a word that stands in ${name} of one of them.`;
+  if (some.length === 0) return `The service finds no record of ${set} by a word that one of them has in ${name}.`;
   return 'right';
 }
 
@@ -123,7 +123,7 @@ async function findEnumFault(context: ConnectorContext, sets: readonly string[])
   return undefined;
 }
 
-const ENUM_ADVICE = 'Set odata.enum to local to have filters on enumerations worked out here.';
+const ENUM_ADVICE = 'Set odata.enum to local, and Causeway evaluates filters on enumerations itself.';
 
 /** Empty when the service does not give it. */
 async function metadataOf({ send, signal }: ConnectorContext): Promise<string> {

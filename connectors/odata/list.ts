@@ -154,7 +154,7 @@ function endPage({ position, values, body, pagesByOffset }: PageInput): {
   const link = controlOf(body, 'nextLink');
   const context = controlOf(body, 'context');
   if (link !== undefined && link === position.link) {
-    throw unusable('The service names the page that it has just given as the next one: the list would never end.');
+    throw unusable('The service returned the current page as the next one, so the list would never end.');
   }
   // Behind the link of a window that is complete stands the row that is not shown.
   if (link !== undefined && pagesByOffset && left === 0) return { shown, next: { skip } };

@@ -26,7 +26,7 @@ const LIMITS = { maxTerms: 25, maxLength: 1500 };
 /** Every entity set of the service as an outline, described when it is used, and what lies below its records. */
 export async function discoverObjects({ config, send, offload }: DiscoveryContext): Promise<Objects> {
   const response = await send({ path: '/$metadata', headers: { accept: 'application/xml' } });
-  if (typeof response.body !== 'string') throw new Error('The service answered $metadata without XML.');
+  if (typeof response.body !== 'string') throw new Error('The response to $metadata is not XML.');
   const fault = excess('bytes', Buffer.byteLength(response.body), CAPS.bytes);
   if (fault !== undefined) throw unusable(`The $metadata of the service ${fault}.`);
   const reading = await offload<typeof import('./model.ts')>(new URL('./model.ts', import.meta.url), response.body);

@@ -215,7 +215,7 @@ describe('OData records on the simulator', () => {
       const { code, details } = await failureOf(change);
       expect(code).to.equal('NOT_FOUND');
       const message =
-        'The service answered 201: there was no such record, and it created one at /Products(241). It was removed again.';
+        'The record did not exist, so the service created one at /Products(241) (status 201). Causeway deleted it again.';
       expect(details).to.deep.equal([{ message }]);
       expect(await connection.listAll(products)).to.have.length(240);
     });
@@ -231,7 +231,9 @@ describe('OData records on the simulator', () => {
     const { code, details } = await failureOf(connection.run(connection.object('Products').update, change));
     expect(code).to.equal('NOT_FOUND');
     const place = 'https://demo.example.com/odata/v4/shop/Products(241)';
-    expect(details).to.deep.equal([{ message: `The service named ${place} instead. It was left as it is.` }]);
+    expect(details).to.deep.equal([
+      { message: `The service returned the address of another record, ${place}. Causeway did not change it.` },
+    ]);
   });
 
   it('leaves what a service creates under the key of a change, as it could have been there before, and tells so', async () => {
@@ -241,7 +243,9 @@ describe('OData records on the simulator', () => {
     const change = connection.run(products.update, { id: '4711', values: { Name: 'nobody' }, fields: [] });
     const { code, details } = await failureOf(change);
     expect(code).to.equal('NOT_FOUND');
-    expect(details?.[0]?.message).to.match(/created one at \/Products\(4711\)\. It is still there\.$/);
+    expect(details?.[0]?.message).to.match(
+      /created one at \/Products\(4711\) \(status 201\)\. The new record still exists\.$/,
+    );
     expect(await connection.listAll(products)).to.have.length(241);
   });
 
@@ -261,7 +265,7 @@ describe('OData records on the simulator', () => {
     const byPlace = await create('Products', { Name: 'hidden' });
     expect(byPlace.code).to.equal('PROVIDER_PROTOCOL');
     expect(byPlace.message).to.match(
-      /^The service created the record at https:\/\/demo\.example\.com\/odata\/v4\/shop\/Products\(241\)\. Do not create it again\. Reading it back failed: \w+[^:]* answered 404: it has nothing/,
+      /^The service created the record at https:\/\/demo\.example\.com\/odata\/v4\/shop\/Products\(241\)\. Do not create it again\. Reading it back failed: \w+[^:]* returned 404: it has nothing/,
     );
     const byKey = await create('Orders', { Code: 'hidden' });
     expect(byKey.message).to.match(/^The service created the record with the id 'hidden'\. Do not create it again\./);

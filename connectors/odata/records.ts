@@ -144,8 +144,8 @@ async function sendChange(context: ConnectorContext, set: EntitySet, request: Pr
     const created = createdRequest(set, response, {}, context.config);
     if (!isNotFound(error) || created === undefined) throw error;
     throw notFound(
-      'The changed record is not there.',
-      `The service named ${placeOf(created)} instead. It was left as it is.`,
+      'The service finds no record with this key.',
+      `The service returned the address of another record, ${placeOf(created)}. Causeway did not change it.`,
     );
   }
 }
@@ -163,12 +163,13 @@ async function undoCreation(
 ): Promise<Error> {
   const created = createdRequest(set, response, Object(response.body), context.config);
   const at = created === undefined ? '' : ` at ${placeOf(created)}`;
-  const told = `The service answered 201: there was no such record, and it created one${at}.`;
+  const told = `The record did not exist, so the service created one${at} (status 201).`;
   const missing = await failureOf(readRecord(context, set, { id, fields: [] }));
-  if (created === undefined || !isNotFound(missing)) return notFound(told, `${told} It is still there.`);
+  if (created === undefined || !isNotFound(missing)) return notFound(told, `${told} The new record still exists.`);
   const kept = await failureOf(context.send({ ...created, method: 'DELETE', headers: EXISTING }));
   context.signal.throwIfAborted();
-  const fate = kept === undefined ? 'It was removed again.' : 'It could not be removed again and is still there.';
+  const fate =
+    kept === undefined ? 'Causeway deleted it again.' : 'Causeway could not delete it, so the new record still exists.';
   return notFound(told, `${told} ${fate}`);
 }
 
@@ -200,7 +201,7 @@ async function createRecord(context: ConnectorContext, set: EntitySet, input: Cr
     context.signal.throwIfAborted();
     throw createdUnread(id === undefined ? `at ${placeOf(created ?? {})}` : `with the id '${id}'`, error);
   }
-  throw createdUnread('and told neither its content nor its place');
+  throw createdUnread('and returned neither the record nor its address');
 }
 
 /** It must not read as if nothing had been created. */

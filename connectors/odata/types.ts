@@ -52,7 +52,7 @@ export interface DefinitionData {
 
 /** In place of a type that has too much of something. */
 export interface FaultData {
-  /** `has 7,213 fields; at most 5,000 are taken` */
+  /** `has 7,213 fields; the maximum is 5,000` */
   readonly fault: string;
 }
 

@@ -18,10 +18,10 @@ export const WEBHOOK_FIELDS = [
     secret: true,
     pattern: /^[A-Za-z0-9_-]{16,255}$/,
     description:
-      'For webhooks: a secret of your choice, of 16 to 255 letters, digits, `_` and `-`, which the sender of the events shows as its password.',
+      'For webhooks: a secret of your choice, of 16 to 255 letters, digits, `_` and `-`. The sender of the events sends it as its password.',
     setup: [
-      'Choose a long random text. Give it here, and to the sender of the events as the password of basic authentication.',
-      '`GET /elements/odata` shows under `webhooks.setup` where to enter it, and so does the README of the element.',
+      'Choose a long random text. Enter it here, and at the sender of the events as the password of basic authentication.',
+      '`webhooks.setup` of `GET /elements/odata` and the README of the element say where to enter it.',
     ],
   },
   {
@@ -29,7 +29,7 @@ export const WEBHOOK_FIELDS = [
     type: 'string',
     pattern: /^\w{1,128}=[\w./-]{1,128}(?:,\w{1,128}=[\w./-]{1,128}){0,99}$/,
     description:
-      'For webhooks: the objects that events are of, where these are called otherwise than the object, separated by commas.',
+      'For webhooks: names of objects in events that differ from the names of the objects here, separated by commas.',
     example: 'BusinessPartner=A_BusinessPartner,SalesOrder=A_SalesOrder',
   },
 ] as const satisfies readonly ConfigField[];
@@ -44,7 +44,7 @@ export const cloudEvents: Webhooks = {
     'Enter the `eventUrl` of the instance as the webhook URL, and choose basic authentication with any user and the `webhook.secret` of the instance as the password.',
     'Choose to exempt the handshake, and the content type `application/cloudevents+json` or `application/json`.',
     'Another broker of CloudEvents may send the secret as a bearer token, or as `?token=` in the address.',
-    'Set `webhook.objects` where the events call an object otherwise than its entity set: `BusinessPartner=A_BusinessPartner`.',
+    'Set `webhook.objects` if the events use another name for an object than its entity set: `BusinessPartner=A_BusinessPartner`.',
   ],
 };
 

@@ -22,7 +22,8 @@ export function deletionsOf(entity: string): Operation<ChangesInput, ChangesPage
         action: 'deleted' as const,
         at: json.text(timeOf(row), 'the time of a deletion'),
       }));
-      if (changed.length < MOST_CHANGES) return { changes, until: json.text(json.at(body, 'time'), 'the time of it') };
+      if (changed.length < MOST_CHANGES)
+        return { changes, until: json.text(json.at(body, 'time'), 'the time of the deletion') };
       const last = Math.max(...changed.map((row) => Date.parse(String(timeOf(row)))));
       const next = last - Date.parse(cursor) >= 1000 ? new Date(last).toISOString() : undefined;
       return defined({ changes, next });
@@ -32,7 +33,7 @@ export function deletionsOf(entity: string): Operation<ChangesInput, ChangesPage
 
 /** Of no rows there is not even the member. */
 function rowsOf(body: unknown, entity: string): readonly Json[] {
-  const [answer] = json.objects(json.at(body, 'CDCResponse'), 'the answer of the capture');
+  const [answer] = json.objects(json.at(body, 'CDCResponse'), 'the response of the capture');
   const [rows] = json.objects(json.at(answer, 'QueryResponse'), 'the changes');
   return json.objects(json.at(rows, entity) ?? [], `the changes of ${entity}`);
 }

@@ -87,7 +87,7 @@ export const OWN = {
 
 /** Of those that can be made inactive instead of being deleted. */
 export const ACTIVE = {
-  Active: { ...written.askedFlag, nullable: false, label: 'False takes the place of deletion' },
+  Active: { ...written.askedFlag, nullable: false, label: 'Set it to false in place of a deletion' },
 } as const satisfies Fields;
 
 interface Reference {
@@ -134,7 +134,7 @@ export const PERSON = {
   MiddleName: written.asked,
   FamilyName: written.asked,
   DisplayName: { ...written.asked, label: 'Unique among customers, vendors and employees' },
-  PrintOnCheckName: { ...written.asked, nullable: false, label: 'Name on checks: the display name unless said' },
+  PrintOnCheckName: { ...written.asked, nullable: false, label: 'Name on checks; the display name by default' },
   'PrimaryPhone.FreeFormNumber': written.text,
   'Mobile.FreeFormNumber': written.text,
 } as const satisfies Fields;

@@ -80,7 +80,7 @@ export const OBJECTS: Objects = {
   customers: entity('Customer', {
     kind: 'list',
     label: 'Customers',
-    description: 'Whom the company sells to; jobs are customers below a customer.',
+    description: 'Customers of the company. A job is a customer below another customer.',
     fields: {
       ...COMPANY,
       FullyQualifiedName: shown.asked,
@@ -101,7 +101,7 @@ export const OBJECTS: Objects = {
   vendors: entity('Vendor', {
     kind: 'list',
     label: 'Vendors',
-    description: 'Whom the company buys from.',
+    description: 'Suppliers of the company.',
     fields: {
       ...COMPANY,
       'PrimaryEmailAddr.Address': written.email,
@@ -133,7 +133,7 @@ export const OBJECTS: Objects = {
   items: entity('Item', {
     kind: 'list',
     label: 'Items',
-    description: 'Products, services and categories of them.',
+    description: 'Products, services and their categories.',
     fields: {
       Name: written.name,
       Sku: written.asked,
@@ -169,7 +169,7 @@ export const OBJECTS: Objects = {
       AccountType: {
         ...written.asked,
         values: ACCOUNT_TYPES,
-        label: 'Type; it or the subtype is needed to create one',
+        label: 'Type; a new account requires the type or the subtype',
       },
       AccountSubType: written.asked,
       ...reference('CurrencyRef', { access: { createable: true } }),
@@ -211,7 +211,7 @@ export const OBJECTS: Objects = {
   'sales-receipts': entity('SalesReceipt', {
     kind: 'printed',
     label: 'Sales receipts',
-    description: 'Sales that were paid at once.',
+    description: 'Sales that were paid immediately.',
     fields: {
       ...SALE,
       ...reference('CustomerRef', { isAsked: true }),
@@ -225,7 +225,7 @@ export const OBJECTS: Objects = {
   payments: entity('Payment', {
     kind: 'printed',
     label: 'Payments',
-    description: 'What customers paid, for one invoice, for several or for none.',
+    description: 'Payments of customers for one invoice, several or none.',
     fields: {
       ...TRANSACTION,
       ...reference('CustomerRef', { isAsked: true, isRequired: true }),
@@ -239,7 +239,7 @@ export const OBJECTS: Objects = {
   bills: entity('Bill', {
     kind: 'transaction',
     label: 'Bills',
-    description: 'What vendors are owed.',
+    description: 'Bills of vendors.',
     fields: {
       DocNumber: written.asked,
       ...TRANSACTION,

@@ -79,9 +79,9 @@ describe('webhooks of QuickBooks Online', () => {
   });
 
   it('are not understood in any other form', () => {
-    expect(() => tell({})).to.throw('The answer lacks the notifications.');
-    expect(() => tell([7])).to.throw('The answer lacks the events.');
-    expect(() => tell([{ type: 'qbo.bill.created.v1' }])).to.throw('The answer lacks the company of an event.');
+    expect(() => tell({})).to.throw('The response lacks the notifications.');
+    expect(() => tell([7])).to.throw('The response lacks the events.');
+    expect(() => tell([{ type: 'qbo.bill.created.v1' }])).to.throw('The response lacks the company of an event.');
     expect(tell([{ type: 'payroll.changed', intuitaccountid: REALM_ID }])).to.deep.equal([]);
   });
 });

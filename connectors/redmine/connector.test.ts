@@ -81,7 +81,7 @@ describe('Redmine, from the connector to its simulator', () => {
     const failure = await failureOf(change(5));
     expect(failure.code).to.equal('PROVIDER_REJECTED');
     expect(failure.message).to.equal(
-      'Redmine kept status_id as before: neither workflow nor role of this user allow the change.',
+      'Redmine did not change status_id: the workflow or the role of this user does not allow it.',
     );
     expect(await change(1)).to.deep.equal({ id: 1, status: { id: 1 } });
   });

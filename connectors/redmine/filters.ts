@@ -28,11 +28,11 @@ export const conditions: Translator<Conditions> = {
   fault: (native) => {
     const fields = native.map(({ field }) => field);
     const clash = fields.find((field, index) => fields.indexOf(field) !== index);
-    if (clash !== undefined) return `the provider takes one condition on '${clash}'`;
+    if (clash !== undefined) return `the provider accepts one condition on '${clash}'`;
     // `askable` judges whole texts; a pattern may begin or end with blanks only.
     const isBlank = native.some(({ values: [text] }) => text !== undefined && !hasSign(text));
-    if (isBlank) return 'the provider refuses conditions on blanks only';
-    return lengthOf(native) > LONGEST ? 'its address would be too long' : undefined;
+    if (isBlank) return 'the provider rejects conditions on blanks only';
+    return lengthOf(native) > LONGEST ? 'the URL of the request would be too long' : undefined;
   },
 };
 

@@ -15,11 +15,11 @@ const CONFIGURATION = [
     key: 'url',
     type: 'url',
     required: true,
-    description: 'The address of Redmine, as a browser shows it in front of `/projects` or `/my/page`.',
+    description: 'Address of Redmine: the part before `/projects` or `/my/page` in a browser.',
     example: 'https://www.example.com/redmine',
     setup: [
       'Open Redmine in a browser and log in.',
-      'Take the address up to its first page: `https://www.example.com/redmine/my/page` is `https://www.example.com/redmine`.',
+      'Copy the address without the page: of `https://www.example.com/redmine/my/page`, copy `https://www.example.com/redmine`.',
     ],
   },
   {
@@ -27,7 +27,7 @@ const CONFIGURATION = [
     type: 'string',
     required: true,
     secret: true,
-    description: 'The API access key of a user of Redmine.',
+    description: 'API access key of a Redmine user.',
     setup: [
       'As an administrator open Administration → Settings → API and enable the REST web service.',
       'As the user open My account and show the API access key on the right.',
@@ -39,7 +39,7 @@ const CONFIGURATION = [
     type: 'string',
     warning: true,
     description:
-      'Set by Causeway, whatever is given: that a key which is not valid any more would not be noticed. Absent where it would.',
+      'Set by Causeway, which ignores other values: Causeway would not notice that the key is no longer valid. Absent if it would.',
   },
 ] as const satisfies readonly ConfigField[];
 
@@ -51,7 +51,7 @@ export default defineConnector({
   id: 1014,
   contract: 1,
   name: 'Redmine',
-  description: 'Issues with their history and files, time entries, projects and users of a Redmine.',
+  description: 'Issues with their history and files, time entries, projects and users.',
   hub: 'helpdesk',
   mark: { shape: 'checklist', colour: 'olive' },
   documentation: [
@@ -85,7 +85,7 @@ export default defineConnector({
 });
 
 const OPEN =
-  'This Redmine shows its public projects to everybody: when the key becomes invalid, fewer rows are found and nothing is refused. ' +
+  'This Redmine shows its public projects to everybody. With an invalid key, requests therefore succeed and find fewer rows. ' +
   'Turn on Administration → Settings → Authentication → Authentication required.';
 
 /** Whether somebody without a key is answered. */

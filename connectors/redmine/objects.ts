@@ -73,7 +73,7 @@ const JOURNAL = {
   user_name: nameOf('user'),
   notes: blank('notes'),
   private_notes: flag('private_notes'),
-  details: { type: 'array', native: 'details', label: 'What was changed' },
+  details: { type: 'array', native: 'details', label: 'Changes' },
   created_on: moment('created_on'),
 } as const satisfies Fields;
 
@@ -90,7 +90,7 @@ const ATTACHMENT = {
 
 const TIME_ENTRY = {
   id: ID,
-  project_id: { ...always('project'), ...WRITABLE, label: 'Project; where no issue is given it is needed' },
+  project_id: { ...always('project'), ...WRITABLE, label: 'Project; required without an issue' },
   project_name: nameOf('project'),
   // It takes one of them.
   issue_id: {
@@ -154,7 +154,7 @@ export const issues = defineObject<Conditions>({
     tracker_name: nameOf('tracker'),
     status_id: { ...always('status'), ...WRITABLE },
     status_name: nameOf('status'),
-    is_closed: { ...flag('status.is_closed'), label: 'Whether the status is one of closed issues' },
+    is_closed: { ...flag('status.is_closed'), label: 'Whether the status means that the issue is closed' },
     priority_id: { ...maybe('priority'), ...WRITABLE },
     priority_name: nameOf('priority'),
     author_id: always('author'),
@@ -185,7 +185,7 @@ export const issues = defineObject<Conditions>({
       ...foundMoment('closed_on'),
       filter: { ...foundMoment('closed_on').filter, 'IS NULL': 'exact', 'IS NOT NULL': 'exact' },
     },
-    notes: { ...shown('notes'), ...UNLISTED, updateable: true, label: 'A comment that the change is made with' },
+    notes: { ...shown('notes'), ...UNLISTED, updateable: true, label: 'Comment on the change' },
     uploads: { type: 'array', ...UNLISTED, ...WRITABLE, label: 'Files to attach: each with `token`, `filename`' },
   },
   ...ASKED,
@@ -206,7 +206,7 @@ export const issues = defineObject<Conditions>({
 
 export const projects = defineObject<Conditions>({
   label: 'Projects',
-  description: 'Projects, closed ones too; archived ones are not there.',
+  description: 'Open and closed projects. Archived projects are not included.',
   fields: {
     id: LISTED_ID,
     name: { ...shown('name'), ...FOUND, ...REQUIRED, nullable: false },
@@ -232,7 +232,7 @@ const USERS: Place = { all: 'users', one: 'user' };
 /** Only administrators see them. */
 export const users = defineObject<Conditions>({
   label: 'Users',
-  description: 'Users, locked ones too. Only administrators may list them.',
+  description: 'Users, including locked ones. Only administrators may list them.',
   fields: {
     id: ID,
     login: { ...shown('login'), nullable: false },
@@ -256,12 +256,15 @@ export const users = defineObject<Conditions>({
 /** Only administrators see them. */
 export const customFields = defineObject<Conditions>({
   label: 'Custom fields',
-  description: 'What the custom fields of issues, projects and others are. Only administrators may list them.',
+  description: 'Definitions of the custom fields of issues, projects and others. Only administrators may list them.',
   native: 'custom_fields',
   fields: {
     id: ID,
     name: { ...shown('name'), nullable: false },
-    customized_type: { ...shown('customized_type'), label: 'Of what: `issue`, `project`, `time_entry`, `user` …' },
+    customized_type: {
+      ...shown('customized_type'),
+      label: 'Kind of the records with this field: `issue`, `project`, `time_entry`, `user` …',
+    },
     field_format: shown('field_format'),
     regexp: blank('regexp'),
     min_length: number('min_length'),
@@ -289,8 +292,11 @@ const ofAttachments = recordsAt(ATTACHMENTS);
 /** Files. A new one belongs to nothing, until an issue is given its token among `uploads`. */
 export const attachments = defineObject({
   label: 'Attachments',
-  description: 'Files. A new one belongs to nothing until its `token` is among the `uploads` of an issue.',
-  fields: { ...ATTACHMENT, token: { ...shown('token'), ...UNLISTED, label: 'Answered once, when the file was sent' } },
+  description: 'Files. A new file belongs to no issue until its `token` is in the `uploads` of an issue.',
+  fields: {
+    ...ATTACHMENT,
+    token: { ...shown('token'), ...UNLISTED, label: 'Returned only in response to the upload' },
+  },
   get: ofAttachments.get,
   update: ofAttachments.update,
   remove: ofAttachments.remove,

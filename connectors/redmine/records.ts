@@ -65,5 +65,5 @@ function assertChanged({ guarded = [] }: Place, values: Values, row: Values): Va
   });
   if (refused.length === 0) return row;
   const names = refused.map((name) => `${name}_id`).join(', ');
-  throw rejected(`Redmine kept ${names} as before: neither workflow nor role of this user allow the change.`);
+  throw rejected(`Redmine did not change ${names}: the workflow or the role of this user does not allow it.`);
 }

@@ -15,10 +15,10 @@ export const WEBHOOK_SECRET = {
   secret: true,
   pattern: /^[A-Za-z0-9_-]{16,255}$/,
   description:
-    'For webhooks: a secret of your choice, of 16 to 255 letters, digits, `_` and `-`, that Redmine signs its calls with.',
+    'For webhooks: a secret of your choice, of 16 to 255 letters, digits, `_` and `-`, with which Redmine signs its requests.',
   setup: [
-    'Choose a long random text. Give it here, and to Redmine as the secret of the webhook.',
-    '`GET /elements/redmine` shows under `webhooks.setup` where to enter it, and so does the README of the element.',
+    'Choose a long random text. Enter it here, and in Redmine as the secret of the webhook.',
+    '`webhooks.setup` of `GET /elements/redmine` and the README of the element say where to enter it.',
   ],
 } as const satisfies ConfigField;
 
@@ -72,7 +72,7 @@ export const issueWebhooks: Webhooks = {
   setup: [
     'Redmine 7 and later: as an administrator enable webhooks under Administration → Settings → API, and give a role the permission “Use webhooks”.',
     'As a user with this role open My account → Webhooks and create one. Enter the `eventUrl` of the instance as the URL and the `webhook.secret` of the instance as the secret; select the events of issues and time entries, and the projects.',
-    'Redmine 4 to 6: install the plugin https://github.com/suer/redmine_webhook. In the settings of each project, under WebHook, enter the `eventUrl` followed by `?token=` and the `webhook.secret`. It tells of new and changed issues only.',
+    'Redmine 4 to 6: install the plugin https://github.com/suer/redmine_webhook. In the settings of each project, under WebHook, enter the `eventUrl` followed by `?token=` and the `webhook.secret`. It reports only new and changed issues.',
   ],
 };
 

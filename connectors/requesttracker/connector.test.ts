@@ -106,7 +106,7 @@ describe('Request Tracker, from the connector to its simulator', () => {
     expect(made).to.include({ Type: 'Correspond', Content: 'Grüße 😀', ContentType: 'text/plain' });
     const refused = connection.run(create, { values: { ...values, Type: 'Set' }, fields });
     expect((await failureOf(refused)).message).to.equal(
-      "A transaction of the type 'Set' cannot be made, only Comment and Correspond.",
+      "A new transaction cannot have the type 'Set'. Use Comment or Correspond.",
     );
     const file = await connection.run(attachments.get, { id: '1', fields });
     expect(Buffer.from(String(Reflect.get(Object(file), 'Content')), 'base64').toString()).to.equal('text');

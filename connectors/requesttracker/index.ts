@@ -7,21 +7,21 @@ const CONFIGURATION = [
     key: 'url',
     type: 'url',
     required: true,
-    description: 'The address of Request Tracker, as a browser shows it in front of `/Ticket/` or `/Dashboards/`.',
+    description: 'Address of Request Tracker: the part before `/Ticket/` or `/Dashboards/` in a browser.',
     example: 'https://tickets.example.com/rt',
     setup: [
       'Open Request Tracker in a browser and log in.',
-      'Take the address up to its first page: `https://tickets.example.com/rt/Ticket/Display.html` is `https://tickets.example.com/rt`.',
+      'Copy the address without the page: of `https://tickets.example.com/rt/Ticket/Display.html`, copy `https://tickets.example.com/rt`.',
     ],
   },
   {
     key: 'username',
     type: 'string',
     required: true,
-    description: 'The name of a user of Request Tracker.',
+    description: 'Name of a Request Tracker user.',
     setup: [
       'In Request Tracker open Admin → Users → Create, and let the user be granted rights.',
-      'It needs the rights SeeQueue and ShowTicket, and for comments ShowTicketComments; CreateTicket, ModifyTicket and DeleteTicket for what it shall change.',
+      'Give it the rights SeeQueue and ShowTicket, ShowTicketComments for comments, and CreateTicket, ModifyTicket and DeleteTicket for changes.',
     ],
   },
   {
@@ -29,8 +29,8 @@ const CONFIGURATION = [
     type: 'string',
     required: true,
     secret: true,
-    description: 'The password of the user.',
-    setup: ['Set a password of its own for the user in Request Tracker, and give it here.'],
+    description: 'Password of the user.',
+    setup: ['Set a password for the user in Request Tracker, and enter it here.'],
   },
   WEBHOOK_SECRET,
 ] as const satisfies readonly ConfigField[];
@@ -43,7 +43,7 @@ export default defineConnector({
   id: 1013,
   contract: 1,
   name: 'Request Tracker',
-  description: 'Tickets with their history, comments and attachments, users and queues of a Request Tracker.',
+  description: 'Tickets with their history, comments and attachments, users and queues.',
   hub: 'helpdesk',
   mark: { shape: 'ticket', colour: 'blue' },
   documentation: [

@@ -36,11 +36,11 @@ const EVERY = { query: conditionOnId('>', '0') };
 const TRANSACTION = {
   id: ID,
   ticketId: { ...integer('ObjectId'), ...GIVEN, required: true, label: 'Ticket' },
-  type: { ...found('Type'), ...GIVEN, required: true, label: 'Kind; what is made is a `Comment` or a `Correspond`' },
-  field: { ...found('Field'), label: 'What was changed' },
+  type: { ...found('Type'), ...GIVEN, required: true, label: 'Kind; a new one is a `Comment` or a `Correspond`' },
+  field: { ...found('Field'), label: 'Changed field' },
   oldValue: found('OldValue'),
   newValue: found('NewValue'),
-  data: { ...found('Data'), label: 'Of a message its subject' },
+  data: { ...found('Data'), label: 'Subject of a message' },
   timeTaken: { ...integer('TimeTaken'), ...GIVEN, label: 'Minutes' },
   creator: user('Creator'),
   created: moment('Created'),
@@ -49,7 +49,7 @@ const TRANSACTION = {
 /** What happened to tickets. A comment or a reply is made by making one. */
 export const transactions = defineObject<string>({
   label: 'Transactions',
-  description: 'What happened to tickets: changes, comments for the staff, correspondence with those who asked.',
+  description: 'History of tickets: changes, comments for the staff, and correspondence with the requestors.',
   native: 'transactions',
   fields: {
     ...TRANSACTION,
@@ -77,7 +77,7 @@ const transactionsOf = (label: string, kind: string) =>
 
 const ATTACHMENT = {
   id: { ...ID, filter: {} },
-  transactionId: { ...reference('TransactionId'), label: 'Transaction that it came with' },
+  transactionId: { ...reference('TransactionId'), label: 'Transaction of the attachment' },
   filename: shown('Filename'),
   contentType: shown('ContentType'),
   contentLength: { ...count('ContentLength'), label: 'Bytes' },
@@ -117,7 +117,7 @@ export const tickets = defineObject<string>({
     status: { ...STATUS, ...WRITABLE },
     queueId: { ...QUEUE, ...WRITABLE, required: true, label: 'Queue' },
     owner: { ...user('Owner'), ...WRITABLE, nullable: false, label: 'Name of the owner; `Nobody` is none' },
-    requestors: { ...watchers('Requestor'), ...WRITABLE, label: 'Who asked: addresses or names of users' },
+    requestors: { ...watchers('Requestor'), ...WRITABLE, label: 'Requestors: addresses or names of users' },
     cc: { ...watchers('Cc'), ...WRITABLE },
     adminCc: { ...watchers('AdminCc'), ...WRITABLE },
     priority: { ...integer('Priority'), ...WRITABLE },
@@ -130,13 +130,13 @@ export const tickets = defineObject<string>({
     started: { ...date('Started'), ...WRITABLE },
     due: { ...date('Due'), ...WRITABLE },
     resolved: date('Resolved'),
-    told: { ...date('Told'), label: 'When those who asked were last written to' },
+    told: { ...date('Told'), label: 'Last message to the requestors' },
     creator: user('Creator'),
     created: moment('Created'),
     lastUpdatedBy: user('LastUpdatedBy'),
     lastUpdated: moment('LastUpdated'),
     customFields: { ...CUSTOM, ...WRITABLE, label: 'Custom fields by name, each with a list of values' },
-    content: { ...shown('Content'), ...GIVEN, ...UNLISTED, label: 'Text that a ticket begins with' },
+    content: { ...shown('Content'), ...GIVEN, ...UNLISTED, label: 'First text of a new ticket' },
   },
   ...SEARCH,
   list: searchOf(() => TICKETS),

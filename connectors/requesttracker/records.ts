@@ -56,7 +56,9 @@ function assertChanged(row: Row, values: UpdateInput['values'], messages: unknow
     (native) => Object.hasOwn(values, native) && shown(row[native]) !== shown(values[native]),
   );
   if (refused.length === 0) return row;
-  throw rejected((Array.isArray(messages) ? messages : [`${refused.join(', ')} cannot be set so.`]).join(' '));
+  throw rejected(
+    (Array.isArray(messages) ? messages : [`Request Tracker did not change ${refused.join(', ')}.`]).join(' '),
+  );
 }
 
 /** The address of a new record is all that is told in every case. */
@@ -82,7 +84,7 @@ export function transactionRecords(searched: Searched) {
         const kind = MESSAGES[String(type)];
         if (kind === undefined)
           throw rejected(
-            `A transaction of the type '${type}' cannot be made, only ${Object.keys(MESSAGES).join(' and ')}.`,
+            `A new transaction cannot have the type '${type}'. Use ${Object.keys(MESSAGES).join(' or ')}.`,
           );
         const made = await context.send({
           method: 'POST',

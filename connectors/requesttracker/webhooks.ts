@@ -9,10 +9,10 @@ export const WEBHOOK_SECRET = {
   secret: true,
   pattern: /^[A-Za-z0-9_-]{16,255}$/,
   description:
-    'For webhooks: a secret of your choice, of 16 to 255 letters, digits, `_` and `-`, that the scrip signs its calls with.',
+    'For webhooks: a secret of your choice, of 16 to 255 letters, digits, `_` and `-`, with which the scrip signs its requests.',
   setup: [
-    'Choose a long random text. Give it here, and to Request Tracker in the code of the scrip.',
-    '`GET /elements/requesttracker` shows the scrip under `webhooks.setup`, and so does the README of the element.',
+    'Choose a long random text. Enter it here, and in the code of the scrip in Request Tracker.',
+    '`webhooks.setup` of `GET /elements/requesttracker` and the README of the element show the scrip.',
   ],
 } as const satisfies ConfigField;
 
@@ -56,7 +56,7 @@ export const scrips: Webhooks = {
   setup: [
     'In Request Tracker open Admin → Global → Scrips → Create (or the scrips of one queue).',
     'Choose the condition “On Transaction”, the action “User Defined”, the template “Blank”, and the stage “Batch”.',
-    'Enter `return 1;` as “Custom action preparation code”: without it the scrip does not run.',
+    'Enter `return 1;` as “Custom action preparation code”. Without it, the scrip does not run.',
     'Enter this code as “Custom action commit code”, with the `eventUrl` and the `webhook.secret` of the instance in its first two lines, and save.',
     SCRIP,
   ],

@@ -27,8 +27,8 @@ describe('a query job of Salesforce', () => {
       state: 'Failed',
       message: 'Sorry',
     });
-    expect(() => stateOf({ state: 'toString' })).to.throw('Nobody knows what it means that the job is toString.');
-    expect(() => stateOf({})).to.throw('The answer lacks the state of the job.');
+    expect(() => stateOf({ state: 'toString' })).to.throw('The job has the unknown state toString.');
+    expect(() => stateOf({})).to.throw('The response lacks the state of the job.');
   });
 
   it('has rows as JSON has them, and says where the next page is', () => {
@@ -42,7 +42,7 @@ describe('a query job of Salesforce', () => {
   });
 
   for (const [what, body, message] of [
-    ['that was cut off', '"Id","IsDeleted"\n"a","true"\n', 'The page of the job has 1 rows of the 2 that it says.'],
+    ['that was cut off', '"Id","IsDeleted"\n"a","true"\n', 'The page of the job has 1 rows, and its header says 2.'],
     ['without a column', '"Id"\n"a"\n"b"\n', 'The rows of the job lack the column IsDeleted.'],
     ['with a row too long', '"Id","IsDeleted"\n"a","true","x"\n', 'A row of the job has 3 values in 2 columns.'],
   ] as const) {

@@ -40,7 +40,7 @@ function readLook({ body }: ProviderResponse): NativeLook {
   if (FAILED.includes(state))
     return defined({ kind: 'failed', state, message: json.findText(json.at(body, 'errorMessage')) });
   const kind = Object.hasOwn(KINDS, state) ? KINDS[state] : undefined;
-  if (kind === undefined) throw new Error(`Nobody knows what it means that the job is ${state}.`);
+  if (kind === undefined) throw new Error(`The job has the unknown state ${state}.`);
   return { kind };
 }
 
@@ -105,7 +105,7 @@ function* recordsIn(body: unknown, fields: readonly PushedField[], count: number
       }),
     );
   }
-  if (found !== count) throw new Error(`The page of the job has ${found} rows of the ${count} that it says.`);
+  if (found !== count) throw new Error(`The page of the job has ${found} rows, and its header says ${count}.`);
 }
 
 /** @throws Error where the answer is no CSV */

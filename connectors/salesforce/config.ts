@@ -5,14 +5,14 @@ export const CONFIGURATION = [
     key: 'salesforce.sandbox',
     type: 'boolean',
     default: false,
-    description: 'Log in at test.salesforce.com, where sandboxes are.',
+    description: 'Log in at test.salesforce.com, which serves sandboxes.',
   },
   {
     key: 'site.address',
     type: 'string',
     // A label for the customer, and one for the kind of org where it is not a production one.
     pattern: /^[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?:\.[a-z]+)?\.my\.salesforce\.com$/,
-    description: 'The My Domain host, for accounts that let nobody log in elsewhere.',
+    description: 'My Domain host, for accounts that allow the log-in only there.',
     example: 'acme.my.salesforce.com',
   },
   {
@@ -21,15 +21,15 @@ export const CONFIGURATION = [
     // Winter '25: old enough to be on every instance, young enough to stay for years.
     default: '62.0',
     pattern: /^[1-9]\d{1,2}\.0$/,
-    description: 'The version of the REST API.',
+    description: 'Version of the REST API.',
   },
   {
     key: 'text.exact',
     type: 'boolean',
     default: false,
     description:
-      'Set to true to leave filters on text to Salesforce alone. They then follow the locale of the user who logged in, ' +
-      'and what is not documented about accents and blanks.',
+      'Set it to true, and Salesforce alone evaluates filters on text. They then follow the locale of the user who logged in, ' +
+      'and rules about accents and blanks that Salesforce does not document.',
   },
 ] as const satisfies readonly ConfigField[];
 

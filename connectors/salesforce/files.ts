@@ -24,7 +24,7 @@ function fileIn(objectName: string, field: string, { fields, describe }: Descrip
     request: ({ id }) => ({ path: path`/sobjects/${objectName}/${id}/${field}`, headers: { accept: '*/*' } }),
     about: {
       request: ({ id }) => ({ path: path`/sobjects/${objectName}/${id}`, query: { fields: fields.join(',') } }),
-      read: ({ body }) => describe(json.object(body, 'what there is to say of a file')),
+      read: ({ body }) => describe(json.object(body, 'the data of a file')),
     },
   };
 }

@@ -43,7 +43,7 @@ export default defineConnector({
         from: 'token',
         name: 'instance_url',
         type: 'url',
-        description: 'Where the account lives: the base of every call.',
+        description: 'URL of the account, the base of every call.',
       },
       [IDENTITY_URL]: {
         from: 'token',
@@ -51,7 +51,7 @@ export default defineConnector({
         type: 'string',
         required: false,
         description:
-          'Names the organization and the user who logged in. Outbound messages of other organizations are refused.',
+          'URL that identifies the organization and the user who logged in. Causeway rejects outbound messages of other organizations.',
       },
     },
     siteAddressKey: 'site.address',

@@ -65,7 +65,7 @@ export function listBelow(objectName: string, { parent, hasParents, field }: Bel
     ...rows,
     run: async ({ send, config }, input) => {
       const { parentId = '', cursor } = input;
-      if (!isAnyId(parentId)) throw notFound(`'${parentId}' is no id of Salesforce.`);
+      if (!isAnyId(parentId)) throw notFound(`'${parentId}' is not an id of Salesforce.`);
       const page = rows.read(await send(rows.request(input, config)), input);
       const isNews = page.records.length === 0 && cursor === undefined;
       if (isNews && hasParents) await send({ path: path`/sobjects/${parent}/${parentId}`, query: { fields: ID } });

@@ -85,7 +85,7 @@ describe('outbound messages of Salesforce', () => {
 
   it('of other organizations are refused, as far as the login has told the own one', () => {
     const other = messageOf({}).replace(`<OrganizationId>${ORGANIZATION_ID}`, '<OrganizationId>00D000000000062EAA');
-    expect(() => tell(other)).to.throw('The message is of another organization of Salesforce than the instance.');
+    expect(() => tell(other)).to.throw('The message comes from another Salesforce organization than the instance.');
     expect(tell(other, {})).to.have.length(1);
     const short = messageOf({}).replace(ORGANIZATION_ID, ORGANIZATION_ID.slice(0, 15));
     expect(tell(short)).to.have.length(1);

@@ -35,8 +35,8 @@ export const outboundMessages: Webhooks = {
   response: { status: 200, headers: { 'content-type': 'text/xml; charset=utf-8' }, body: ACKNOWLEDGED },
   setup: [
     'In Salesforce open Setup → Outbound Messages, choose New Outbound Message, and choose the object.',
-    'Enter the `eventUrl` of the instance as the endpoint URL. Leave “Send Session ID” off: it is not used.',
-    'Select the fields `Id`, `CreatedDate` and `SystemModstamp`, which tell new records from changed ones, and save.',
+    'Enter the `eventUrl` of the instance as the endpoint URL. Leave “Send Session ID” off.',
+    'Select the fields `Id`, `CreatedDate` and `SystemModstamp`, which distinguish new records from changed ones, and save.',
     'Create a record-triggered flow for the object that runs after a record is created or updated, add the action “Outbound Message” with this message, and activate it.',
     'Repeat this for each object. Deletions send no outbound message: poll for them, beside the messages.',
   ],
@@ -71,7 +71,7 @@ const ID_LENGTH = 15;
 function assertOwn(organization: string, config: Config): void {
   const [, own] = /\/id\/(00D\w{12})/.exec(String(config[IDENTITY_URL])) ?? [];
   if (own === undefined || organization.slice(0, ID_LENGTH) === own) return;
-  throw rejected('The message is of another organization of Salesforce than the instance.');
+  throw rejected('The message comes from another Salesforce organization than the instance.');
 }
 
 /** The configuration key of the address that says who logged in: `https://login.salesforce.com/id/00D…/005…`. */

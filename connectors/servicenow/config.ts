@@ -10,8 +10,8 @@ export const INSTANCE = {
   example: 'acme',
   setup: [
     'Log in to ServiceNow.',
-    'Copy what stands between `https://` and `.service-now.com` in the address.',
-    'Where the address ends in another way, copy the whole host, such as `acme.servicenowservices.com`.',
+    'Copy the part of the address between `https://` and `.service-now.com`.',
+    'If the host has another ending, copy the whole host, such as `acme.servicenowservices.com`.',
   ],
 } as const satisfies ConfigField;
 

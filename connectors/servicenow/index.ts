@@ -20,7 +20,7 @@ const CONFIGURATION = [
     description: 'Password of this user.',
     required: true,
     secret: true,
-    setup: ['Set a password for the user. One that must be changed at the first login does not do.'],
+    setup: ['Set a password for the user that does not have to be changed at the first log-in.'],
   },
   INSTANCE,
   WEBHOOK_SECRET,

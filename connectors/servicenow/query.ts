@@ -50,7 +50,7 @@ export const translator: Translator<string> = {
   isNull: ({ native }, negated) => `${native}${negated ? 'ISNOTEMPTY' : 'ISEMPTY'}`,
   fault: (filter) =>
     lengthOf(filter) > MAX_FILTER
-      ? `the provider takes filters of at most ${MAX_FILTER} characters in an address`
+      ? `the provider accepts filters of at most ${MAX_FILTER} characters in a URL`
       : undefined,
 };
 

@@ -135,7 +135,7 @@ describe('a business rule of ServiceNow', () => {
   it('is not understood in any other form', () => {
     expect(() => tell([])).to.throw();
     expect(() => tell({})).to.throw('lacks the table of a record.');
-    expect(() => tell({ ...UPDATED, table: '../incident' })).to.throw('is no name of a table.');
+    expect(() => tell({ ...UPDATED, table: '../incident' })).to.throw('is not the name of a table.');
     expect(() => tell({ ...UPDATED, sys_id: '' })).to.throw('lacks the id of a record.');
     expect(() => tell({ ...UPDATED, operation: null })).to.throw('lacks the operation on a record.');
   });

@@ -20,10 +20,10 @@ export const WEBHOOK_SECRET = {
   secret: true,
   pattern: /^[\x21-\x7e]{16,255}$/,
   description:
-    'For webhooks: a secret of your choice, of 16 to 255 printable ASCII characters, that the business rule signs its calls with.',
+    'For webhooks: a secret of your choice, of 16 to 255 printable ASCII characters, with which the business rule signs its requests.',
   setup: [
-    'Choose a long random text. Give it here, and to ServiceNow as the system property `causeway.webhook.secret`.',
-    '`GET /elements/{keyOrId}` shows the business rule under `webhooks.setup`, and so does the README of the element.',
+    'Choose a long random text. Enter it here, and in ServiceNow as the system property `causeway.webhook.secret`.',
+    '`webhooks.setup` of `GET /elements/{keyOrId}` and the README of the element show the business rule.',
   ],
 } as const satisfies ConfigField;
 
@@ -75,7 +75,7 @@ export const businessRules: Webhooks = {
     'Open System Definition → Business Rules and create a rule for the table, such as `incident`. Select Active and Advanced; When is “after”; select Insert, Update and Delete.',
     'Enter this script under Advanced, and save.',
     BUSINESS_RULE,
-    'Repeat the rule for each table whose changes you want. A table that others extend, such as `task`, covers these as well.',
+    'Repeat the rule for each table whose changes you need. A rule for a table that others extend, such as `task`, covers them as well.',
   ],
 };
 
@@ -89,7 +89,7 @@ const ACTIONS: ReadonlyMap<string, ProviderEvent['action']> = new Map([
 function readEvents(call: WebhookCall): readonly ProviderEvent[] {
   const raw = json.object(webhooks.json(call), 'what happened');
   const table = json.text(raw.table, 'the table of a record');
-  if (!isName(table)) throw new Error('The table of a record is no name of a table.');
+  if (!isName(table)) throw new Error('The table of a record is not the name of a table.');
   const objectId = json.text(raw.sys_id, 'the id of a record');
   const operation = json.text(raw.operation, 'the operation on a record');
   const changed = json.findText(raw.sys_updated_on) ?? '';

@@ -12,7 +12,7 @@ const MEANINGS: Readonly<Record<DeliveryStatus, string>> = {
   queued: 'It waits to be read or released.',
   retrying: 'It failed and will be tried again.',
   delivering: 'It is on its way for the first time.',
-  delivered: 'The receiver answered 2xx.',
+  delivered: 'The receiver returned 2xx.',
 };
 
 export function DeliveryState({ status }: { readonly status: DeliveryStatus }) {

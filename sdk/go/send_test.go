@@ -15,8 +15,8 @@ import (
 )
 
 func TestErrorsAreTyped(t *testing.T) {
-	body := `{"requestId":"request-1","code":"WHERE_INVALID","message":"There is no field 'nam'. Did you mean 'name'?",
-		"details":[{"position":0,"length":3,"message":"There is no field 'nam'.","nearest":"name"}]}`
+	body := `{"requestId":"request-1","code":"WHERE_INVALID","message":"Unknown field 'nam'. Did you mean 'name'?",
+		"details":[{"position":0,"length":3,"message":"Unknown field 'nam'.","nearest":"name"}]}`
 	_, client := serve(t, answer(400, body), failure(404, ErrorCodeNotFound), failure(418, "NEW_CODE"), answer(500, "<html>"))
 	_, err := client.List(t.Context(), "incident", Query{Where: Where("nam = ?", "x")}).Page()
 	var failure *Error
@@ -34,7 +34,7 @@ func TestErrorsAreTyped(t *testing.T) {
 	expect(t, "suggestion", failure.Suggestion(), "name")
 	expect(t, "kind", errors.Is(err, ErrWhere), true)
 	expect(t, "another kind", errors.Is(err, ErrNotFound), false)
-	expect(t, "text", err.Error(), "causeway: GET /incident: 400 WHERE_INVALID: There is no field 'nam'. Did you mean 'name'? (request request-1)")
+	expect(t, "text", err.Error(), "causeway: GET /incident: 400 WHERE_INVALID: Unknown field 'nam'. Did you mean 'name'? (request request-1)")
 	_, err = client.Get(t.Context(), "incident", "1")
 	expect(t, "not found", errors.Is(err, ErrNotFound), true)
 	_, err = client.Get(t.Context(), "incident", "1")

@@ -4,6 +4,7 @@ import { assertAllStorable } from '../db/storable.ts';
 import { isUniqueViolation } from '../db/violations.ts';
 import { AppError, pointer } from '../errors.ts';
 import type { Platform } from '../platform.ts';
+import { missing } from '../shared-errors.ts';
 import { REMOVAL_TOPIC } from './account-removal.ts';
 import {
   type AccountRow,
@@ -142,7 +143,7 @@ async function orTaken<Result>(externalId: string | undefined, work: Promise<Res
 }
 
 function notFound(id: number): never {
-  throw new AppError('NOT_FOUND', `There is no account ${id}.`);
+  throw missing('account', id);
 }
 
 function isDefault({ id }: AccountRow): AppError {

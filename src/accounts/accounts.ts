@@ -2,8 +2,8 @@ import { timingSafeEqual } from 'node:crypto';
 import type { Knex } from 'knex';
 import { createAnnouncedCache } from '../db/announced-cache.ts';
 import { isStorable } from '../db/storable.ts';
-import { AppError, cutText } from '../errors.ts';
 import type { Platform } from '../platform.ts';
+import { missing } from '../shared-errors.ts';
 import { completeTenant, type KeepCredentials } from './new-organization.ts';
 import { type Privilege, privilegesOf } from './privileges.ts';
 import { createSecret, createSecretStore } from './secret-store.ts';
@@ -80,7 +80,7 @@ export function createAccounts(platform: Pick<Platform, 'knex' | 'keyring' | 'ke
 
   async function getUser(accountId: number, userId: number): Promise<User> {
     const [user] = await store.findUsers(accountId, [userId]);
-    if (user === undefined) throw new AppError('NOT_FOUND', `There is no user ${userId} in this account`);
+    if (user === undefined) throw missing('user', userId);
     return user;
   }
 
@@ -148,7 +148,7 @@ export function createAccounts(platform: Pick<Platform, 'knex' | 'keyring' | 'ke
       const id = ID.test(given) ? Number(given) : await findByExternalId(organizationId, given);
       const account = id === undefined ? undefined : await knownWithin.get(`${organizationId} ${id}`);
       if (account !== undefined) return account;
-      throw new AppError('NOT_FOUND', `There is no account ${cutText(given)}.`);
+      throw missing('account', given);
     },
 
     /** To be called in the transaction that changes an account, with what it was before. */
@@ -164,7 +164,7 @@ export function createAccounts(platform: Pick<Platform, 'knex' | 'keyring' | 'ke
     /** @throws AppError NOT_FOUND */
     getOrganizationId: async (accountId: number) => {
       const account = await known.get(String(accountId));
-      if (account === undefined) throw new AppError('NOT_FOUND', `There is no account ${accountId}.`);
+      if (account === undefined) throw missing('account', accountId);
       return account.organizationId;
     },
 

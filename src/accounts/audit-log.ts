@@ -1,7 +1,7 @@
 import { listPage } from '../db/listing.ts';
 import { createPartitions } from '../db/partitions.ts';
-import { AppError } from '../errors.ts';
 import type { Platform } from '../platform.ts';
+import { missing } from '../shared-errors.ts';
 import {
   type AuditFilter,
   type AuditPosition,
@@ -39,7 +39,7 @@ export function createAuditLog(
           const store = createAuditLogStore(via);
           const { instanceId } = query;
           if (instanceId !== undefined && !(await store.knowsInstance(scope, instanceId)))
-            throw new AppError('NOT_FOUND', `There is no instance ${instanceId}.`);
+            throw missing('instance', instanceId);
           return store.list(scope, filter);
         }),
       );

@@ -4,6 +4,7 @@ import { listPage, type PageQuery } from '../db/listing.ts';
 import { assertAllStorable } from '../db/storable.ts';
 import { AppError } from '../errors.ts';
 import type { Platform } from '../platform.ts';
+import { missing } from '../shared-errors.ts';
 import type { Accounts, Principal } from './accounts.ts';
 import { createInvitationStore, FILTERABLE_INVITATION, type InvitationRow } from './invitation-store.ts';
 import type { Privilege } from './privileges.ts';
@@ -110,7 +111,7 @@ export function createInvitations(
     /** @throws AppError NOT_FOUND; CONFLICT for one that has ended */
     revoke: async (accountId: number, id: number) => {
       const found = await store.find({ accountId, id });
-      if (found === undefined) throw new AppError('NOT_FOUND', `There is no invitation ${id}.`);
+      if (found === undefined) throw missing('invitation', id);
       const endedAt = now();
       const revoke = async (via: Knex) => {
         if (!(await store.revoke(via, found, endedAt))) throw alreadyEnded(id);

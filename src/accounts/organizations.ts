@@ -1,7 +1,7 @@
 import { change, differences } from '../db/change.ts';
 import { assertAllStorable } from '../db/storable.ts';
-import { AppError } from '../errors.ts';
 import type { Platform } from '../platform.ts';
+import { missing } from '../shared-errors.ts';
 import { createOrganizationStore, type OrganizationRow } from './organization-store.ts';
 
 export type Organization = OrganizationRow;
@@ -36,5 +36,5 @@ export function createOrganizations({ knex }: Pick<Platform, 'knex'>) {
 }
 
 function notFound(id: number): never {
-  throw new AppError('NOT_FOUND', `There is no organization ${id}.`);
+  throw missing('organization', id);
 }

@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
-import { AppError, cutText, type ErrorDetail, invalidRequest, pointer, suggest, suggestName } from '../errors.ts';
+import { AppError, type ErrorDetail, invalidRequest, pointer, unknownName } from '../errors.ts';
 import type { Platform } from '../platform.ts';
+import { missing } from '../shared-errors.ts';
 import type { Principal } from './accounts.ts';
 import type { PrincipalChanges } from './principal-changes.ts';
 import {
@@ -118,7 +119,7 @@ export function createRoles({ knex }: Pick<Platform, 'knex'>, principals: Pick<P
 /** @throws AppError NOT_FOUND */
 export function findRole(key: string): RoleKey {
   if (isRole(key)) return key;
-  throw new AppError('NOT_FOUND', `There is no role '${cutText(key)}'.${suggestName(key, ROLE_KEYS)}`);
+  throw missing('role', key, ROLE_KEYS);
 }
 
 /** In the order from most to least, each once. @throws AppError REQUEST_INVALID that names each that there is not */
@@ -142,9 +143,7 @@ interface Vocabulary {
 function assertKnown(keys: readonly string[], { known, member, what }: Vocabulary): void {
   const faults = keys.flatMap((key, index): ErrorDetail[] => {
     if (known.includes(key)) return [];
-    const { hint, nearest } = suggest(key, known);
-    const message = `There is no ${what} '${cutText(key)}'.${hint}`;
-    return [{ path: pointer('body', member, String(index)), message, expected: known, ...nearest }];
+    return [{ path: pointer('body', member, String(index)), expected: known, ...unknownName(what, key, known) }];
   });
   if (faults.length > 0) throw invalidRequest(faults);
 }

@@ -2,7 +2,7 @@ import { createAnnouncedCache } from '../db/announced-cache.ts';
 import { change, differences } from '../db/change.ts';
 import type { Removal } from '../db/removal.ts';
 import { assertCallable } from '../egress/callback-url.ts';
-import { cutText, type ErrorDetail, invalidRequest, MOST_FAULTS, pointer, suggest } from '../errors.ts';
+import { type ErrorDetail, invalidRequest, MOST_FAULTS, pointer, unknownName } from '../errors.ts';
 import type { FailurePolicy, RetryCount } from '../events/model.ts';
 import type { Platform } from '../platform.ts';
 import { createSettingsStore, type SettingsStore } from './settings-store.ts';
@@ -98,15 +98,8 @@ function assertKnown(given: object): void {
   const details = Object.keys(given)
     .filter((key) => !known.includes(key))
     .slice(0, MOST_FAULTS + 1)
-    .map((key): ErrorDetail => {
-      const { hint, nearest } = suggest(key, known);
-      const shown = cutText(key);
-      return {
-        path: pointer('body', key),
-        message: `There is no setting '${shown}'.${hint}`,
-        expected: known,
-        ...nearest,
-      };
-    });
+    .map(
+      (key): ErrorDetail => ({ path: pointer('body', key), expected: known, ...unknownName('setting', key, known) }),
+    );
   if (details.length > 0) throw invalidRequest(details);
 }

@@ -4,6 +4,7 @@ import { listPage, type PageQuery } from '../db/listing.ts';
 import { assertAllStorable, isStorable } from '../db/storable.ts';
 import { AppError, cutText, pointer } from '../errors.ts';
 import type { Platform } from '../platform.ts';
+import { missing } from '../shared-errors.ts';
 import type { Principal } from './accounts.ts';
 import type { Passwords, WritePassword } from './log-in/passwords.ts';
 import { createSessionStore } from './log-in/session-store.ts';
@@ -302,11 +303,11 @@ function toAuditPassword(password: string | undefined) {
 }
 
 function accountNotFound(id: number | undefined): AppError {
-  return new AppError('NOT_FOUND', `There is no ${id === undefined ? 'default account' : `account ${id}`}.`);
+  return id === undefined ? new AppError('NOT_FOUND', 'There is no default account.') : missing('account', id);
 }
 
 export function userNotFound(named: string): AppError {
-  return new AppError('NOT_FOUND', `There is no user ${cutText(named)}.`);
+  return missing('user', named);
 }
 
 export function roleNotHeld({ id }: UserRow, role: RoleKey): AppError {

@@ -1,4 +1,5 @@
-import { AppError } from '../errors.ts';
+import { AppError, pointer } from '../errors.ts';
+import { reversedPeriod } from '../shared-errors.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -50,7 +51,7 @@ export function readPeriod({ from, to, interval = 'hour' }: AskedPeriod, nowMs: 
   const endMs = to === undefined ? nowMs : readEnd(to);
   const fromMs = startOf(interval, from === undefined ? endMs - (usual - 1) * ms : readStart(from));
   const toMs = startOf(interval, endMs - 1) + ms;
-  if (toMs <= fromMs) throw invalid('from', 'from must be before to.');
+  if (toMs <= fromMs) throw reversedPeriod(pointer('query', 'to'));
   const points = (toMs - fromMs) / ms;
   if (points > MOST_POINTS) {
     const longest = `${MOST_POINTS} ${interval}s`;

@@ -1,7 +1,8 @@
 import { type Accounts, goesBy, type Principal } from '../accounts/accounts.ts';
 import { lacking, type Privilege } from '../accounts/privileges.ts';
 import { type UserRow, type Users, userNotFound } from '../accounts/users.ts';
-import { AppError, cutText } from '../errors.ts';
+import type { AppError } from '../errors.ts';
+import { missing } from '../shared-errors.ts';
 import type { ApiOperationId, UserOf } from './operation.ts';
 
 /** Rights that an operation requires, and its entry in the audit log. */
@@ -442,5 +443,5 @@ async function reach(
 }
 
 function noAccount(named: string): AppError {
-  return new AppError('NOT_FOUND', `There is no account ${cutText(named)}.`);
+  return missing('account', named);
 }

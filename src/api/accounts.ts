@@ -2,6 +2,7 @@ import { OPERATIONS } from '../../generated/operations.ts';
 import type { AccountRecord, AccountRecords } from '../accounts/account-records.ts';
 import type { Principal } from '../accounts/accounts.ts';
 import { AppError, cutText } from '../errors.ts';
+import { missing } from '../shared-errors.ts';
 import { assertPrivilege } from './access.ts';
 import { assertAsRead } from './body-faults.ts';
 import { createPageTokens, listHeaders, type PageSeal } from './listing.ts';
@@ -75,7 +76,7 @@ function inOwnOrganization<Request extends { readonly principal: Principal }, Re
   return async (request) => {
     const { organizationId: named } = request.path;
     if (named === 'me' || named === String(request.principal.organizationId)) return handle(request);
-    throw new AppError('NOT_FOUND', `There is no organization ${cutText(named)}.`);
+    throw missing('organization', named);
   };
 }
 

@@ -1,7 +1,8 @@
 import type { Accounts, Principal } from '../accounts/accounts.ts';
 import type { AuditLog, AuditPlace, AuditQuery, AuditScope, StoredAuditEntry } from '../accounts/audit-log.ts';
 import type { Registry } from '../connector/registry.ts';
-import { AppError, cutText, invalidRequest, pointer } from '../errors.ts';
+import { pointer } from '../errors.ts';
+import { missing, reversedPeriod } from '../shared-errors.ts';
 import type { AuditTarget } from './access.ts';
 import { createPositionTokens, listHeaders, type PageSeal } from './listing.ts';
 import type { Handlers, OperationHeaders, OperationQuery, OperationResult } from './operation.ts';
@@ -67,7 +68,7 @@ async function scopeOf(
   if (named === undefined) return seesAll ? { organizationId } : { organizationId, accountId };
   const { id } = await accounts.getAccount(organizationId, named);
   if (seesAll || id === accountId) return { organizationId, accountId: id };
-  throw new AppError('NOT_FOUND', `There is no account ${cutText(named)}.`);
+  throw missing('account', named);
 }
 
 /** @throws AppError REQUEST_INVALID */
@@ -77,7 +78,7 @@ function readPeriod(from: string | undefined, to: string | undefined) {
     to: to === undefined ? undefined : new Date(to),
   };
   if (period.from !== undefined && period.to !== undefined && period.from >= period.to)
-    throw invalidRequest([{ path: pointer('query', 'to'), message: "'to' must be after 'from'." }]);
+    throw reversedPeriod(pointer('query', 'to'));
   return period;
 }
 

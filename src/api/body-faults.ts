@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { AppError, type ErrorDetail, inWords, listFaults, MOST_FAULTS, pointer, summarise } from '../errors.ts';
+import { AppError, cutText, type ErrorDetail, invalidRequest, MOST_FAULTS, pointer, unknownName } from '../errors.ts';
 import { MASK } from '../instances/configuration.ts';
 
 export interface ReadBefore {
@@ -20,16 +20,13 @@ export function assertAsRead(rest: object, { shown, drifting = [] }: ReadBefore)
   for (const [name, value] of Object.entries(rest)) {
     if (drifting.includes(name)) continue;
     const path = pointer('body', name);
-    if (!now.has(name)) faults.push({ path, message: 'is not known here' });
+    if (!now.has(name)) faults.push({ path, ...unknownName('member', name, now.keys()) });
     else if (value !== MASK && !isDeepStrictEqual(value, now.get(name))) {
-      faults.push({ path, message: 'cannot be changed; leave it out, or send it as it was read' });
+      faults.push({ path, message: `'${cutText(name)}' cannot be changed. Leave it out, or send it as it was read.` });
     }
     if (faults.length > MOST_FAULTS) break;
   }
-  const [first, ...others] = faults;
-  if (first === undefined) return;
-  const message = summarise([{ message: `${inWords(first.path ?? '')} ${first.message}.` }, ...others]);
-  throw new AppError('REQUEST_INVALID', message, { details: listFaults(faults) });
+  if (faults.length > 0) throw invalidRequest(faults);
 }
 
 /**

@@ -3,8 +3,8 @@ import type { Connector } from '../connector/contract.ts';
 import { hubsOf } from '../connector/define.ts';
 import type { Registry } from '../connector/registry.ts';
 import type { FindDemoAccount } from '../connector/simulators/index.ts';
-import { AppError, cutText, suggest } from '../errors.ts';
 import type { AuthorizationCaller, Authorizations, UrlRequest } from '../instances/oauth/authorizations.ts';
+import { missing } from '../shared-errors.ts';
 import { inBody, withPointers } from './body-faults.ts';
 import { type Element, toConfigurationForm, toElement, toElementDetail, toElementMetadata } from './element-view.ts';
 import type { PageSeal } from './listing.ts';
@@ -72,11 +72,11 @@ export function createElementHandlers(
     const all = hubs();
     const found = all.find(({ key }) => key === named);
     if (found !== undefined) return found;
-    const { hint } = suggest(
+    throw missing(
+      'hub',
       named,
       all.map(({ key }) => key),
     );
-    throw new AppError('NOT_FOUND', `There is no hub '${cutText(named)}'.${hint}`);
   }
 
   return {

@@ -123,7 +123,7 @@ function tooMuchSent(): AppError {
 function tooMuchReceived(): AppError {
   return new AppError(
     'PROVIDER_PROTOCOL',
-    `The answer of the provider is larger than ${sizeText(MOST_STREAMED_BYTES)}.`,
+    `The response of the provider is larger than ${sizeText(MOST_STREAMED_BYTES)}.`,
   );
 }
 

@@ -17,6 +17,7 @@ import type { RedactCall } from '../http/request-log.ts';
 import { setBudget } from '../http/response.ts';
 import type { Logger } from '../log.ts';
 import type { Redactor } from '../redaction.ts';
+import { onlyJson } from '../shared-errors.ts';
 import { readFault, sentence } from './validation-faults.ts';
 
 /** About the time of a restart of PostgreSQL, or of a fail-over. */
@@ -97,7 +98,7 @@ function toAppError(thrown: unknown, request: Request, redact: Redactor['redact'
     case 'NOT_FOUND':
       return nothingThere(request);
     case 'UNSUPPORTED_MEDIA_TYPE':
-      return new AppError(code, 'This path accepts JSON. Send Content-Type: application/json.');
+      return onlyJson();
     default:
       return new AppError(code, sentence(fault), { details: listFaults(fault.faults), cause: thrown });
   }

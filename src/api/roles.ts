@@ -86,7 +86,7 @@ function faultsOf({ key, ...rest }: Exclude<GivenPrivilege, string>, index: numb
       : [
           {
             path: pointer('body', 'privileges', String(index), member),
-            message: `${member} of the privilege '${cutText(key)}' cannot be changed; leave it out, or send it as it was read.`,
+            message: `'${member}' of the privilege '${cutText(key)}' cannot be changed. Leave it out, or send it as it was read.`,
           },
         ],
   );

@@ -5,7 +5,7 @@ import { OPERATIONS, type OperationId } from '../../generated/operations.ts';
 import type { Idempotency, KeyedRequest } from '../accounts/idempotency/index.ts';
 import type { TenantIds } from '../accounts/store.ts';
 import type { ByteBudget } from '../connector/client/index.ts';
-import { AppError, cutText, isAppError, pointer } from '../errors.ts';
+import { AppError, isAppError, pointer, unknownName } from '../errors.ts';
 import { hasBody } from '../http/connection.ts';
 import { createCors } from '../http/cors.ts';
 import { isForm, readFileForm, readStreamedForm, type StreamedForm } from '../http/file-form.ts';
@@ -280,7 +280,7 @@ function assertFlatQuery(request: Request): void {
   // Without a bracket in the URL, the query need not be parsed for this.
   const nested = BRACKET.test(url) ? Object.keys(request.query).find((name) => name.includes('[')) : undefined;
   if (nested === undefined) return;
-  const message = `Unknown query parameter '${cutText(nested)}'.`;
+  const { message } = unknownName('query parameter', nested, []);
   throw new AppError('REQUEST_INVALID', message, { details: [{ path: pointer('query', nested), message }] });
 }
 

@@ -7,10 +7,9 @@ import {
   inWords,
   MOST_FAULTS,
   redactPointer,
-  type Suggestion,
   segmentsOf,
-  suggest,
   summarise,
+  unknownName,
 } from '../errors.ts';
 import type { Redactor } from '../redaction.ts';
 import { parametersOf } from './validation.ts';
@@ -41,7 +40,7 @@ interface ValidatorError {
 }
 
 /** Where the validator's words do not fit behind the place that they are about. */
-const WORDS: Readonly<Record<string, string>> = { additionalProperties: 'is not known here', required: 'is missing' };
+const WORDS: Readonly<Record<string, string>> = { required: 'is missing' };
 
 /** The validator writes `/body/name`, and `/params/id` for what is in the path. */
 function toDetail(
@@ -55,9 +54,9 @@ function toDetail(
   const namesUnknown = isUnknownParameter || keyword === 'additionalProperties';
   const pointed = namesUnknown ? escapeEnd(String(path ?? ''), request) : String(path ?? '');
   const pointer = redactPointer(pointed, redact).replace(/^\/params(?=\/|$)/, '/path');
-  if (!isUnknownParameter) return { path: pointer, message: text };
-  const { hint, nearest } = suggestQueryName(request.res?.locals.sought, segmentsOf(pointer).at(-1) ?? '');
-  return { path: pointer, message: `${text}${hint === '' ? '' : `.${hint}`}`, ...nearest };
+  const name = segmentsOf(pointer).at(-1) ?? '';
+  if (isUnknownParameter) return { path: pointer, ...unknownParameter(request.res?.locals.sought, name) };
+  return { path: pointer, ...(namesUnknown ? unknownName('member', name, []) : { message: text }) };
 }
 
 /** The validator escapes the names that lead to a name which is not known, and not that name itself. It is not cut here: secrets are looked for first. */
@@ -83,7 +82,7 @@ export function sentence({ faults, message }: ValidationFault): string {
   if (first === undefined) return message;
   // Some of the validator's messages are sentences of their own.
   const subject = /^[A-Z]/.test(first.message) ? '' : `${inWords(first.path ?? '')} `;
-  return summarise([{ message: subject + first.message + (first.message.endsWith('?') ? '' : '.') }, ...others]);
+  return summarise([{ message: subject + first.message + (/[.?]$/.test(first.message) ? '' : '.') }, ...others]);
 }
 
 /** The names of our parameters in other APIs, in lower case. */
@@ -112,11 +111,12 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   $filter: 'where',
 };
 
-/** Suggests the name of a query parameter for one that the operation does not have. */
-function suggestQueryName(id: OperationId | undefined, name: string): Suggestion {
+/** The fault of a query parameter that the operation does not accept. */
+function unknownParameter(id: OperationId | undefined, name: string): Pick<ErrorDetail, 'message' | 'nearest'> {
   const parameters = id === undefined ? [] : parametersOf(id);
   const known = parameters.filter((one) => one.in === 'query').map((one) => one.name);
   const synonym = Object.hasOwn(ELSEWHERE, name.toLowerCase()) ? ELSEWHERE[name.toLowerCase()] : undefined;
-  if (synonym === undefined || !known.includes(synonym)) return suggest(name, known);
-  return { hint: ` Did you mean '${synonym}'?`, nearest: { nearest: synonym } };
+  if (synonym === undefined || !known.includes(synonym)) return unknownName('query parameter', name, known);
+  const { message } = unknownName('query parameter', name, []);
+  return { message: `${message} Did you mean '${synonym}'?`, nearest: synonym };
 }

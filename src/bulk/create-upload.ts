@@ -3,7 +3,7 @@ import type { ObjectSpec } from '../connector/index.ts';
 import { isStorable, UNSTORABLE } from '../db/storable.ts';
 import { assertCallable } from '../egress/callback-url.ts';
 import type { Egress } from '../egress/index.ts';
-import { AppError, cutText, type ErrorDetail, invalidRequest, pointer, suggest } from '../errors.ts';
+import { AppError, cutText, type ErrorDetail, invalidRequest, pointer, unknownName } from '../errors.ts';
 import type { Instance } from '../instances/instance.ts';
 import { isJsonObject, parseJson } from '../numbers/exact-json.ts';
 import type { Resources } from '../resources/index.ts';
@@ -197,7 +197,11 @@ function readMetaData(text: string): MetaData {
   const { format, action, identifierFieldName, callbackUrl } = value;
   const faults: ErrorDetail[] = Object.keys(value)
     .filter((name) => !MEMBERS.includes(name))
-    .map((name) => memberFault(name, `is not known. Expected: ${MEMBERS.join(', ')}.`));
+    .map((name) => ({
+      path: pointer('body', 'metaData', name),
+      expected: MEMBERS,
+      ...unknownName('member of metaData', name, MEMBERS),
+    }));
   const read = FORMATS[String(format).toLowerCase()];
   const found = ACTIONS.find((one) => one === action);
   if (read === undefined) faults.push(memberFault('format', "must be 'csv' or 'jsonl'."));
@@ -233,10 +237,7 @@ function assertFindable({ objectName, object, identifier }: Findable): void {
   const path = pointer('body', 'metaData', 'identifierFieldName');
   const names = Object.keys(object.fields);
   if (!names.includes(identifier)) {
-    const { hint, nearest } = suggest(identifier, names);
-    throw invalidRequest([
-      { path, message: `'${objectName}' has no field '${cutText(identifier)}'.${hint}`, ...nearest },
-    ]);
+    throw invalidRequest([{ path, ...unknownName('field', identifier, names) }]);
   }
   if (object.list !== undefined && object.fields[identifier]?.filter?.['='] !== undefined) return;
   throw invalidRequest([
@@ -279,18 +280,20 @@ interface ColumnsInput {
 function assertColumns(columns: readonly string[], { object, action, identifier }: ColumnsInput): void {
   const names = Object.keys(object.fields);
   const seen = new Set<string>();
-  const faults: string[] = [];
+  const faults: ErrorDetail[] = [];
+  const path = '/body/file';
   for (const [index, name] of columns.entries()) {
-    if (name === '') faults.push(`has a header whose column ${index + 1} has no name.`);
-    else if (seen.has(name)) faults.push(`has the column '${cutText(name)}' twice.`);
-    else if (action !== 'delete' && !names.includes(name))
-      faults.push(`has a column '${cutText(name)}' that is not a field.${suggest(name, names).hint}`);
+    if (name === '') faults.push({ path, message: `Column ${index + 1} of the header of 'file' has no name.` });
+    else if (seen.has(name))
+      faults.push({ path, message: `The header of 'file' has the column '${cutText(name)}' twice.` });
+    else if (action !== 'delete' && !names.includes(name)) faults.push({ path, ...unknownName('column', name, names) });
     seen.add(name);
   }
-  if (action !== 'create' && !seen.has(identifier))
-    faults.push(`has no column '${identifier}', by which records are found.`);
-  if (faults.length > 0)
-    throw invalidRequest(faults.map((what) => ({ path: '/body/file', message: `'file' ${what}` })));
+  if (action !== 'create' && !seen.has(identifier)) {
+    const message = `The header of 'file' lacks the column '${identifier}', which identifies the record of a row.`;
+    faults.push({ path, message });
+  }
+  if (faults.length > 0) throw invalidRequest(faults);
 }
 
 function formInvalid(part: string, what: string, cause?: unknown): AppError {

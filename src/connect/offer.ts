@@ -1,7 +1,7 @@
 import type { ActiveElements } from '../accounts/active-elements.ts';
 import type { Config, Connector } from '../connector/contract.ts';
 import type { Registry } from '../connector/registry.ts';
-import { AppError, cutText, type ErrorDetail, invalidRequest, pointer, suggest } from '../errors.ts';
+import { AppError, cutText, type ErrorDetail, invalidRequest, pointer, suggest, unknownName } from '../errors.ts';
 import { askedFields, configurationFields, findFormFaults } from '../instances/configuration.ts';
 import { isOAuthConnector, OAUTH_KEYS, type OAuthConnector } from '../instances/oauth/fields.ts';
 import type { PlatformField } from '../instances/platform-field.ts';
@@ -34,11 +34,8 @@ export async function assertOffered(
   const faults = elements.flatMap((key, at): readonly ErrorDetail[] => {
     const path = pointer('body', 'elements', String(at));
     if (registry.findConnector(key)?.key !== key) {
-      const { hint, nearest } = suggest(
-        key,
-        registry.connectors.map((connector) => connector.key),
-      );
-      return [{ path, message: `There is no element '${cutText(key)}'.${hint}`, ...nearest }];
+      const keys = registry.connectors.map((connector) => connector.key);
+      return [{ path, ...unknownName('element', key, keys) }];
     }
     if (!inactive.has(key)) return [];
     return [{ path, message: `The element '${key}' is inactive in account ${accountId}.` }];
@@ -59,8 +56,7 @@ export function assertFixable(offered: readonly Connector[], fixed: Config): voi
       return [{ path, message }];
     }
     if (known.includes(key)) return [];
-    const { hint, nearest } = suggest(key, known);
-    return [{ path, message: `No offered element has a configuration key '${cutText(key)}'.${hint}`, ...nearest }];
+    return [{ path, ...unknownName('configuration key', key, known) }];
   });
   const faults = offered.flatMap((connector) => findFormFaults(configurationFields(connector), fixed));
   const different = [...new Map(faults.map((fault) => [fault.path, fault])).values()];

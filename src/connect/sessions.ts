@@ -12,6 +12,7 @@ import type { AuthorizationCaller } from '../instances/oauth/authorizations.ts';
 import type { Proxies } from '../instances/oauth/proxies/proxies.ts';
 import { assertStorable } from '../instances/storable.ts';
 import type { Platform } from '../platform.ts';
+import { missing } from '../shared-errors.ts';
 import { type Brandings, toAudit } from './branding.ts';
 import type { Branding } from './branding-store.ts';
 import { assertFixable, assertOffered, isCodeFlow, listOffered, type OfferNeighbours } from './offer.ts';
@@ -104,7 +105,7 @@ export function createSessions(
 
   async function get(via: Knex, key: SessionKey): Promise<SessionRow> {
     const session = await store.find(via, key);
-    if (session === undefined) throw new AppError('NOT_FOUND', `There is no connect session ${key.id}.`);
+    if (session === undefined) throw missing('connect session', key.id);
     return session;
   }
 

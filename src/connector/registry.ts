@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { ProviderHost } from '../config/index.ts';
-import { AppError, cutText, suggestName } from '../errors.ts';
+import { suggestName } from '../errors.ts';
+import { missing } from '../shared-errors.ts';
 import { matchesHost } from './client/url.ts';
 import { type ConnectorFolder, type ConnectorSources, findConnectorFolders, findPackage } from './connector-folders.ts';
 import type { Connector } from './contract.ts';
@@ -45,7 +46,7 @@ export function createRegistry(connectors: readonly Connector[], allowed: readon
       const connector = byKeyOrId.get(keyOrId);
       if (connector !== undefined) return connector;
       const keys = sorted.map(({ key }) => key);
-      throw new AppError('NOT_FOUND', `There is no element '${cutText(keyOrId)}'.${suggestName(keyOrId, keys)}`);
+      throw missing('element', keyOrId, keys);
     },
   };
 }

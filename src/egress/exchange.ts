@@ -118,7 +118,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   #failByTimeout(): void {
     const { hostname, timeoutMs } = this.#limits;
-    this.#fail(new EgressError('timeout', `${hostname} did not answer completely within ${timeoutMs} ms.`));
+    this.#fail(new EgressError('timeout', `${hostname} did not respond completely within ${timeoutMs} ms.`));
   }
 
   #failBySize(): void {
@@ -174,7 +174,7 @@ export function tooLarge(limits: { readonly hostname: string; readonly maxBytes:
 }
 
 export function noRoom({ hostname }: { readonly hostname: string }): EgressError {
-  return new EgressError('no-room', `There is no room here for what ${hostname} sent.`);
+  return new EgressError('no-room', `The service has no memory left for the response of ${hostname}.`);
 }
 
 export function joinHeaders(headers: IncomingHeaders): Record<string, string> {
@@ -200,7 +200,7 @@ export function toEgressError(error: Error, hostname: string): EgressError {
     return new EgressError('invalid', 'The request cannot be sent as HTTP.', error);
   }
   if (isProtocolError(error)) return new EgressError('protocol', `${hostname} sent something that is not HTTP.`, error);
-  return new EgressError('reset', `The connection to ${hostname} broke before its answer was complete.`, error);
+  return new EgressError('reset', `The connection to ${hostname} broke before its response was complete.`, error);
 }
 
 function isProtocolError(error: Error): boolean {

@@ -6,6 +6,7 @@ import { AppError } from '../errors.ts';
 import { parseJson } from '../numbers/exact-json.ts';
 import { type JsonShape, measureJson } from '../numbers/json-shape.ts';
 import { takeTurn } from '../pace.ts';
+import { onlyJson } from '../shared-errors.ts';
 import { askForBody, assertLength, KB, LARGE_BYTES, MB, openBodyRoom, readBody } from './body-bytes.ts';
 import { hasBody } from './connection.ts';
 import { assertThere } from './request-end.ts';
@@ -109,7 +110,7 @@ function assertShape({ depth, members, ownMembers }: JsonShape, limits: BodyLimi
 
 function assertJsonType(type: string): void {
   if (!/^application\/json\s*(?:;|$)/i.test(type)) {
-    throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'This path accepts JSON. Send Content-Type: application/json.');
+    throw onlyJson();
   }
   const [, charset = 'utf-8'] = /;\s*charset\s*=\s*"?([^";\s]*)/i.exec(type) ?? [];
   if (charset.toLowerCase() !== 'utf-8') throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'The body must be in UTF-8.');

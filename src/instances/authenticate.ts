@@ -2,6 +2,7 @@ import type { Knex } from 'knex';
 import type { AccessTokens, ProviderCall, ProviderClient } from '../connector/client/index.ts';
 import type { CodeExchange, Config, Connector } from '../connector/contract.ts';
 import { AppError, isAppError } from '../errors.ts';
+import { credentialsRejected } from '../shared-errors.ts';
 import { exchangeCode, isPassing, withCodeForToken } from './code-exchange.ts';
 import { exchangeOf, resolveConfiguration } from './configuration.ts';
 import {
@@ -210,8 +211,7 @@ async function verifySettings(client: ProviderClient, call: ProviderCall, given 
     const { connector } = call;
     const fields = connector.configuration.filter((field) => field.default === undefined && field.key in given);
     const keys = fields.map(({ key }) => key).join(', ');
-    const message = `${connector.name} rejects these credentials. Check ${keys}. Nothing was stored.`;
-    throw new AppError('PROVIDER_CREDENTIALS_INVALID', message, {
+    throw credentialsRejected(connector.name, keys, {
       ...(error.providerMessage !== undefined && { providerMessage: error.providerMessage }),
       cause: error,
     });

@@ -1,6 +1,6 @@
 import type { CodeExchange, Config, Connector } from '../connector/contract.ts';
 import { isStorable, UNSTORABLE } from '../db/storable.ts';
-import { type AppError, cutText, type ErrorDetail, invalidRequest, MOST_FAULTS, pointer, suggest } from '../errors.ts';
+import { type AppError, type ErrorDetail, invalidRequest, MOST_FAULTS, pointer, unknownName } from '../errors.ts';
 import { ExactNumber, isJsonObject } from '../numbers/exact-json.ts';
 import { toJsonNumber } from '../numbers/number-value.ts';
 import { EVENT_FIELDS, missingCallback } from './event-settings.ts';
@@ -46,7 +46,7 @@ export function resolveConfiguration(
 ): Config {
   const fields = configurationFields(connector);
   const settings = { ...before, ...unmasked(given, before) };
-  const faults = [...unknownKeys(connector, fields, settings)];
+  const faults = [...unknownKeys(fields, settings)];
   const entries = fields.flatMap((field) => {
     const value = settings[field.key] ?? field.default;
     if (value === undefined || value === '') {
@@ -116,8 +116,9 @@ export function assertAsked(
   const missing = asked.filter(({ key, required, default: usual }) => required && isMissing(given[key] ?? usual));
   const faults = [
     ...others.slice(0, MOST_FAULTS + 1).map((key) => ({
-      ...fault(key, `'${cutText(key)}' is unknown here.${suggest(key, keys).hint}`),
+      path: pointer('body', 'configuration', key),
       expected: keys,
+      ...unknownName('configuration key', key, keys),
     })),
     ...missing.map(({ key, description }) => fault(key, `'${key}' is required: ${description}`)),
     ...findFormFaults(asked, given),
@@ -147,16 +148,16 @@ export function unmasked(given: Readonly<Record<string, unknown>>, before: Confi
   );
 }
 
-function unknownKeys(connector: Connector, fields: readonly PlatformField[], settings: Config): readonly ErrorDetail[] {
+function unknownKeys(fields: readonly PlatformField[], settings: Config): readonly ErrorDetail[] {
   const known = fields.map(({ key }) => key);
   return Object.keys(settings)
     .filter((key) => !known.includes(key))
     .slice(0, MOST_FAULTS + 1)
-    .map((key) => {
-      const { hint, nearest } = suggest(key, known);
-      const message = `${connector.name} has no configuration key '${cutText(key)}'.${hint}`;
-      return { ...fault(key, message), expected: known, ...nearest };
-    });
+    .map((key) => ({
+      path: pointer('body', 'configuration', key),
+      expected: known,
+      ...unknownName('configuration key', key, known),
+    }));
 }
 
 function fault(key: string, message: string): ErrorDetail {

@@ -1,6 +1,7 @@
 import type { Config, Connector } from '../connector/contract.ts';
 import { AppError } from '../errors.ts';
 import type { Redactor } from '../redaction.ts';
+import { missing } from '../shared-errors.ts';
 
 /** An instance with its secrets in clear text. It must never leave the process in this form. */
 export interface Instance {
@@ -62,5 +63,5 @@ export function assertUsable<Owner extends Pick<Instance, 'fault'>>(instance: Ow
 }
 
 export function instanceNotFound(id: number): AppError {
-  return new AppError('NOT_FOUND', `There is no instance ${id}.`);
+  return missing('instance', id);
 }

@@ -7,6 +7,7 @@ import { isStorable } from '../db/storable.ts';
 import { assertCallable } from '../egress/callback-url.ts';
 import { AppError, pointer, redactAppError } from '../errors.ts';
 import type { Platform } from '../platform.ts';
+import { changedMeanwhile } from '../shared-errors.ts';
 import type { Authenticate, Authenticated, GivenAgain } from './authenticate.ts';
 import {
   assertUnmasked,
@@ -124,7 +125,7 @@ export function createInstances(
     const work = async (via: Knex): Promise<Step & { readonly after: Instance }> => {
       const before = await lock(via, accountId, id);
       const updated = await store.update(via, accountId, id, changes, guard?.settingsVersion);
-      if (updated === undefined) throw changedMeanwhile(id);
+      if (updated === undefined) throw changedMeanwhile(`Instance ${id}`);
       if (guard !== undefined || changes.disabled !== undefined) await noteEvents(via, updated);
       const isRepaired = guard !== undefined && (await guard.keep(via, { accountId, id }));
       const row = isRepaired && !updated.valid ? await store.update(via, accountId, id, WORKING) : updated;
@@ -378,13 +379,6 @@ function toAudit(instance: Instance | undefined): Readonly<Record<string, unknow
 
 function settingName(key: string): string {
   return `configuration.${key}`;
-}
-
-function changedMeanwhile(id: number): AppError {
-  return new AppError(
-    'CONFLICT',
-    `Instance ${id} was changed by another request at the same time. Read it again and repeat the change.`,
-  );
 }
 
 function trimmed(tags: readonly string[] = []): string[] {

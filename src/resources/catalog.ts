@@ -3,7 +3,7 @@ import type { DiscoveryContext, ObjectSpec, Objects, OffloadResult } from '../co
 import { createOffload } from '../connector/offload/index.ts';
 import { ConnectorError } from '../connector/validate.ts';
 import { findObjectProblems } from '../connector/validate-objects.ts';
-import { AppError, cutText, isAppError, suggest } from '../errors.ts';
+import { AppError, cutText, isAppError, suggestName, unknownName } from '../errors.ts';
 import type { ConnectedInstance, InstanceCall } from './call.ts';
 import { createKeeper, type Weighed } from './keeper.ts';
 import { findName } from './objects.ts';
@@ -127,11 +127,9 @@ function assertUsable({ instance }: InstanceCall, objects: Objects): void {
 }
 
 function unknownObject(call: InstanceCall, name: string, names: readonly string[]): never {
-  const { hint, nearest } = suggest(name, names);
-  const shown = cutText(name);
   throw new AppError(
     'NOT_FOUND',
-    `${call.instance.connector.name} has no object '${shown}'.${hint} GET /objects lists them all.`,
-    { details: [{ path: '/path/objectName', message: `Unknown object '${shown}'.`, ...nearest }] },
+    `${call.instance.connector.name} has no object '${cutText(name)}'.${suggestName(name, names)} GET /objects lists them all.`,
+    { details: [{ path: '/path/objectName', ...unknownName('object', name, names) }] },
   );
 }

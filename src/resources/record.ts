@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { MAX_DEPTH, MOST_OBJECT_MEMBERS, tooDeep, tooMany } from '../connector/client/json-pieces.ts';
 import type { ObjectSpec } from '../connector/contract.ts';
-import { AppError, cutText, type ErrorDetail, invalidRequest, MOST_FAULTS, pointer, suggest } from '../errors.ts';
+import { AppError, type ErrorDetail, invalidRequest, MOST_FAULTS, pointer, unknownName } from '../errors.ts';
 import { canonicalDecimal, compareDecimals } from '../numbers/decimal.ts';
 import { ExactNumber, isJsonObject, isMembers } from '../numbers/exact-json.ts';
 import { DECIMAL_TEXT, readDecimal, toDecimalText, toJsonNumber } from '../numbers/number-value.ts';
@@ -171,8 +171,7 @@ function isNumeric({ type }: FieldSpec): boolean {
 }
 
 function unknownField(name: string, names: readonly string[]): ErrorDetail {
-  const { hint, nearest } = suggest(name, names);
-  return { path: pointer('body', name), message: `There is no field '${cutText(name)}'.${hint}`, ...nearest };
+  return { path: pointer('body', name), ...unknownName('field', name, names) };
 }
 
 function missingFields(given: ReadonlyMap<string, unknown>, object: ObjectSpec): readonly ErrorDetail[] {

@@ -1,4 +1,4 @@
-import { cutText, type ErrorDetail, MOST_FAULTS, suggest } from '../errors.ts';
+import { type ErrorDetail, MOST_FAULTS, unknownName } from '../errors.ts';
 import type { ComparisonOperator, FieldRef, Filter, Literal, Loc } from './ast.ts';
 import type { Checked } from './condition.ts';
 import { faultyText } from './faults.ts';
@@ -246,6 +246,5 @@ function unknownField({ name, loc }: FieldRef, queryable: Queryable): ErrorDetai
     return { ...range, message: `The provider returns the field '${name}' only for single records, not in lists.` };
   }
   const listed = Object.keys(queryable.fields).filter((field) => listedField(field, queryable) !== undefined);
-  const { hint, nearest } = suggest(name, [...listed, ...Object.keys(queryable.parameters ?? {})]);
-  return { ...range, message: `There is no field '${cutText(name)}'.${hint}`, ...nearest };
+  return { ...range, ...unknownName('field', name, [...listed, ...Object.keys(queryable.parameters ?? {})]) };
 }

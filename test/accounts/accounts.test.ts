@@ -180,7 +180,7 @@ describe('createAccounts', () => {
       await insertStranger('stranger', 'organization of the stranger');
       const error = await accounts.getUser(1, 2).catch((reason: unknown) => reason);
       expect(isAppError(error, 'NOT_FOUND')).to.equal(true);
-      expect(error).to.have.property('message', 'There is no user 2 in this account');
+      expect(error).to.have.property('message', 'There is no user 2.');
     });
   });
 

@@ -42,7 +42,7 @@ describe('a period of usage', () => {
 
   it('has an end after its beginning', () => {
     const asked = { from: '2026-03-10T10:00:00Z', to: '2026-03-10T10:00:00Z' };
-    expect(messageOf(asked)).to.equal('from must be before to.');
+    expect(messageOf(asked)).to.equal("'to' must be after 'from'.");
   });
 
   it('has no more intervals than fit an answer, and says what would do', () => {

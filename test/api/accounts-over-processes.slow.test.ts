@@ -209,8 +209,11 @@ describe('accounts over two processes', function overProcesses() {
         const asUser = (token?: string) => service.call('/instances', { headers: authorizationOf(user, token) });
         expectProblem(await asUser(), 'UNAUTHENTICATED');
         expectProblem(await asUser(things.token), 'UNAUTHENTICATED');
-        for (const name of ['doomed', String(accountId)])
-          expectProblem(await within(service, name).call('/instances'), 'NOT_FOUND', `There is no account ${name}.`);
+        for (const [name, shown] of [
+          ['doomed', "'doomed'"],
+          [String(accountId), accountId],
+        ] as const)
+          expectProblem(await within(service, name).call('/instances'), 'NOT_FOUND', `There is no account ${shown}.`);
         expect((await fetch(service.app.url + eventPath, { method: 'POST', body: '{}' })).status).to.equal(404);
         const proxyPath = `${new URL(proxy.proxyUrl).pathname}?state=https://app.example.com/`;
         expect((await fetch(service.app.url + proxyPath, { redirect: 'manual' })).status).to.equal(400);

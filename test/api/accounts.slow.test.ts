@@ -4,6 +4,9 @@ import { expectProblem, faultsOf } from './support/expect-problem.ts';
 import { SHOP } from './support/simulated.ts';
 import { authorizationOf, createUser, type Tenant, useTenants, withDatabase } from './support/tenants.ts';
 
+/** A name that is no id is quoted. */
+const noAccount = (named: string | number) =>
+  `There is no account ${/^\d+$/.test(String(named)) ? named : `'${named}'`}.`;
 const NO_PRIVILEGE = (key: string) => new RegExp(`^This needs the privilege ${key} \\(`);
 
 describe('accounts', () => {
@@ -156,7 +159,7 @@ describe('accounts', () => {
           'Strangers',
           String(tenants.stranger.accountId),
         ]) {
-          expectProblem(await as(tenant, `/accounts/${name}`), 'NOT_FOUND', `There is no account ${name}.`);
+          expectProblem(await as(tenant, `/accounts/${name}`), 'NOT_FOUND', noAccount(name));
         }
       }
       const all = names(await as(tenants.stranger, '/accounts'));
@@ -177,9 +180,9 @@ describe('accounts', () => {
       expect((await change('patched', { id, type, createdDate })).body).to.deep.equal(changed.body);
       const wrong = await change('patched', { id: 1, status: 'inactive', type: 'Default', colour: 'red' });
       expect(faultsOf(wrong)).to.deep.equal({
-        'body.id': 'cannot be changed; leave it out, or send it as it was read',
-        'body.type': 'cannot be changed; leave it out, or send it as it was read',
-        'body.colour': 'is not known here',
+        'body.id': "'id' cannot be changed. Leave it out, or send it as it was read.",
+        'body.type': "'type' cannot be changed. Leave it out, or send it as it was read.",
+        'body.colour': "Unknown member 'colour'.",
       });
     });
 
@@ -224,7 +227,7 @@ describe('accounts', () => {
       const { id } = await create({ externalId: 'gone' });
       expect((await remove('gone')).body).to.deep.equal({ id });
       for (const name of ['gone', id]) {
-        expectProblem(await service.call(`/accounts/${name}`), 'NOT_FOUND', `There is no account ${name}.`);
+        expectProblem(await service.call(`/accounts/${name}`), 'NOT_FOUND', noAccount(name));
         expectProblem(await remove(name), 'NOT_FOUND');
       }
       expect(names(await service.call('/accounts'))).not.to.include('gone');

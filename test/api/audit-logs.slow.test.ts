@@ -231,7 +231,7 @@ describe('reading the audit log', function reading() {
       [stranger, 'Siblings'],
     ] as const;
     for (const [tenant, named] of accounts) {
-      const message = `There is no account ${named}.`;
+      const message = `There is no account ${named === 'Siblings' ? "'Siblings'" : named}.`;
       const query = { accountId: named };
       for (const path of ['/audit-logs', '/audit-logs/users', '/audit-logs/element-instances/100'])
         expectProblem(await asTenant(tenant, path, { query }), 'NOT_FOUND', message);

@@ -185,7 +185,7 @@ describe('authorization', () => {
     it('answers 404 for the account of a stranger and for no account alike', async () => {
       for (const id of [String(tenants.stranger.accountId), '999999', '01', '1 ', 'x', "1' or '1'='1", '%']) {
         const answer = await service.call(`/accounts/${encodeURIComponent(id)}/instances`);
-        expectProblem(answer, 'NOT_FOUND', `There is no account ${id}.`);
+        expectProblem(answer, 'NOT_FOUND', `There is no account ${/^\d+$/.test(id) ? id : `'${id}'`}.`);
       }
     });
   });

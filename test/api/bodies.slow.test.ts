@@ -82,9 +82,11 @@ describe('the body of a request', () => {
 
     it('names all members that are not known, those inside others too', async () => {
       const answer = await post({ ...NEW, element: { key: 'bamboohr', id: 1 }, nmae: 'x', __proto: 1, constructor: 2 });
-      expectProblem(answer, 'REQUEST_INVALID', 'body.nmae is not known here. (and 3 more, see details)');
+      expectProblem(answer, 'REQUEST_INVALID', "Unknown member 'nmae'. (and 3 more, see details)");
       const paths = ['body.nmae', 'body.__proto', 'body.constructor', 'body.element.id'];
-      expect(faultsOf(answer)).to.deep.equal(Object.fromEntries(paths.map((path) => [path, 'is not known here'])));
+      expect(faultsOf(answer)).to.deep.equal(
+        Object.fromEntries(paths.map((path) => [path, `Unknown member '${path.split('.').at(-1)}'.`])),
+      );
     });
 
     it('names all members of the wrong type', async () => {
@@ -107,9 +109,9 @@ describe('the body of a request', () => {
       const name = 'n'.repeat(100_000);
       const cut = `${'n'.repeat(100)}…`;
       const product = await service.call('/Products', { method: 'POST', body: { [name]: 1 }, token });
-      expectProblem(product, 'REQUEST_INVALID', `There is no field '${cut}'. (and 1 more, see details)`);
+      expectProblem(product, 'REQUEST_INVALID', `Unknown field '${cut}'. (and 1 more, see details)`);
       const setting = await post({ ...NEW, configuration: { ...BAMBOOHR, [name]: 1 } });
-      expect(setting.body.message).to.include(`has no configuration key '${cut}'.`);
+      expect(setting.body.message).to.include(`Unknown configuration key '${cut}'.`);
       for (const answer of [await post({ ...NEW, [name]: 1 }), product, setting]) {
         expectProblem(answer, 'REQUEST_INVALID');
         expect(JSON.stringify(answer.body)).to.have.lengthOf.at.most(1500);
@@ -141,7 +143,7 @@ describe('the body of a request', () => {
       ] as const) {
         const answer = await service.call(place, { method, token, body: record(7_000_000) });
         expect(answer.body.code, `${method} ${place}`).to.equal('REQUEST_INVALID');
-        expect(answer.body.message).to.match(/^There is no field 'Nope'/);
+        expect(answer.body.message).to.match(/^Unknown field 'Nope'/);
       }
       const event = { instanceId: 999_999, data: { text: 'x'.repeat(7_000_000) } };
       expectProblem(await service.call('/events/test', { method: 'POST', body: event }), 'NOT_FOUND');
@@ -160,7 +162,7 @@ describe('the body of a request', () => {
     it('may have 100,000 members inside a record, and 10,000 of its own', async () => {
       const create = (body: object) => service.call('/Products', { method: 'POST', token, body });
       const nested = (count: number) => create({ Nope: Array.from({ length: count }, () => 1) });
-      expectProblem(await nested(99_999), 'REQUEST_INVALID', /^There is no field 'Nope'/);
+      expectProblem(await nested(99_999), 'REQUEST_INVALID', /^Unknown field 'Nope'/);
       const message = 'The body has more than 100000 members, nested members included.';
       expectProblem(await nested(100_000), 'PAYLOAD_TOO_LARGE', message);
       const own = await create(Object.fromEntries(Array.from({ length: 10_001 }, (_, index) => [`k${index}`, 1])));

@@ -83,7 +83,7 @@ describe('clients of the original API', () => {
         method: 'PATCH',
         body: { ...read, disabled: true, valid: false, nmae: 'x' },
       });
-      expectProblem(answer, 'REQUEST_INVALID', /^body\.\w+ .*\(and 2 more, see details\)$/);
+      expectProblem(answer, 'REQUEST_INVALID', / \(and 2 more, see details\)$/);
       expect(answer.body.details.map(({ path: place }: { readonly path: string }) => place)).to.have.members([
         '/body/disabled',
         '/body/valid',

@@ -70,9 +70,9 @@ describe('a connect session', () => {
   describe('is not made', () => {
     it('of elements that there are not, or that the account makes no instances of', async () => {
       const answer = await create({ elements: ['bamboohr', 'odota'] });
-      expectProblem(answer, 'REQUEST_INVALID', "There is no element 'odota'. Did you mean 'odata'?");
+      expectProblem(answer, 'REQUEST_INVALID', "Unknown element 'odota'. Did you mean 'odata'?");
       expect(faultsOf(answer)).to.deep.equal({
-        'body.elements.1': "There is no element 'odota'. Did you mean 'odata'?",
+        'body.elements.1': "Unknown element 'odota'. Did you mean 'odata'?",
       });
       await service.call('/elements/twilio/active', { method: 'DELETE' });
       const message = "The element 'twilio' is inactive in account 1.";
@@ -87,7 +87,7 @@ describe('a connect session', () => {
       });
       expectProblem(answer, 'REQUEST_INVALID');
       expect(faultsOf(answer)).to.deep.equal({
-        'body.configuration.company.name': "No offered element has a configuration key 'company.name'.",
+        'body.configuration.company.name': "Unknown configuration key 'company.name'.",
         'body.configuration.simulator': "'simulator' must be true or false.",
       });
       expect(
@@ -365,10 +365,11 @@ describe('a connect session', () => {
       });
       expectProblem(answer, 'REQUEST_INVALID');
       expect(faultsOf(answer)).to.deep.equal({
-        'body.configuration.simulator': "'simulator' is unknown here.",
-        'body.configuration.base.url': "'base.url' is unknown here.",
-        'body.configuration.event.notification.callback.url': "'event.notification.callback.url' is unknown here.",
-        'body.configuration.passwort': "'passwort' is unknown here. Did you mean 'password'?",
+        'body.configuration.simulator': "Unknown configuration key 'simulator'.",
+        'body.configuration.base.url': "Unknown configuration key 'base.url'.",
+        'body.configuration.event.notification.callback.url':
+          "Unknown configuration key 'event.notification.callback.url'.",
+        'body.configuration.passwort': "Unknown configuration key 'passwort'. Did you mean 'password'?",
       });
     });
 

@@ -7,8 +7,9 @@ import { BAMBOOHR, PRIVATE_SHOP, SHOP } from './support/simulated.ts';
 import { countRows } from './support/tenants.ts';
 
 const USERNAME_MISSING =
-  "'username' is required: API key, made in BambooHR under the own name → API Keys. It sees what its user sees.";
-const COMPANY_MISSING = "'company.name' is required: First label of the account host: `acme` for acme.bamboohr.com.";
+  "'username' is required: API key of a BambooHR user, from the menu under the name of the user → API Keys. It has the rights of this user.";
+const COMPANY_MISSING =
+  "'company.name' is required: Name of the company in the address of BambooHR: `acme` for acme.bamboohr.com.";
 const UNSTORABLE = 'holds a character that cannot be stored: NUL, or half of a surrogate pair.';
 
 describe('creating instances', () => {
@@ -52,11 +53,11 @@ describe('creating instances', () => {
         constructor: 'confidential-4',
       });
       const message =
-        "The configuration of BambooHR: BambooHR has no configuration key 'usrname'. Did you mean 'username'? (and 4 more, see details)";
+        "The configuration of BambooHR: Unknown configuration key 'usrname'. Did you mean 'username'? (and 4 more, see details)";
       expectProblem(answer, 'REQUEST_INVALID', message);
       expect(faultsOf(answer)).to.deep.equal({
-        'body.configuration.usrname': "BambooHR has no configuration key 'usrname'. Did you mean 'username'?",
-        'body.configuration.constructor': "BambooHR has no configuration key 'constructor'.",
+        'body.configuration.usrname': "Unknown configuration key 'usrname'. Did you mean 'username'?",
+        'body.configuration.constructor': "Unknown configuration key 'constructor'.",
         'body.configuration.username': USERNAME_MISSING,
         'body.configuration.company.name': "'company.name' must be a text such as acme.",
         'body.configuration.simulator': "'simulator' must be true or false.",

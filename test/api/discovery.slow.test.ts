@@ -137,7 +137,7 @@ describe('discovery', () => {
   it('says what the records of an object are, where that is known', async () => {
     const { body } = await service.call('/objects/employees/metadata', { token: people.token });
     expect(body.description).to.equal(
-      'Everybody the owner of the API key may see, inactive people and future hires included.',
+      'All employees that the owner of the API key may see, including inactive employees and future hires.',
     );
     const { body: products } = await service.call('/objects/Products/metadata', { token: shop.token });
     expect(products).not.to.have.property('description');
@@ -265,7 +265,11 @@ describe('discovery', () => {
       const answer = await service.call(path, { token: shop.token });
       expectProblem(answer, 'NOT_FOUND', message);
       expect(answer.body.details).to.deep.equal([
-        { path: '/path/objectName', message: "Unknown object 'Prodcts'.", nearest: 'Products' },
+        {
+          path: '/path/objectName',
+          message: "Unknown object 'Prodcts'. Did you mean 'Products'?",
+          nearest: 'Products',
+        },
       ]);
     }
   });

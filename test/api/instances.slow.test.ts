@@ -141,7 +141,7 @@ describe('the life of an instance', () => {
       const refused = await service.call(path, { method: 'PATCH', body: { username: 'nobody' } });
       expectProblem(refused, 'PROVIDER_CREDENTIALS_INVALID');
       const unknown = await service.call(path, { method: 'PATCH', body: { pasword: 'confidential' } });
-      const message = "The configuration of OData: OData has no configuration key 'pasword'. Did you mean 'password'?";
+      const message = "The configuration of OData: Unknown configuration key 'pasword'. Did you mean 'password'?";
       expectProblem(unknown, 'REQUEST_INVALID', message);
       expect((await service.call(path)).body).to.deep.equal({ ...MASKED_SHOP, 'text.binary': true });
       expect(await canRead(token)).to.equal(true);

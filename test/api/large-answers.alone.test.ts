@@ -55,7 +55,7 @@ describe('a provider whose answers are large', () => {
   it('gets PROVIDER_PROTOCOL where they are nested deeper than anybody can walk', async () => {
     const nested = '['.repeat(5_000) + ']'.repeat(5_000);
     const body = (text: string) => status(200, { 'content-type': 'application/json' }, text);
-    const message = 'The provider answered JSON that is nested deeper than 200 levels.';
+    const message = 'The provider returned JSON that is nested deeper than 200 levels.';
     provider.answer('/items', body(`{"records":[{"id":1,"name":${nested}}]}`));
     expectProblem(await service.call('/items', { token }), 'PROVIDER_PROTOCOL', message);
     provider.answer('/items/1', body(`{"id":1,"name":${nested}}`));
@@ -87,7 +87,7 @@ describe('a provider whose numbers cannot be', () => {
     it(`is waited for a day at most when it says ${retryAfter.slice(0, 40)}`, async () => {
       provider.answer('/items', json({}, 429, { 'retry-after': retryAfter }));
       const answer = await service.call('/items', { token });
-      const message = 'Patient answered 429: it accepts no more requests for now. Try again in 86400 s.';
+      const message = 'Patient returned 429: it accepts no more requests for now. Try again in 86400 s.';
       expectProblem(answer, 'PROVIDER_RATE_LIMITED', message);
       expect(answer.headers.get('retry-after')).to.equal('86400');
     });

@@ -33,9 +33,9 @@ const page = (...rows: readonly string[]) => `{"value":[${rows.join()}]}`;
 const raw = (body: string) => status(200, { 'content-type': 'application/json' }, body);
 const xml = (body: string) => status(200, { 'content-type': 'application/xml' }, body);
 
-const OBJECT_TOO_LARGE = 'The provider answered an object with more than 100000 members.';
-const RECORD_TOO_LARGE = 'The provider answered a record with more than 100000 members.';
-const ANSWER_TOO_LARGE = 'The provider answered JSON with more than 2000000 members.';
+const OBJECT_TOO_LARGE = 'The provider returned an object with more than 100000 members.';
+const RECORD_TOO_LARGE = 'The provider returned a record with more than 100000 members.';
+const ANSWER_TOO_LARGE = 'The provider returned JSON with more than 2000000 members.';
 
 describe('the members of an answer of a provider', () => {
   let provider: MisbehavingServer;

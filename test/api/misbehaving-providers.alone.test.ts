@@ -97,7 +97,7 @@ describe('a provider that misbehaves', () => {
         provider.answer(list, json(quoted, 401));
         for (let times = 0; times < 2; times++) {
           const refused = await service.call('/items', { token });
-          const message = `${name} answered 401: it rejects the credentials of this instance. Correct them in the configuration of the instance.`;
+          const message = `${name} returned 401: it rejects the credentials of this instance. Correct them in the configuration of the instance.`;
           expectProblem(refused, 'INSTANCE_CREDENTIALS_FAILED', message);
           expect(refused.body.providerMessage).to.equal("Not with '[redacted]'");
           expect(await isValid(id)).to.equal(false);
@@ -156,7 +156,7 @@ describe('a provider that misbehaves', () => {
       expectProblem(
         answer,
         'PROVIDER_REJECTED',
-        'Impatient answered 422: it rejects the request. Correct the request.',
+        'Impatient returned 422: it rejects the request. Correct the request.',
       );
       expect(answer.body.providerMessage).to.equal('No name, [redacted]');
     });
@@ -237,7 +237,7 @@ describe('a provider that misbehaves', () => {
     const metadata = METADATA.replace('<Property Name="name" Type="Edm.String"/>', properties.join(''));
     provider.answer('/api/$metadata', status(200, { 'content-type': 'application/xml' }, metadata));
     const { token } = await service.createInstance('odata', SETUPS.odata.configuration(provider.url));
-    const message = 'The type Test.Item in the $metadata of the service has 5,001 properties; at most 5,000 are taken.';
+    const message = 'The type Test.Item in the $metadata of the service has 5,001 properties; the maximum is 5,000.';
     expectProblem(await service.call('/items', { token }), 'PROVIDER_PROTOCOL', message);
     expect((await service.call('/objects', { token })).body).to.have.length(1);
   });

@@ -22,15 +22,15 @@ describe('OData services that go their own way', () => {
   const WRONG = [
     [
       'ignored',
-      "The service answers 'Name ne null and Name eq null' with records of Products, although nothing can match it.",
+      "The service returns records of Products for 'Name ne null and Name eq null', although no record can match it.",
     ],
-    ['finds no text', 'The service finds no record of Products by a word that stands in Name of one of them.'],
+    ['finds no text', 'The service finds no record of Products by a word that one of them has in Name.'],
   ] as const;
   for (const [filter, words] of WRONG) {
     it(`are told apart by a filter that is wrong: ${filter}`, async () => {
       const { id, token } = await connect({ quirks: { filter } });
       const advice =
-        'Its filter cannot be relied on: set filter.local to true to have all filters worked out here, over all records.';
+        'Its filters are not reliable. Set filter.local to true, and Causeway evaluates all filters itself, over all records.';
       expect(await configurationOf(id)).to.have.property('filter.warning', `${words} ${advice}`);
 
       const body = { configuration: { 'filter.local': true } };
@@ -61,7 +61,7 @@ describe('OData services that go their own way', () => {
     const { body: instance } = await service.call(`/instances/${id}`);
     const warning =
       "The service finds no record of Products by 'Category eq Demo.Category'Book'', although one has this value. " +
-      'Set odata.enum to local to have filters on enumerations worked out here.';
+      'Set odata.enum to local, and Causeway evaluates filters on enumerations itself.';
     expect(instance.warnings).to.deep.equal([warning]);
     expect(instance.configuration).to.include({ 'enum.warning': warning, 'odata.enum': 'service' });
 
@@ -113,7 +113,7 @@ describe('OData services that go their own way', () => {
 
   it('are said not to have proved credentials when they show everybody everything', async () => {
     const warning =
-      'It is not known whether username and password are right: nothing that was tried was seen to need them.';
+      'Causeway could not verify username and password, because the service returned everything without them.';
     const made = await service.createInstance('odata', { 'base.url': (await startShop()).url, ...WRONG_SECRETS });
     expect(made.warnings).to.deep.equal([warning]);
     const read = (await service.call(`/instances/${made.id}`)).body;

@@ -241,7 +241,7 @@ describe('a request that is passed through', () => {
         response.write('x');
       });
       const answer = await pass('GET', '/large');
-      expectProblem(answer, 'PROVIDER_PROTOCOL', 'The answer of the provider is larger than 100 MB.');
+      expectProblem(answer, 'PROVIDER_PROTOCOL', 'The response of the provider is larger than 100 MB.');
     });
 
     it('an answer goes on while it comes, and no further than its caller reads', async () => {

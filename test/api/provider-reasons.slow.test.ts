@@ -97,8 +97,8 @@ describe('the reason why the answer of a provider cannot be read', () => {
   it('names the member that the answer lacks to the caller, in the log and in the activity', async () => {
     const answer = await failWith('/contacts', json({ persons: [{ id: 1, name: 'Ada' }] }));
     expect(answer.body.message).to.equal(UNREADABLE);
-    expect(answer.body.details).to.deep.equal([{ message: 'The answer lacks the contacts.' }]);
-    expect(await reasonsOf(answer)).to.equal(`${UNREADABLE} The answer lacks the contacts.`);
+    expect(answer.body.details).to.deep.equal([{ message: 'The response lacks the contacts.' }]);
+    expect(await reasonsOf(answer)).to.equal(`${UNREADABLE} The response lacks the contacts.`);
   });
 
   it('is found by its text in the activity', async () => {
@@ -132,11 +132,11 @@ describe('the reason why the answer of a provider cannot be read', () => {
       reason: /without the requested JSON.*an HTML page\.$/,
     },
     'broken JSON': { does: brokenJson, detail: 'The body is not valid JSON.', reason: /not valid JSON\.$/ },
-    'no body': { does: status(200), detail: 'The answer lacks the contacts.', reason: /lacks the contacts\.$/ },
+    'no body': { does: status(200), detail: 'The response lacks the contacts.', reason: /lacks the contacts\.$/ },
     'a status that is no answer': {
       does: status(304),
       detail: 'The response is a redirect. Causeway follows redirects only of a GET, and only with a Location.',
-      reason: /answered 304: .* a redirect\./,
+      reason: /returned 304: .* a redirect\./,
     },
     'a redirect to a foreign host': {
       does: redirect('https://elsewhere.example.com/contacts'),

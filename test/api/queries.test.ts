@@ -18,14 +18,10 @@ describe('queries', () => {
     it('say where and what is meant, for every fault', async () => {
       const where = "Nmae = 'x' AND Idd = 2 AND (Active = 'yes' OR ReleasedOn > '2024-13-01')";
       const answer = await products({ where });
-      expectProblem(
-        answer,
-        'WHERE_INVALID',
-        "There is no field 'Nmae'. Did you mean 'Name'? (and 3 more, see details)",
-      );
+      expectProblem(answer, 'WHERE_INVALID', "Unknown field 'Nmae'. Did you mean 'Name'? (and 3 more, see details)");
       expect(answer.body.details).to.deep.equal([
-        { position: 0, length: 4, message: "There is no field 'Nmae'. Did you mean 'Name'?", nearest: 'Name' },
-        { position: 15, length: 3, message: "There is no field 'Idd'. Did you mean 'Id'?", nearest: 'Id' },
+        { position: 0, length: 4, message: "Unknown field 'Nmae'. Did you mean 'Name'?", nearest: 'Name' },
+        { position: 15, length: 3, message: "Unknown field 'Idd'. Did you mean 'Id'?", nearest: 'Id' },
         {
           position: where.indexOf("'yes'"),
           length: 5,
@@ -62,12 +58,12 @@ describe('queries', () => {
     }
 
     it('name fields and orders that there are not', async () => {
-      const nearest = "There is no field 'Nmae'. Did you mean 'Name'?";
+      const nearest = "Unknown field 'Nmae'. Did you mean 'Name'?";
       expectProblem(await products({ fields: 'Id,Nmae' }), 'WHERE_INVALID', nearest);
       expectProblem(await products({ orderBy: 'Nmae desc' }), 'WHERE_INVALID', nearest);
       for (const name of ['__proto__', 'constructor', 'toString', 'Package.__proto__', 'Name.length']) {
         for (const query of [{ fields: name }, { orderBy: name }, { where: `${name} = 'x'` }]) {
-          expectProblem(await products(query), 'WHERE_INVALID', `There is no field '${name}'.`);
+          expectProblem(await products(query), 'WHERE_INVALID', `Unknown field '${name}'.`);
         }
       }
       for (const query of [{ fields: ',' }, { fields: 'Id,,Name' }, { orderBy: 'Id up' }, { orderBy: 'Id asc desc' }]) {

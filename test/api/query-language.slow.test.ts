@@ -179,7 +179,7 @@ describe('the filter of GET /instances', () => {
     expect(status).to.equal(400);
     expect(body.code).to.equal('WHERE_INVALID');
     expect(body.details.map(({ message }: { message: string }) => message)).to.deep.equal([
-      "There is no field 'nam'. Did you mean 'name'?",
+      "Unknown field 'nam'. Did you mean 'name'?",
       "'id' is of type integer: expected a whole number, such as 12.",
     ]);
   });

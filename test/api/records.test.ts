@@ -55,7 +55,7 @@ describe('records', () => {
   it('that their provider says it changed, and did not, are an error that says so', async () => {
     const { id } = (await inPeople('POST', '/employees', { firstName: 'Ada', lastName: 'Locked' })).body;
     const answer = await inPeople('PATCH', `/employees/${id}`, { city: 'Apia', customField4404: 'B-1' });
-    const message = `BambooHR answered that it changed the employee ${id}, but did not store 'customField4404': it answers success also for fields that the owner of the key may not change, and for changes that wait for an approval. Everything else of the request is stored.`;
+    const message = `BambooHR reported that it changed the employee ${id}, but did not store 'customField4404'. The owner of the API key may not change these fields, or the change waits for an approval. BambooHR stored the rest of the request.`;
     expectProblem(answer, 'PROVIDER_REJECTED', message);
     expect((await inPeople('GET', `/employees/${id}`)).body).to.include({ city: 'Apia', customField4404: null });
     const unknown = await inPeople('PATCH', `/employees/${id}`, { ethnicity: 'Other' });
@@ -149,12 +149,12 @@ describe('records', () => {
   describe('refuse', () => {
     it('fields that are unknown, cannot be set or are missing, all at once', async () => {
       const answer = await inShop('POST', '/Products', { Nmae: 'x', Pirce: 1, id: 2 });
-      const message = "There is no field 'Nmae'. Did you mean 'Name'? (and 3 more, see details)";
+      const message = "Unknown field 'Nmae'. Did you mean 'Name'? (and 3 more, see details)";
       expectProblem(answer, 'REQUEST_INVALID', message);
       expect(faultsOf(answer)).to.deep.equal({
-        'body.Nmae': "There is no field 'Nmae'. Did you mean 'Name'?",
-        'body.Pirce': "There is no field 'Pirce'. Did you mean 'Price'?",
-        'body.id': "There is no field 'id'. Did you mean 'Id'?",
+        'body.Nmae': "Unknown field 'Nmae'. Did you mean 'Name'?",
+        'body.Pirce': "Unknown field 'Pirce'. Did you mean 'Price'?",
+        'body.id': "Unknown field 'id'. Did you mean 'Id'?",
         'body.Name': "'Name' is required.",
       });
       expect(answer.body.details[0].nearest).to.equal('Name');
@@ -195,7 +195,7 @@ describe('records', () => {
     it('what the provider refuses, in its words', async () => {
       const twice = await inShop('POST', '/Products', { Id: 1, Name: 'There already' });
       const message =
-        'OData answered 409: the request conflicts with an existing record, such as one with the same key.';
+        'OData returned 409: the request conflicts with an existing record, such as one with the same key.';
       expectProblem(twice, 'CONFLICT', message);
       expect(twice.body.providerMessage).to.equal('There is an entity with this key already.');
       const date = await inPeople('PATCH', '/employees/101', { hireDate: 'tomorrow' });

@@ -250,7 +250,7 @@ describe('a file that is sent', () => {
       ['with an empty name', [file('x', '')], /'file' has an empty filename/],
       ['with a name of dots', [file('x', '..')], /'file' has an empty filename/],
       ['with a line break in its name', [file('x', 'a%0D%0Ab')], /filename with control characters/],
-      ['with an unknown field', [part('nmae', 'x'), file()], /There is no field 'nmae'.*name/],
+      ['with an unknown field', [part('nmae', 'x'), file()], /Unknown field 'nmae'.*name/],
       ['with a field that is read only', [part('size', '3'), file()], /'size' cannot be set on create/],
       ['with a number that is none', [part('pages', 'three'), file()], /'pages' is of type integer: expected a number/],
       ['with a fraction of a page', [part('pages', '1.5'), file()], /'pages' is of type integer: expected a whole/],
@@ -264,7 +264,7 @@ describe('a file that is sent', () => {
       ],
       ['with metadata that is no JSON', [part('metadata', '{"a'), file()], /The part 'metadata' is not JSON/],
       ['with metadata that is a list', [part('metadata', '[]'), file()], /'metadata' is not a JSON object/],
-      ['with an unknown field in metadata', [part('metadata', '{"nmae":1}'), file()], /There is no field 'nmae'/],
+      ['with an unknown field in metadata', [part('metadata', '{"nmae":1}'), file()], /Unknown field 'nmae'/],
       ['with a text that is no UTF-8', [part('name', Buffer.from([0xff])), file()], /'name' is not well-formed UTF-8/],
       [
         'in another encoding',

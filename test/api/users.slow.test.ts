@@ -100,13 +100,13 @@ describe('users', function users() {
 
     const NO_ACCOUNT = 'There is no account 999999.';
     const NO_EMAIL = 'body.email must match pattern "^[^\\s@]+@[^\\s@]+$".';
-    const NO_ROLE = "There is no role 'admim'. Did you mean 'admin'?";
+    const NO_ROLE = "Unknown role 'admim'. Did you mean 'admin'?";
     const refused: readonly (readonly [string, object, number, string, string | undefined])[] = [
       ['no e-mail', { email: undefined }, 400, 'body.email is missing.', '/body/email'],
       ['a text that is none', { email: 'ada' }, 400, NO_EMAIL, '/body/email'],
       ['a role that there is not', { roles: ['default-user', 'admim'] }, 400, NO_ROLE, '/body/roles/1'],
       ['an account that there is not', { accountId: 999_999 }, 404, NO_ACCOUNT, undefined],
-      ['a member that there is not', { nick: 'x' }, 400, 'body.nick is not known here.', '/body/nick'],
+      ['a member that there is not', { nick: 'x' }, 400, "Unknown member 'nick'.", '/body/nick'],
     ];
     for (const [what, input, status, message, path] of refused) {
       it(`is refused with ${what}`, async () => {
@@ -378,11 +378,11 @@ describe('users', function users() {
       const replace = (key: string, body: object) => call(`/organizations/roles/${key}`, { method: 'PUT', body });
       const ofAll = 'The role org-admin always has all privileges; they cannot be changed.';
       expectProblem(await replace('org-admin', { privileges: [] }), 'CONFLICT', ofAll);
-      const asRead = 'cannot be changed; leave it out, or send it as it was read.';
+      const asRead = 'cannot be changed. Leave it out, or send it as it was read.';
       for (const [body, message] of [
-        [{ privileges: ['viewElement'] }, "There is no privilege 'viewElement'. Did you mean 'viewElements'?"],
-        [{ privileges: [{ key: 'viewElements', name: 'x' }] }, `name of the privilege 'viewElements' ${asRead}`],
-        [{ privileges: [], key: 'boss' }, `body.key ${asRead}`],
+        [{ privileges: ['viewElement'] }, "Unknown privilege 'viewElement'. Did you mean 'viewElements'?"],
+        [{ privileges: [{ key: 'viewElements', name: 'x' }] }, `'name' of the privilege 'viewElements' ${asRead}`],
+        [{ privileges: [], key: 'boss' }, `'key' ${asRead}`],
       ] as const)
         expectProblem(await replace('admin', body), 'REQUEST_INVALID', message);
     });

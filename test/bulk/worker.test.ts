@@ -35,7 +35,7 @@ describe('the workers of bulk jobs', () => {
     const job = await bench.add({ where: 'nmae = 1' });
     bench.start(provider);
     const ended = await bench.until(job, 'FAILED');
-    expect(ended).to.include({ code: 'WHERE_INVALID', message: "There is no field 'nmae'. Did you mean 'name'?" });
+    expect(ended).to.include({ code: 'WHERE_INVALID', message: "Unknown field 'nmae'. Did you mean 'name'?" });
     expect(ended.finishedAt?.getTime()).to.equal(bench.events[0]?.timestamp?.getTime());
     await bench.pass(() => true);
     expect(bench.events).to.have.length(1);

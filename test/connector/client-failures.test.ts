@@ -21,22 +21,22 @@ import { API_KEY, START, setUpClient, useClient } from './client-setup.ts';
 const MEGABYTE = 1024 * 1024;
 
 const BY_STATUS: [number, ErrorCode, string][] = [
-  [400, 'PROVIDER_REJECTED', 'BambooHR answered 400: it rejects the request. Correct the request.'],
+  [400, 'PROVIDER_REJECTED', 'BambooHR returned 400: it rejects the request. Correct the request.'],
   [
     401,
     'INSTANCE_CREDENTIALS_FAILED',
-    'BambooHR answered 401: it rejects the credentials of this instance. Correct them in the configuration of the instance.',
+    'BambooHR returned 401: it rejects the credentials of this instance. Correct them in the configuration of the instance.',
   ],
-  [403, 'PROVIDER_REJECTED', 'BambooHR answered 403: it rejects the request. Correct the request.'],
-  [404, 'NOT_FOUND', 'BambooHR answered 404: it has nothing with this name or id.'],
-  [409, 'PROVIDER_REJECTED', 'BambooHR answered 409: it rejects the request. Correct the request.'],
-  [410, 'NOT_FOUND', 'BambooHR answered 410: it has nothing with this name or id.'],
-  [412, 'PROVIDER_REJECTED', 'BambooHR answered 412: it rejects the request. Correct the request.'],
-  [422, 'PROVIDER_REJECTED', 'BambooHR answered 422: it rejects the request. Correct the request.'],
-  [429, 'PROVIDER_RATE_LIMITED', 'BambooHR answered 429: it accepts no more requests for now. Try again in 60 s.'],
-  [500, 'PROVIDER_UNAVAILABLE', 'BambooHR answered 500: it cannot serve the request at the moment. Try again later.'],
-  [503, 'PROVIDER_UNAVAILABLE', 'BambooHR answered 503: it cannot serve the request at the moment. Try again later.'],
-  [304, 'PROVIDER_PROTOCOL', 'BambooHR answered 304: Causeway does not understand the response.'],
+  [403, 'PROVIDER_REJECTED', 'BambooHR returned 403: it rejects the request. Correct the request.'],
+  [404, 'NOT_FOUND', 'BambooHR returned 404: it has nothing with this name or id.'],
+  [409, 'PROVIDER_REJECTED', 'BambooHR returned 409: it rejects the request. Correct the request.'],
+  [410, 'NOT_FOUND', 'BambooHR returned 410: it has nothing with this name or id.'],
+  [412, 'PROVIDER_REJECTED', 'BambooHR returned 412: it rejects the request. Correct the request.'],
+  [422, 'PROVIDER_REJECTED', 'BambooHR returned 422: it rejects the request. Correct the request.'],
+  [429, 'PROVIDER_RATE_LIMITED', 'BambooHR returned 429: it accepts no more requests for now. Try again in 60 s.'],
+  [500, 'PROVIDER_UNAVAILABLE', 'BambooHR returned 500: it cannot serve the request at the moment. Try again later.'],
+  [503, 'PROVIDER_UNAVAILABLE', 'BambooHR returned 503: it cannot serve the request at the moment. Try again later.'],
+  [304, 'PROVIDER_PROTOCOL', 'BambooHR returned 304: Causeway does not understand the response.'],
 ];
 
 describe('failures of the provider client', () => {
@@ -58,7 +58,7 @@ describe('failures of the provider client', () => {
       await expectFailure(
         setup.send({ method, path: '/a' }),
         'CONFLICT',
-        'BambooHR answered 409: the request conflicts with an existing record, such as one with the same key.',
+        'BambooHR returned 409: the request conflicts with an existing record, such as one with the same key.',
       );
     });
   }
@@ -113,7 +113,7 @@ describe('failures of the provider client', () => {
       expect([notFound.code, notFound.providerMessage]).to.deep.equal(['NOT_FOUND', 'gone']);
       await expectFailure(setup.send({ path: '/a' }, { classify }), 'PROVIDER_REJECTED');
       const part = await setup.fail({ path: '/a' }, { classify });
-      expect(part.message).to.equal('BambooHR answered 410: it has nothing with this name or id.');
+      expect(part.message).to.equal('BambooHR returned 410: it has nothing with this name or id.');
       expect(part.providerMessage).to.equal('a part is gone');
     });
 
@@ -139,7 +139,7 @@ describe('failures of the provider client', () => {
       const error = await expectFailure(
         setup.send({ path: '/a' }),
         'PROVIDER_PROTOCOL',
-        'BambooHR answered 200 without the requested JSON (text/html).',
+        'BambooHR returned 200 without the requested JSON (text/html).',
       );
       expect(error.providerMessage).to.equal(undefined);
     });
@@ -158,7 +158,7 @@ describe('failures of the provider client', () => {
       await expectFailure(
         setup.send({ path: '/a' }),
         'PROVIDER_PROTOCOL',
-        'The answer of BambooHR is too large: 127.0.0.1 sent more than 33554432 bytes. Request less.',
+        'The response of BambooHR is too large: 127.0.0.1 sent more than 33554432 bytes. Request less.',
       );
       expect(setup.server.bytesSent()).to.be.within(32 * MEGABYTE, 48 * MEGABYTE);
       expect(setup.server.requests).to.have.length(1);

@@ -98,7 +98,7 @@ describe('retries of the provider client', () => {
     setup.server.answer('/api/a', status(429, { 'retry-after': '6' }));
     const error = await setup.fail({ path: '/a' });
     expect(error.retryAfterSeconds).to.equal(6);
-    expect(error.message).to.equal('BambooHR answered 429: it accepts no more requests for now. Try again in 6 s.');
+    expect(error.message).to.equal('BambooHR returned 429: it accepts no more requests for now. Try again in 6 s.');
     expect(setup.server.requests).to.have.length(1);
   });
 

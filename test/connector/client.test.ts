@@ -117,7 +117,7 @@ describe('the provider client', () => {
         const error = await setup.fail({ url });
         expect(error.code, url).to.equal('PROVIDER_PROTOCOL');
         expect(error.message).to.equal(
-          `The answer of BambooHR pointed to another host, ${host}, which Causeway does not follow.`,
+          `The response of BambooHR pointed to another host, ${host}, which Causeway does not follow.`,
         );
       }
       expect(setup.server.requests).to.have.length(0);
@@ -127,7 +127,7 @@ describe('the provider client', () => {
       for (const url of [`http://user@${setup.server.host}/`, `${setup.server.url}/a\r\nx: y`, 'http://[']) {
         const error = await setup.fail({ url });
         expect(error.code, url).to.equal('PROVIDER_PROTOCOL');
-        expect(error.message).to.equal('The answer of BambooHR contains a link that cannot be followed.');
+        expect(error.message).to.equal('The response of BambooHR contains a link that cannot be followed.');
       }
       expect(setup.server.requests).to.have.length(0);
     });
@@ -187,7 +187,7 @@ describe('the provider client', () => {
       setup.server.answer('/api/away', redirect('https://evil.example.com/?secret=1'));
       const error = await setup.fail({ path: '/away' });
       expect(error.message).to.equal(
-        'The answer of BambooHR pointed to another host, evil.example.com, which Causeway does not follow.',
+        'The response of BambooHR pointed to another host, evil.example.com, which Causeway does not follow.',
       );
     });
 

@@ -115,9 +115,9 @@ describe('JSON that is parsed in pieces', () => {
     const members = (count: number) => `{${Array.from({ length: count }, (_, n) => `"${n}":0`)}}`;
     const list = (count: number) => `[${'0,'.repeat(count - 1)}0]`;
     expect(messageOf(list(2_000_000))).to.equal('');
-    expect(messageOf(list(2_000_001))).to.equal('The provider answered JSON with more than 2000000 members.');
+    expect(messageOf(list(2_000_001))).to.equal('The provider returned JSON with more than 2000000 members.');
     expect(messageOf(`{"data":${members(100_000)}}`)).to.equal('');
-    const tooMany = 'The provider answered an object with more than 100000 members.';
+    const tooMany = 'The provider returned an object with more than 100000 members.';
     expect(messageOf(`{"data":[1,${members(100_001)}]}`)).to.equal(tooMany);
     // What follows is not looked at: the text ends in the middle.
     const [first = ''] = members(1_000_000).split('"500000"');
@@ -138,7 +138,7 @@ describe('JSON that is parsed in pieces', () => {
       expect(isAppError(failed, 'PROVIDER_PROTOCOL')).to.equal(true);
       expect(failed)
         .to.have.property('message')
-        .that.equals('The provider answered JSON that is nested deeper than 200 levels.');
+        .that.equals('The provider returned JSON that is nested deeper than 200 levels.');
     }
   });
 });

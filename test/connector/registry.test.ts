@@ -75,9 +75,13 @@ describe('the registry of connectors', () => {
   });
 
   it('suggests nothing for a key that is like no other', async () => {
-    for (const key of ['qqqqqqqqqq', '99', 'constructor']) {
+    for (const [key, shown] of [
+      ['qqqqqqqqqq', "'qqqqqqqqqq'"],
+      ['99', '99'],
+      ['constructor', "'constructor'"],
+    ] as const) {
       const error = await thrownBy(() => registry.getConnector(key));
-      expect(isAppError(error, 'NOT_FOUND') && error.message).to.equal(`There is no element '${key}'.`);
+      expect(isAppError(error, 'NOT_FOUND') && error.message).to.equal(`There is no element ${shown}.`);
     }
   });
 

@@ -184,7 +184,7 @@ describe('webhooks of providers where people enter the address', () => {
     const answer = await post(eventUrl, body, { 'content-type': 'text/xml' });
     expect([answer.status, answer.body.message]).to.deep.equal([
       400,
-      'The message is of another organization of Salesforce than the instance.',
+      'The message comes from another Salesforce organization than the instance.',
     ]);
     expect((await service.call(`/instances/${id}/events`)).body).to.deep.equal([]);
   });

@@ -65,7 +65,7 @@ describeInBrowser('the events in the console', () => {
     await page.keyboard.press('Escape');
 
     await stateOf(page, 'deactivated').waitFor();
-    await stateOf(page, 'The receiver answered 503').waitFor();
+    await stateOf(page, 'The receiver returned 503').waitFor();
     await newest(page).getByText('queued').waitFor();
     receiver.recover(url);
     await release(page);

@@ -96,7 +96,7 @@ describeInBrowser('Explore', () => {
   it('underlines a misspelt field, and the suggestion mends it', async () => {
     const page = await products();
     await write(page, "Categor = 'Book'");
-    await page.getByRole('status').getByText("There is no field 'Categor'. Did you mean 'Category'?").waitFor();
+    await page.getByRole('status').getByText("Unknown field 'Categor'. Did you mean 'Category'?").waitFor();
     const mark = page.locator('.cm-lintRange-error');
     expect(await mark.textContent()).to.equal('Categor');
     await mark.hover();
@@ -218,7 +218,7 @@ describeInBrowser('Explore', () => {
 
   it('shows what the service alone finds wrong, with code and request id', async () => {
     const page = await products({ orderBy: 'Nam' });
-    await page.getByRole('alert').getByText("There is no field 'Nam'.").waitFor();
+    await page.getByRole('alert').getByText("Unknown field 'Nam'.").waitFor();
     await page.getByRole('alert').getByText('WHERE_INVALID').waitFor();
   });
 

@@ -67,9 +67,7 @@ describe('the keys a database needs', () => {
       (reason: unknown) => reason,
     );
     expect(error).to.be.instanceOf(ConfigError);
-    expect(String(error)).to.contain(
-      "lacks the key 'first', which values of instance.credentials, instance.token,",
-    );
+    expect(String(error)).to.contain("lacks the key 'first', which values of instance.credentials, instance.token,");
     await rm(dataDir, { recursive: true });
   });
 

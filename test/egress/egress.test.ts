@@ -80,7 +80,7 @@ describe('egress', () => {
       server.answer('/slow', behaviour);
       const error = await refusalOf(egress.request({ url: `${server.url}/slow`, timeoutMs: 50 }));
       expect(error.reason).to.equal('timeout');
-      expect(error.message).to.equal('127.0.0.1 did not answer completely within 50 ms.');
+      expect(error.message).to.equal('127.0.0.1 did not respond completely within 50 ms.');
     });
   }
 

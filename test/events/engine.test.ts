@@ -155,7 +155,7 @@ describe('the engine of events', () => {
       [2, false, 503],
       [3, true, 204],
     ]);
-    expect(attempts[0]).to.include({ error: 'status: The receiver answered 500.', answer: 'no\ufffdt now' });
+    expect(attempts[0]).to.include({ error: 'status: The receiver returned 500.', answer: 'no\ufffdt now' });
     expect(new Set(received('/retry').map(({ headers }) => headers['webhook-id'])).size).to.equal(1);
     expect(engine.told).to.deep.equal([]);
   });
@@ -168,7 +168,7 @@ describe('the engine of events', () => {
     const subscription = await theRow(bench.knex('subscription'));
     expect(subscription.state).to.equal('deactivated');
     expect(subscription.reason).to.match(
-      /^Every retry of delivery \d+ failed; the last with status: The receiver answered 500\.$/,
+      /^Every retry of delivery \d+ failed; the last with status: The receiver returned 500\.$/,
     );
     expect(await deliveries(bench.knex)).to.have.length(3);
     expect(engine.told.filter(({ type }) => type === 'subscription.deactivated')).to.have.length(1);

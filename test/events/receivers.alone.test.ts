@@ -28,7 +28,7 @@ const FAILING: readonly { readonly name: string; readonly behaviour: Behaviour; 
   {
     name: 'answers byte by byte',
     behaviour: slowLoris,
-    error: /^timeout: \S+ did not answer completely within 300 ms\.$/,
+    error: /^timeout: \S+ did not respond completely within 300 ms\.$/,
   },
   { name: 'sends its headers byte by byte', behaviour: slowHeaders, error: /^timeout: / },
   { name: 'never answers', behaviour: hang, error: /^timeout: / },
@@ -36,8 +36,8 @@ const FAILING: readonly { readonly name: string; readonly behaviour: Behaviour; 
   { name: 'resets the connection in its answer', behaviour: resetInBody, error: /^reset: / },
   { name: 'sends headers without end', behaviour: hugeHeaders, error: /^protocol: / },
   { name: 'speaks another protocol', behaviour: garbage, error: /^protocol: / },
-  { name: 'redirects', behaviour: redirect('/elsewhere'), error: /^status: The receiver answered 302\.$/ },
-  { name: 'answers 410', behaviour: status(410), error: /^status: The receiver answered 410\.$/ },
+  { name: 'redirects', behaviour: redirect('/elsewhere'), error: /^status: The receiver returned 302\.$/ },
+  { name: 'answers 410', behaviour: status(410), error: /^status: The receiver returned 410\.$/ },
 ];
 
 describe('a receiver that misbehaves', () => {

@@ -69,7 +69,7 @@ describe('the where of a release', () => {
   it('refuses what does not parse or names no field, as every other filter does', () => {
     expect(refusalOf(`${QUEUED} AND`).code).to.equal('WHERE_SYNTAX');
     expect(refusalOf(`${QUEUED} AND config.uri = 'a'`).message).to.equal(
-      "There is no field 'config.uri'. Did you mean 'config.url'?",
+      "Unknown field 'config.uri'. Did you mean 'config.url'?",
     );
   });
 });

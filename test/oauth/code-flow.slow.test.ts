@@ -139,7 +139,7 @@ describe('an instance by authorization code', () => {
       expectProblem(
         await create({ code }),
         'PROVIDER_UNAVAILABLE',
-        /^Granted answered 503 at its token endpoint\. The code may be used up\./,
+        /^Granted returned 503 at its token endpoint\. The code may be used up\./,
       );
     });
 

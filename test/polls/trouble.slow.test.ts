@@ -56,7 +56,7 @@ describe('a poll in trouble', () => {
   it('says that a URL asks for what the object does not have', async () => {
     const url = "/hubs/general/things?where=changed >= '${gmtDate:yyyy-MM-dd}'";
     const { id } = await bench.create('/field', { 'event.poller.configuration': { things: { url } } });
-    expect((await bench.poll(id)).lastError).to.match(/^WHERE_INVALID: There is no field 'changed'/);
+    expect((await bench.poll(id)).lastError).to.match(/^WHERE_INVALID: Unknown field 'changed'/);
   });
 
   it('leaves to callers what is left of the limit of a provider, and goes on when it is new', async () => {

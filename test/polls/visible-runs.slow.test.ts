@@ -53,7 +53,7 @@ describe('runs of polls', () => {
       code: 'PROVIDER_UNAVAILABLE',
       events: 0,
     });
-    expect(reason).to.equal('Things answered 500: it cannot serve the request at the moment. Try again later.');
+    expect(reason).to.equal('Things returned 500: it cannot serve the request at the moment. Try again later.');
     expect(providerCalls.map((call: Record<string, unknown>) => [call.method, call.path, call.status])).to.deep.equal([
       ['GET', '/things', 500],
     ]);
@@ -72,7 +72,7 @@ describe('runs of polls', () => {
     const { id } = await bench.create('/lacking');
     bench.provider.answerNext(json({ rows: [] }));
     const failed = await bench.run(id);
-    const words = 'Causeway does not understand the response of Things. The answer lacks records.';
+    const words = 'Causeway does not understand the response of Things. The response lacks records.';
     expect(failed.lastError).to.equal(`PROVIDER_PROTOCOL: ${words}`);
     const [run] = await runsOf(id, 1);
     expect(run).to.include({ status: 502, code: 'PROVIDER_PROTOCOL', reason: words });
@@ -126,7 +126,7 @@ describe('runs of polls', () => {
       ...place,
       failures: 3,
       code: 'PROVIDER_UNAVAILABLE',
-      message: 'Things answered 500: it cannot serve the request at the moment. Try again later.',
+      message: 'Things returned 500: it cannot serve the request at the moment. Try again later.',
     });
     expect(await countOf(id, 'poll.recovered')).to.equal(0);
     await bench.run(id);
@@ -212,7 +212,7 @@ describe('runs of bulk jobs', () => {
     const failed = await download();
     bench.provider.answerNext();
     expect(failed.runs[0]).to.include({ status: 422, code: 'PROVIDER_REJECTED', rows: 0 });
-    expect(failed.runs[0].reason).to.match(/^Things answered 422: /);
+    expect(failed.runs[0].reason).to.match(/^Things returned 422: /);
     expect(failed.runs[0].providerCalls[0]).to.include({ status: 422 });
   });
 });

@@ -17,7 +17,7 @@ const members = (count: number, value: unknown = 0) =>
   Object.fromEntries(Array.from({ length: count }, (_, n) => [`m${n}`, value]));
 
 describe('the members of a record of a provider', () => {
-  const TOO_MANY = 'The provider answered a record with more than 100000 members.';
+  const TOO_MANY = 'The provider returned a record with more than 100000 members.';
 
   it('are at most 100,000, those inside others counted', () => {
     expect(messageOf(members(100_000))).to.equal('');

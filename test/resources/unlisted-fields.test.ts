@@ -55,7 +55,7 @@ describe('a field that is not listed', () => {
 
   it('is not suggested for another name', async () => {
     const { message } = await failureOf(service.list({ fields: 'nota' }));
-    expect(message).to.include("There is no field 'nota'.").and.not.include("'note'");
+    expect(message).to.include("Unknown field 'nota'.").and.not.include("'note'");
   });
 
   it('is described as such', () => {

@@ -109,15 +109,15 @@ describe('checking a filter', () => {
   });
 
   for (const [where, position, length, message, expected, nearest] of [
-    ["nam = 'x'", 0, 3, "There is no field 'nam'. Did you mean 'name'?", undefined, 'name'],
-    ["NAME = 'x'", 0, 4, "There is no field 'NAME'. Did you mean 'name'?", undefined, 'name'],
-    ['NOT zzzzzz IS NULL', 4, 6, "There is no field 'zzzzzz'.", undefined, undefined],
+    ["nam = 'x'", 0, 3, "Unknown field 'nam'. Did you mean 'name'?", undefined, 'name'],
+    ["NAME = 'x'", 0, 4, "Unknown field 'NAME'. Did you mean 'name'?", undefined, 'name'],
+    ['NOT zzzzzz IS NULL', 4, 6, "Unknown field 'zzzzzz'.", undefined, undefined],
     [
-      ...["address.cit = 'x'", 0, 11, "There is no field 'address.cit'. Did you mean 'address.city'?", undefined],
+      ...["address.cit = 'x'", 0, 11, "Unknown field 'address.cit'. Did you mean 'address.city'?", undefined],
       ...['address.city'],
     ],
-    ['constructor IS NULL', 0, 11, "There is no field 'constructor'.", undefined, undefined],
-    ['__proto__ = 1', 0, 9, "There is no field '__proto__'.", undefined, undefined],
+    ['constructor IS NULL', 0, 11, "Unknown field 'constructor'.", undefined, undefined],
+    ['__proto__ = 1', 0, 9, "Unknown field '__proto__'.", undefined, undefined],
     ['active < TRUE', 0, 13, "'active' is of type boolean. It accepts = and !=, not <.", ['=', '!='], undefined],
     [
       'active BETWEEN FALSE AND TRUE',
@@ -169,7 +169,7 @@ describe('checking a filter', () => {
 
   it('reports every fault at once, an unknown field without its value', () => {
     const error = faults("nam = 1 AND count = 'x' OR price IN (1, 'y', TRUE) AND born BETWEEN 1 AND 2026-02-30");
-    expect(error.message).to.equal("There is no field 'nam'. Did you mean 'name'? (and 5 more, see details)");
+    expect(error.message).to.equal("Unknown field 'nam'. Did you mean 'name'? (and 5 more, see details)");
     expect(error.details?.map(({ position }) => position)).to.deep.equal([0, 20, 40, 45, 68, 74]);
   });
 
@@ -199,7 +199,7 @@ describe('checking a filter', () => {
   });
 
   it('cuts names', () => {
-    expect(faults(`${'x'.repeat(300)} = 1`).message).to.equal(`There is no field '${'x'.repeat(100)}…'.`);
+    expect(faults(`${'x'.repeat(300)} = 1`).message).to.equal(`Unknown field '${'x'.repeat(100)}…'.`);
   });
 
   it('takes fields with the names of what every object has', () => {
@@ -267,7 +267,7 @@ describe('parameters', () => {
     ["view = 'yours'", "'view' must be one of: all, mine."],
     ["limit = 'x'", "'limit' is of type integer: expected a whole number, such as 12."],
     ['view = 1', "'view' is of type string: expected text in single quotes, such as 'abc'."],
-    ['vew = 1', "There is no field 'vew'. Did you mean 'view'?"],
+    ['vew = 1', "Unknown field 'vew'. Did you mean 'view'?"],
   ] as const) {
     it(`refuse ${where}`, () => {
       const error = faults(where, queryable);
@@ -288,10 +288,10 @@ describe('resolving names', () => {
 
   it('reports every unknown one', () => {
     const error = faultOf(() => resolveFields(parseFieldList('nam, price, toString'), PEOPLE), 'WHERE_INVALID');
-    expect(error.message).to.equal("There is no field 'nam'. Did you mean 'name'? (and 1 more, see details)");
+    expect(error.message).to.equal("Unknown field 'nam'. Did you mean 'name'? (and 1 more, see details)");
     expect(error.details).to.deep.equal([
-      { position: 0, length: 3, message: "There is no field 'nam'. Did you mean 'name'?", nearest: 'name' },
-      { position: 12, length: 8, message: "There is no field 'toString'." },
+      { position: 0, length: 3, message: "Unknown field 'nam'. Did you mean 'name'?", nearest: 'name' },
+      { position: 12, length: 8, message: "Unknown field 'toString'." },
     ]);
   });
 });

@@ -113,7 +113,7 @@ describe('a filter as SQL', () => {
 
   it('refuses what any filter refuses', () => {
     expect(faultOf(() => prepareSql('nam = 1', TABLE), 'WHERE_INVALID').message).to.equal(
-      "There is no field 'nam'. Did you mean 'name'?",
+      "Unknown field 'nam'. Did you mean 'name'?",
     );
     expect(faultOf(() => prepareSql('name =', TABLE), 'WHERE_SYNTAX').message).to.contain('Expected a value');
   });

@@ -99,7 +99,7 @@ describe('the command line', { skip }, () => {
     const missing = await causeway('connect', 'servicenow', '--simulator');
     assert.deepEqual([missing.code, /give --set username=/.test(missing.err)], [2, true]);
     const unknown = await causeway('connect', 'servicenow', '--set', 'usernam=x');
-    assert.deepEqual([unknown.code, /no configuration key 'usernam'/.test(unknown.err)], [2, true]);
+    assert.deepEqual([unknown.code, /Unknown configuration key 'usernam'/.test(unknown.err)], [2, true]);
     assert.equal((await causeway('connect', 'nothing')).code, 3);
   });
 

@@ -20,7 +20,7 @@ export interface FailedCall {
 
 interface KindReport {
   readonly code: ErrorCode;
-  /** The text behind `BambooHR answered 404: `. */
+  /** Follows `BambooHR returned 404: `. */
   readonly text: (retryAfterSeconds: number | undefined) => string;
   readonly defaultRetryAfterSeconds?: number;
 }
@@ -98,7 +98,7 @@ export function describeFailure(clock: Pick<Clock, 'now'>, verdict: ResponseVerd
   const retryAfterMs = getRetryAfterMs(clock, verdict);
   const retryAfterSeconds =
     retryAfterMs === undefined ? report.defaultRetryAfterSeconds : Math.ceil(retryAfterMs / 1000);
-  const message = `${binding.connector.name} answered ${failure.status}: ${report.text(retryAfterSeconds)}`;
+  const message = `${binding.connector.name} returned ${failure.status}: ${report.text(retryAfterSeconds)}`;
   const providerMessage = getProviderMessage(verdict);
   const details = failure.kind === 'protocol' ? [{ message: describeStatus(failure.status) }] : undefined;
   return {
@@ -141,7 +141,7 @@ export function describeMisshapen(
   return neverAgain(
     new AppError(
       'PROVIDER_PROTOCOL',
-      `${connector.name} answered ${response.status} without the requested JSON (${toShowable(redactor, type, 100)}).`,
+      `${connector.name} returned ${response.status} without the requested JSON (${toShowable(redactor, type, 100)}).`,
       {
         details: [
           { message: isJsonType(response.headers) ? 'The body is not valid JSON.' : 'The body is an HTML page.' },
@@ -197,12 +197,12 @@ const REPORT_OF_REASON: Record<Exclude<EgressReason, 'refused' | 'invalid' | 'no
   'too-large': {
     code: 'PROVIDER_PROTOCOL',
     resend: 'never',
-    text: ({ name }, { message }) => `The answer of ${name} is too large: ${message} Request less.`,
+    text: ({ name }, { message }) => `The response of ${name} is too large: ${message} Request less.`,
   },
   protocol: {
     code: 'PROVIDER_PROTOCOL',
     resend: 'never',
-    text: ({ name }, { message }) => `The answer of ${name} cannot be read: ${message}`,
+    text: ({ name }, { message }) => `The response of ${name} cannot be read: ${message}`,
   },
   aborted: {
     code: 'OVERLOADED',
@@ -215,7 +215,7 @@ const REPORT_OF_REASON: Record<Exclude<EgressReason, 'refused' | 'invalid' | 'no
 const LINKED: ReasonReport = {
   code: 'PROVIDER_PROTOCOL',
   resend: 'never',
-  text: ({ name }, { message }) => `The answer of ${name} contains a link that is not followed: ${message}`,
+  text: ({ name }, { message }) => `The response of ${name} contains a link that is not followed: ${message}`,
 };
 const CONFIGURED: ReasonReport = {
   code: 'REQUEST_INVALID',

@@ -296,13 +296,13 @@ function define(object: Record<string, unknown>, name: string, value: unknown): 
  * @param what the value that has too many
  */
 export function tooMany(what: string, most: number): AppError {
-  return new AppError('PROVIDER_PROTOCOL', `The provider answered ${what} with more than ${most} members.`);
+  return new AppError('PROVIDER_PROTOCOL', `The provider returned ${what} with more than ${most} members.`);
 }
 
 /** Returns the error PROVIDER_PROTOCOL for a response that is nested too deeply. */
 export function tooDeep(): AppError {
   return new AppError(
     'PROVIDER_PROTOCOL',
-    `The provider answered JSON that is nested deeper than ${MAX_DEPTH} levels.`,
+    `The provider returned JSON that is nested deeper than ${MAX_DEPTH} levels.`,
   );
 }

@@ -210,7 +210,7 @@ async function collect(
     collected.add(piece);
     if (collected.length <= most) continue;
     if (!isSuccess) break;
-    throw new AppError('PROVIDER_PROTOCOL', `The answer of ${name} is too large: it is more than ${most} bytes.`);
+    throw new AppError('PROVIDER_PROTOCOL', `The response of ${name} is too large: it is more than ${most} bytes.`);
   }
   return collected.join();
 }

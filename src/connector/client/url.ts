@@ -95,7 +95,7 @@ function leaveSimulator(binding: UrlBinding, url: URL): URL {
 }
 
 function protocolError(binding: UrlBinding, what: string): AppError {
-  return new AppError('PROVIDER_PROTOCOL', `The answer of ${binding.connector.name} ${what}.`);
+  return new AppError('PROVIDER_PROTOCOL', `The response of ${binding.connector.name} ${what}.`);
 }
 
 type Query = NonNullable<ProviderRequest['query']>;

@@ -63,5 +63,5 @@ function memberOf(value: unknown, name: string): unknown {
 }
 
 function lacks(what: string): never {
-  throw new AnswerError(`The answer lacks ${what}.`);
+  throw new AnswerError(`The response lacks ${what}.`);
 }

@@ -3,6 +3,7 @@ import { change, differences } from '../../db/change.ts';
 import type { PoolShares, Step } from '../../db/pool-shares.ts';
 import { AppError } from '../../errors.ts';
 import type { Platform } from '../../platform.ts';
+import { missing, reversedPeriod } from '../../shared-errors.ts';
 import { prepareCondition } from '../../where/index.ts';
 import { showEventId } from '../event-id.ts';
 import { DELIVERY_FIELDS } from '../filter.ts';
@@ -328,8 +329,7 @@ function toDelivery({ eventId, eventAt: _, ...row }: DeliveryRow, content?: Even
 
 function assertPeriod({ from, to }: RedeliveryPeriod): void {
   if (from < to) return;
-  const message = 'from must be before to.';
-  throw new AppError('REQUEST_INVALID', message, { details: [{ path: '/body/to', message }] });
+  throw reversedPeriod('/body/to');
 }
 
 function tooManyEvents(): AppError {
@@ -338,5 +338,5 @@ function tooManyEvents(): AppError {
 }
 
 function notFound(id: number): AppError {
-  return new AppError('NOT_FOUND', `There is no delivery ${id}.`);
+  return missing('delivery', id);
 }

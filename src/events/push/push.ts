@@ -249,7 +249,7 @@ function judge({ status, headers }: EgressResponse, nowMs: number) {
   return {
     kind: 'failed',
     failure: 'status',
-    error: `The receiver answered ${status}.`,
+    error: `The receiver returned ${status}.`,
     retryAfterMs: readRetryAfterMs(headers['retry-after'], nowMs),
     statusCode: status,
   } as const;

@@ -8,6 +8,7 @@ import { DecryptionError } from '../../db/keyring.ts';
 import { listPage, type PageQuery } from '../../db/listing.ts';
 import { AppError } from '../../errors.ts';
 import type { Platform } from '../../platform.ts';
+import { missing } from '../../shared-errors.ts';
 import { FILTERABLE_SUBSCRIPTION } from '../filter.ts';
 import { hostOf } from '../lease.ts';
 import type { ReadySubscription } from '../model.ts';
@@ -247,7 +248,7 @@ function noteOf(before: SubscriptionRow, { eventTypes, rotateSecret }: Subscript
 const NEW_SECRET = { secret: { from: '********', to: '********' } };
 
 function notFound(id: number): AppError {
-  return new AppError('NOT_FOUND', `There is no subscription ${id}.`);
+  return missing('subscription', id);
 }
 
 function keyOf(accountId: number, id: number): string {

@@ -227,7 +227,7 @@ export async function processTokenResponse(
     return { ...granted, values };
   } catch (error) {
     if (!(error instanceof ValueFault)) throw error;
-    const message = `The token answer of ${connector.name} cannot be used: ${error.message}.`;
+    const message = `The token response of ${connector.name} cannot be used: ${error.message}.`;
     throw new TokenError('unknown', message, { cause: error });
   }
 }
@@ -243,7 +243,7 @@ const MOST_MEMBERS: JsonShape = { depth: 100, members: 10_000, ownMembers: 1_000
 function assertFewMembers({ name }: OAuthConnector, text: string): void {
   if (isWithinShape(Buffer.from(text), MOST_MEMBERS)) return;
   const { members, ownMembers, depth } = MOST_MEMBERS;
-  const message = `The token answer of ${name} has more than ${ownMembers} members, ${members} with those inside others, or more than ${depth} levels.`;
+  const message = `The token response of ${name} has more than ${ownMembers} members, ${members} with those inside others, or more than ${depth} levels.`;
   throw new TokenError('unknown', message);
 }
 
@@ -306,7 +306,7 @@ async function checkGrant(
       ...(expiresInSeconds !== undefined && { expiresInSeconds }),
     };
   } catch (cause) {
-    const message = `The token answer of ${request.connector.name} is not one of OAuth 2.0.`;
+    const message = `The token response of ${request.connector.name} is not one of OAuth 2.0.`;
     throw new TokenError('unknown', message, { cause });
   }
 }
@@ -359,7 +359,7 @@ function readFailure({ name }: OAuthConnector, judged: Judged): TokenError | und
   // Some providers write the member into every response, and leave it empty.
   if (status >= 200 && status < 300 && !members?.error) return undefined;
   const said =
-    oauthError === undefined || !quotable ? `answered ${status}` : `answered ${status} with ${showCode(oauthError)}`;
+    oauthError === undefined || !quotable ? `returned ${status}` : `returned ${status} with ${showCode(oauthError)}`;
   return new TokenError(kindOf(judged, oauthError), `${name} ${said} at its token endpoint.`, {
     oauthError,
     providerMessage: quotable ? readProviderMessage(redactor, members ?? text) : undefined,

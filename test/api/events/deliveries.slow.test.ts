@@ -273,7 +273,7 @@ describe('deliveries', () => {
             due: new Date(planned),
             attempts: 1,
             first_failed_at: knex.fn.now(),
-            last_error: 'The receiver answered 503.',
+            last_error: 'The receiver returned 503.',
           }),
       );
       const [shown] = await listDeliveries(service, `config.url = '${url}' AND nextAttemptDate = ${planned}`);
@@ -282,7 +282,7 @@ describe('deliveries', () => {
         status: 'retrying',
         attempts: 1,
         nextAttemptDate: planned,
-        lastError: 'The receiver answered 503.',
+        lastError: 'The receiver returned 503.',
       });
       expect(await listDeliveries(service, `status = 'retrying' AND id = ${id}`)).to.deep.equal([shown]);
       expect(await listDeliveries(service, `status != 'retrying' AND id = ${id}`)).to.deep.equal([]);
@@ -293,7 +293,7 @@ describe('deliveries', () => {
 
     it('refuse a filter, a page or a token that is not theirs', async () => {
       const call = (query: Readonly<Record<string, string>>) => service.call(DELIVERIES, { query });
-      const message = "There is no field 'event.tipe'. Did you mean 'event.type'?";
+      const message = "Unknown field 'event.tipe'. Did you mean 'event.type'?";
       expectProblem(await call({ where: `event.tipe = 'x'` }), 'WHERE_INVALID', message);
       expectProblem(await call({ where: `id = 'x'` }), 'WHERE_INVALID');
       expectProblem(await call({ where: 'id' }), 'WHERE_SYNTAX');

@@ -140,6 +140,6 @@ describe('operational events', () => {
     expect((await list(`id = ${first.id} AND createdDate = ${first.createdDate}`)).body).to.deep.equal([first]);
     const types = (await list(`type = 'delivery.exhausted'`)).body.map(({ type }: { type: string }) => type);
     expect(new Set(types)).to.deep.equal(new Set(['delivery.exhausted']));
-    expectProblem(await list(`typ = 'x'`), 'WHERE_INVALID', "There is no field 'typ'. Did you mean 'type'?");
+    expectProblem(await list(`typ = 'x'`), 'WHERE_INVALID', "Unknown field 'typ'. Did you mean 'type'?");
   });
 });

@@ -168,7 +168,7 @@ describe('a subscription', () => {
         id: 99,
         x: 1,
       });
-      const message = 'body.id cannot be changed; leave it out, or send it as it was read. (and 2 more, see details)';
+      const message = "'id' cannot be changed. Leave it out, or send it as it was read. (and 2 more, see details)";
       expectProblem(wrong, 'REQUEST_INVALID', message);
       expect(wrong.body.details.map(({ path }: { readonly path: string }) => path)).to.have.members([
         '/body/id',

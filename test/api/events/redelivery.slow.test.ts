@@ -169,9 +169,13 @@ describe('redelivery', () => {
       ]) {
         expectProblem(await redeliverPeriod(body), 'REQUEST_INVALID');
       }
-      const message = 'from must be before to.';
+      const message = "'to' must be after 'from'.";
       expectProblem(await redeliverPeriod({ from: FAR.to, to: FAR.from }), 'REQUEST_INVALID', message);
-      expectProblem(await redeliverPeriod({ from: FAR.to, to: FAR.to }), 'REQUEST_INVALID', 'from must be before to.');
+      expectProblem(
+        await redeliverPeriod({ from: FAR.to, to: FAR.to }),
+        'REQUEST_INVALID',
+        "'to' must be after 'from'.",
+      );
     });
   });
 });

@@ -53,9 +53,9 @@ describe('the settings of an account', () => {
     it(`refuse an unknown key by ${method}, naming it and the nearest one`, async () => {
       const answer = await send(method, { 'notification.webhook.failure.polcy': 'queue', other: 1 });
       const message =
-        "There is no setting 'notification.webhook.failure.polcy'. Did you mean 'notification.webhook.failure.policy'? (and 1 more, see details)";
+        "Unknown setting 'notification.webhook.failure.polcy'. Did you mean 'notification.webhook.failure.policy'? (and 1 more, see details)";
       expectProblem(answer, 'REQUEST_INVALID', message);
-      expect(faultsOf(answer)).to.have.property('body.other', "There is no setting 'other'.");
+      expect(faultsOf(answer)).to.have.property('body.other', "Unknown setting 'other'.");
       expect(answer.body.details[0].nearest).to.equal('notification.webhook.failure.policy');
       expect(await get()).to.deep.equal(DEFAULTS);
     });

@@ -90,7 +90,7 @@ describe('subscriptions', () => {
 
   it('refuse a filter that cannot be understood', async () => {
     const unknown = await service.call(PATH, { query: { where: `stat = 'active'` } });
-    expectProblem(unknown, 'WHERE_INVALID', "There is no field 'stat'. Did you mean 'state'?");
+    expectProblem(unknown, 'WHERE_INVALID', "Unknown field 'stat'. Did you mean 'state'?");
     expectProblem(await service.call(PATH, { query: { where: 'state =' } }), 'WHERE_SYNTAX');
   });
 

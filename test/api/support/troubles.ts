@@ -31,22 +31,22 @@ export interface Trouble {
 
 export const quoted = { error: { message: `Not with '${PASSWORD}'` } };
 const limited = (seconds: number) =>
-  `NAME answered 429: it accepts no more requests for now. Try again in ${seconds} s.`;
-const noJson = (type: string) => `NAME answered 200 without the requested JSON (${type}).`;
+  `NAME returned 429: it accepts no more requests for now. Try again in ${seconds} s.`;
+const noJson = (type: string) => `NAME returned 200 without the requested JSON (${type}).`;
 const UNAVAILABLE = 'it cannot serve the request at the moment. Try again later.';
 
 export const TROUBLES: Readonly<Record<string, Trouble>> = {
   '403 that quotes the password': {
     does: json(quoted, 403),
     code: 'PROVIDER_REJECTED',
-    message: 'NAME answered 403: it rejects the request. Correct the request.',
+    message: 'NAME returned 403: it rejects the request. Correct the request.',
     providerMessage: "Not with '[redacted]'",
     requests: 1,
   },
   '404': {
     does: status(404),
     code: 'NOT_FOUND',
-    message: 'NAME answered 404: it has nothing with this name or id.',
+    message: 'NAME returned 404: it has nothing with this name or id.',
     requests: 1,
   },
   '429 with Retry-After': {
@@ -63,17 +63,17 @@ export const TROUBLES: Readonly<Record<string, Trouble>> = {
     retryAfter: '60',
     requests: 3,
   },
-  '500': { does: status(500), code: 'PROVIDER_UNAVAILABLE', message: `NAME answered 500: ${UNAVAILABLE}`, requests: 1 },
+  '500': { does: status(500), code: 'PROVIDER_UNAVAILABLE', message: `NAME returned 500: ${UNAVAILABLE}`, requests: 1 },
   '500 with the password in a page': {
     does: status(500, { 'content-type': 'text/html' }, `<html><body>${PASSWORD}</body></html>`),
     code: 'PROVIDER_UNAVAILABLE',
-    message: `NAME answered 500: ${UNAVAILABLE}`,
+    message: `NAME returned 500: ${UNAVAILABLE}`,
     requests: 1,
   },
   '503 with Retry-After': {
     does: status(503, { 'retry-after': '30' }),
     code: 'PROVIDER_UNAVAILABLE',
-    message: `NAME answered 503: ${UNAVAILABLE}`,
+    message: `NAME returned 503: ${UNAVAILABLE}`,
     retryAfter: '30',
     requests: 1,
   },
@@ -99,25 +99,25 @@ export const TROUBLES: Readonly<Record<string, Trouble>> = {
   'bytes that are no HTTP': {
     does: garbage,
     code: 'PROVIDER_PROTOCOL',
-    message: /^The answer of NAME cannot be read: /,
+    message: /^The response of NAME cannot be read: /,
     requests: 1,
   },
   '200 MB': {
     does: endless(200 * MEGABYTE),
     code: 'PROVIDER_PROTOCOL',
-    message: /^The answer of NAME is too large: .+ Request less\.$/,
+    message: /^The response of NAME is too large: .+ Request less\.$/,
     requests: 1,
   },
   'a redirect to another host': {
     does: redirect('https://elsewhere.example/collect'),
     code: 'PROVIDER_PROTOCOL',
-    message: 'The answer of NAME pointed to another host, elsewhere.example, which Causeway does not follow.',
+    message: 'The response of NAME pointed to another host, elsewhere.example, which Causeway does not follow.',
     requests: 1,
   },
   'a redirect to another port': {
     does: redirect('http://127.0.0.1:1/collect'),
     code: 'PROVIDER_PROTOCOL',
-    message: 'The answer of NAME pointed to another host, 127.0.0.1:1, which Causeway does not follow.',
+    message: 'The response of NAME pointed to another host, 127.0.0.1:1, which Causeway does not follow.',
     requests: 1,
   },
   'redirects without end': {

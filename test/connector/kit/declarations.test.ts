@@ -78,7 +78,7 @@ describe('what stands in an answer', () => {
       () => json.count(1.5, 'the object'),
       () => json.count('', 'the object'),
     ];
-    for (const read of missing) expect(read).to.throw('The answer lacks the object.');
+    for (const read of missing) expect(read).to.throw('The response lacks the object.');
   });
 
   it('is nothing behind what has no members of its own', () => {

@@ -121,7 +121,7 @@ describe('lists by position', () => {
     expect(provider(paging, sliceBy(ROWS)).page()).to.deep.equal({ records: ['a', 'b'], total: 5, next: '2' });
     for (const wrong of [undefined, -1, 'many', 1.5]) {
       const { page } = provider(paging, () => ({ body: { rows: [], total: wrong } }));
-      expect(() => page()).to.throw('The answer lacks the number of all rows.');
+      expect(() => page()).to.throw('The response lacks the number of all rows.');
     }
   });
 

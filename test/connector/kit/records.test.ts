@@ -60,7 +60,7 @@ describe('operations on one record', () => {
     const operation = records({ get }).get;
     expect(operation.request({ id: '7', fields: FIELDS }, {})).to.deep.equal(READ);
     expect(operation.read({ status: 200, headers: {}, body: { Id: '7' } })).to.deep.equal({ Id: '7' });
-    expect(() => operation.read({ status: 200, headers: {}, body: [] })).to.throw('The answer lacks a record.');
+    expect(() => operation.read({ status: 200, headers: {}, body: [] })).to.throw('The response lacks a record.');
   });
 
   it('read a record from where it stands', () => {

@@ -284,7 +284,7 @@ describe('the token endpoint', () => {
       const failure = await refusalOf(exchange(json(error('invalid_grant', words), 400, { 'retry-after': '7' })));
       expect(failure.providerMessage).to.equal('code [redacted] of my-client with [redacted] is unknown');
       expect(failure.retryAfterMs).to.equal(7000);
-      expect(failure.message).to.equal('Shop answered 400 with invalid_grant at its token endpoint.');
+      expect(failure.message).to.equal('Shop returned 400 with invalid_grant at its token endpoint.');
     });
 
     it('and without the tokens of an answer that is none', async () => {
@@ -324,7 +324,7 @@ describe('the token endpoint', () => {
     it('unless they may be missing', async () => {
       expect(await valuesOf(undefined, { ...URL_VALUE, required: false })).to.deep.equal({});
       expect((await refusalOf(valuesOf(''))).message).to.equal(
-        "The token answer of Shop cannot be used: 'api' is missing.",
+        "The token response of Shop cannot be used: 'api' is missing.",
       );
       expect((await refusalOf(valuesOf({ a: 1 }))).kind).to.equal('unknown');
     });
@@ -354,7 +354,7 @@ describe('the token endpoint', () => {
       it(`but never ${JSON.stringify(HOSTILE('the-host')[index])}`, async () => {
         const failure = await refusalOf(valuesOf(HOSTILE(server.host)[index]));
         expect(failure.kind).to.equal('unknown');
-        expect(failure.message).to.match(/^The token answer of Shop cannot be used: 'api' /);
+        expect(failure.message).to.match(/^The token response of Shop cannot be used: 'api' /);
       });
     }
   });
@@ -409,7 +409,7 @@ describe('the token endpoint', () => {
         const failure = await refusalOf(processTokenResponse(request, answered(200, { ...GRANTED, ...more })));
         expect([failure.kind, failure.message]).to.deep.equal([
           'unknown',
-          'The token answer of Shop has more than 1000 members, 10000 with those inside others, or more than 100 levels.',
+          'The token response of Shop has more than 1000 members, 10000 with those inside others, or more than 100 levels.',
         ]);
       }
       const form = Buffer.from(`${'a=1&'.repeat(1_000)}access_token=x&token_type=bearer`);
@@ -418,7 +418,7 @@ describe('the token endpoint', () => {
       const failure = await refusalOf(processTokenResponse(request, asForm));
       expect([failure.kind, failure.message]).to.deep.equal([
         'unknown',
-        'The token answer of Shop is not one of OAuth 2.0.',
+        'The token response of Shop is not one of OAuth 2.0.',
       ]);
     });
   });

@@ -11,8 +11,8 @@ const FILTER = "status = 'x' AND hireDat > 1";
 const wrong = new WhereError(400, {
   requestId: 'the-request',
   code: 'WHERE_INVALID',
-  message: "There is no field 'hireDat'.",
-  details: [{ position: 17, length: 7, message: "There is no field 'hireDat'.", nearest: 'hireDate' }],
+  message: "Unknown field 'hireDat'.",
+  details: [{ position: 17, length: 7, message: "Unknown field 'hireDat'.", nearest: 'hireDate' }],
 });
 
 describe('a failure', () => {
@@ -20,7 +20,7 @@ describe('a failure', () => {
     assert.equal(
       errorText(wrong, FILTER, PLAIN),
       [
-        "Error: There is no field 'hireDat'.",
+        "Error: Unknown field 'hireDat'.",
         '',
         "  status = 'x' AND hireDat > 1",
         '                   ^^^^^^^ did you mean hireDate?',

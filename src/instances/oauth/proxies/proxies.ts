@@ -7,6 +7,7 @@ import { listPage, type PageQuery } from '../../../db/listing.ts';
 import { assertAllStorable, isStorable } from '../../../db/storable.ts';
 import { AppError, cutText, suggestName } from '../../../errors.ts';
 import type { Platform } from '../../../platform.ts';
+import { changedMeanwhile, missing } from '../../../shared-errors.ts';
 import { MASK } from '../../configuration.ts';
 import { CALLBACK_PATH, readRedirectUrl } from '../addresses.ts';
 import {
@@ -145,8 +146,7 @@ export function createProxies(
       // PostgreSQL would report an error for a text that it cannot store.
       const row = isStorable(name) ? await store.find(caller, { name: name.trim() }) : undefined;
       if (row !== undefined) return decode(row);
-      const hint = suggestName(name, await store.names(caller));
-      throw new AppError('NOT_FOUND', `There is no OAuth proxy '${cutText(name)}'.${hint}`);
+      throw missing('OAuth proxy', name, await store.names(caller));
     },
 
     /** Returns the proxy with this `proxyUrl`. */
@@ -189,7 +189,9 @@ export function createProxies(
           case 'nameTaken':
             throw nameTaken(name);
           case 'changed':
-            throw (await stored.find(caller, { id })) === undefined ? notFound(id) : changedMeanwhile(id);
+            throw (await stored.find(caller, { id })) === undefined
+              ? notFound(id)
+              : changedMeanwhile(`OAuth proxy ${id}`);
         }
       }),
 
@@ -348,17 +350,12 @@ function noSuchUrl({ id, applicationUrls }: OAuthProxy, url: string): AppError {
   return new AppError('NOT_FOUND', `OAuth proxy ${id} has no application URL '${cutText(url)}'.${hint}`);
 }
 
-function changedMeanwhile(id: number): AppError {
-  const message = `OAuth proxy ${id} was changed by another request at the same time. Read it again and repeat the change.`;
-  return new AppError('CONFLICT', message);
-}
-
 function nameTaken(name: string): AppError {
   return new AppError('CONFLICT', `An OAuth proxy '${name}' already exists. Choose another name.`);
 }
 
 function notFound(id: number): AppError {
-  return new AppError('NOT_FOUND', `There is no OAuth proxy ${id}.`);
+  return missing('OAuth proxy', id);
 }
 
 function readApplicationUrl(text: string): string {

@@ -24,7 +24,7 @@ class ErrorsTest {
             failure(
                 400,
                 """
-                {"requestId":"r-1","code":"WHERE_INVALID","message":"There is no field 'Coed'.",
+                {"requestId":"r-1","code":"WHERE_INVALID","message":"Unknown field 'Coed'.",
                  "details":[{"message":"about the whole"},{"position":0,"length":4,"message":"m","nearest":"Code","expected":["a"]}]}
                 """));
     assertEquals(ErrorCode.WHERE_INVALID, failure.code());
@@ -34,7 +34,7 @@ class ErrorsTest {
     assertEquals(Optional.of(4), failure.length());
     assertEquals(Optional.of("Code"), failure.suggestion());
     assertEquals(2, failure.details().size());
-    assertEquals("WHERE_INVALID (400): There is no field 'Coed'. [request r-1]", failure.getMessage());
+    assertEquals("WHERE_INVALID (400): Unknown field 'Coed'. [request r-1]", failure.getMessage());
   }
 
   @Test
