@@ -1,5 +1,5 @@
 /**
- * Makes `generated/` from `spec/` and from the declarations of the connectors. With `--check` it writes nothing, names every file that is not up
+ * Makes `generated/` from `spec/`, from the declarations of the connectors and from the source of the kit. With `--check` it writes nothing, names every file that is not up
  * to date and exits 1.
  */
 import { join } from 'node:path';
@@ -16,6 +16,10 @@ const SETS = {
   connectors: {
     inputs: ['connectors', 'suite', 'src', 'scripts/demos.ts', ...MAKERS],
     outputs: ['elements.md', 'pushdown.md'],
+  },
+  kit: {
+    inputs: ['src/connector', 'src/numbers', 'src/where', 'src/clock.ts', 'suite', ...MAKERS],
+    outputs: ['kit.json'],
   },
 } as const;
 
@@ -38,7 +42,8 @@ async function main(check: boolean): Promise<number> {
 
 /** Undefined where `spec/` has problems, which are printed. What makes the files is loaded here: most checks need none of it. */
 async function make(name: string) {
-  const { makeApiFiles, makeConnectorFiles } = await import('./generate/files.ts');
+  const { makeApiFiles, makeConnectorFiles, makeKitFiles } = await import('./generate/files.ts');
+  if (name === 'kit') return makeKitFiles();
   if (name === 'connectors') return makeConnectorFiles();
   const [{ readSpec }, { describeProblem }] = await Promise.all([
     import('./generate/document.ts'),

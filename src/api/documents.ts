@@ -1,10 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import document from '../../generated/openapi.json' with { type: 'json' };
 import { type KeptResponse, keep } from '../http/kept-response.ts';
 import { createShared } from '../http/shared.ts';
 import { GUIDE_KINDS } from './docs/guides.ts';
-import { createDocsPages } from './docs/pages.ts';
+import { createDocsSite } from './docs/pages.ts';
+import { createSearchIndex } from './docs/search.ts';
 
 type KeptDocument = () => Promise<KeptResponse>;
 
@@ -20,7 +22,7 @@ export interface Documents {
   readonly pages: () => Promise<ReadonlyMap<string, KeptResponse>>;
   /** Returns the path of the guide that was at this path, or undefined. */
   readonly movedTo: (path: string) => Promise<string | undefined>;
-  /** The script and the style of the pages, by the names of their files. */
+  /** The script, the style and the search index of the pages, by the names of their files. */
   readonly assets: ReadonlyMap<string, KeptDocument>;
 }
 
@@ -30,15 +32,17 @@ const FORMER_GUIDE = new RegExp(`^/docs/(?:guides|${GUIDE_KINDS.join('|')})/([\\
 const ASSETS = ['docs.js', 'docs.css'];
 /** @param connectorFolders of all connectors, whose READMEs are part of the documentation */
 export function createDocuments(publicUrl: () => string, connectorFolders: readonly string[]): Documents {
-  const pages = createShared(async () => {
-    const made = await createDocsPages(document, connectorFolders);
-    return new Map(
-      [...made].map(([path, { html, contentSecurityPolicy }]) => [
+  const site = createShared(async () => {
+    const { pages, searchable } = await createDocsSite(document, connectorFolders);
+    const kept = new Map(
+      [...pages].map(([path, { html, contentSecurityPolicy }]) => [
         path,
         keep('.html', html, { 'Content-Security-Policy': contentSecurityPolicy }),
       ]),
     );
+    return { kept, searchable };
   });
+  const pages = async () => (await site()).kept;
   let json: { readonly url: string; readonly response: KeptResponse } | undefined;
   return {
     json: async () => {
@@ -54,7 +58,12 @@ export function createDocuments(publicUrl: () => string, connectorFolders: reado
       if (name === undefined || paths.has(path)) return undefined;
       return GUIDE_KINDS.map((kind) => `/docs/${kind}/${name}`).find((each) => paths.has(each));
     },
-    assets: new Map(ASSETS.map((name) => [name, createShared(() => keepFile(join(ASSETS_FOLDER, name)))])),
+    assets: new Map([
+      ...ASSETS.map((name) => [name, createShared(() => keepFile(join(ASSETS_FOLDER, name)))] as const),
+      // The library that opens the index in the browser is the one that makes it here.
+      ['minisearch.js', createShared(() => keepFile(fileURLToPath(import.meta.resolve('minisearch'))))],
+      ['search.json', createShared(async () => keep('.json', await createSearchIndex((await site()).searchable)))],
+    ]),
   };
 }
 

@@ -5,6 +5,8 @@ import { useApp } from '../support/app.ts';
 import { describeInBrowser, useChromium } from '../support/browser.ts';
 import { documentedCalls } from './support/documented-calls.ts';
 
+const UPLOADS: ReadonlySet<string> = new Set(['createBulkUpload', 'createHubBulkUpload']);
+
 interface Tried {
   readonly status: string;
   readonly answer: string;
@@ -58,7 +60,10 @@ describeInBrowser('the reference in a browser', () => {
         .map((call) => [call.operationId, call]),
     );
     const basePath = new URL(service.app.baseUrl).pathname;
-    for (const { id, method, url, body } of sent.map(Object)) {
+    // Uploads are forms of files, which have no example of a request.
+    const documented = sent.map(Object).filter(({ id }) => !UPLOADS.has(id));
+    expect(sent.length - documented.length).to.equal(UPLOADS.size);
+    for (const { id, method, url, body } of documented) {
       const call = first.get(id);
       const address = (each: string) => new URL(each, service.app.url);
       const expected = address(`${call?.belowBase ? basePath : ''}${call?.url}`);
@@ -84,23 +89,73 @@ describeInBrowser('the reference in a browser', () => {
     expect((await tryOut('passGet')).status).to.equal('200 OK');
     await open('elements', token);
     expect((await tryOut('getElement')).status).to.equal('200 OK');
+    await open('bulk', token);
+    const upload = await tryOut('createBulkUpload');
+    expect(upload.status).to.equal('200 OK');
+    expect(JSON.parse(upload.answer)).to.include({ status: 'CREATED' });
   });
 
-  it('finds operations, schemas and headings of guides by their words', async () => {
-    const find = (words: string) =>
-      page.evaluate(`(() => {
-        const search = document.querySelector('#docs-search');
-        search.value = ${JSON.stringify(words)};
-        search.dispatchEvent(new Event('input'));
-        return [...document.querySelectorAll('nav a')].filter((link) => link.checkVisibility()).map((link) => link.getAttribute('href'));
+  it('keeps the secrets for the session of the tab, until they are forgotten', async () => {
+    const tab = await browser.newPage();
+    const fields = () => tab.evaluate(`[...document.querySelectorAll('.secrets input')].map((field) => field.value)`);
+    await tab.goto(`${service.app.url}/docs/reference/api-instances`);
+    await tab.locator('#secrets > summary').click();
+    await tab.locator('#secret-user').fill('user secret');
+    await tab.locator('#secret-organization').fill('organization secret');
+    await tab.goto(`${service.app.url}/docs/reference/api-records`);
+    expect(await fields()).to.deep.equal(['user secret', 'organization secret', '']);
+    expect(await tab.locator('#secrets > summary').textContent()).to.include('2 of 3 entered');
+    expect(await tab.evaluate('localStorage.length')).to.equal(0);
+    await tab.locator('#secrets > summary').click();
+    await tab.getByRole('button', { name: 'Forget the secrets' }).click();
+    expect(await tab.evaluate('sessionStorage.length')).to.equal(0);
+    await tab.reload();
+    expect(await fields()).to.deep.equal(['', '', '']);
+  });
+
+  it('finds text of every kind of page, with an excerpt, and opens it by the keyboard', async () => {
+    await page.goto(`${service.app.url}/docs`);
+    /** The addresses of the results. */
+    const find = async (words: string) => {
+      await page.locator('#docs-search').fill(words);
+      await page.locator('#docs-results .status').filter({ visible: true }).waitFor();
+      await page.waitForFunction(
+        `search.value === ${JSON.stringify(words)} && document.querySelector('#docs-results ol')`,
+      );
+      const hrefs = await page.evaluate(`(async () => {
+        await showResults(search.value);
+        return [...results.querySelectorAll('a')].map((link) => link.getAttribute('href'));
       })()`);
-    expect(await find('release queued')).to.deep.equal(['/docs/reference/api-notifications#releaseDeliveries']);
-    expect(await find('PATCH /instances/{id}'))
-      .to.include('/docs/reference/api-instances#updateInstance')
-      .and.not.include('/docs/reference/api-instances#getInstance');
-    expect(await find('verify signature')).to.deep.equal(['/docs/how-to/receive-events#verify-the-signature']);
+      return Array.isArray(hrefs) ? hrefs : [];
+    };
+    await page.keyboard.press('/');
+    expect(await page.evaluate('document.activeElement.id')).to.equal('docs-search');
+    for (const [words, first] of [
+      ['release queued', '/docs/reference/api-notifications#releaseDeliveries'],
+      ['updateInstance', '/docs/reference/api-instances#updateInstance'],
+      ['RATE_LIMITED', '/docs/reference/errors#RATE_LIMITED'],
+      ['poll.failing', '/docs/reference/event-types#poll.failing'],
+      ['PUBLIC_URL', '/docs/reference/configuration'],
+      ['nextLink', '/docs/reference/kit-connector#nextLink'],
+      ['verify signature', '/docs/how-to/receive-events#verify-the-signature'],
+    ] as const)
+      expect((await find(words))[0], words).to.equal(first);
     expect(await find('no such thing at all')).to.deep.equal([]);
-    expect(await find('')).to.include('/docs/reference/api-records');
+    // A word that is misspelt.
+    expect(await find('idempotancy')).not.to.deep.equal([]);
+    await find('signature');
+    expect(await page.locator('#docs-results .excerpt mark').count()).to.be.greaterThan(5);
+    await find('verify signature');
+    await page.locator('#docs-search').press('ArrowDown');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowUp');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`${service.app.url}/docs/reference/events#verify-the-signature`);
+    await page.keyboard.press('/');
+    await page.keyboard.type('queue');
+    await page.locator('#docs-results a').first().waitFor();
+    await page.keyboard.press('Escape');
+    expect(await page.locator('#docs-results').isVisible()).to.equal(false);
   });
 
   it('fits a phone, where the navigation is behind a button', async () => {
@@ -109,6 +164,9 @@ describeInBrowser('the reference in a browser', () => {
       '/docs',
       '/docs/reference/api-records',
       '/docs/reference/errors',
+      '/docs/reference/event-types',
+      '/docs/reference/kit',
+      '/docs/reference/kit-contract',
       '/docs/reference/where',
       '/docs/how-to/deployment',
       '/docs/elements/bamboohr',
@@ -116,7 +174,8 @@ describeInBrowser('the reference in a browser', () => {
       await page.goto(service.app.url + path);
       expect(await page.evaluate('document.documentElement.scrollWidth'), path).to.be.at.most(390);
     }
-    const isSeen = `document.querySelector('#docs-search').checkVisibility()`;
+    expect(await page.locator('#docs-search').isVisible()).to.equal(true);
+    const isSeen = `document.querySelector('#docs-navigation').checkVisibility()`;
     expect(await page.evaluate(isSeen)).to.equal(false);
     await page.evaluate(`document.querySelector('#docs-menu').click()`);
     expect(await page.evaluate(isSeen)).to.equal(true);

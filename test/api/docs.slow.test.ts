@@ -7,6 +7,7 @@ import { useSharedApp } from '../support/app.ts';
 import { expectProblem } from './support/expect-problem.ts';
 import { sendRaw } from './support/raw-request.ts';
 
+const KIT = ['kit', 'kit-connector', 'kit-contract', 'kit-simulator', 'kit-tests'];
 const ROOT = resolve(import.meta.dirname, '../..');
 
 describe('the pages of the documentation', () => {
@@ -31,7 +32,7 @@ describe('the pages of the documentation', () => {
     );
     const elements = readdirSync(join(ROOT, 'connectors')).map((key) => `/docs/elements/${key}`);
     const tags = new Set(Object.values(document.tags).map(({ name }) => name));
-    const reference = [...[...tags].map((tag) => `api-${tag}`), 'errors', 'event-types', 'schemas'].map(
+    const reference = [...[...tags].map((tag) => `api-${tag}`), 'errors', 'event-types', 'schemas', ...KIT].map(
       (name) => `/docs/reference/${name}`,
     );
     expect(findPages()).to.have.members(['/docs', '/docs/guides/readme', ...guides, ...elements, ...reference]);

@@ -2,7 +2,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { renderMarkdown } from '../../src/api/docs/markdown.ts';
-import { createDocsPages } from '../../src/api/docs/pages.ts';
+import { createDocsSite } from '../../src/api/docs/pages.ts';
 import { createTemporaryFolder } from '../support/database.ts';
 
 const html = (markdown: string) => renderMarkdown(markdown).html.trim();
@@ -48,7 +48,7 @@ describe('the README of a connector from outside', () => {
     await mkdir(join(folder, 'without'));
     await writeFile(join(folder, 'notes/README.md'), '# Notes <script>alert(1)</script>\n\n[x](javascript:alert(1))\n');
     try {
-      const pages = await createDocsPages({}, [folder]);
+      const { pages } = await createDocsSite({}, [folder]);
       expect([...pages.keys()])
         .to.include('/docs/elements/notes')
         .and.not.include('/docs/elements/without');

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import type { BundledDocument } from '../../scripts/generate/api-document.ts';
 import { readSpec } from '../../scripts/generate/document.ts';
-import { makeApiFiles, makeConnectorFiles } from '../../scripts/generate/files.ts';
+import { makeApiFiles, makeConnectorFiles, makeKitFiles } from '../../scripts/generate/files.ts';
 import { comparePaths } from '../../scripts/generate/operations.ts';
 import { findStaleFiles, writeFiles } from '../../scripts/generate/output.ts';
 import { hashFiles } from '../../scripts/generate/seen.ts';
@@ -12,7 +12,7 @@ import { hashFiles } from '../../scripts/generate/seen.ts';
 const ROOT = join(import.meta.dirname, '../..');
 
 async function makeFiles(document: BundledDocument) {
-  return { ...(await makeApiFiles(document)), ...(await makeConnectorFiles()) };
+  return { ...(await makeApiFiles(document)), ...(await makeConnectorFiles()), ...makeKitFiles() };
 }
 
 describe('generated/', () => {

@@ -13,9 +13,7 @@ export interface NavigationEntry {
   readonly text: string;
   /** The method of an operation. */
   readonly method?: string;
-  /** Additional words that the search finds. */
-  readonly keywords?: string;
-  /** Seen only beside its own page, and by the search. */
+  /** Seen only beside its own page. */
   readonly below?: readonly NavigationEntry[];
 }
 
@@ -65,10 +63,11 @@ export function createDocsPage({ title, path, body, navigation }: PageInput): Do
 <script src="${ASSETS_PATH}/docs.js" defer></script>
 </head>
 <body>
-<header><a class="brand" href="/docs">Causeway</a><button id="docs-menu" type="button" aria-expanded="false" aria-controls="docs-navigation" hidden>Contents</button></header>
+<header><a class="brand" href="/docs">Causeway</a>
+<form id="docs-find" role="search" hidden><input id="docs-search" type="search" placeholder="Search (press /)" aria-label="Search the documentation" aria-controls="docs-results" autocomplete="off" spellcheck="false"></form>
+<button id="docs-menu" type="button" aria-expanded="false" aria-controls="docs-navigation" hidden>Contents</button></header>
+<div id="docs-results" aria-live="polite" hidden></div>
 <nav id="docs-navigation" aria-label="Contents">
-<input id="docs-search" type="search" placeholder="Search" aria-label="Search the documentation" autocomplete="off" hidden>
-<p id="docs-nothing" hidden>Nothing found.</p>
 ${navigation.map((group) => printGroup(group, path)).join('\n')}
 </nav>
 <main>
@@ -88,11 +87,11 @@ function printEntries(entries: readonly NavigationEntry[], path: string): string
   return `<ul>\n${entries.map((entry) => `<li>${printEntry(entry, path)}</li>`).join('\n')}\n</ul>\n`;
 }
 
-function printEntry({ href, text, method, keywords = '', below = [] }: NavigationEntry, path: string): string {
+function printEntry({ href, text, method, below = [] }: NavigationEntry, path: string): string {
   const current = href === path;
   const badge = method === undefined ? '' : `<span class="method ${method}">${method}</span> `;
   const mark = when(current, () => ' aria-current="page"');
-  const link = `<a href="${escapeHtml(href)}"${mark} data-keywords="${escapeHtml(keywords)}">${badge}${escapeHtml(text)}</a>`;
+  const link = `<a href="${escapeHtml(href)}"${mark}>${badge}${escapeHtml(text)}</a>`;
   const open = when(current, () => ' class="open"');
   return link + when(below.length > 0, () => `<div${open}>${printEntries(below, path)}</div>`);
 }

@@ -1,17 +1,23 @@
-import { entryOf, type Guide, readGuides } from './guides.ts';
+import { entryOf, readGuides } from './guides.ts';
+import { readKitReference } from './kit.ts';
 import { createDocsPage, type DocsPage, type NavigationGroup } from './layout.ts';
 import type { DocumentPart } from './open-api.ts';
 import { renderReference } from './reference.ts';
+import type { SearchablePage } from './search.ts';
 
 export const REFERENCE_PATH = '/docs';
 export const QUERY_LANGUAGE_PATH = '/docs/reference/where';
 
-/** Every page of the documentation by its path, all with the same navigation. */
-export async function createDocsPages(
-  document: DocumentPart,
-  connectorFolders: readonly string[],
-): Promise<ReadonlyMap<string, DocsPage>> {
-  const { guides, elements } = await readGuides(connectorFolders);
+export interface DocsSite {
+  /** Every page by its path, all with the same navigation. */
+  readonly pages: ReadonlyMap<string, DocsPage>;
+  /** The pages without what stands around their text. */
+  readonly searchable: readonly SearchablePage[];
+}
+
+/** The documentation: guides, the references, and the page of each element. */
+export async function createDocsSite(document: DocumentPart, connectorFolders: readonly string[]): Promise<DocsSite> {
+  const [{ guides, elements }, kit] = await Promise.all([readGuides(connectorFolders), readKitReference()]);
   const reference = renderReference(document, REFERENCE_PATH);
   const ofKind = (kind: string, title: string) => ({
     title,
@@ -22,14 +28,17 @@ export async function createDocsPages(
     ofKind('tutorials', 'Tutorials'),
     ofKind('how-to', 'How-to'),
     ofKind('reference', 'Reference'),
+    { title: 'Connector kit', entries: kit.entries },
     { title: 'API', entries: reference.entries },
     ofKind('explanation', 'Explanation'),
     { title: 'Elements', entries: elements.map(entryOf) },
   ];
   const page = (path: string, title: string, body: string) =>
     [path, createDocsPage({ path, title, body, navigation })] as const;
-  return new Map([
-    ...reference.pages.map(({ path, title, body }) => page(path, title, body)),
-    ...[...guides, ...elements].map(({ path, title, html }: Guide) => page(path, title, html)),
-  ]);
+  const searchable = [
+    ...reference.pages,
+    ...kit.pages,
+    ...[...guides, ...elements].map(({ path, title, html }) => ({ path, title, body: html })),
+  ];
+  return { pages: new Map(searchable.map(({ path, title, body }) => page(path, title, body))), searchable };
 }

@@ -117,20 +117,21 @@ function errorEntries(): readonly NavigationEntry[] {
   return Object.keys(ERROR_STATUS).map((code) => ({ href: `${FOLDER}/errors#${code}`, text: code }));
 }
 
-function operationEntry({ id, method, path, summary }: DocumentedOperation, page: string): NavigationEntry {
-  return { href: `${page}#${id}`, text: summary, method, keywords: `${method} ${path} ${id}` };
+function operationEntry({ id, method, summary }: DocumentedOperation, page: string): NavigationEntry {
+  return { href: `${page}#${id}`, text: summary, method };
 }
 
-/** The credentials that the forms of the page send as `Authorization`. They are not stored, and are gone with the page. */
-const SECRETS = `<details class="secrets-panel" id="secrets"><summary>Secrets for “Try it”</summary>
+/** The secrets that the forms send as `Authorization`. `docs.js` keeps them for the session of the tab. */
+const SECRETS = `<details class="secrets-panel" id="secrets"><summary>Secrets for “Try it” <span class="secrets-count"></span></summary>
 <p>Each operation has a form that sends an example to this service. The examples use the simulated shop that
 <a href="${FOLDER}/api-instances#createInstance"><code>POST /instances</code></a> creates, so send that request first. Its response has the token of
 the instance. You need a new service with simulators; <code>npm start</code> starts one. <code>credentials.json</code> in its <code>DATA_DIR</code> has the first secrets.
-The page stores no secret: enter the secrets again on each page.</p>
+This browser tab keeps the secrets for all pages of the reference until you close it, or until you press <em>Forget the secrets</em>.</p>
 <form class="secrets" autocomplete="off">
 <p class="field"><label for="secret-user">User</label><input id="secret-user" type="password" autocomplete="off" placeholder="userSecret"></p>
 <p class="field"><label for="secret-organization">Organization</label><input id="secret-organization" type="password" autocomplete="off" placeholder="organizationSecret"></p>
 <p class="field"><label for="secret-element">Element</label><input id="secret-element" type="password" autocomplete="off" placeholder="token of an instance"></p>
+<p><button id="forget-secrets" type="button">Forget the secrets</button></p>
 </form>
 </details>`;
 

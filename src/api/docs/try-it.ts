@@ -2,12 +2,11 @@ import { escapeHtml, when } from './html.ts';
 import { type DocumentedOperation, type DocumentPart, examplesOf, partOf, resolvePart, textOf } from './open-api.ts';
 
 /**
- * Returns a form that sends the operation from the browser, filled with the examples. `docs.js` makes it work: it reads the `data-`
- * attributes and calls this service at any public address. An operation that accepts only a file has no form.
+ * Returns a form that sends the operation from the browser, filled with the examples. `docs.js` makes it work: it reads the
+ * `data-` attributes and sends the request to this service, whatever its public address is.
  */
 export function printTryIt(document: DocumentPart, basePath: string, operation: DocumentedOperation): string {
   const { id, method, path, belowBase, security, parameters, body } = operation;
-  if (body !== undefined && takesFilesOnly(body)) return '';
   const fields = parameters.map((parameter) => printField(document, id, parameter));
   const address = `data-method="${method}" data-path="${escapeHtml((belowBase ? basePath : '') + path)}"`;
   return `<details class="try"><summary>Try it</summary>
@@ -18,10 +17,6 @@ ${body === undefined ? '' : printBody(document, id, body)}
 <div class="answer" aria-live="polite"></div>
 </form>
 </details>`;
-}
-
-function takesFilesOnly({ content }: DocumentPart): boolean {
-  return Object.keys(partOf(content)).every((type) => type.startsWith('multipart/'));
 }
 
 function printField(document: DocumentPart, operation: string, parameter: DocumentPart): string {
@@ -50,7 +45,8 @@ function printOption(choice: string, chosen: string): string {
 
 /** The body is the text of the first example; with more than one there is a choice that replaces it. */
 function printBody(document: DocumentPart, operation: string, body: DocumentPart): string {
-  const [media] = Object.values(partOf(body.content));
+  const [[type, media] = []] = Object.entries(partOf(body.content));
+  if (type?.startsWith('multipart/')) return printFormParts(document, operation, partOf(media));
   const examples = examplesOf(document, partOf(media)).map(({ summary, value }) => ({
     summary,
     text: printBodyText(value),
@@ -67,6 +63,19 @@ function printBody(document: DocumentPart, operation: string, body: DocumentPart
   const text = examples[0]?.text ?? '';
   const rows = Math.min(Math.max(text.split('\n').length, 3), 16);
   return `${choice}<p class="field"><label for="${id}">Body</label><textarea id="${id}" class="body" rows="${rows}" spellcheck="false">${escapeHtml(text)}</textarea></p>`;
+}
+
+/** A text for each part of a form, files too: `docs.js` sends that text as the file. */
+function printFormParts(document: DocumentPart, operation: string, media: DocumentPart): string {
+  const { properties } = resolvePart(document, media.schema);
+  const parts = Object.entries(partOf(properties)).map(([name, member]) => {
+    const schema = resolvePart(document, member);
+    const text = 'example' in schema ? printBodyText(schema.example) : '';
+    const type = schema.format === 'binary' ? '' : ' data-type="application/json"';
+    const id = escapeHtml(`${operation}-part-${name}`);
+    return `<p class="field"><label for="${id}">${escapeHtml(name)}</label><textarea id="${id}" name="${escapeHtml(name)}" class="part"${type} rows="4" spellcheck="false">${escapeHtml(text)}</textarea></p>`;
+  });
+  return parts.join('\n');
 }
 
 /** Text bodies are sent as they are; everything else is JSON. */
