@@ -10,7 +10,7 @@ const ACCOUNT_SHARE = 0.5;
 
 /** The memory of this process for responses of providers, shared by all accounts. */
 export function createByteBudget(maxBytes: number) {
-  const heldBy = new Map<number | undefined, number>();
+  const accounts = new Map<number | undefined, AccountBytes>();
   const maxAccountBytes = maxBytes * ACCOUNT_SHARE;
   let held = 0;
 
@@ -18,21 +18,21 @@ export function createByteBudget(maxBytes: number) {
     heldBytes: () => held,
     /** For an account, by its id; undefined stands for all that are not known. */
     open: (account: number | undefined) => {
+      const ofAccount = accounts.get(account) ?? { bytes: 0, holds: 0 };
+      accounts.set(account, ofAccount);
+      ofAccount.holds++;
       let own = 0;
       let isOpen = true;
       const change = (bytes: number) => {
         if (!isOpen) return;
         own += bytes;
         held += bytes;
-        const rest = (heldBy.get(account) ?? 0) + bytes;
-        if (rest > 0) heldBy.set(account, rest);
-        else heldBy.delete(account);
+        ofAccount.bytes += bytes;
       };
       return {
         /** @returns false when there is no room, and nothing was taken */
         take: (bytes: number): boolean => {
-          const ofAccount = heldBy.get(account) ?? 0;
-          if (isOpen && (held + bytes > maxBytes || ofAccount + bytes > maxAccountBytes)) return false;
+          if (isOpen && (held + bytes > maxBytes || ofAccount.bytes + bytes > maxAccountBytes)) return false;
           change(bytes);
           return true;
         },
@@ -43,12 +43,21 @@ export function createByteBudget(maxBytes: number) {
         keep: (bytes: number) => change(bytes - own),
         /** Gives everything back; what is taken later does not count. */
         close: () => {
+          if (!isOpen) return;
           change(-own);
           isOpen = false;
+          ofAccount.holds--;
+          if (ofAccount.holds === 0) accounts.delete(account);
         },
       };
     },
   };
+}
+
+/** The memory that the open holds of an account have together. */
+interface AccountBytes {
+  bytes: number;
+  holds: number;
 }
 
 /** Other responses end within seconds. */
